@@ -1,0 +1,21 @@
+/** One mistake in the YAML, with the place an operator has to edit. Line and column are 1-based. */
+export interface Problem {
+  /** File name relative to the configuration directory, such as `routes.yaml`. */
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  /** Where in the document, such as `routes[0].capabilities[1]`; empty for the document itself. */
+  readonly path: string
+  readonly severity: 'error' | 'warning'
+  readonly message: string
+  /** What to do about it, such as `did you mean "trace"?`. */
+  readonly hint?: string
+}
+
+/** `routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?` */
+export function formatProblem(problem: Problem): string {
+  const { file, line, column, path, severity, message, hint } = problem
+  const place = `${file}:${line}:${column}${path === '' ? '' : ` ${path}`}`
+  const warning = severity === 'warning' ? 'warning: ' : ''
+  return `${place}: ${warning}${message}${hint === undefined ? '' : `; ${hint}`}`
+}

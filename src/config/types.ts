@@ -1,0 +1,135 @@
+/** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
+
+export type Family = 'evm' | 'solana' | 'http'
+
+/** A host and port to bind. */
+export interface ListenAddress {
+  readonly host: string
+  /** 0 asks the system for a free port. */
+  readonly port: number
+}
+
+/** gateway.yaml: this process. Durations in milliseconds, sizes in bytes, paths absolute. */
+export interface GatewayConfig {
+  readonly listen: ListenAddress
+  readonly admin: ListenAddress
+  readonly dataDir: string
+  /** The host that serves the dashboard; null when the base URL has no host pattern to derive it from. */
+  readonly dashboardHost: string | null
+  /** CIDRs whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
+  readonly tls: { readonly cert: string; readonly key: string } | null
+  readonly limits: {
+    readonly body: number
+    readonly batchReply: number
+    readonly wsReply: number
+    readonly connections: number
+    readonly socketCalls: number
+    /** Levels of JSON nesting. */
+    readonly depth: number
+    /** Cap of a streamed reply; null is none. */
+    readonly response: number | null
+  }
+  readonly timeouts: {
+    readonly headers: number
+    readonly request: number
+    readonly keepAlive: number
+    readonly connect: number
+    readonly drain: number
+  }
+  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' }
+  readonly cors: { readonly origins: readonly string[] }
+}
+
+/** One chain we serve (networks.yaml). */
+export interface NetworkConfig {
+  readonly slug: string
+  readonly name: string
+  readonly family: Family
+  /** An integer for EVM (EIP-155), the identifier string otherwise. */
+  readonly chainId: number | string
+  readonly genesisHash: string | null
+  readonly subdomain: string
+  readonly public: boolean
+  /** Blocks of state that a non-archive route keeps. */
+  readonly stateWindow: number
+  /** How far behind the best healthy head a route may be and serve tip reads. */
+  readonly maxLag: { readonly unit: 'ms' | 'blocks'; readonly value: number }
+  readonly hedge: boolean
+  /** Rules of its own: laid over the family's rule of that name, or added. */
+  readonly methods: Readonly<Record<string, RuleConfig>>
+}
+
+/** One declared way to an upstream (routes.yaml). `http`, `ws` and `headers` are the operator's secrets. */
+export interface RouteConfig {
+  readonly id: string
+  readonly network: string
+  readonly http: string
+  readonly ws: string | null
+  readonly capabilities: readonly string[]
+  readonly priority: number
+  readonly weight: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Milliseconds per attempt; null takes the rule's timeout class. */
+  readonly timeout: number | null
+  readonly limits: { readonly inFlight: number | null; readonly perSecond: number | null }
+  readonly methods: { readonly allow: readonly string[] | null; readonly deny: readonly string[] }
+  readonly enabled: boolean
+}
+
+export type BlockKind = 'ref' | 'num' | 'hash' | 'txhash' | 'range' | 'slot'
+export type LocalAnswer = 'chainId' | 'networkId' | 'emptyList' | 'false' | 'true' | 'zero' | 'health'
+
+/** One row of methods.yaml as written: every key may be absent. Defaults are filled when the snapshot is compiled. */
+export interface RuleConfig {
+  readonly cost?: number
+  readonly tier?: string
+  readonly needs?: readonly string[]
+  /** Fewest and most positional parameters. */
+  readonly params?: readonly [number, number]
+  /** Where the call says which block it reads. */
+  readonly block?: {
+    readonly at: number
+    readonly kind: BlockKind
+    readonly path?: string
+    readonly omitted?: string
+  }
+  readonly reads?: 'state' | 'replay' | 'none'
+  readonly retry?: 'safe' | 'dedupe' | 'never'
+  readonly hedge?: boolean
+  readonly timeout?: 'fast' | 'normal' | 'heavy'
+  readonly answer?: LocalAnswer
+  readonly subscribe?: string
+  readonly sticky?: 'create' | 'use'
+  readonly nullIsLag?: boolean
+  readonly commitment?: number
+  readonly jsonParams?: readonly number[]
+  readonly maxRange?: number
+  readonly tracers?: readonly string[]
+  readonly enabled?: boolean
+  readonly networks?: readonly string[]
+}
+
+/** One plan (plans.yaml). */
+export interface PlanConfig {
+  readonly name: string
+  readonly tiers: readonly string[]
+  /** Token bucket in requests; null is no limit. */
+  readonly rate: { readonly perSecond: number; readonly burst: number } | null
+  /** `every` in milliseconds, or a calendar month in UTC; null is no quota. */
+  readonly quota: { readonly requests: number; readonly every: number | 'month' } | null
+  readonly maxBatch: number
+  readonly ws: { readonly connections: number; readonly subscriptions: number }
+}
+
+/** Everything the five files say. */
+export interface Config {
+  /** What clients see, with `{subdomain}` in the host or `{slug}` in the path; no trailing slash. */
+  readonly baseUrl: string
+  readonly networks: readonly NetworkConfig[]
+  readonly routes: readonly RouteConfig[]
+  readonly notification: { readonly cost: number }
+  readonly families: Readonly<Record<Family, Readonly<Record<string, RuleConfig>>>>
+  readonly plans: readonly PlanConfig[]
+  readonly gateway: GatewayConfig
+}
