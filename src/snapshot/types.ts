@@ -1,0 +1,83 @@
+/** The snapshot: the configuration compiled into what one call needs to look up. Plain frozen data. */
+import type { Family, GatewayConfig, NetworkConfig, PlanConfig, RouteConfig, RuleConfig } from '../config/types.ts'
+
+/** A row of methods.yaml with every default filled in. */
+export interface Rule {
+  /** The name or `prefix*` pattern that the row is written under. */
+  readonly match: string
+  readonly cost: number
+  readonly tier: string
+  readonly needs: readonly string[]
+  readonly params: readonly [number, number] | null
+  readonly block: NonNullable<RuleConfig['block']> | null
+  readonly reads: NonNullable<RuleConfig['reads']>
+  readonly retry: NonNullable<RuleConfig['retry']>
+  readonly hedge: boolean
+  readonly timeout: NonNullable<RuleConfig['timeout']>
+  readonly answer: NonNullable<RuleConfig['answer']> | null
+  /** On a subscribe row: the method that ends it. */
+  readonly subscribe: string | null
+  /** On an unsubscribe row: the method that began it. */
+  readonly unsubscribes: string | null
+  readonly sticky: 'create' | 'use' | null
+  readonly nullIsLag: boolean
+  readonly commitment: number | null
+  readonly jsonParams: readonly number[]
+  readonly maxRange: number | null
+  readonly tracers: readonly string[] | null
+}
+
+/** A route that a method cannot use, and why, as a sentence for the operator. */
+export interface SkippedRoute {
+  readonly id: string
+  readonly why: string
+}
+
+/** Why no route at all can serve a method. */
+export type Unable =
+  | { readonly reason: 'capability_missing'; readonly capability: string }
+  | { readonly reason: 'method_not_found' }
+  | { readonly reason: 'no_route' }
+
+/** One method of one network, joined with the routes able to serve it. */
+export interface MethodRow {
+  readonly rule: Rule
+  /** Ids of the able routes, by priority. */
+  readonly routes: readonly string[]
+  /** Those of them that keep all historical state. */
+  readonly archive: readonly string[]
+  readonly skipped: readonly SkippedRoute[]
+  /** Set when `routes` is empty. */
+  readonly unable: Unable | null
+}
+
+/** A route of the snapshot: what routes.yaml says of it. */
+export type Route = RouteConfig
+
+/** One network with its methods. */
+export interface Network extends Omit<NetworkConfig, 'methods'> {
+  /** URL of the network without the path of section 4, such as `https://ethereum-rpc.example.org`. */
+  readonly httpsUrl: string
+  readonly wssUrl: string
+  /** Whether some route can serve subscriptions. */
+  readonly wss: boolean
+  /** Null-prototype, by exact method name. */
+  readonly methods: Readonly<Record<string, MethodRow>>
+  /** Rows of `prefix*` patterns, longest prefix first. */
+  readonly patterns: readonly MethodRow[]
+  readonly routes: readonly Route[]
+}
+
+/** Everything a call needs that configuration decides. */
+export interface Snapshot {
+  /** Short hash of the content: equal configurations have equal versions. */
+  readonly version: string
+  readonly networks: Readonly<Record<string, Network>>
+  /** Public host name (lower case, no port) → network slug; empty in the path form of baseUrl. */
+  readonly hosts: Readonly<Record<string, string>>
+  readonly plans: Readonly<Record<string, PlanConfig>>
+  readonly notification: { readonly cost: number }
+  readonly gateway: GatewayConfig
+}
+
+export type { Family }

@@ -1,0 +1,44 @@
+/** Usage as the rest of the gateway sees it. Requests are units of cost (spec, "Limits"); times are Unix seconds. */
+
+/** Totals of one endpoint since its creation. */
+export interface Totals {
+  readonly calls: number
+  readonly requests: number
+}
+
+/** An account's quota window. */
+export interface QuotaState {
+  /** Requests granted per window. */
+  readonly requests: number
+  readonly used: number
+  readonly resetsAt: number
+}
+
+/** What one row of the ledger says: one endpoint, method and hour (or day). */
+export interface UsageRow {
+  readonly time: number
+  readonly accountId: string
+  readonly endpointId: string
+  readonly network: string
+  readonly method: string
+  readonly calls: number
+  readonly requests: number
+  readonly errors: number
+  readonly refusals: number
+}
+
+/** Which rows of the ledger to read. `from` is inclusive, `to` exclusive. */
+export interface UsageQuery {
+  readonly accountId?: string
+  readonly endpointId?: string
+  readonly from: number
+  readonly to: number
+  readonly by: 'hour' | 'day'
+}
+
+/** Reads of usage; each sees every call admitted before it. */
+export interface UsageReader {
+  /** By endpoint id; an endpoint that was never called is absent. */
+  totals(accountId: string): ReadonlyMap<string, Totals>
+  rows(query: UsageQuery): readonly UsageRow[]
+}
