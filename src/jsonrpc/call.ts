@@ -1,0 +1,93 @@
+/** One JSON-RPC request object, scanned out of the bytes of a message. */
+import { isVariant, nameOf } from './names.ts'
+import type { Raw } from './raw.ts'
+import { refuse } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
+import { skipString, skipValue } from './skip.ts'
+import { walkMembers } from './walk.ts'
+
+/** Longest id in bytes that is kept and echoed. */
+export const MAX_ID = 1024
+/** Longest method name in characters. */
+export const MAX_METHOD = 128
+
+/** A well-formed call. */
+export interface Call {
+  /** The client's own bytes; undefined for a notification. */
+  readonly id: Raw | undefined
+  readonly method: string
+  /** The client's own bytes of an array or object; `[]` when absent or null. */
+  readonly params: Raw
+}
+
+/** An item that is no well-formed call; answered with the id where one was readable, else null. */
+export interface BadCall {
+  readonly id: Raw
+  readonly refusal: Refusal
+}
+
+/** Narrowing for what a message holds. */
+export function isBad(item: Call | BadCall): item is BadCall {
+  return 'refusal' in item
+}
+
+type MemberName = 'jsonrpc' | 'id' | 'method' | 'params'
+type Members = Partial<Record<MemberName | 'fault', Raw>>
+
+interface Scanned {
+  /** Index after the object, INVALID or TOO_DEEP. */
+  readonly end: number
+  readonly item: Call | BadCall | null
+}
+
+/** Scans the value at `at`: a request object becomes a call, any other valid value an item that is refused. */
+export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
+  if (raw.charCodeAt(at) !== 123) {
+    const end = skipValue(raw, at, maxDepth)
+    return { end, item: end < 0 ? null : bad('null', 'a call is a JSON object') }
+  }
+  const members: Members = {}
+  const end = walkMembers(raw, at, maxDepth, (nameAt, begin, valueEnd) => {
+    keep(members, raw, nameAt, begin, valueEnd)
+  })
+  return { end, item: end < 0 ? null : callOf(members) }
+}
+
+/** Keeps one of the four members, or the fault when two parsers could read the object differently. */
+function keep(members: Members, raw: Raw, nameAt: number, begin: number, end: number): void {
+  const name = nameOf(raw.slice(nameAt, skipString(raw, nameAt)))
+  if (name === 'jsonrpc' || name === 'id' || name === 'method' || name === 'params') {
+    if (members[name] !== undefined) members.fault = `the member "${name}" is there twice`
+    members[name] = raw.slice(begin, end)
+    return
+  }
+  for (const wanted of ['jsonrpc', 'id', 'method', 'params'])
+    if (isVariant(name, wanted)) members.fault = `a member's name is a variant of "${wanted}"`
+}
+
+function callOf({ jsonrpc, id, method, params, fault }: Members): Call | BadCall {
+  const readable = readableId(id)
+  if (fault !== undefined) return bad(readable, fault)
+  if (id !== undefined && readable !== id)
+    return bad(readable, `"id" is a string, a number or null of at most ${MAX_ID} bytes`)
+  if (jsonrpc?.charCodeAt(0) !== 34 || nameOf(jsonrpc) !== '2.0')
+    return bad(readable, '"jsonrpc" has to be "2.0"')
+  if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" has to be a string')
+  const name = nameOf(method)
+  if (name.length > MAX_METHOD) return bad(readable, `"method" has at most ${MAX_METHOD} characters`)
+  if (params === undefined || params === 'null') return { id, method: name, params: '[]' }
+  const c = params.charCodeAt(0)
+  if (c !== 91 && c !== 123) return bad(readable, '"params" has to be an array or an object')
+  return { id, method: name, params }
+}
+
+/** An id that may be echoed: a string, number or null of bounded length; `null` in place of any other. */
+function readableId(id: Raw | undefined): Raw {
+  if (id === undefined || id.length > MAX_ID) return 'null'
+  const c = id.charCodeAt(0)
+  return c === 34 || c === 45 || (c >= 48 && c <= 57) ? id : 'null'
+}
+
+function bad(id: Raw, why: string): BadCall {
+  return { id, refusal: refuse('invalid_request', `This is not a JSON-RPC 2.0 request: ${why}`) }
+}

@@ -1,0 +1,25 @@
+/**
+ * Bytes as a latin1 string: one character a byte, never decoded. Slices and joins are cheap, the content is exact,
+ * and `Buffer.from(raw, 'latin1')` or `socket.write(raw, 'latin1')` gives the same bytes back.
+ */
+export type Raw = string
+
+/** The text that a run of UTF-8 bytes spells. */
+export function textOf(raw: Raw): string {
+  return Buffer.from(raw, 'latin1').toString('utf8')
+}
+
+/** The UTF-8 bytes of a text. */
+export function rawOf(text: string): Raw {
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** A value of ours as JSON bytes. */
+export function rawJson(value: unknown): Raw {
+  return rawOf(JSON.stringify(value))
+}
+
+/** Decodes one JSON value that the scanner has already found valid. */
+export function decodeJson(raw: Raw): unknown {
+  return JSON.parse(textOf(raw))
+}

@@ -1,0 +1,55 @@
+import { rawJson } from './raw.ts'
+import type { Raw } from './raw.ts'
+import { refusalTable } from './refusal-table.ts'
+import type { Reason } from './refusal-table.ts'
+
+/** A call that the gateway will not serve: a value, never an exception. */
+export interface Refusal {
+  readonly reason: Reason
+  readonly message: string
+  /** Further members of `error.data`, each bounded and free of secrets. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Which column of codes applies. */
+export type CodeColumn = 'evm' | 'solana' | 'http'
+
+/** A refusal by its row of the table; `detail` says more than the row's sentence where it can. */
+export function refuse(
+  reason: Reason,
+  detail?: string,
+  data: Readonly<Record<string, unknown>> = {},
+): Refusal {
+  return { reason, message: detail ?? refusalTable[reason].message, data }
+}
+
+/** HTTP status of a reply that holds nothing but this refusal. */
+export function statusOf(refusal: Refusal, column: CodeColumn = 'evm'): number {
+  const row = refusalTable[refusal.reason]
+  return column === 'http' ? (row.http ?? row.status) : row.status
+}
+
+/** The JSON-RPC error response of a refusal; `id` is the client's own bytes. */
+export function encodeRefusal(refusal: Refusal, id: Raw, column: CodeColumn, requestId: string): Raw {
+  const row = refusalTable[refusal.reason]
+  const code = column === 'evm' ? row.evm : column === 'solana' ? row.solana : (row.http ?? row.status)
+  const data = { reason: refusal.reason, requestId, ...refusal.data }
+  return encodeError(id, { code, message: refusal.message, data })
+}
+
+/** A JSON-RPC error response of ours. */
+export function encodeError(
+  id: Raw,
+  error: {
+    readonly code: number
+    readonly message: string
+    readonly data?: Readonly<Record<string, unknown>>
+  },
+): Raw {
+  return `{"jsonrpc":"2.0","id":${id},"error":${rawJson(error)}}`
+}
+
+/** A JSON-RPC success response around raw bytes. */
+export function encodeResult(id: Raw, result: Raw): Raw {
+  return `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+}

@@ -1,0 +1,47 @@
+/** What a node answers: the raw `result` or `error` of one response object. */
+import { isVariant, nameOf } from './names.ts'
+import { decodeJson } from './raw.ts'
+import type { Raw } from './raw.ts'
+import { skipSpace, skipString } from './skip.ts'
+import { walkMembers } from './walk.ts'
+
+/** A node's response, its value as it was sent. */
+export type Reply =
+  | { readonly kind: 'result'; readonly result: Raw }
+  | { readonly kind: 'error'; readonly error: Raw; readonly code: number; readonly message: string }
+
+/** Levels of nesting believed in a node's reply; the scanner does not recurse, so this only bounds memory. */
+const MAX_REPLY_DEPTH = 10_000
+
+type Found = Partial<Record<'id' | 'result' | 'error' | 'variant', Raw>>
+
+/** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
+export function readReply(body: Raw, id: number): Reply | null {
+  const found = scanResponse(body)
+  if (found === null) return null
+  const { result, error } = found
+  if (error !== undefined && error !== 'null') return readError(error, found.id, id)
+  if (result === undefined || found.id !== String(id)) return null
+  return { kind: 'result', result }
+}
+
+function readError(error: Raw, sent: Raw | undefined, id: number): Reply | null {
+  // A node that could not read the request answers with id null (JSON-RPC 2.0, section 5).
+  if (sent !== String(id) && sent !== 'null' && sent !== undefined) return null
+  if (error.charCodeAt(0) !== 123) return null
+  const { code, message } = decodeJson(error) as { code?: unknown; message?: unknown }
+  if (typeof code !== 'number') return null
+  return { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
+}
+
+function scanResponse(body: Raw): Found | null {
+  const begin = skipSpace(body, 0)
+  if (body.charCodeAt(begin) !== 123) return null
+  const found: Found = {}
+  const end = walkMembers(body, begin, MAX_REPLY_DEPTH, (nameAt, valueAt, valueEnd) => {
+    const name = nameOf(body.slice(nameAt, skipString(body, nameAt)))
+    if (name === 'id' || name === 'result' || name === 'error') found[name] = body.slice(valueAt, valueEnd)
+    else if (isVariant(name, 'result') || isVariant(name, 'error')) found.variant = name
+  })
+  return end < 0 || found.variant !== undefined || skipSpace(body, end) !== body.length ? null : found
+}

@@ -1,0 +1,136 @@
+/** A strict, non-recursive JSON scanner (RFC 8259): finds where a value ends without building it. */
+import type { Raw } from './raw.ts'
+
+/** Returned in place of an end: no valid JSON value stands here. */
+export const INVALID = -1
+/** Returned in place of an end: nested deeper than allowed. */
+export const TOO_DEEP = -2
+
+const ARRAY = 0
+const OBJECT = 1
+
+/** Index of the first character at or after `at` that is no JSON white space. */
+export function skipSpace(raw: Raw, at: number): number {
+  let i = at
+  for (;;) {
+    const c = raw.charCodeAt(i)
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i
+    i += 1
+  }
+}
+
+/** Index after the string that opens at `at`, or INVALID. */
+export function skipString(raw: Raw, at: number): number {
+  let i = at
+  for (;;) {
+    i += 1
+    const c = raw.charCodeAt(i)
+    if (c === 34) return i + 1
+    if (c === 92) {
+      i = skipEscape(raw, i)
+      if (i < 0) return INVALID
+    } else if (!(c >= 32)) return INVALID // a control character, or NaN past the end
+  }
+}
+
+function skipEscape(raw: Raw, at: number): number {
+  const kind = raw[at + 1]
+  if (kind === undefined) return INVALID
+  if (kind !== 'u') return '"\\/bfnrt'.includes(kind) ? at + 1 : INVALID
+  for (let i = at + 2; i < at + 6; i += 1) if (!isHex(raw.charCodeAt(i))) return INVALID
+  return at + 5
+}
+
+function isHex(c: number): boolean {
+  return (c >= 48 && c <= 57) || (c >= 65 && c <= 70) || (c >= 97 && c <= 102)
+}
+
+function isDigit(c: number): boolean {
+  return c >= 48 && c <= 57
+}
+
+function skipDigits(raw: Raw, at: number): number {
+  let i = at
+  while (isDigit(raw.charCodeAt(i))) i += 1
+  return i === at ? INVALID : i
+}
+
+function skipNumber(raw: Raw, at: number): number {
+  let i = raw.charCodeAt(at) === 45 ? at + 1 : at
+  const leading = i
+  i = skipDigits(raw, i)
+  if (i < 0 || (raw.charCodeAt(leading) === 48 && i > leading + 1)) return INVALID
+  if (raw.charCodeAt(i) === 46) {
+    i = skipDigits(raw, i + 1)
+    if (i < 0) return INVALID
+  }
+  if ((raw.charCodeAt(i) | 32) !== 101) return i
+  const sign = raw.charCodeAt(i + 1)
+  return skipDigits(raw, sign === 43 || sign === 45 ? i + 2 : i + 1)
+}
+
+function skipWord(raw: Raw, at: number, word: string): number {
+  return raw.startsWith(word, at) ? at + word.length : INVALID
+}
+
+function skipScalar(raw: Raw, at: number): number {
+  const c = raw.charCodeAt(at)
+  if (c === 34) return skipString(raw, at)
+  if (c === 45 || isDigit(c)) return skipNumber(raw, at)
+  if (c === 116) return skipWord(raw, at, 'true')
+  if (c === 102) return skipWord(raw, at, 'false')
+  return c === 110 ? skipWord(raw, at, 'null') : INVALID
+}
+
+/** From a member's name at `at` to where its value begins, or INVALID. */
+export function skipName(raw: Raw, at: number): number {
+  if (raw.charCodeAt(at) !== 34) return INVALID
+  const end = skipString(raw, at)
+  if (end < 0) return INVALID
+  const colon = skipSpace(raw, end)
+  return raw.charCodeAt(colon) === 58 ? skipSpace(raw, colon + 1) : INVALID
+}
+
+/** Index after the value at `at` (no white space before it), INVALID, or TOO_DEEP beyond `maxDepth` levels. */
+export function skipValue(raw: Raw, at: number, maxDepth: number): number {
+  const containers: number[] = []
+  let i = at
+  for (;;) {
+    const c = raw.charCodeAt(i)
+    if (c === 123 || c === 91) {
+      if (containers.length >= maxDepth) return TOO_DEEP
+      i = skipSpace(raw, i + 1)
+      if (raw.charCodeAt(i) !== c + 2) {
+        containers.push(c === 123 ? OBJECT : ARRAY)
+        if (c === 123) i = skipName(raw, i)
+        if (i < 0) return INVALID
+        continue
+      }
+      i += 1
+    } else {
+      i = skipScalar(raw, i)
+      if (i < 0) return INVALID
+    }
+    i = afterValue(raw, i, containers)
+    if (i < 0) return INVALID
+    if (containers.length === 0) return i
+  }
+}
+
+/** Closes what ends at `at`; stands at the next value, or after the outermost one when `containers` is empty. */
+function afterValue(raw: Raw, at: number, containers: number[]): number {
+  let i = at
+  while (containers.length > 0) {
+    i = skipSpace(raw, i)
+    const c = raw.charCodeAt(i)
+    const inObject = containers[containers.length - 1] === OBJECT
+    if (c === 44) {
+      i = skipSpace(raw, i + 1)
+      return inObject ? skipName(raw, i) : i
+    }
+    if (c !== (inObject ? 125 : 93)) return INVALID
+    containers.pop()
+    i += 1
+  }
+  return i
+}
