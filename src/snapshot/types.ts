@@ -1,5 +1,12 @@
 /** The snapshot: the configuration compiled into what one call needs to look up. Plain frozen data. */
-import type { Family, GatewayConfig, NetworkConfig, PlanConfig, RouteConfig, RuleConfig } from '../config/types.ts'
+import type {
+  Family,
+  GatewayConfig,
+  NetworkConfig,
+  PlanConfig,
+  RouteConfig,
+  RuleConfig,
+} from '../config/types.ts'
 
 /** A row of methods.yaml with every default filled in. */
 export interface Rule {
@@ -75,9 +82,12 @@ export interface Snapshot {
   readonly networks: Readonly<Record<string, Network>>
   /** Public host name (lower case, no port) → network slug; empty in the path form of baseUrl. */
   readonly hosts: Readonly<Record<string, string>>
-  readonly plans: Readonly<Record<string, PlanConfig>>
+  readonly plans: Readonly<Record<string, Plan>>
   readonly notification: { readonly cost: number }
   readonly gateway: GatewayConfig
 }
 
-export type { Family }
+/** What an account may do. */
+export type Plan = PlanConfig
+
+export type { Family, GatewayConfig }

@@ -1,0 +1,40 @@
+/** What is seen of a call when it is over. Metrics and log each decide what to show of it. */
+import type { Reason } from '../jsonrpc/refusal-table.ts'
+
+/** ok: a result; error: the node's own error; refused: ours; failed: an internal error, or cut while it streamed. */
+export type OutcomeKind = 'ok' | 'error' | 'refused' | 'failed'
+
+/** One call. Every string in it comes from the snapshot or from us, never from the client. */
+export interface Observation {
+  readonly network: string
+  /** The rule's name; `other` for a method that no rule has. */
+  readonly method: string
+  readonly plan: string
+  readonly transport: 'http' | 'ws'
+  readonly outcome: OutcomeKind
+  readonly reason: Reason | null
+  /** Requests charged. */
+  readonly requests: number
+  /** Milliseconds from admission to the reply, and how much of that was spent on upstreams. */
+  readonly totalMs: number
+  readonly upstreamMs: number
+}
+
+/** One try at one route. */
+export interface AttemptObservation {
+  readonly network: string
+  readonly route: string
+  /** `ok`, `error`, or the word of the setback. */
+  readonly result: string
+  readonly ms: number
+}
+
+/** Where observations go. */
+export interface Observer {
+  call(observation: Observation): void
+  attempt(observation: AttemptObservation): void
+  /** A message refused before any call in it was read. */
+  refused(reason: Reason): void
+  /** A bug: something threw that should not have. */
+  bug(error: unknown, requestId: string): void
+}

@@ -1,0 +1,58 @@
+/** Who calls: from the key in the path to a caller, in the order of checks that the design fixes. */
+import type { KeyOwner } from '../accounts/types.ts'
+import { inRange, parseRange } from '../config/address-range.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import type { Network, Snapshot } from '../snapshot/types.ts'
+import type { Caller } from './caller.ts'
+
+/** What is known of a message before its body is read. */
+export interface Visitor {
+  readonly network: Network
+  /** The last path segment: a key, or `public`. */
+  readonly key: string
+  /** The client's address. */
+  readonly address: string
+  /** The address that limits count, an IPv6 one cut to its /64. */
+  readonly limitAddress: string
+  readonly origin: string | undefined
+  readonly transport: 'http' | 'ws'
+}
+
+/** Finds the owner of a key. */
+export interface Keys {
+  find(key: string): KeyOwner | null
+}
+
+/** The caller that a visitor's key stands for. */
+export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): Caller | Refusal {
+  const { network, key, limitAddress: address, transport } = visitor
+  if (key === 'public') {
+    const plan = snapshot.plans['public']
+    return network.public && plan !== undefined
+      ? { network, plan, payer: null, address, transport }
+      : refuse('invalid_key')
+  }
+  const owner = keys.find(key)
+  if (owner === null) return refuse('invalid_key')
+  const { account, endpoint } = owner
+  if (account.status !== 'active') return refuse('account_suspended')
+  if (endpoint.status !== 'active') return refuse('endpoint_inactive')
+  if (endpoint.network !== network.slug) return refuse('wrong_network')
+  const restriction = checkRestrictions(endpoint, visitor)
+  if (restriction !== null) return restriction
+  const plan = snapshot.plans[account.plan]
+  // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
+  if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
+  return { network, plan, payer: { account, endpoint, plan }, address, transport }
+}
+
+function checkRestrictions(
+  { allowedIps, allowedOrigins }: KeyOwner['endpoint'],
+  { address, origin }: Visitor,
+): Refusal | null {
+  if (allowedIps !== null && !allowedIps.some(range => inRange(address, parseRange(range)))) return refuse('address_denied')
+  if (allowedOrigins !== null && (origin === undefined || !allowedOrigins.includes(origin)))
+    return refuse('origin_denied')
+  return null
+}

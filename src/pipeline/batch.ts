@@ -1,0 +1,99 @@
+/** A batch: each call walks the line by itself; the answers come back in order, each once, as one array. */
+import type { BadCall, Call } from '../jsonrpc/call.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import { refuse, statusOf } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import { encodeAnswer, refused } from './answer.ts'
+import { columnOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import { finish } from './finish.ts'
+import type { Passed } from './line.ts'
+import { pass, passRefusal } from './pass.ts'
+import { refuseMessage } from './refuse-message.ts'
+import type { Sink } from './sink.ts'
+
+/** Calls of one batch that are in flight at a time. */
+const IN_FLIGHT = 32
+/** Longest batch that is answered item by item. */
+const MAX_ITEMS = 1000
+
+/** What became of one item. */
+interface Done {
+  /** Undefined for a notification. */
+  readonly text: Raw | undefined
+  readonly refusal: Refusal | null
+}
+
+/** Handles a batch of at least one item. */
+export async function deliverBatch(
+  items: readonly (Call | BadCall)[],
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): Promise<void> {
+  const most = Math.min(caller.plan.maxBatch, MAX_ITEMS)
+  const tooLarge = refuse('batch_too_large', `A batch holds at most ${most} calls`, { maxBatch: most })
+  if (items.length > MAX_ITEMS) {
+    refuseMessage(tooLarge, caller, sink, context, 413)
+    return
+  }
+  const room = { bytes: context.snapshot.gateway.limits.batchReply }
+  const done = await inOrder(items, async item => {
+    const begin = performance.now()
+    const mode = { stream: false, maxBytes: room.bytes } as const
+    const passed = items.length > most ? passRefusal(tooLarge) : await pass(item, caller, mode, context)
+    const { text, fitted } = encodeItem(passed, item, caller, room, context)
+    finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs: performance.now() - begin }, context)
+    return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null }
+  })
+  reply(done, caller, sink)
+}
+
+/** The text of an item's answer, or of a refusal in its place when the batch's reply has no room for it. */
+function encodeItem(
+  passed: Passed,
+  { id }: Call | BadCall,
+  caller: Caller,
+  room: { bytes: number },
+  context: Context,
+): { readonly text: Raw | undefined; readonly fitted: Passed } {
+  const column = columnOf(caller.network)
+  const { answer } = passed
+  if (answer.kind === 'stream') throw new Error('a batch never streams')
+  if (id === undefined) return { text: undefined, fitted: passed }
+  const text = encodeAnswer(answer, id, column, context.requestId)
+  if (text.length <= room.bytes || answer.kind === 'refused') {
+    room.bytes -= text.length
+    return { text, fitted: passed }
+  }
+  const large = refused(refuse('response_too_large'))
+  return { text: encodeAnswer(large, id, column, context.requestId), fitted: { ...passed, answer: large } }
+}
+
+/** Runs `work` over the items, a bounded number at a time; results come in the items' order. */
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const waiting = items.entries()
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of waiting) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, items.length) }, worker))
+  return results
+}
+
+function reply(done: readonly Done[], caller: Caller, sink: Sink): void {
+  const texts = done.flatMap(({ text }) => (text === undefined ? [] : [text]))
+  if (texts.length === 0) {
+    sink.empty()
+    return
+  }
+  const refusal = commonRefusal(done)
+  sink.whole(refusal === null ? 200 : statusOf(refusal, columnOf(caller.network)), `[${texts.join(',')}]`, refusal)
+}
+
+/** The refusal of all items, when every one was refused for one and the same reason. */
+function commonRefusal(done: readonly Done[]): Refusal | null {
+  const first = done[0]?.refusal ?? null
+  return first !== null && done.every(({ refusal }) => refusal?.reason === first.reason) ? first : null
+}

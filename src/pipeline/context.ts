@@ -1,0 +1,42 @@
+/** What the line works with: the snapshot of this message, and the live parts that outlive it. */
+import type { Observer } from '../observe/observation.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
+import type { Meter } from '../usage/meter.ts'
+import type { Payer } from './caller.ts'
+import type { PublicMeter } from '../usage/public-meter.ts'
+
+/** The `service_*` methods, as the line sees them. */
+export interface Management {
+  has(method: string): boolean
+  /** Whether the method works without a key. */
+  isPublic(method: string): boolean
+  /** The raw result or error object; null when this caller has no such method. */
+  answer(
+    method: string,
+    params: unknown,
+    payer: Payer | null,
+    snapshot: Snapshot,
+  ): Promise<{ readonly result: unknown } | { readonly error: unknown } | null>
+}
+
+/** The live parts. */
+export interface Live {
+  readonly meter: Meter
+  readonly publicMeter: PublicMeter
+  readonly upstreams: Upstreams
+  readonly observer: Observer
+  readonly management: Management
+  /** Best known block of a network; null until one was seen. */
+  head(network: string): number | null
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+}
+
+/** One message on its way. */
+export interface Context {
+  readonly snapshot: Snapshot
+  readonly live: Live
+  /** Told to the client in refusals and in X-Request-Id. */
+  readonly requestId: string
+}

@@ -1,0 +1,57 @@
+/** Handles a message: scans it, walks each call down the line, and gives the sink its reply. */
+import type { BadCall, Call } from '../jsonrpc/call.ts'
+import { scanMessage } from '../jsonrpc/message.ts'
+import { statusOf } from '../jsonrpc/refusal.ts'
+import { encodeAnswer } from './answer.ts'
+import type { WholeAnswer } from './answer.ts'
+import { deliverBatch } from './batch.ts'
+import { columnOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import { finish } from './finish.ts'
+import { pass } from './pass.ts'
+import { refuseMessage } from './refuse-message.ts'
+import type { Sink } from './sink.ts'
+import { deliverStream } from './stream.ts'
+
+/** Handles the bytes of one message of an authenticated caller. */
+export async function deliver(body: Buffer, caller: Caller, sink: Sink, context: Context): Promise<void> {
+  const message = scanMessage(body, context.snapshot.gateway.limits.depth)
+  if (message.kind === 'refused') refuseMessage(message.refusal, caller, sink, context)
+  else if (message.kind === 'single') await deliverSingle(message.item, caller, sink, context)
+  else await deliverBatch(message.items, caller, sink, context)
+}
+
+async function deliverSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): Promise<void> {
+  const begin = performance.now()
+  const { limits } = context.snapshot.gateway
+  const mode = sink.streams
+    ? ({ stream: true, maxBytes: limits.response } as const)
+    : ({ stream: false, maxBytes: limits.wsReply } as const)
+  const passed = await pass(item, caller, mode, context)
+  const { answer } = passed
+  const delivered =
+    answer.kind === 'stream'
+      ? await deliverStream(answer, item.id, sink)
+      : { bytesOut: deliverWhole(answer, item, caller, sink, context), cut: false }
+  finish(passed, caller, { ...delivered, totalMs: performance.now() - begin }, context)
+}
+
+/** Returns the bytes of the reply; a notification has none. */
+function deliverWhole(
+  answer: WholeAnswer,
+  { id }: Call | BadCall,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): number {
+  if (id === undefined) {
+    sink.empty()
+    return 0
+  }
+  const column = columnOf(caller.network)
+  const body = encodeAnswer(answer, id, column, context.requestId)
+  const refusal = answer.kind === 'refused' ? answer.refusal : null
+  sink.whole(refusal === null ? 200 : statusOf(refusal, column), body, refusal)
+  return body.length
+}

@@ -1,0 +1,26 @@
+/** First stage of a call's decision: does the method exist here, and may this plan call it. */
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import { findMethod } from '../snapshot/find-method.ts'
+import type { MethodRow, Network, Plan } from '../snapshot/types.ts'
+
+/** The row of a method that this transport can carry. */
+export function findRow(network: Network, method: string, transport: 'http' | 'ws'): MethodRow | Refusal {
+  const row = findMethod(network, method)
+  if (row === null || row.unable?.reason === 'method_not_found') return unknownMethod(network)
+  const overSocket = row.rule.subscribe !== null || row.rule.unsubscribes !== null
+  if (overSocket && transport === 'http')
+    return refuse('method_not_found', 'Subscriptions need a WebSocket connection to this endpoint')
+  return row
+}
+
+function unknownMethod(network: Network): Refusal {
+  return refuse('method_not_found', `The method does not exist or is not available on ${network.name}`)
+}
+
+/** Whether the plan includes the row's tier. */
+export function checkTier(row: MethodRow, plan: Plan): Refusal | null {
+  const { tier } = row.rule
+  if (plan.tiers.includes(tier)) return null
+  return refuse('plan_required', `This method is part of the tier "${tier}", which the plan does not include`, { tier })
+}

@@ -1,0 +1,59 @@
+/** The one door out: every call leaves one outcome, one settlement, one observation. */
+import { refusalTable } from '../jsonrpc/refusal-table.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { OutcomeKind } from '../observe/observation.ts'
+import { refused } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import type { Passed } from './line.ts'
+
+/** How a call's reply left. */
+export interface Delivered {
+  readonly bytesOut: number
+  /** The reply broke off before its end. */
+  readonly cut: boolean
+  /** Milliseconds since the call was begun. */
+  readonly totalMs: number
+}
+
+/**
+ * Makes sure that the charge is on disk, or that there is none: after this the reply may leave. A call that is refused
+ * gives back what it took; one that cannot be recorded is refused.
+ */
+export async function seal(passed: Passed, caller: Caller, context: Context): Promise<Passed> {
+  const { answer, admission } = passed
+  const { live } = context
+  if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
+    if (admission !== null) live.meter.giveBack(admission)
+    live.publicMeter.giveBack(caller.plan.rate, caller.address, passed.publicCost)
+    return { ...passed, admission: null, publicCost: 0 }
+  }
+  if (admission === null || (await live.meter.committed(admission))) return passed
+  live.meter.giveBack(admission)
+  if (answer.kind === 'stream') answer.tail.destroy()
+  return { ...passed, answer: refused(refuse('journal_unavailable')), admission: null }
+}
+
+/** Settles and observes a call whose reply has left. */
+export function finish(passed: Passed, caller: Caller, delivered: Delivered, { live }: Context): void {
+  const { answer, admission, rule, upstreamMs } = passed
+  const { network, plan, transport, payer } = caller
+  const outcome = outcomeOf(passed, delivered)
+  const method = rule?.match ?? 'other'
+  if (admission !== null)
+    live.meter.settle(admission, { error: outcome === 'error', bytesOut: delivered.bytesOut, upstreamMs })
+  else if (payer !== null && answer.kind === 'refused') live.meter.refused(payer, method, live.now())
+  live.observer.call({
+    network: network.slug,
+    ...{ method, plan: plan.name, transport, outcome, upstreamMs },
+    reason: answer.kind === 'refused' ? answer.refusal.reason : null,
+    requests: admission?.cost ?? 0,
+    totalMs: delivered.totalMs,
+  })
+}
+
+function outcomeOf({ answer }: Passed, { cut }: Delivered): OutcomeKind {
+  if (cut) return 'failed'
+  if (answer.kind === 'refused') return answer.refusal.reason === 'internal' ? 'failed' : 'refused'
+  return answer.kind === 'error' || (answer.kind === 'stream' && answer.member === 'error') ? 'error' : 'ok'
+}

@@ -1,0 +1,76 @@
+/** The line that every call walks: find → tier → params → admit → able → forward. */
+import type { Call } from '../jsonrpc/call.ts'
+import { isRefusal } from '../jsonrpc/is-refusal.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import type { Rule } from '../snapshot/types.ts'
+import type { Admission } from '../usage/meter.ts'
+import { ableRoutes, needsArchive } from './able.ts'
+import { refused } from './answer.ts'
+import type { Answer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import { checkTier, findRow } from './find.ts'
+import { forward } from './forward.ts'
+import type { ReplyMode, Request } from './forward.ts'
+import { localResult } from './local.ts'
+import { checkParams } from './params.ts'
+import { serve } from './service.ts'
+
+/** A call at the end of its line. */
+export interface Passed {
+  readonly answer: Answer
+  /** Null for a method that no rule has, and for management. */
+  readonly rule: Rule | null
+  /** Null where nothing was charged: refusals before admission, management, the public route. */
+  readonly admission: Admission | null
+  /** What the public route took from the address's bucket. */
+  readonly publicCost: number
+  readonly upstreamMs: number
+}
+
+/** Walks one call down the line. */
+export async function walk(call: Call, caller: Caller, mode: ReplyMode, context: Context): Promise<Passed> {
+  const { network, plan } = caller
+  if (context.live.management.has(call.method)) return over(await guarded(() => serve(call, caller, context), context), null)
+  const row = findRow(network, call.method, caller.transport)
+  if (isRefusal(row)) return over(refused(row), null)
+  const { rule } = row
+  const tierRefusal = checkTier(row, plan)
+  if (tierRefusal !== null) return over(refused(tierRefusal), rule)
+  const head = context.live.head(network.slug)
+  const maxDepth = context.snapshot.gateway.limits.depth
+  const checked = checkParams(rule, network.family, call.params, { maxDepth, head })
+  if (isRefusal(checked)) return over(refused(checked), rule)
+  const admission = admit(rule, caller, context)
+  if (admission !== null && isRefusal(admission)) return over(refused(admission), rule)
+  const charge = { rule, admission, publicCost: caller.payer === null ? rule.cost : 0 }
+  const routes = ableRoutes(row, needsArchive(row, network, checked.span, head))
+  if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
+  if (rule.answer !== null)
+    return { ...charge, answer: { kind: 'result', result: localResult(rule.answer, network) }, upstreamMs: 0 }
+  const request: Request = { network, rule, method: call.method, params: checked.params, routes }
+  const begin = performance.now()
+  const answer = await guarded(async () => (await forward(request, mode, context)).answer, context)
+  return { ...charge, answer, upstreamMs: performance.now() - begin }
+}
+
+function over(answer: Answer, rule: Rule | null): Passed {
+  return { answer, rule, admission: null, publicCost: 0, upstreamMs: 0 }
+}
+
+/** Takes rate, quota and charge; null on the public route, which is charged to nobody. */
+function admit(rule: Rule, { payer, plan, address }: Caller, { live }: Context): Admission | Refusal | null {
+  if (payer === null) return live.publicMeter.admit(plan.rate, address, rule.cost, live.now())
+  return live.meter.admit(payer, rule.match, rule.cost, live.now())
+}
+
+/** Whatever throws is a bug of ours: the client gets `internal`, the operator the stack. */
+async function guarded(stage: () => Promise<Answer>, { live, requestId }: Context): Promise<Answer> {
+  try {
+    return await stage()
+  } catch (error) {
+    live.observer.bug(error, requestId)
+    return refused(refuse('internal'))
+  }
+}

@@ -1,0 +1,84 @@
+/** Checks what a rule says of a call's params, and decodes those that may come as JSON in a string. */
+import { elementsOf } from '../jsonrpc/elements.ts'
+import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import { skipSpace, skipValue } from '../jsonrpc/skip.ts'
+import type { Family, Rule } from '../snapshot/types.ts'
+import { blockSpan } from './block.ts'
+import type { BlockSpan } from './block.ts'
+import { tracerFault } from './tracer.ts'
+
+/** Params that may go upstream. */
+export interface CheckedParams {
+  /** The client's own bytes, but for decoded `jsonParams`. */
+  readonly params: Raw
+  readonly span: BlockSpan
+}
+
+/** Checks `params` (a valid JSON array or object) for the rule. `head` is the network's best known block. */
+export function checkParams(
+  rule: Rule,
+  family: Family,
+  params: Raw,
+  { maxDepth, head }: { readonly maxDepth: number; readonly head: number | null },
+): CheckedParams | Refusal {
+  if (params.charCodeAt(0) === 123)
+    return family === 'evm' ? invalid('params are positional: send an array') : { params, span: null }
+  if (!readsParams(rule)) return { params, span: null }
+  const elements = elementsOf(params)
+  const [min, max] = rule.params ?? [0, Infinity]
+  if (elements.length < min || elements.length > max) return invalid(countFault(min, max, elements.length))
+  const decoded = decodeStrings(rule, elements, maxDepth)
+  const fault = rule.tracers === null ? null : tracerFault(elements, rule.tracers)
+  if (fault !== null) return invalid(fault, { tracers: rule.tracers })
+  const span = rule.block === null ? null : blockSpan(rule.block, elements)
+  if (span !== null && 'why' in span) return invalid(span.why)
+  if (rule.maxRange !== null && widthOf(span, head) > rule.maxRange)
+    return invalid(`the range holds more than ${rule.maxRange} blocks`, { maxRange: rule.maxRange })
+  return { params: decoded ? `[${elements.join(',')}]` : params, span }
+}
+
+function readsParams(rule: Rule): boolean {
+  return rule.params !== null || rule.block !== null || rule.tracers !== null || rule.jsonParams.length > 0
+}
+
+function countFault(min: number, max: number, count: number): string {
+  const wanted = min === max ? String(min) : max === Infinity ? `at least ${min}` : `${min} to ${max}`
+  return `the method takes ${wanted} params, ${count} were sent`
+}
+
+/** Puts the object or array in place of a string that spells one (the spec shows such calls). */
+function decodeStrings(rule: Rule, elements: Raw[], maxDepth: number): boolean {
+  let decoded = false
+  for (const index of rule.jsonParams) {
+    const element = elements[index]
+    if (element?.charCodeAt(0) !== 34) continue
+    const text = rawOf(decodeJson(element) as string)
+    const begin = skipSpace(text, 0)
+    const end = '{['.includes(text.charAt(begin)) ? skipValue(text, begin, maxDepth) : -1
+    if (end < 0 || skipSpace(text, end) !== text.length) continue
+    elements[index] = text.slice(begin, end)
+    decoded = true
+  }
+  return decoded
+}
+
+/** Blocks in a range as far as that can be said before a node is asked. */
+function widthOf(span: BlockSpan, head: number | null): number {
+  if (span === null) return 0
+  const from = numberOf(span.from, head)
+  const to = numberOf(span.to, head)
+  return from === null || to === null ? 0 : to - from + 1
+}
+
+function numberOf(ref: NonNullable<BlockSpan>['from'], head: number | null): number | null {
+  if (ref.kind === 'number') return ref.number
+  if (ref.kind === 'hash') return null
+  return ref.tag === 'earliest' ? 0 : head
+}
+
+function invalid(why: string, data: Readonly<Record<string, unknown>> = {}): Refusal {
+  return refuse('invalid_params', `Invalid params: ${why}`, { why, ...data })
+}

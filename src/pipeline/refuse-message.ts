@@ -1,0 +1,23 @@
+import { encodeRefusal, statusOf } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import { columnOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import type { Sink } from './sink.ts'
+
+/** Refuses a message as a whole: one error object with id null. `status` replaces the table's. */
+export function refuseMessage(
+  refusal: Refusal,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+  status?: number,
+): void {
+  const column = columnOf(caller.network)
+  context.live.observer.refused(refusal.reason)
+  sink.whole(
+    status ?? statusOf(refusal, column),
+    encodeRefusal(refusal, 'null', column, context.requestId),
+    refusal,
+  )
+}

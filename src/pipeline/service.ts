@@ -1,0 +1,30 @@
+/** `service_*` calls: answered by the gateway, free, with a bucket of their own (design, "Management"). */
+import { decodeJson, rawJson } from '../jsonrpc/raw.ts'
+import type { Call } from '../jsonrpc/call.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import { refused } from './answer.ts'
+import type { WholeAnswer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+
+/** Answers a management call. */
+export async function serve(call: Call, caller: Caller, context: Context): Promise<WholeAnswer> {
+  const refusal = admitService(call.method, caller, context)
+  if (refusal !== null) return refused(refusal)
+  const { snapshot, live } = context
+  const outcome = await live.management.answer(call.method, decodeJson(call.params), caller.payer, snapshot)
+  if (outcome === null) return refused(refuse('method_not_found'))
+  return 'result' in outcome
+    ? { kind: 'result', result: rawJson(outcome.result) }
+    : { kind: 'error', error: rawJson(outcome.error) }
+}
+
+function admitService(method: string, { payer, address, plan }: Caller, { live }: Context): Refusal | null {
+  if (payer === null) {
+    if (!live.management.isPublic(method)) return refuse('invalid_key')
+    return live.publicMeter.admit(plan.rate, address, 1, live.now())
+  }
+  if (!payer.endpoint.management) return refuse('management_denied')
+  return live.meter.admitManagement(payer.account, live.now())
+}

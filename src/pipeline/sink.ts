@@ -1,0 +1,20 @@
+/** Where a message's reply goes: an HTTP reply, or frames of a socket. */
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+
+/** The transport's side of delivery. */
+export interface Sink {
+  /** Whether a reply may be written piece by piece. */
+  readonly streams: boolean
+  /** Sends a whole reply. `refusal` is set when that is all it holds. */
+  whole(status: number, body: Raw, refusal: Refusal | null): void
+  /** There is nothing to say: notifications only. */
+  empty(): void
+  /** Begins a reply of unknown length. */
+  begin(): void
+  /** Writes a piece; resolves when more may be written, to false when the client is gone. */
+  write(piece: Buffer): Promise<boolean>
+  end(): void
+  /** Ends the connection so that the client cannot take the reply for a whole one. */
+  cut(): void
+}

@@ -1,0 +1,43 @@
+/** Where a request comes from. */
+import type { IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
+import { inRange, parseRange } from '../config/address-range.ts'
+import type { AddressRange } from '../config/address-range.ts'
+
+/** A client's address, and the one that limits count. */
+export interface ClientAddress {
+  readonly address: string
+  /** An IPv6 address cut to its /64: one customer usually holds a whole one. */
+  readonly limitAddress: string
+}
+
+/** Reads client addresses behind the proxies that are believed. */
+export function addressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => ClientAddress {
+  const ranges = trustedProxies.map(parseRange)
+  return request => {
+    const peer = request.socket.remoteAddress ?? '0.0.0.0'
+    const forwarded = request.headers['x-forwarded-for']
+    const hops = ranges.length > 0 && typeof forwarded === 'string' ? forwarded.split(',') : []
+    return normal(walkFromRight(peer, hops, ranges))
+  }
+}
+
+/** The right-most address that is no trusted proxy; what stands left of it anybody can write. */
+function walkFromRight(peer: string, hops: readonly string[], ranges: readonly AddressRange[]): string {
+  let address = peer
+  for (const hop of hops.toReversed()) {
+    if (!ranges.some(range => inRange(address, range))) return address
+    const next = hop.trim()
+    if (!ipaddr.isValid(next)) return address
+    address = next
+  }
+  return address
+}
+
+function normal(address: string): ClientAddress {
+  if (!address.includes(':')) return { address, limitAddress: address }
+  const ip = ipaddr.process(address)
+  if (!(ip instanceof ipaddr.IPv6)) return { address: ip.toString(), limitAddress: ip.toString() }
+  const network = [...ip.parts.slice(0, 4), 0, 0, 0, 0]
+  return { address: ip.toString(), limitAddress: `${new ipaddr.IPv6(network).toString()}/64` }
+}

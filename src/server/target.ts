@@ -1,0 +1,40 @@
+/** What a host and path ask for (design, "HTTP contract"). Parsed by hand: `new URL` throws on some of it. */
+import type { Network, Snapshot } from '../snapshot/types.ts'
+
+export type Target =
+  | { readonly kind: 'rpc'; readonly network: Network; readonly key: string }
+  | { readonly kind: 'page'; readonly path: string }
+  | { readonly kind: 'nothing' }
+
+const NOTHING: Target = { kind: 'nothing' }
+
+/** The host name of a Host header: lower case, without port and one trailing dot. */
+export function hostName(header: string): string {
+  const name = header.toLowerCase().replace(/:\d*$/, '')
+  return name.endsWith('.') ? name.slice(0, -1) : name
+}
+
+/** Finds what `url` (path and query) on a host stands for. */
+export function findTarget(hostHeader: string, url: string, snapshot: Snapshot): Target {
+  const host = hostName(hostHeader)
+  const query = url.indexOf('?')
+  const path = query < 0 ? url : url.slice(0, query)
+  const slug = snapshot.hosts[host]
+  const network = slug === undefined ? undefined : snapshot.networks[slug]
+  if (network !== undefined) return rpcTarget(network, path)
+  const second = path.indexOf('/', 1)
+  const named = path.startsWith('/') && second > 0 ? snapshot.networks[path.slice(1, second)] : undefined
+  if (named !== undefined) return rpcTarget(named, path.slice(second))
+  return host === snapshot.gateway.dashboardHost ? { kind: 'page', path } : NOTHING
+}
+
+const PREFIX = '/v1/rpc'
+
+/** `/v1/rpc/<key>` with one trailing slash at most; an absent key is an empty one. */
+function rpcTarget(network: Network, path: string): Target {
+  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
+  if (trimmed === PREFIX) return { kind: 'rpc', network, key: '' }
+  if (!trimmed.startsWith(`${PREFIX}/`)) return NOTHING
+  const key = trimmed.slice(PREFIX.length + 1)
+  return key.includes('/') ? NOTHING : { kind: 'rpc', network, key }
+}

@@ -1,0 +1,16 @@
+/** The snapshot for an operator's eyes. */
+import type { Snapshot } from './types.ts'
+
+/** A copy of the snapshot without its secrets: upstream URLs and header values. */
+export function dump(snapshot: Snapshot): unknown {
+  const networks = Object.entries(snapshot.networks).map(([slug, network]) => [
+    slug,
+    { ...network, routes: network.routes.map(hideSecrets) },
+  ])
+  return { ...snapshot, networks: Object.fromEntries(networks) as unknown }
+}
+
+function hideSecrets(route: { http: string; ws: string | null; headers: Readonly<Record<string, string>> }): unknown {
+  const headers = Object.fromEntries(Object.keys(route.headers).map(name => [name, '(hidden)']))
+  return { ...route, http: '(hidden)', ws: route.ws === null ? null : '(hidden)', headers }
+}

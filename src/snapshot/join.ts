@@ -1,0 +1,53 @@
+/** Joins a rule with the routes able to serve it, and says of each other one why it is skipped. */
+import { covers } from './patterns.ts'
+import type { MethodRow, Route, Rule, SkippedRoute, Unable } from './types.ts'
+
+/** The capability a rule needs and a route lacks; null when it has all. */
+function lacking(rule: Rule, route: Route): string | null {
+  for (const need of rule.needs) {
+    const has = need === 'ws' ? route.ws !== null : route.capabilities.includes(need)
+    if (!has) return need
+  }
+  return null
+}
+
+function denies(route: Route, method: string): string | null {
+  if (route.methods.deny.some(written => covers(written, method))) return 'its methods.deny lists it'
+  const { allow } = route.methods
+  if (allow !== null && !allow.some(written => covers(written, method))) return 'its methods.allow leaves it out'
+  return null
+}
+
+/** Why `route` cannot serve the rule's method; null when it can. */
+function whyNot(rule: Rule, route: Route): string | null {
+  const need = lacking(rule, route)
+  if (need !== null) return need === 'ws' ? 'it has no ws URL' : `it lacks the capability "${need}"`
+  return denies(route, rule.match)
+}
+
+/** One method of a network with its able routes (`routes` come sorted by priority and enabled). */
+export function joinRule(rule: Rule, routes: readonly Route[]): MethodRow {
+  const able: Route[] = []
+  const skipped: SkippedRoute[] = []
+  for (const route of routes) {
+    const why = whyNot(rule, route)
+    if (why === null) able.push(route)
+    else skipped.push({ id: route.id, why })
+  }
+  return {
+    rule,
+    routes: able.map(route => route.id),
+    archive: able.filter(route => route.capabilities.includes('archive')).map(route => route.id),
+    skipped,
+    unable: able.length > 0 || rule.answer !== null ? null : whyUnable(rule, routes),
+  }
+}
+
+function whyUnable(rule: Rule, routes: readonly Route[]): Unable {
+  if (routes.length === 0) return { reason: 'no_route' }
+  const allowing = routes.filter(route => denies(route, rule.match) === null)
+  if (allowing.length === 0) return { reason: 'method_not_found' }
+  // The need that the fewest routes have is the one worth naming.
+  const capability = allowing.map(route => lacking(rule, route)).find(need => need !== null) ?? rule.needs[0] ?? ''
+  return { reason: 'capability_missing', capability }
+}

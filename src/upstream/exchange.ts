@@ -1,0 +1,124 @@
+/** One HTTP exchange with one upstream: bytes out, bytes or a break in. No meaning is read into them here. */
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import type { Raw } from '../jsonrpc/raw.ts'
+
+/** How an exchange broke, and whether the upstream may have seen the request. */
+export interface Broken {
+  readonly kind: 'broken'
+  readonly how: 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'aborted'
+  readonly sent: boolean
+}
+
+/** What came back. */
+export type Exchange =
+  | { readonly kind: 'whole'; readonly status: number; readonly retryAfter: string | null; readonly body: Raw }
+  /** The reply is longer than what is held back: its first part, and the rest as it comes. */
+  | { readonly kind: 'open'; readonly status: number; readonly head: Buffer; readonly tail: Readable }
+  | Broken
+
+/** Bounds of one exchange. */
+export interface ExchangeLimits {
+  /** Milliseconds until the first `holdBack` bytes, or all, have come. */
+  readonly timeout: number
+  /** Bytes kept before a reply is handed on open. */
+  readonly holdBack: number
+  /** Most bytes of a reply; null is no cap. */
+  readonly maxBytes: number | null
+}
+
+/** Collects a reply for one request; undici calls it. */
+export class Collector implements Dispatcher.DispatchHandler {
+  readonly #limits: ExchangeLimits
+  readonly #resolve: (exchange: Exchange) => void
+  readonly #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | null = null
+  #chunks: Buffer[] = []
+  #size = 0
+  #status = 0
+  #retryAfter: string | null = null
+  #tail: Readable | null = null
+  #done = false
+
+  constructor(limits: ExchangeLimits, resolve: (exchange: Exchange) => void) {
+    this.#limits = limits
+    this.#resolve = resolve
+    this.#timer = setTimeout(() => {
+      this.break('timeout')
+    }, limits.timeout)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // The wait for a connection outlived the attempt: nothing has been written yet, and nothing will be.
+    if (this.#done) controller.abort(new Error('attempt is over'))
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
+    this.#status = status
+    const retryAfter = headers['retry-after']
+    if (typeof retryAfter === 'string') this.#retryAfter = retryAfter
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length
+    const { maxBytes, holdBack } = this.#limits
+    if (maxBytes !== null && this.#size > maxBytes) {
+      this.break('too_large')
+      return
+    }
+    if (this.#tail !== null) {
+      if (!this.#tail.push(chunk)) controller.pause()
+      return
+    }
+    this.#chunks.push(chunk)
+    if (this.#size > holdBack) this.#open(controller)
+  }
+
+  onResponseEnd(): void {
+    if (this.#tail !== null) this.#tail.push(null)
+    else if (!this.#done) {
+      const { status, body } = { status: this.#status, body: this.#take().toString('latin1') }
+      this.#finish({ kind: 'whole', status, retryAfter: this.#retryAfter, body })
+    }
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error & { code?: string }): void {
+    const timedOut = error.code === 'UND_ERR_HEADERS_TIMEOUT' || error.code === 'UND_ERR_BODY_TIMEOUT'
+    this.break(this.#controller === null ? 'unreachable' : timedOut ? 'timeout' : 'reset')
+  }
+
+  /** Ends the exchange early. */
+  break(how: Broken['how']): void {
+    if (this.#tail !== null) this.#tail.destroy(new Error(`upstream reply broke: ${how}`))
+    else this.#finish({ kind: 'broken', how, sent: this.#controller !== null })
+    if (this.#controller?.aborted === false) this.#controller.abort(new Error(how))
+  }
+
+  #open(controller: Dispatcher.DispatchController): void {
+    this.#tail = new Readable({
+      highWaterMark: this.#limits.holdBack,
+      read: () => {
+        if (controller.paused) controller.resume()
+      },
+      destroy: (error, done) => {
+        if (!controller.aborted) controller.abort(error ?? new Error('the client left'))
+        done(error)
+      },
+    })
+    this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail: this.#tail })
+  }
+
+  #take(): Buffer {
+    const chunks = this.#chunks
+    this.#chunks = []
+    return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+  }
+
+  #finish(exchange: Exchange): void {
+    if (this.#done) return
+    this.#done = true
+    clearTimeout(this.#timer)
+    this.#resolve(exchange)
+  }
+}

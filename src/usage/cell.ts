@@ -1,0 +1,44 @@
+/** A cell: what one endpoint used of one method within one hour and one quota window. */
+export interface CellKey {
+  readonly account: string
+  readonly endpoint: string
+  readonly network: string
+  /** The rule's name, never a name that only a client chose. */
+  readonly method: string
+  /** Unix seconds. */
+  readonly hour: number
+  /** Start of the quota window in Unix seconds; 0 without a quota. */
+  readonly window: number
+}
+
+/** What has come to a cell since the ledger last took it over. */
+export interface Cell extends CellKey {
+  calls: number
+  requests: number
+  /** Calls that a node answered with an error. */
+  errors: number
+  refusals: number
+  bytesOut: number
+  upstreamMs: number
+}
+
+/** A cell with nothing in it. */
+export function emptyCell(key: CellKey): Cell {
+  const { account, endpoint, network, method, hour, window } = key
+  return {
+    ...{ account, endpoint, network, method, hour, window },
+    ...{ calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0 },
+  }
+}
+
+/** What a journal record says of one cell, in this order. Calls and requests are negative when given back. */
+export type JournalEntry = readonly [
+  account: string,
+  endpoint: string,
+  network: string,
+  method: string,
+  hour: number,
+  window: number,
+  calls: number,
+  requests: number,
+]

@@ -1,0 +1,64 @@
+/** journal.db: the journal and the ledger, written by one process only. */
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { Cell, JournalEntry } from './cell.ts'
+import { makeFold } from './fold.ts'
+import { steps } from './schema.ts'
+
+/** The open database; every method is synchronous and throws what SQLite says. */
+export class UsageDatabase {
+  // The statements do not keep the database alive: it would be collected and closed under them.
+  readonly database: DatabaseSyncInstance
+  readonly #append: StatementSyncInstance
+  readonly #fold: (cells: readonly Cell[], seq: number) => void
+  #seq: number
+
+  constructor(database: DatabaseSyncInstance) {
+    this.database = database
+    this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
+    this.#fold = makeFold(database)
+    this.#seq = (database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }).seq
+  }
+
+  /** Commits one journal record. */
+  append(entries: string): void {
+    this.#append.run(this.#seq + 1, entries)
+    this.#seq += 1
+  }
+
+  /** Takes cells over into the ledger and empties the journal that they came from. */
+  fold(cells: readonly Cell[]): void {
+    this.#fold(cells, this.#seq)
+  }
+
+  /** What the journal holds that the ledger does not: after a crash, or seen from another process. */
+  *unfolded(): Generator<JournalEntry> {
+    for (const row of this.database.prepare('SELECT entries FROM journal ORDER BY seq').iterate())
+      yield* JSON.parse((row as { entries: string }).entries) as JournalEntry[]
+  }
+
+  /** Moves the write-ahead log into the database file, as far as no reader is in the way. */
+  checkpoint(): void {
+    this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+  }
+
+  close(): void {
+    this.database.close()
+  }
+}
+
+/** Opens (and creates) journal.db for its only writer. */
+export function openUsageDatabase(dataDir: string): UsageDatabase {
+  const database = new DatabaseSync(join(dataDir, 'journal.db'))
+  // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions.md).
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
+  migrate(database)
+  return new UsageDatabase(database)
+}
+
+function migrate(database: DatabaseSyncInstance): void {
+  const { user_version: done } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  for (const [index, step] of steps.entries())
+    if (index >= done) database.exec(`BEGIN; ${step} PRAGMA user_version = ${index + 1}; COMMIT`)
+}

@@ -1,0 +1,41 @@
+/** Statements that take cells over into the ledger. */
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { Cell } from './cell.ts'
+
+const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests,
+    errors = errors + excluded.errors, refusals = refusals + excluded.refusals,
+    bytes_out = bytes_out + excluded.bytes_out, upstream_ms = upstream_ms + excluded.upstream_ms`
+
+const TOTALS = `INSERT INTO totals VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests`
+
+const WINDOWS = `INSERT INTO windows VALUES (?, ?, ?)
+  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`
+
+/** Adds cells to the ledger and deletes the journal up to `seq`: all of it, or nothing. */
+export function makeFold(database: DatabaseSyncInstance): (cells: readonly Cell[], seq: number) => void {
+  const usage = database.prepare(USAGE)
+  const totals = database.prepare(TOTALS)
+  const windows = database.prepare(WINDOWS)
+  const forget = database.prepare('DELETE FROM journal WHERE seq <= ?')
+  const write = (cell: Cell): void => {
+    const { endpoint, hour, method, account, network, calls, requests, errors, refusals } = cell
+    const counts = [calls, requests, errors, refusals, cell.bytesOut, Math.round(cell.upstreamMs)]
+    usage.run(endpoint, hour, method, account, network, ...counts)
+    if (calls === 0 && requests === 0) return
+    totals.run(endpoint, account, calls, requests)
+    if (cell.window !== 0) windows.run(account, cell.window, requests)
+  }
+  return (cells, seq) => {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      cells.forEach(write)
+      forget.run(seq)
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+}

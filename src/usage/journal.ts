@@ -1,0 +1,97 @@
+/**
+ * The journal: a call's charge is on disk before its reply leaves (design, "Metering"). One record per loop turn holds
+ * the charges of all calls admitted in it; the ledger takes them over later, and after a crash at the next start.
+ */
+import type { Cell } from './cell.ts'
+import type { Cells } from './cells.ts'
+import { Group } from './group.ts'
+import type { UsageDatabase } from './database.ts'
+
+/** Tells the rest of the process how commits go. */
+export interface JournalEvents {
+  committed(seconds: number): void
+  failed(error: Error): void
+}
+
+/** How long a failed journal waits before it tries a commit again, in milliseconds. */
+const RETRY_AFTER = 500
+
+/** Groups charges and commits them. */
+export class Journal {
+  readonly #database: UsageDatabase
+  readonly #cells: Cells
+  readonly #events: JournalEvents
+  #group = new Group()
+  #scheduled = false
+  #brokenUntil = 0
+
+  constructor(database: UsageDatabase, cells: Cells, events: JournalEvents) {
+    this.#database = database
+    this.#cells = cells
+    this.#events = events
+  }
+
+  /** Whether charges can be recorded; false for a moment after a commit failed. */
+  available(now: number): boolean {
+    return now >= this.#brokenUntil
+  }
+
+  /** Adds one call's charge to the commit of this turn. */
+  charge(cell: Cell, requests: number): Group {
+    this.#group.charge(cell, requests)
+    return this.#schedule()
+  }
+
+  /** Takes a charge back that was committed, or is about to be. */
+  giveBack(cell: Cell, calls: number, requests: number): void {
+    this.#group.giveBack(cell, calls, requests)
+    this.#schedule()
+  }
+
+  /** Commits what waits, now. */
+  flush(): void {
+    this.#scheduled = false
+    const group = this.#group
+    if (group.charged.size + group.givenBack.size === 0) return
+    this.#group = new Group()
+    const begin = performance.now()
+    try {
+      this.#database.append(JSON.stringify(group.entries()))
+    } catch (error) {
+      this.#fail(group, error as Error)
+      return
+    }
+    for (const sums of [group.charged, group.givenBack])
+      for (const [cell, { calls, requests }] of sums) this.#count(cell, calls, requests)
+    this.#brokenUntil = 0
+    group.close('committed')
+    this.#events.committed((performance.now() - begin) / 1000)
+  }
+
+  #count(cell: Cell, calls: number, requests: number): void {
+    cell.calls += calls
+    cell.requests += requests
+    this.#cells.touchAgain(cell)
+  }
+
+  #fail(group: Group, error: Error): void {
+    this.#brokenUntil = Date.now() + RETRY_AFTER
+    for (const [cell, { calls, requests }] of group.givenBack) this.#group.giveBack(cell, -calls, -requests)
+    group.close('failed')
+    this.#events.failed(error)
+    setTimeout(() => {
+      this.flush()
+    }, RETRY_AFTER).unref()
+  }
+
+  #schedule(): Group {
+    if (!this.#scheduled) {
+      this.#scheduled = true
+      setImmediate(() => {
+        if (this.#scheduled && this.available(Date.now())) this.flush()
+        this.#scheduled = false
+      })
+    }
+    return this.#group
+  }
+}

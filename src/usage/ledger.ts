@@ -1,0 +1,106 @@
+/** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
+import { emptyCell } from './cell.ts'
+import type { Cell, CellKey } from './cell.ts'
+import { Cells } from './cells.ts'
+import type { UsageDatabase } from './database.ts'
+import type { Group } from './group.ts'
+import { Journal } from './journal.ts'
+import type { JournalEvents } from './journal.ts'
+import { readRows, readTotals, readWindow } from './read.ts'
+import type { Totals, UsageQuery, UsageReader, UsageRow } from './types.ts'
+
+/** How often cells go into the tables, in milliseconds. */
+const FOLD_EVERY = 1000
+/** Fold earlier when this many cells wait, so that one fold stays short. */
+const FOLD_AT = 2000
+
+/** Owns journal.db while the gateway serves. */
+export class Ledger implements UsageReader {
+  readonly #database: UsageDatabase
+  readonly #cells = new Cells()
+  readonly #journal: Journal
+  readonly #events: JournalEvents
+  readonly #timer: NodeJS.Timeout
+
+  constructor(database: UsageDatabase, events: JournalEvents) {
+    this.#database = database
+    this.#events = events
+    this.#journal = new Journal(database, this.#cells, events)
+    this.#recover()
+    this.#timer = setInterval(() => {
+      this.fold()
+    }, FOLD_EVERY)
+    this.#timer.unref()
+  }
+
+  /** Whether charges can be recorded now. */
+  available(now: number): boolean {
+    return this.#journal.available(now)
+  }
+
+  cell(key: CellKey): Cell {
+    return this.#cells.touch(key)
+  }
+
+  touch(cell: Cell): void {
+    this.#cells.touchAgain(cell)
+  }
+
+  charge(cell: Cell, requests: number): Group {
+    if (this.#cells.size > FOLD_AT) this.fold()
+    return this.#journal.charge(cell, requests)
+  }
+
+  giveBack(cell: Cell, calls: number, requests: number): void {
+    this.#journal.giveBack(cell, calls, requests)
+  }
+
+  /** Carries everything recorded so far into the tables. Returns whether that worked. */
+  fold(): boolean {
+    this.#journal.flush()
+    const cells = this.#cells.contents()
+    if (cells.length === 0) return true
+    try {
+      this.#database.fold(cells)
+      this.#cells.clear(cells)
+      this.#database.checkpoint()
+      return true
+    } catch (error) {
+      this.#events.failed(error as Error)
+      return false
+    }
+  }
+
+  totals(accountId: string): ReadonlyMap<string, Totals> {
+    this.fold()
+    return readTotals(this.#database.database, accountId)
+  }
+
+  rows(query: UsageQuery): readonly UsageRow[] {
+    this.fold()
+    return readRows(this.#database.database, query)
+  }
+
+  usedInWindow(account: string, start: number): number {
+    this.fold()
+    return readWindow(this.#database.database, account, start)
+  }
+
+  /** Folds for the last time and closes the file. */
+  close(): void {
+    clearInterval(this.#timer)
+    this.fold()
+    this.#database.close()
+  }
+
+  /** After a crash the journal holds what was acknowledged and not folded. */
+  #recover(): void {
+    for (const [account, endpoint, network, method, hour, window, calls, requests] of this.#database.unfolded()) {
+      const cell = emptyCell({ account, endpoint, network, method, hour, window })
+      cell.calls = calls
+      cell.requests = requests
+      this.#cells.touchAgain(cell)
+    }
+    this.fold()
+  }
+}

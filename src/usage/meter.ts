@@ -1,0 +1,137 @@
+/** The meter: what an account may still use, what a call is charged, and what the ledger learns of it. */
+import type { Plan } from '../snapshot/types.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
+import { AccountMeter } from './account-meter.ts'
+import type { Cell, CellKey } from './cell.ts'
+import { hourAt } from './window.ts'
+import type { Group } from './group.ts'
+import type { Ledger } from './ledger.ts'
+import type { RateState } from './bucket.ts'
+import { rateLimited } from './public-meter.ts'
+import type { QuotaState } from './types.ts'
+
+/** The account that pays. */
+export interface Account {
+  readonly id: string
+  /** Unix seconds. */
+  readonly createdAt: number
+}
+
+/** Who is charged, on which plan. */
+export interface Payer {
+  readonly account: Account
+  readonly endpoint: { readonly id: string; readonly network: string }
+  readonly plan: Plan
+}
+
+/** A call that was let in: its charge is on the way to the disk. */
+export interface Admission {
+  readonly payer: Payer
+  readonly cost: number
+  readonly cell: Cell
+  readonly group: Group
+}
+
+/** What is known of a call once it is over. */
+export interface Settlement {
+  /** The node answered with an error. */
+  readonly error: boolean
+  readonly bytesOut: number
+  readonly upstreamMs: number
+}
+
+/** Rate of `service_*` calls, per account (design, "Management"). */
+const MANAGEMENT = { perSecond: 10, burst: 30 }
+
+/** Admits, gives back, settles. */
+export class Meter {
+  readonly #ledger: Ledger
+  readonly #accounts = new Map<string, AccountMeter>()
+  readonly #management = new Map<string, AccountMeter>()
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  /** Takes rate and quota and begins the charge of one call, or takes nothing and refuses. */
+  admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
+    const { account, plan } = payer
+    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    const meter = this.#meterOf(account)
+    if (plan.rate !== null) {
+      const wait = meter.takeRate(plan.rate, cost, now)
+      if (wait > 0) return rateLimited(wait, plan.rate.perSecond)
+    }
+    if (!meter.takeQuota(plan, cost, now)) {
+      if (plan.rate !== null) meter.returnRate(plan.rate, cost)
+      return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
+    }
+    const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
+    return { payer, cost, cell, group: this.#ledger.charge(cell, cost) }
+  }
+
+  /** Takes one management call from its own bucket. */
+  admitManagement(account: Account, now: number): Refusal | null {
+    let meter = this.#management.get(account.id)
+    if (meter === undefined) this.#management.set(account.id, (meter = new AccountMeter(account, () => 0)))
+    const wait = meter.takeRate(MANAGEMENT, 1, now)
+    return wait === 0 ? null : rateLimited(wait, MANAGEMENT.perSecond)
+  }
+
+  /** Whether the charge is on disk; to be asked before the last byte of a reply leaves. */
+  async committed({ group }: Admission): Promise<boolean> {
+    if (group.state === 'open') await group.settled()
+    return group.state === 'committed'
+  }
+
+  /** Undoes an admission: the call was refused after all. */
+  giveBack(admission: Admission): void {
+    const { payer, cost, cell, group } = admission
+    const meter = this.#meterOf(payer.account)
+    if (payer.plan.rate !== null) meter.returnRate(payer.plan.rate, cost)
+    meter.returnQuota(cell.window, cost)
+    // A charge whose commit failed was never recorded, so there is nothing to take back from the journal.
+    if (group.state !== 'failed') this.#ledger.giveBack(cell, 1, cost)
+  }
+
+  /** Tells the ledger how a charged call went. */
+  settle(admission: Admission, settlement: Settlement): void {
+    const { cell } = admission
+    if (settlement.error) cell.errors += 1
+    cell.bytesOut += settlement.bytesOut
+    cell.upstreamMs += settlement.upstreamMs
+    this.#ledger.touch(cell)
+  }
+
+  /** Counts a call that was refused; it costs nothing. */
+  refused(payer: Payer, method: string, now: number): void {
+    const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
+    cell.refusals += 1
+  }
+
+  /** What the rate headers of a reply say. */
+  rate({ account, plan }: Payer, now: number): RateState | null {
+    return this.#meterOf(account).rate(plan, now)
+  }
+
+  /** The account's quota window now. */
+  quota(account: Account, plan: Plan, now: number): QuotaState | null {
+    return this.#meterOf(account).quota(plan, now)
+  }
+
+  #meterOf(account: Account): AccountMeter {
+    let meter = this.#accounts.get(account.id)
+    if (meter === undefined) {
+      meter = new AccountMeter(account, (id, start) => this.#ledger.usedInWindow(id, start))
+      this.#accounts.set(account.id, meter)
+    }
+    return meter
+  }
+
+  #keyOf({ account, endpoint, plan }: Payer, method: string, now: number): CellKey {
+    const window = this.#meterOf(account).windowOf(plan, now)?.start ?? 0
+    const ids = { account: account.id, endpoint: endpoint.id, network: endpoint.network }
+    return { ...ids, method, hour: hourAt(now), window }
+  }
+}
