@@ -1,0 +1,45 @@
+import type { Endpoint, EndpointStatus } from './types.ts'
+
+/** A row of table `endpoint` that is not deleted. */
+export interface EndpointRow {
+  readonly id: string
+  readonly account_id: string
+  readonly network: string
+  readonly name: string
+  readonly status: EndpointStatus
+  readonly created_at: number
+  readonly management: number
+  readonly allowed_origins: string | null
+  readonly allowed_ips: string | null
+  readonly per_second: number | null
+  readonly sealed_key: Uint8Array
+}
+
+/** The columns of `EndpointRow`. */
+export const ENDPOINT_COLUMNS =
+  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, sealed_key'
+
+/** The endpoint that a row holds, its key apart. */
+export function toEndpoint(row: EndpointRow): Endpoint {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    network: row.network,
+    name: row.name,
+    status: row.status,
+    createdAt: row.created_at,
+    management: row.management !== 0,
+    allowedOrigins: fromColumn(row.allowed_origins),
+    allowedIps: fromColumn(row.allowed_ips),
+    perSecond: row.per_second,
+  }
+}
+
+/** A list as its column holds it: JSON, or NULL. */
+export function toColumn(list: readonly string[] | null): string | null {
+  return list === null ? null : JSON.stringify(list)
+}
+
+function fromColumn(column: string | null): readonly string[] | null {
+  return column === null ? null : (JSON.parse(column) as string[])
+}

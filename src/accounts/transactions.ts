@@ -1,0 +1,48 @@
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { PATIENCE, whenFree } from './patience.ts'
+import { explainFailure } from './sqlite-error.ts'
+
+/** The write transactions of one connection, in the order they were asked for. */
+export class Transactions {
+  readonly #database: DatabaseSyncInstance
+  readonly #file: string
+  // One waits for the lock at a time: a crowd of waiters would burn the processor and overtake each other.
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(database: DatabaseSyncInstance, file: string) {
+    this.#database = database
+    this.#file = file
+  }
+
+  /** Runs `work` in one transaction, all or nothing, and `committed` in the same turn as the commit. */
+  run<T>(work: () => T, committed: () => void): Promise<T> {
+    const deadline = performance.now() + PATIENCE
+    const result = this.#last.then(() => this.#transact(work, committed, deadline))
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async #transact<T>(work: () => T, committed: () => void, deadline: number): Promise<T> {
+    let result: T
+    try {
+      result = await whenFree(() => inTransaction(this.#database, work), deadline)
+    } catch (error) {
+      throw this.#database.isOpen ? explainFailure(this.#file, error) : new Error(`${this.#file} was closed`)
+    }
+    committed()
+    return result
+  }
+}
+
+/** One write transaction, now: throws the busy error when another connection is writing. */
+export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -1,0 +1,28 @@
+import { serviceMethods } from './methods.ts'
+import type { ServiceCaller, ServiceDeps, ServiceOutcome } from './types.ts'
+
+/** Whether this is the name of a management method. */
+export function isService(method: string): boolean {
+  return serviceMethods.has(method)
+}
+
+/** Whether this is a management method that works without a key. */
+export function isPublicService(method: string): boolean {
+  return serviceMethods.get(method)?.open === true
+}
+
+/**
+ * Answers a management method. `params` is decoded JSON, or undefined. Null when there is no such method for this
+ * caller; a throw is a failure of ours, such as an accounts.db that another process holds for more than 5 s.
+ */
+export async function callService(
+  method: string,
+  params: unknown,
+  caller: ServiceCaller,
+  deps: ServiceDeps,
+): Promise<ServiceOutcome> {
+  const found = serviceMethods.get(method)
+  if (found === undefined) return null
+  if (found.open) return found.run(params, deps)
+  return caller === null ? null : found.run(params, caller, deps)
+}

@@ -1,0 +1,91 @@
+import type { EndpointWithKey } from '../accounts/types.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { Totals } from '../usage/types.ts'
+import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
+import { endpointLimitReached, endpointNotFound, invalidChain } from './errors.ts'
+import { readParams } from './params.ts'
+import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
+import { endpointUrls, findNetwork } from './urls.ts'
+
+const status = oneOf('active', 'inactive')
+const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond }
+
+/** service_createEndpoint {chain, name?} */
+export async function createEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts }: ServiceDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { chain: text }, { name })
+  if ('error' in read) return read
+  const { chain, ...named } = read.values
+  if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain()
+  const created = await accounts.createEndpoint({ accountId: account.id, network: chain, ...named })
+  if (created === 'limit_reached') return endpointLimitReached()
+  if (created === 'no_account') throw new Error(`account ${account.id} has a key but does not exist`)
+  return { result: identity(created, snapshot) }
+}
+
+/** service_listEndpoints: all endpoints of the account, with their totals. */
+export function listEndpoints(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts, usage }: ServiceDeps,
+): ServiceReply {
+  const read = readParams(params, {}, {})
+  if ('error' in read) return read
+  const totals = usage.totals(account.id)
+  const endpoints = accounts.endpoints(account.id).map(endpoint => ({
+    ...identity(endpoint, snapshot),
+    ...consumption(totals.get(endpoint.id), endpoint.createdAt),
+  }))
+  return { result: { total: endpoints.length, endpoints } }
+}
+
+/** service_deleteEndpoint {endpointId} */
+export async function deleteEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { accounts }: ServiceDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { endpointId: text }, {})
+  if ('error' in read) return read
+  const deleted = await accounts.deleteEndpoint(account.id, read.values.endpointId)
+  return deleted === null ? endpointNotFound() : { result: { deleted: true, endpointId: deleted.id } }
+}
+
+/** service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, and what a key may be used for. */
+export async function updateEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts }: ServiceDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { endpointId: text }, changes)
+  if ('error' in read) return read
+  const { endpointId, ...change } = read.values
+  const updated = await accounts.updateEndpoint(account.id, endpointId, change)
+  if (updated === null) return endpointNotFound()
+  const { createdAt, allowedOrigins, allowedIps, management, perSecond } = updated
+  return {
+    result: {
+      ...identity(updated, snapshot),
+      createdAt,
+      allowedOrigins,
+      allowedIps,
+      management,
+      perSecond,
+    },
+  }
+}
+
+/** The fields that every management method shows of an endpoint, in the spec's order. */
+function identity(endpoint: EndpointWithKey, { networks }: Snapshot) {
+  const { id: endpointId, name, network: chain, status, apiKey } = endpoint
+  return { endpointId, name, chain, status, apiKey, ...endpointUrls(findNetwork(networks, chain), apiKey) }
+}
+
+/** `requestCount` and the legacy `ruConsumed` both count requests (a call of cost 3 adds 3), `callCount` calls. */
+function consumption(totals: Totals | undefined, createdAt: number) {
+  const { requests, calls } = totals ?? { requests: 0, calls: 0 }
+  return { requestCount: requests, ruConsumed: requests, createdAt, callCount: calls }
+}

@@ -1,0 +1,35 @@
+import { ENDPOINT_LIMIT } from '../accounts/limit.ts'
+import type { ServiceError } from './types.ts'
+
+interface Failed {
+  readonly error: ServiceError
+}
+
+/** -32602, with what is wrong. */
+export function invalidParams(why: string): Failed {
+  return {
+    error: { code: -32602, message: `Invalid params: ${why}`, data: { reason: 'invalid_params', why } },
+  }
+}
+
+/** -32602 of service_createEndpoint: no supported network has that slug (spec, "Errors"). */
+export function invalidChain(): Failed {
+  const why = 'chain is no slug of service_supportedNetworks'
+  return { error: { code: -32602, message: 'Invalid chain', data: { reason: 'invalid_params', why } } }
+}
+
+/** -32003 of service_createEndpoint: the account is full (spec, "Errors"). */
+export function endpointLimitReached(): Failed {
+  return {
+    error: {
+      code: -32003,
+      message: `Endpoint limit reached (${ENDPOINT_LIMIT})`,
+      data: { reason: 'endpoint_limit', limit: ENDPOINT_LIMIT },
+    },
+  }
+}
+
+/** -32004: unknown, deleted or another account's; one and the same answer. */
+export function endpointNotFound(): Failed {
+  return { error: { code: -32004, message: 'Endpoint not found', data: { reason: 'endpoint_not_found' } } }
+}

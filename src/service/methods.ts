@@ -1,0 +1,23 @@
+import { showAccount } from './account.ts'
+import { createEndpoint, deleteEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts'
+import { supportedNetworks } from './networks.ts'
+import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
+import { showUsage } from './usage.ts'
+
+type Reply = ServiceReply | Promise<ServiceReply>
+
+/** A management method; `open` ones need no account and work on the public route. */
+export type ServiceMethod =
+  | { readonly open: true; run(params: unknown, deps: ServiceDeps): Reply }
+  | { readonly open: false; run(params: unknown, caller: AccountCaller, deps: ServiceDeps): Reply }
+
+/** Every management method by its name. */
+export const serviceMethods: ReadonlyMap<string, ServiceMethod> = new Map<string, ServiceMethod>([
+  ['service_supportedNetworks', { open: true, run: supportedNetworks }],
+  ['service_createEndpoint', { open: false, run: createEndpoint }],
+  ['service_listEndpoints', { open: false, run: listEndpoints }],
+  ['service_updateEndpoint', { open: false, run: updateEndpoint }],
+  ['service_deleteEndpoint', { open: false, run: deleteEndpoint }],
+  ['service_account', { open: false, run: showAccount }],
+  ['service_usage', { open: false, run: showUsage }],
+])

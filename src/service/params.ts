@@ -1,0 +1,49 @@
+import { invalidParams } from './errors.ts'
+import type { ServiceError } from './types.ts'
+
+/** What a member must be: its value, perhaps in normal form, or what is wrong with it ("must be …"). */
+export type Check<T> = (value: unknown) => { readonly value: T } | { readonly wrong: string }
+
+type Checks = Readonly<Record<string, Check<unknown>>>
+type Value<C> = C extends Check<infer T> ? T : never
+type Values<R extends Checks, O extends Checks> = { readonly [K in keyof R]: Value<R[K]> } & {
+  readonly [K in keyof O]?: Value<O[K]>
+}
+
+/** The members of a call's one parameter object, checked; the first mistake otherwise. */
+export function readParams<R extends Checks, O extends Checks>(
+  params: unknown,
+  required: R,
+  optional: O,
+): { readonly values: Values<R, O> } | { readonly error: ServiceError } {
+  const given = members(params)
+  if (given === null) return invalidParams('params must hold one object or be empty')
+
+  const checks = new Map([...Object.entries(required), ...Object.entries(optional)])
+  const values = new Map<string, unknown>()
+  for (const [name, value] of given) {
+    const check = checks.get(name)
+    if (check === undefined) return invalidParams(`${quote(name)} is not a parameter of this method`)
+    const checked = check(value)
+    if ('wrong' in checked) return invalidParams(`${name} ${checked.wrong}`)
+    values.set(name, checked.value)
+  }
+
+  const missing = Object.keys(required).find(name => !values.has(name))
+  if (missing !== undefined) return invalidParams(`${missing} is required`)
+  return { values: Object.fromEntries(values) as Values<R, O> }
+}
+
+/** Accepts `[{…}]`, `{…}`, `[]` and nothing. Own members only, so that "__proto__" is a name like any other. */
+function members(params: unknown): [string, unknown][] | null {
+  if (params === undefined || params === null) return []
+  if (!Array.isArray(params)) return typeof params === 'object' ? Object.entries(params) : null
+  if (params.length === 0) return []
+  const [only] = params as unknown[]
+  const isObject = typeof only === 'object' && only !== null && !Array.isArray(only)
+  return params.length === 1 && isObject ? Object.entries(only) : null
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
+}

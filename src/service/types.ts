@@ -1,0 +1,40 @@
+import type { AccountStore } from '../accounts/store.ts'
+import type { Account, Endpoint } from '../accounts/types.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { QuotaState, UsageReader } from '../usage/types.ts'
+
+/** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
+export interface AccountCaller {
+  readonly account: Account
+  readonly endpoint?: Endpoint | null
+}
+
+/** Who makes a call; null on the public route. */
+export type ServiceCaller = AccountCaller | null
+
+/** What management works on. */
+export interface ServiceDeps {
+  readonly snapshot: Snapshot
+  readonly accounts: Pick<
+    AccountStore,
+    'createEndpoint' | 'endpoints' | 'endpointCount' | 'endpointLabel' | 'updateEndpoint' | 'deleteEndpoint'
+  >
+  readonly usage: UsageReader
+  /** The account's quota window now; null when its plan has no quota. */
+  quota(account: Account): QuotaState | null
+  /** Unix seconds. */
+  now(): number
+}
+
+/** A JSON-RPC error of a management method (spec, "Errors"); `data.reason` is stable. */
+export interface ServiceError {
+  readonly code: number
+  readonly message: string
+  readonly data: Readonly<Record<string, unknown>> & { readonly reason: string }
+}
+
+/** What a management method answers. */
+export type ServiceReply = { readonly result: unknown } | { readonly error: ServiceError }
+
+/** The answer, or null when the caller has no such method. */
+export type ServiceOutcome = ServiceReply | null
