@@ -7,6 +7,7 @@ import { newAccountId, newEndpointId } from './ids.ts'
 import { isWellFormed, isWellFormedToken, mintKey, mintToken } from './keys.ts'
 import { ENDPOINT_LIMIT } from './limit.ts'
 import { generateName } from './name.ts'
+import { closeFile } from '../sqlite/file.ts'
 import { Transactions } from './transactions.ts'
 import type { Account, AccountStatus, Endpoint, EndpointChange, EndpointWithKey, KeyOwner } from './types.ts'
 
@@ -195,14 +196,7 @@ export class AccountStore {
 
   /** Closes the file, once; writes that still wait for a lock fail. */
   close(): void {
-    if (!this.#database.isOpen) return
-    try {
-      // Closing alone leaves the log beside the file until the statements are garbage-collected.
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    } catch {
-      // What could not be moved is safe in the log, and the next start reads it.
-    }
-    this.#database.close()
+    closeFile(this.#database)
   }
 
   #changeAccount(id: string, change: () => void): Promise<Account | null> {

@@ -1,6 +1,7 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { PATIENCE, whenFree } from './patience.ts'
-import { explainFailure } from './sqlite-error.ts'
+import { explainFailure } from '../sqlite/error.ts'
+import { PATIENCE, whenFree } from '../sqlite/patience.ts'
+import { inTransaction } from '../sqlite/transaction.ts'
 
 /** The write transactions of one connection, in the order they were asked for. */
 export class Transactions {
@@ -31,18 +32,5 @@ export class Transactions {
     }
     committed()
     return result
-  }
-}
-
-/** One write transaction, now: throws the busy error when another connection is writing. */
-export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    database.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
   }
 }

@@ -34,7 +34,8 @@ function readError(error: Raw, sent: Raw | undefined, id: number): Reply | null 
   return { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
 }
 
-function scanResponse(body: Raw): Found | null {
+/** The members of one response object that matter, each as it was sent; null when the body is no such object. */
+export function scanResponse(body: Raw): Found | null {
   const begin = skipSpace(body, 0)
   if (body.charCodeAt(begin) !== 123) return null
   const found: Found = {}

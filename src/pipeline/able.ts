@@ -8,7 +8,12 @@ import type { BlockSpan } from './block.ts'
  * Whether a call reads state older than a non-archive route keeps (spec, chain methods rule 2). Unknown ages, such as
  * a hash's, are not called old: a route's missing-state answer tells then.
  */
-export function needsArchive(row: MethodRow, network: Network, span: BlockSpan, head: number | null): boolean {
+export function needsArchive(
+  row: MethodRow,
+  network: Network,
+  span: BlockSpan,
+  head: number | null,
+): boolean {
   const { reads } = row.rule
   if (reads === 'none' || span === null) return false
   const { from } = span
@@ -30,5 +35,7 @@ function refuseUnable(unable: NonNullable<MethodRow['unable']>): Refusal {
 }
 
 function missing(capability: string): Refusal {
-  return refuse('capability_missing', `No route of this network has the capability "${capability}"`, { capability })
+  return refuse('capability_missing', `No route of this network has the capability "${capability}"`, {
+    capability,
+  })
 }

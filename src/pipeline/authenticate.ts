@@ -51,7 +51,8 @@ function checkRestrictions(
   { allowedIps, allowedOrigins }: KeyOwner['endpoint'],
   { address, origin }: Visitor,
 ): Refusal | null {
-  if (allowedIps !== null && !allowedIps.some(range => inRange(address, parseRange(range)))) return refuse('address_denied')
+  if (allowedIps !== null && !allowedIps.some(range => inRange(address, parseRange(range))))
+    return refuse('address_denied')
   if (allowedOrigins !== null && (origin === undefined || !allowedOrigins.includes(origin)))
     return refuse('origin_denied')
   return null

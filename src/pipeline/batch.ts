@@ -44,7 +44,12 @@ export async function deliverBatch(
     const mode = { stream: false, maxBytes: room.bytes } as const
     const passed = items.length > most ? passRefusal(tooLarge) : await pass(item, caller, mode, context)
     const { text, fitted } = encodeItem(passed, item, caller, room, context)
-    finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs: performance.now() - begin }, context)
+    finish(
+      fitted,
+      caller,
+      { bytesOut: text?.length ?? 0, cut: false, totalMs: performance.now() - begin },
+      context,
+    )
     return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null }
   })
   reply(done, caller, sink)
@@ -89,7 +94,11 @@ function reply(done: readonly Done[], caller: Caller, sink: Sink): void {
     return
   }
   const refusal = commonRefusal(done)
-  sink.whole(refusal === null ? 200 : statusOf(refusal, columnOf(caller.network)), `[${texts.join(',')}]`, refusal)
+  sink.whole(
+    refusal === null ? 200 : statusOf(refusal, columnOf(caller.network)),
+    `[${texts.join(',')}]`,
+    refusal,
+  )
 }
 
 /** The refusal of all items, when every one was refused for one and the same reason. */

@@ -80,7 +80,8 @@ const latest: BlockRef = { kind: 'tag', tag: 'latest' }
 /** A hex quantity, a decimal number (Solana's slots, and nodes that take them), a tag, or a 32-byte hash. */
 function scalarRef(raw: Raw): BlockRef | null {
   const value = decodeJson(raw)
-  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? { kind: 'number', number: value } : null
+  if (typeof value === 'number')
+    return Number.isInteger(value) && value >= 0 ? { kind: 'number', number: value } : null
   if (typeof value !== 'string') return null
   if (/^0x[0-9a-f]{64}$/i.test(value)) return { kind: 'hash' }
   if (/^0x[0-9a-f]+$/i.test(value)) return { kind: 'number', number: Number(value) }

@@ -28,9 +28,9 @@ export interface Live {
   readonly observer: Observer
   readonly management: Management
   /** Best known block of a network; null until one was seen. */
-  head(network: string): number | null
+  readonly head: (network: string) => number | null
   /** Milliseconds since the Unix epoch. */
-  now(): number
+  readonly now: () => number
 }
 
 /** One message on its way. */

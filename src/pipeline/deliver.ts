@@ -22,7 +22,12 @@ export async function deliver(body: Buffer, caller: Caller, sink: Sink, context:
   else await deliverBatch(message.items, caller, sink, context)
 }
 
-async function deliverSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): Promise<void> {
+async function deliverSingle(
+  item: Call | BadCall,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): Promise<void> {
   const begin = performance.now()
   const { limits } = context.snapshot.gateway
   const mode = sink.streams

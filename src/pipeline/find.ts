@@ -22,5 +22,9 @@ function unknownMethod(network: Network): Refusal {
 export function checkTier(row: MethodRow, plan: Plan): Refusal | null {
   const { tier } = row.rule
   if (plan.tiers.includes(tier)) return null
-  return refuse('plan_required', `This method is part of the tier "${tier}", which the plan does not include`, { tier })
+  return refuse(
+    'plan_required',
+    `This method is part of the tier "${tier}", which the plan does not include`,
+    { tier },
+  )
 }

@@ -60,12 +60,15 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
   const begin = performance.now()
   const deadline = begin + TIMEOUTS[rule.timeout].deadline
   let last: Setback | null = null
-  for (const candidate of upstreams.candidates(network, request.routes, context.live.now()).slice(0, MAX_ATTEMPTS)) {
+  for (const candidate of upstreams
+    .candidates(network, request.routes, context.live.now())
+    .slice(0, MAX_ATTEMPTS)) {
     const left = deadline - performance.now()
     if (left <= 0 || (last !== null && !mayGoOn(rule, last))) break
     const id = nextId()
     const verdict = await attempt(candidate, request, { id, left, mode }, context)
-    if (verdict.kind !== 'setback') return { answer: answerOf(verdict, id), upstreamMs: performance.now() - begin }
+    if (verdict.kind !== 'setback')
+      return { answer: answerOf(verdict, id), upstreamMs: performance.now() - begin }
     last = verdict
   }
   return { answer: lastWord(last), upstreamMs: performance.now() - begin }
@@ -103,6 +106,11 @@ async function attempt(
   const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes }
   const verdict = await live.ask(body, id, limits, () => context.live.now())
   const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
-  context.live.observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
+  context.live.observer.attempt({
+    network: network.slug,
+    route: route.id,
+    result,
+    ms: performance.now() - begin,
+  })
   return verdict
 }

@@ -32,7 +32,8 @@ export interface Passed {
 /** Walks one call down the line. */
 export async function walk(call: Call, caller: Caller, mode: ReplyMode, context: Context): Promise<Passed> {
   const { network, plan } = caller
-  if (context.live.management.has(call.method)) return over(await guarded(() => serve(call, caller, context), context), null)
+  if (context.live.management.has(call.method))
+    return over(await guarded(() => serve(call, caller, context), context), null)
   const row = findRow(network, call.method, caller.transport)
   if (isRefusal(row)) return over(refused(row), null)
   const { rule } = row

@@ -7,7 +7,9 @@ import type { Network, Rule } from '../snapshot/types.ts'
 export function localResult(answer: NonNullable<Rule['answer']>, network: Network): Raw {
   switch (answer) {
     case 'chainId':
-      return typeof network.chainId === 'number' ? `"0x${network.chainId.toString(16)}"` : rawJson(network.chainId)
+      return typeof network.chainId === 'number'
+        ? `"0x${network.chainId.toString(16)}"`
+        : rawJson(network.chainId)
     case 'networkId':
       return rawJson(String(network.chainId))
     case 'emptyList':

@@ -27,7 +27,8 @@ function optionFault(options: Raw, allowed: readonly string[]): string | null {
 function muxFault(options: Raw, allowed: readonly string[]): string | null {
   const config = memberOf(options, 'tracerConfig')
   if (config === undefined || config === 'null') return null
-  if (config?.charCodeAt(0) !== 123) return 'the member "tracerConfig" is no object, or there in a variant of its name'
+  if (config?.charCodeAt(0) !== 123)
+    return 'the member "tracerConfig" is no object, or there in a variant of its name'
   for (const [name, inner] of membersOf(config)) {
     if (!allowed.includes(name)) return 'this tracer is not allowed'
     const fault = name === 'muxTracer' ? muxFault(`{"tracerConfig":${inner}}`, allowed) : null

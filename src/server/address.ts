@@ -12,7 +12,9 @@ export interface ClientAddress {
 }
 
 /** Reads client addresses behind the proxies that are believed. */
-export function addressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => ClientAddress {
+export function addressReader(
+  trustedProxies: readonly string[],
+): (request: IncomingMessage) => ClientAddress {
   const ranges = trustedProxies.map(parseRange)
   return request => {
     const peer = request.socket.remoteAddress ?? '0.0.0.0'

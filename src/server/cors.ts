@@ -6,7 +6,8 @@ const MAX_AGE = '86400'
 
 /** The CORS headers of a reply, as name, value, name, value. */
 export function corsHeaders(origins: readonly string[], origin: string | undefined): string[] {
-  if (origins.includes('*')) return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
+  if (origins.includes('*'))
+    return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
   const headers = ['Vary', 'Origin']
   if (origin !== undefined && origins.includes(origin))
     headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED)

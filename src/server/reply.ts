@@ -43,6 +43,10 @@ const SHORTEST_RETRY_AFTER = 5
 export function retryAfterHeaders({ data }: Refusal, now: number): string[] {
   const { retryAfterMs, resetsAt } = data
   const wait =
-    typeof retryAfterMs === 'number' ? retryAfterMs / 1000 : typeof resetsAt === 'number' ? resetsAt - now / 1000 : 0
+    typeof retryAfterMs === 'number'
+      ? retryAfterMs / 1000
+      : typeof resetsAt === 'number'
+        ? resetsAt - now / 1000
+        : 0
   return wait >= SHORTEST_RETRY_AFTER ? ['Retry-After', String(Math.ceil(wait))] : []
 }

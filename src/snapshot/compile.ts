@@ -22,8 +22,9 @@ export function compile(config: Config): Snapshot {
 }
 
 function compileNetwork(config: NetworkConfig, all: Config): Network {
-  const routes = all.routes
-    .filter(route => route.network === config.slug && route.enabled)
+  const own = all.routes.filter(route => route.network === config.slug)
+  const routes = own
+    .filter(route => route.enabled)
     .sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1))
   const rows = rulesOf(config, all).map(rule => joinRule(rule, routes))
   const httpsUrl = networkUrl(all.baseUrl, config)
@@ -35,6 +36,7 @@ function compileNetwork(config: NetworkConfig, all: Config): Network {
     methods: record(rows.filter(row => !isPattern(row.rule.match)).map(row => [row.rule.match, row])),
     patterns: rows.filter(row => isPattern(row.rule.match)).sort(byLongest),
     routes,
+    disabled: own.filter(route => !route.enabled).map(route => route.id),
   }
 }
 

@@ -10,7 +10,11 @@ export function dump(snapshot: Snapshot): unknown {
   return { ...snapshot, networks: Object.fromEntries(networks) as unknown }
 }
 
-function hideSecrets(route: { http: string; ws: string | null; headers: Readonly<Record<string, string>> }): unknown {
+function hideSecrets(route: {
+  http: string
+  ws: string | null
+  headers: Readonly<Record<string, string>>
+}): unknown {
   const headers = Object.fromEntries(Object.keys(route.headers).map(name => [name, '(hidden)']))
   return { ...route, http: '(hidden)', ws: route.ws === null ? null : '(hidden)', headers }
 }

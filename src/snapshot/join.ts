@@ -14,7 +14,8 @@ function lacking(rule: Rule, route: Route): string | null {
 function denies(route: Route, method: string): string | null {
   if (route.methods.deny.some(written => covers(written, method))) return 'its methods.deny lists it'
   const { allow } = route.methods
-  if (allow !== null && !allow.some(written => covers(written, method))) return 'its methods.allow leaves it out'
+  if (allow !== null && !allow.some(written => covers(written, method)))
+    return 'its methods.allow leaves it out'
   return null
 }
 
@@ -48,6 +49,7 @@ function whyUnable(rule: Rule, routes: readonly Route[]): Unable {
   const allowing = routes.filter(route => denies(route, rule.match) === null)
   if (allowing.length === 0) return { reason: 'method_not_found' }
   // The need that the fewest routes have is the one worth naming.
-  const capability = allowing.map(route => lacking(rule, route)).find(need => need !== null) ?? rule.needs[0] ?? ''
+  const capability =
+    allowing.map(route => lacking(rule, route)).find(need => need !== null) ?? rule.needs[0] ?? ''
   return { reason: 'capability_missing', capability }
 }

@@ -29,7 +29,11 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
 
 /** The row that a subscribe row defines for the method that ends it: free, and gated like its beginning. */
 export function unsubscribeRule(begin: Rule, name: string): Rule {
-  return fillRuleOf(name, { cost: 0, tier: begin.tier, needs: begin.needs, params: [1, 1], timeout: 'fast' }, begin.match)
+  return fillRuleOf(
+    name,
+    { cost: 0, tier: begin.tier, needs: begin.needs, params: [1, 1], timeout: 'fast' },
+    begin.match,
+  )
 }
 
 function fillRuleOf(match: string, rule: RuleConfig, unsubscribes: string): Rule {

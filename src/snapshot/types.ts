@@ -72,7 +72,10 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly methods: Readonly<Record<string, MethodRow>>
   /** Rows of `prefix*` patterns, longest prefix first. */
   readonly patterns: readonly MethodRow[]
+  /** The enabled routes, by priority. */
   readonly routes: readonly Route[]
+  /** Ids of routes that are switched off. */
+  readonly disabled: readonly string[]
 }
 
 /** Everything a call needs that configuration decides. */

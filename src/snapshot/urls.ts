@@ -7,10 +7,7 @@ interface Named {
 
 /** URL of a network without a trailing slash; API paths are put behind it. */
 export function networkUrl(baseUrl: string, network: Named): string {
-  return baseUrl
-    .replace('{subdomain}', network.subdomain)
-    .replace('{slug}', network.slug)
-    .replace(/\/+$/, '')
+  return baseUrl.replace('{subdomain}', network.subdomain).replace('{slug}', network.slug).replace(/\/+$/, '')
 }
 
 /** The same URL for WebSocket: http becomes ws, https wss (RFC 6455, section 3). */

@@ -3,7 +3,10 @@ import type { Problem } from '../config/problem.ts'
 import type { MethodRow, Network, Snapshot } from './types.ts'
 
 /** Finds the place of a path in a file. */
-type Locate = (file: string, path: readonly (string | number)[]) => { readonly line: number; readonly column: number }
+type Locate = (
+  file: string,
+  path: readonly (string | number)[],
+) => { readonly line: number; readonly column: number }
 
 /** One warning per network that has methods which none of its routes can serve. */
 export function warningsOf(snapshot: Snapshot, locate: Locate): Problem[] {
@@ -17,7 +20,8 @@ export function warningsOf(snapshot: Snapshot, locate: Locate): Problem[] {
         ...locate('networks.yaml', path),
         path: path.join('.'),
         severity: 'warning' as const,
-        message: network.routes.length === 0 ? 'no enabled route serves this network' : sentence(network, unserved),
+        message:
+          network.routes.length === 0 ? 'no enabled route serves this network' : sentence(network, unserved),
       },
     ]
   })

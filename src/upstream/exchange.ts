@@ -12,7 +12,12 @@ export interface Broken {
 
 /** What came back. */
 export type Exchange =
-  | { readonly kind: 'whole'; readonly status: number; readonly retryAfter: string | null; readonly body: Raw }
+  | {
+      readonly kind: 'whole'
+      readonly status: number
+      readonly retryAfter: string | null
+      readonly body: Raw
+    }
   /** The reply is longer than what is held back: its first part, and the rest as it comes. */
   | { readonly kind: 'open'; readonly status: number; readonly head: Buffer; readonly tail: Readable }
   | Broken

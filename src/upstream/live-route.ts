@@ -54,13 +54,18 @@ export class LiveRoute {
       if (verdict.fault) this.breaker.failed(verdict.why, now())
     } else {
       this.breaker.succeeded()
-      this.latencyMs += (performance.now() - begin - this.latencyMs) * (this.latencyMs === 0 ? 1 : LATENCY_WEIGHT)
+      this.latencyMs +=
+        (performance.now() - begin - this.latencyMs) * (this.latencyMs === 0 ? 1 : LATENCY_WEIGHT)
     }
     return verdict
   }
 
   /** Sends one request body and waits for the reply, or for what broke it. */
-  exchange(body: Raw, limits: ExchangeLimits, onCollector?: (collector: Collector) => void): Promise<Exchange> {
+  exchange(
+    body: Raw,
+    limits: ExchangeLimits,
+    onCollector?: (collector: Collector) => void,
+  ): Promise<Exchange> {
     this.inFlight += 1
     return new Promise(resolve => {
       const collector = new Collector(limits, exchange => {
@@ -68,7 +73,12 @@ export class LiveRoute {
         resolve(exchange)
       })
       onCollector?.(collector)
-      const request = { path: this.#path, method: 'POST', headers: this.#headers, body: Buffer.from(body, 'latin1') }
+      const request = {
+        path: this.#path,
+        method: 'POST',
+        headers: this.#headers,
+        body: Buffer.from(body, 'latin1'),
+      }
       this.#pool.dispatch(request, collector)
     })
   }

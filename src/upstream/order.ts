@@ -9,7 +9,11 @@ export interface Candidate {
 }
 
 /** Sorts candidates for one call; the unhealthy come last, so that the last route is never shut out. */
-export function inOrder<T extends Candidate>(candidates: readonly T[], now: number, random = Math.random): T[] {
+export function inOrder<T extends Candidate>(
+  candidates: readonly T[],
+  now: number,
+  random = Math.random,
+): T[] {
   if (candidates.length < 2) return [...candidates]
   return candidates
     .map(candidate => ({

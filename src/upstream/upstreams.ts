@@ -48,6 +48,15 @@ export class Upstreams {
     return inOrder(able, now)
   }
 
+  /** Why calls keep away from a route now, for the operator; null when they do not. */
+  whyNot(id: string, now: number): string | null {
+    const live = this.get(id)
+    if (live === undefined) return 'it is not open'
+    return live.breaker.allows(now)
+      ? null
+      : `it failed and is given a pause (last: ${live.breaker.lastError ?? ''})`
+  }
+
   /** Ends every connection. */
   async close(): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ live }) => live.destroy()))

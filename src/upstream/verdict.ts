@@ -47,7 +47,8 @@ export function judge(exchange: Exchange, id: number): Verdict {
   }
   const reply = readReply(exchange.body, id)
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
-  if (reply.kind === 'result') return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
+  if (reply.kind === 'result')
+    return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
   const errorClass = classOf(reply)
   return errorClass === null ? reply : nodeSetback(errorClass, reply)
 }

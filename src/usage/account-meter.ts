@@ -67,7 +67,12 @@ export class AccountMeter {
     if (plan.quota === null) return null
     const { every } = plan.quota
     const seconds = now / 1000
-    if (this.#window !== null && this.#every === every && seconds >= this.#window.start && seconds < this.#window.end)
+    if (
+      this.#window !== null &&
+      this.#every === every &&
+      seconds >= this.#window.start &&
+      seconds < this.#window.end
+    )
       return this.#window
     this.#every = every
     this.#window = windowAt(every, this.#account.createdAt, now)

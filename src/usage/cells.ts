@@ -37,7 +37,8 @@ export class Cells {
       Object.assign(cell, emptyCell(cell))
     }
     if (this.#byEndpoint.size > 20_000)
-      for (const endpoint of this.#byEndpoint.keys()) if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)
+      for (const endpoint of this.#byEndpoint.keys())
+        if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)
   }
 
   #find(key: CellKey): Cell {

@@ -4,7 +4,11 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import type { Cell, JournalEntry } from './cell.ts'
 import { makeFold } from './fold.ts'
-import { steps } from './schema.ts'
+import { explainFailure } from '../sqlite/error.ts'
+import { closeFile, prepareFile } from '../sqlite/file.ts'
+import { migrate } from '../sqlite/schema.ts'
+import { inTransaction } from '../sqlite/transaction.ts'
+import { journalFile } from './schema.ts'
 
 /** The open database; every method is synchronous and throws what SQLite says. */
 export class UsageDatabase {
@@ -18,7 +22,9 @@ export class UsageDatabase {
     this.database = database
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
-    this.#seq = (database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }).seq
+    this.#seq = (
+      database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
+    ).seq
   }
 
   /** Commits one journal record. */
@@ -44,21 +50,25 @@ export class UsageDatabase {
   }
 
   close(): void {
-    this.database.close()
+    closeFile(this.database)
   }
 }
 
-/** Opens (and creates) journal.db for its only writer. */
+/** Opens (and creates) journal.db for its only writer; a failure is one sentence. */
 export function openUsageDatabase(dataDir: string): UsageDatabase {
-  const database = new DatabaseSync(join(dataDir, 'journal.db'))
-  // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions.md).
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
-  migrate(database)
-  return new UsageDatabase(database)
-}
-
-function migrate(database: DatabaseSyncInstance): void {
-  const { user_version: done } = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  for (const [index, step] of steps.entries())
-    if (index >= done) database.exec(`BEGIN; ${step} PRAGMA user_version = ${index + 1}; COMMIT`)
+  const file = join(dataDir, journalFile.name)
+  let database: DatabaseSyncInstance | undefined
+  try {
+    const opened = (database = new DatabaseSync(file))
+    prepareFile(opened, file, journalFile)
+    // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions.md).
+    opened.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
+    inTransaction(opened, () => {
+      migrate(opened, journalFile)
+    })
+    return new UsageDatabase(opened)
+  } catch (error) {
+    database?.close()
+    throw explainFailure(file, error)
+  }
 }

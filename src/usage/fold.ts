@@ -1,5 +1,6 @@
 /** Statements that take cells over into the ledger. */
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { inTransaction } from '../sqlite/transaction.ts'
 import type { Cell } from './cell.ts'
 
 const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -28,14 +29,9 @@ export function makeFold(database: DatabaseSyncInstance): (cells: readonly Cell[
     if (cell.window !== 0) windows.run(account, cell.window, requests)
   }
   return (cells, seq) => {
-    database.exec('BEGIN IMMEDIATE')
-    try {
+    inTransaction(database, () => {
       cells.forEach(write)
       forget.run(seq)
-      database.exec('COMMIT')
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK')
-      throw error
-    }
+    })
   }
 }

@@ -72,17 +72,17 @@ export class Ledger implements UsageReader {
   }
 
   totals(accountId: string): ReadonlyMap<string, Totals> {
-    this.fold()
+    this.#journal.flush()
     return readTotals(this.#database.database, accountId)
   }
 
   rows(query: UsageQuery): readonly UsageRow[] {
-    this.fold()
+    this.#journal.flush()
     return readRows(this.#database.database, query)
   }
 
   usedInWindow(account: string, start: number): number {
-    this.fold()
+    this.#journal.flush()
     return readWindow(this.#database.database, account, start)
   }
 
@@ -95,7 +95,16 @@ export class Ledger implements UsageReader {
 
   /** After a crash the journal holds what was acknowledged and not folded. */
   #recover(): void {
-    for (const [account, endpoint, network, method, hour, window, calls, requests] of this.#database.unfolded()) {
+    for (const [
+      account,
+      endpoint,
+      network,
+      method,
+      hour,
+      window,
+      calls,
+      requests,
+    ] of this.#database.unfolded()) {
       const cell = emptyCell({ account, endpoint, network, method, hour, window })
       cell.calls = calls
       cell.requests = requests

@@ -1,6 +1,14 @@
-/** The tables of journal.db. `PRAGMA user_version` holds how many of these steps a file has taken. */
-export const steps: readonly string[] = [
-  `CREATE TABLE journal (seq INTEGER PRIMARY KEY, entries TEXT NOT NULL);
+import type { Kind } from '../sqlite/schema.ts'
+
+/**
+ * journal.db: the journal, and the ledger behind it. The views ending in `_now` add what the journal holds to what the ledger does, so a reader
+ * in any process sees every committed charge.
+ */
+export const journalFile: Kind = {
+  name: 'journal.db',
+  applicationId: 0x54476a6c, // "TGjl"
+  steps: [
+    `CREATE TABLE journal (seq INTEGER PRIMARY KEY, entries TEXT NOT NULL);
    CREATE TABLE usage (
      endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL,
      account TEXT NOT NULL, network TEXT NOT NULL,
@@ -16,5 +24,16 @@ export const steps: readonly string[] = [
    CREATE TABLE windows (
      account TEXT NOT NULL, start INTEGER NOT NULL, requests INTEGER NOT NULL,
      PRIMARY KEY (account, start)
-   ) WITHOUT ROWID;`,
-]
+   ) WITHOUT ROWID;
+   CREATE VIEW charges AS SELECT e.value ->> 0 AS account, e.value ->> 1 AS endpoint, e.value ->> 2 AS network,
+     e.value ->> 3 AS method, e.value ->> 4 AS hour, e.value ->> 5 AS window,
+     e.value ->> 6 AS calls, e.value ->> 7 AS requests FROM journal, json_each(journal.entries) AS e;
+   CREATE VIEW usage_now AS
+     SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals FROM usage
+     UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0 FROM charges;
+   CREATE VIEW totals_now AS SELECT account, endpoint, calls, requests FROM totals
+     UNION ALL SELECT account, endpoint, calls, requests FROM charges;
+   CREATE VIEW windows_now AS SELECT account, start, requests FROM windows
+     UNION ALL SELECT account, window, requests FROM charges;`,
+  ],
+}

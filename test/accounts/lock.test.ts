@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
-import { whenFree } from '../../src/accounts/patience.ts'
+import { whenFree } from '../../src/sqlite/patience.ts'
 import { openStore, openWithEndpoint } from './support/open-store.ts'
 
 /** Another connection in the middle of a write. */

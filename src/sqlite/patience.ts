@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isBusy } from './sqlite-error.ts'
+import { isBusy } from './error.ts'
 
 /** How long a write waits for another process's lock, in milliseconds. */
 export const PATIENCE = 5000

@@ -1,0 +1,98 @@
+/** What the admin listener answers (design, "Admin listener and metrics"). */
+import { formatProblem } from './config/problem.ts'
+import type { Problem } from './config/problem.ts'
+import type { Gateway } from './gateway.ts'
+import { rawJson } from './jsonrpc/raw.ts'
+import type { Metrics } from './observe/metrics.ts'
+import { explain } from './pipeline/explain.ts'
+import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
+import type { Network } from './snapshot/types.ts'
+
+/** What the routes tell about. */
+export interface AdminParts {
+  readonly gateway: Gateway
+  readonly metrics: Metrics
+  readonly state: { readonly draining: boolean }
+  readonly problems: readonly Problem[]
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+}
+
+/** The paths of the admin listener. */
+export function adminRoutes(parts: AdminParts): AdminRoutes {
+  const { gateway, metrics, state } = parts
+  registerGauges(parts)
+  return {
+    'GET /livez': () => ({ status: 200, text: 'ok\n', type: 'text/plain' }),
+    'GET /readyz': () =>
+      state.draining
+        ? { status: 503, text: 'draining\n', type: 'text/plain' }
+        : { status: 200, text: 'ok\n', type: 'text/plain' },
+    'GET /metrics': async () => ({
+      status: 200,
+      text: await metrics.registry.metrics(),
+      type: metrics.registry.contentType,
+    }),
+    'GET /status': () => ({ status: 200, json: status(parts) }),
+    'POST /explain': body => answerExplain(body, gateway),
+  }
+}
+
+function status({ gateway, problems, startedAt }: AdminParts): unknown {
+  const { snapshot } = gateway
+  const reload = { ok: true, at: Math.floor(startedAt / 1000), problems: problems.map(formatProblem) }
+  const networks = Object.values(snapshot.networks).map(network => networkStatus(network, gateway))
+  return { version: snapshot.version, reload, networks }
+}
+
+function networkStatus(network: Network, { live }: Gateway): unknown {
+  const routes = network.routes.map(({ id, capabilities, ws }) => {
+    const route = live.upstreams.get(id)
+    const why = live.upstreams.whyNot(id, live.now())
+    return {
+      ...{ id, healthy: why === null, ...(why === null ? {} : { why }), head: null, lag: null },
+      latencyMs: Math.round(route?.latencyMs ?? 0),
+      inFlight: route?.inFlight ?? 0,
+      capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
+      ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
+    }
+  })
+  return { slug: network.slug, head: live.head(network.slug), routes }
+}
+
+function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
+  const { network: slug, method, plan, params, head } = (body ?? {}) as Record<string, unknown>
+  const network = typeof slug === 'string' ? snapshot.networks[slug] : undefined
+  if (network === undefined) return { status: 404, json: { error: `there is no network "${String(slug)}"` } }
+  if (typeof method !== 'string') return { status: 400, json: { error: '"method" has to be a string' } }
+  const question = {
+    ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
+    params: params === undefined || params === null ? null : rawJson(params),
+    head: typeof head === 'number' ? head : live.head(network.slug),
+  }
+  return { status: 200, json: explain(question, snapshot, id => live.upstreams.whyNot(id, live.now())) }
+}
+
+function registerGauges({ gateway, metrics, startedAt }: AdminParts): void {
+  const { live } = gateway
+  const routes = function* (read: (id: string) => number): Generator<[string[], number]> {
+    for (const network of Object.values(gateway.snapshot.networks))
+      for (const { id } of network.routes) yield [[network.slug, id], read(id)]
+  }
+  const labels = ['network', 'route']
+  metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
+    routes(id => (live.upstreams.whyNot(id, live.now()) === null ? 1 : 0)),
+  )
+  metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
+    routes(id => live.upstreams.get(id)?.inFlight ?? 0),
+  )
+  metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
+    [[gateway.snapshot.version], 1],
+  ])
+  metrics.gauge('tollgate_config_last_reload_successful', 'Whether the last reload was taken', [], () => [
+    [[], 1],
+  ])
+  metrics.gauge('tollgate_config_last_reload_success_timestamp_seconds', 'When it was taken', [], () => [
+    [[], Math.floor(startedAt / 1000)],
+  ])
+}

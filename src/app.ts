@@ -1,0 +1,120 @@
+/** The composition root: opens every part of `serve` in order, and closes them in the other. */
+import { adminRoutes } from './admin-routes.ts'
+import { ConfigError } from './config-error.ts'
+import { Closing } from './closing.ts'
+import type { Problem } from './config/problem.ts'
+import { Gateway } from './gateway.ts'
+import { loadSnapshot, missingPlans } from './load-snapshot.ts'
+import { makeManagement } from './management.ts'
+import type { Logger } from './observe/log.ts'
+import { Metrics } from './observe/metrics.ts'
+import { makeObserver } from './observe/observer.ts'
+import { makeAdminListener } from './server/admin-listener.ts'
+import { drain, listen } from './server/listen.ts'
+import { makePublicListener } from './server/public-listener.ts'
+import { writeServing } from './serving-file.ts'
+import type { Snapshot } from './snapshot/types.ts'
+import { openStores } from './stores.ts'
+import type { Stores } from './stores.ts'
+import { Upstreams } from './upstream/upstreams.ts'
+import { Meter } from './usage/meter.ts'
+import { PublicMeter } from './usage/public-meter.ts'
+
+/** What `serve` is told. */
+export interface AppOptions {
+  readonly dir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly makeLog: (level: string) => Logger
+}
+
+/** A running gateway. */
+export interface App {
+  /** `host:port` as bound. */
+  readonly listen: string
+  readonly admin: string
+  readonly log: Logger
+  readonly warnings: readonly Problem[]
+  /** Drains and closes everything. */
+  stop(): Promise<void>
+}
+
+/** Starts the gateway; rejects with ConfigError, or with one sentence for the operator. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const closing = new Closing()
+  try {
+    return await open(options, closing)
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promise<App> {
+  const { snapshot, problems, locate } = await loadSnapshot(dir, env)
+  if (snapshot === null) throw new ConfigError(problems)
+  const settings = snapshot.gateway
+  const log = makeLog(settings.log.level)
+  const metrics = new Metrics()
+  const events = {
+    committed: (seconds: number) => {
+      metrics.committed(seconds)
+    },
+    failed: (error: Error) => {
+      log.error({ err: error }, 'usage cannot be recorded; calls are refused until it can')
+    },
+  }
+  const stores = await openStores(settings.dataDir, env, events, closing)
+  const missing = missingPlans(snapshot, stores.accounts.plansInUse(), locate)
+  if (missing.length > 0) throw new ConfigError(missing)
+
+  const gateway = makeGateway(snapshot, stores, metrics, log)
+  closing.push(() => gateway.live.upstreams.close())
+  const state = { draining: false }
+  const routes = adminRoutes({ gateway, metrics, state, problems, startedAt: Date.now() })
+  const bound = await openListeners(gateway, routes, closing)
+  closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
+  return {
+    ...bound,
+    log,
+    warnings: problems,
+    stop: () => {
+      state.draining = true
+      return closing.close()
+    },
+  }
+}
+
+function makeGateway(
+  snapshot: Snapshot,
+  { accounts, keys, ledger }: Stores,
+  metrics: Metrics,
+  log: Logger,
+): Gateway {
+  const meter = new Meter(ledger)
+  const upstreams = new Upstreams()
+  upstreams.reconcile(snapshot)
+  return new Gateway(snapshot, keys, {
+    ...{ meter, upstreams, publicMeter: new PublicMeter() },
+    management: makeManagement(accounts, ledger, meter),
+    observer: makeObserver(metrics, log),
+    head: () => null,
+    now: Date.now,
+  })
+}
+
+async function openListeners(
+  gateway: Gateway,
+  routes: ReturnType<typeof adminRoutes>,
+  closing: Closing,
+): Promise<{ readonly listen: string; readonly admin: string }> {
+  const { listen: listenAt, admin: adminAt, timeouts } = gateway.snapshot.gateway
+  const admin = makeAdminListener(routes, error => {
+    gateway.live.observer.bug(error, 'admin')
+  })
+  const adminBound = await listen(admin, adminAt)
+  closing.push(() => drain(admin, Promise.resolve(), 0))
+  const server = makePublicListener(gateway, gateway.snapshot.gateway)
+  const bound = await listen(server, listenAt)
+  closing.push(() => drain(server, gateway.idle(), timeouts.drain))
+  return { listen: bound, admin: adminBound }
+}

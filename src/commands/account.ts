@@ -1,0 +1,139 @@
+/** `tollgate account …`: who owns endpoints and is billed. */
+import type { Account } from '../accounts/types.ts'
+import { withAccounts } from './accounts.ts'
+import { fail, print, readArguments, UsageError } from './command.ts'
+import type { Command, Io } from './command.ts'
+import { group } from './group.ts'
+import { manage } from './manage.ts'
+import { moment, table } from './table.ts'
+
+const create: Command = {
+  summary: 'make an account with its dashboard token and first endpoint',
+  usage: `tollgate account create <name> --plan P [--chain SLUG] [--config DIR] [--json]
+
+Prints the account, its dashboard token (shown only now) and its first endpoint with its key. --chain takes the
+network of that endpoint; default: the first one of networks.yaml.`,
+
+  async run(args, io) {
+    const options = { plan: 'string', chain: 'string' } as const
+    const { config, json, words, given } = readArguments(args, ['name'], options)
+    const { plan } = given
+    if (typeof plan !== 'string') throw new UsageError('--plan is missing')
+    return withAccounts(config, io, async (accounts, snapshot) => {
+      if (plan === 'public' || snapshot.plans[plan] === undefined)
+        return fail(io, json, `there is no plan "${plan}" for accounts`)
+      const chain = given['chain'] ?? Object.keys(snapshot.networks)[0]
+      if (typeof chain === 'string' && snapshot.networks[chain] === undefined)
+        return fail(io, json, `there is no network "${chain}"`)
+      const { account, dashboardToken } = await accounts.createAccount({ name: words[0]!, plan })
+      const made =
+        chain === undefined
+          ? null
+          : await manage('service_createEndpoint', { chain }, account, { accounts, snapshot })
+      if (made !== null && 'error' in made) return fail(io, json, made.error)
+      const endpoint = made === null ? null : (made.result as { httpsUrl: string; wssUrl: string })
+      const result = { accountId: account.id, name: account.name, plan, dashboardToken, endpoint }
+      print(io, json, result, () => [
+        `account          ${account.id} (${account.name}, plan ${plan})`,
+        `dashboard token  ${dashboardToken}   shown only now`,
+        ...(endpoint === null
+          ? []
+          : [`HTTPS            ${endpoint.httpsUrl}`, `WSS              ${endpoint.wssUrl}`]),
+      ])
+      return 0
+    })
+  },
+}
+
+const list: Command = {
+  summary: 'list the accounts',
+  usage: 'tollgate account list [--config DIR] [--json]',
+
+  async run(args, io) {
+    const { config, json } = readArguments(args, [])
+    return withAccounts(config, io, accounts => {
+      const all = accounts.accounts().map(shown)
+      print(io, json, all, () =>
+        table(
+          ['ACCOUNT', 'NAME', 'PLAN', 'STATUS', 'CREATED'],
+          all.map(({ accountId, name, plan, status, createdAt }) => [
+            accountId,
+            name,
+            plan,
+            status,
+            moment(createdAt),
+          ]),
+        ),
+      )
+      return 0
+    })
+  },
+}
+
+const setPlan: Command = {
+  summary: 'move an account to another plan',
+  usage: 'tollgate account set-plan <id> <plan> [--config DIR] [--json]',
+
+  run(args, io) {
+    const { config, json, words } = readArguments(args, ['id', 'plan'])
+    const [id, plan] = words as [string, string]
+    return withAccounts(config, io, async (accounts, snapshot) => {
+      if (plan === 'public' || snapshot.plans[plan] === undefined)
+        return fail(io, json, `there is no plan "${plan}" for accounts`)
+      return told(await accounts.setPlan(id, plan), id, io, json)
+    })
+  },
+}
+
+function statusCommand(verb: 'suspend' | 'resume', status: Account['status'], summary: string): Command {
+  return {
+    summary,
+    usage: `tollgate account ${verb} <id> [--config DIR] [--json]`,
+    run(args, io) {
+      const { config, json, words } = readArguments(args, ['id'])
+      const id = words[0]!
+      return withAccounts(config, io, async accounts =>
+        told(await accounts.setStatus(id, status), id, io, json),
+      )
+    },
+  }
+}
+
+const rotateToken: Command = {
+  summary: 'give an account a new dashboard token; the old one is dead',
+  usage: 'tollgate account rotate-token <id> [--config DIR] [--json]',
+
+  run(args, io) {
+    const { config, json, words } = readArguments(args, ['id'])
+    const accountId = words[0]!
+    return withAccounts(config, io, async accounts => {
+      const dashboardToken = await accounts.rotateToken(accountId)
+      if (dashboardToken === null) return fail(io, json, `there is no account "${accountId}"`)
+      print(io, json, { accountId, dashboardToken }, () => [
+        `dashboard token  ${dashboardToken}   shown only now`,
+      ])
+      return 0
+    })
+  },
+}
+
+function shown({ id, name, plan, status, createdAt }: Account) {
+  return { accountId: id, name, plan, status, createdAt }
+}
+
+function told(account: Account | null, id: string, io: Io, json: boolean): number {
+  if (account === null) return fail(io, json, `there is no account "${id}"`)
+  print(io, json, shown(account), () => [
+    `${account.id} (${account.name}): plan ${account.plan}, ${account.status}`,
+  ])
+  return 0
+}
+
+export const account = group('make, list and change accounts', {
+  create,
+  list,
+  'set-plan': setPlan,
+  suspend: statusCommand('suspend', 'suspended', 'refuse all calls of an account'),
+  resume: statusCommand('resume', 'active', 'let a suspended account call again'),
+  'rotate-token': rotateToken,
+})

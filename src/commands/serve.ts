@@ -1,0 +1,31 @@
+/** `tollgate serve`: runs the gateway until it is told to stop. */
+import { startApp } from '../app.ts'
+import { formatProblem } from '../config/problem.ts'
+import { openLog } from '../observe/log.ts'
+import { readArguments } from './command.ts'
+import type { Command } from './command.ts'
+import { signalled } from './signal.ts'
+
+export const serve: Command = {
+  summary: 'run the gateway until SIGTERM or SIGINT, then drain',
+  usage: `tollgate serve [--config DIR]
+
+Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
+SIGTERM or SIGINT; then it finishes the calls in flight and exits 0. Logs JSON lines on stdout; the line with
+"msg":"ready" says where it listens.
+
+  TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
+
+  async run(args, io) {
+    const { config } = readArguments(args, [])
+    const app = await startApp({ dir: config, env: io.env, makeLog: openLog })
+    for (const problem of app.warnings) app.log.warn(formatProblem(problem))
+    const stopping = signalled()
+    app.log.info({ listen: app.listen, admin: app.admin }, 'ready')
+    app.log.info({ signal: await stopping }, 'draining')
+    await app.stop()
+    app.log.info('stopped')
+    app.log.flush()
+    return 0
+  },
+}

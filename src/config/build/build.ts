@@ -1,0 +1,26 @@
+import type { Config } from '../types.ts'
+import type { Written } from '../written.ts'
+import { buildGateway } from './gateway.ts'
+import { buildNetworks } from './networks.ts'
+import { buildPlans } from './plans.ts'
+import { buildRoutes } from './routes.ts'
+import { buildRules } from './rules.ts'
+
+/** The configuration that faultless files describe: defaults filled in, units turned into numbers, paths made absolute. */
+export function build(written: Written, dir: string): Config {
+  const { baseUrl } = written.networks
+  const { families, notification } = written.methods
+  return {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    networks: buildNetworks(written.networks.networks),
+    routes: buildRoutes(written.routes.routes),
+    notification: { cost: notification?.cost ?? 1 },
+    families: {
+      evm: buildRules(families.evm),
+      solana: buildRules(families.solana),
+      http: buildRules(families.http),
+    },
+    plans: buildPlans(written.plans.plans),
+    gateway: buildGateway(written.gateway ?? {}, baseUrl, dir),
+  }
+}

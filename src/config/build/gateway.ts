@@ -1,0 +1,45 @@
+import { resolve } from 'node:path'
+import { dashboardHostOf } from '../base-url.ts'
+import type { GatewayConfig } from '../types.ts'
+import { duration, listenAddress, size } from '../units.ts'
+import type { WrittenGateway } from '../written.ts'
+
+/** The process's settings with their defaults. */
+export function buildGateway(written: WrittenGateway, baseUrl: string, dir: string): GatewayConfig {
+  const { tls } = written
+  return {
+    listen: listenAddress(written.listen ?? '0.0.0.0:8080')!,
+    admin: listenAddress(written.admin ?? '127.0.0.1:9464')!,
+    dataDir: resolve(dir, written.dataDir ?? './data'),
+    dashboardHost: written.dashboardHost?.toLowerCase() ?? dashboardHostOf(baseUrl),
+    trustedProxies: written.trustedProxies ?? [],
+    tls: tls === undefined ? null : { cert: resolve(dir, tls.cert), key: resolve(dir, tls.key) },
+    limits: buildLimits(written.limits ?? {}),
+    timeouts: buildTimeouts(written.timeouts ?? {}),
+    log: { level: written.log?.level ?? 'info' },
+    cors: { origins: written.cors?.origins ?? ['*'] },
+  }
+}
+
+function buildLimits(written: NonNullable<WrittenGateway['limits']>): GatewayConfig['limits'] {
+  return {
+    body: size(written.body ?? '5MiB')!,
+    batchReply: size(written.batchReply ?? '64MiB')!,
+    wsReply: size(written.wsReply ?? '16MiB')!,
+    connections: Number(written.connections ?? 10_000),
+    socketCalls: Number(written.socketCalls ?? 16),
+    depth: Number(written.depth ?? 64),
+    response: written.response === undefined ? null : size(written.response),
+  }
+}
+
+function buildTimeouts(written: NonNullable<WrittenGateway['timeouts']>): GatewayConfig['timeouts'] {
+  const request = duration(written.request ?? '30s')!
+  return {
+    headers: written.headers === undefined ? Math.min(10_000, request) : duration(written.headers)!,
+    request,
+    keepAlive: duration(written.keepAlive ?? '75s')!,
+    connect: duration(written.connect ?? '2s')!,
+    drain: duration(written.drain ?? '65s')!,
+  }
+}

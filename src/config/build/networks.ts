@@ -1,0 +1,28 @@
+import { defaultSubdomain } from '../link/networks.ts'
+import type { NetworkConfig } from '../types.ts'
+import { duration } from '../units.ts'
+import type { WrittenNetwork } from '../written.ts'
+import { buildRules } from './rules.ts'
+
+/** The networks with their defaults, in the order of the file. */
+export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>): NetworkConfig[] {
+  return Object.entries(networks).map(([slug, network]) => ({
+    slug,
+    name: network.name,
+    family: network.family,
+    chainId: network.chainId,
+    genesisHash: network.genesisHash ?? null,
+    subdomain: network.subdomain ?? defaultSubdomain(slug),
+    public: network.public ?? false,
+    stateWindow: network.stateWindow ?? 128,
+    maxLag: buildLag(network.maxLag ?? '30s'),
+    hedge: network.hedge ?? false,
+    methods: buildRules(network.methods),
+  }))
+}
+
+function buildLag(written: string | number): NetworkConfig['maxLag'] {
+  return typeof written === 'number'
+    ? { unit: 'blocks', value: written }
+    : { unit: 'ms', value: duration(written)! }
+}

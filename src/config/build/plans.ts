@@ -1,0 +1,20 @@
+import type { PlanConfig } from '../types.ts'
+import { duration } from '../units.ts'
+import type { WrittenPlan } from '../written.ts'
+
+/** The plans with their defaults, in the order of the file. */
+export function buildPlans(plans: Readonly<Record<string, WrittenPlan>>): PlanConfig[] {
+  return Object.entries(plans).map(([name, plan]) => ({
+    name,
+    tiers: plan.tiers,
+    rate: plan.rate === undefined ? null : { ...plan.rate },
+    quota: buildQuota(plan.quota),
+    maxBatch: plan.maxBatch ?? 100,
+    ws: { connections: plan.ws?.connections ?? 5, subscriptions: plan.ws?.subscriptions ?? 20 },
+  }))
+}
+
+function buildQuota(quota: WrittenPlan['quota']): PlanConfig['quota'] {
+  if (quota === undefined) return null
+  return { requests: quota.requests, every: quota.every === 'month' ? 'month' : duration(quota.every)! }
+}

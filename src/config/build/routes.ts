@@ -1,0 +1,22 @@
+import { emptyRecord } from '../record.ts'
+import type { RouteConfig } from '../types.ts'
+import { duration } from '../units.ts'
+import type { WrittenRoute } from '../written.ts'
+
+/** The routes with their defaults, in the order of the file. */
+export function buildRoutes(routes: readonly WrittenRoute[]): RouteConfig[] {
+  return routes.map(route => ({
+    id: route.id,
+    network: route.network,
+    http: route.http,
+    ws: route.ws ?? null,
+    capabilities: route.capabilities ?? [],
+    priority: route.priority ?? 1,
+    weight: route.weight ?? 1,
+    headers: route.headers ?? emptyRecord<string>(),
+    timeout: route.timeout === undefined ? null : duration(route.timeout),
+    limits: { inFlight: route.limits?.inFlight ?? null, perSecond: route.limits?.perSecond ?? null },
+    methods: { allow: route.methods?.allow ?? null, deny: route.methods?.deny ?? [] },
+    enabled: route.enabled ?? true,
+  }))
+}

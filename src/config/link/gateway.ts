@@ -1,0 +1,65 @@
+import ipaddr from 'ipaddr.js'
+import type { Mistake } from '../mistake.ts'
+import type { Path } from '../path.ts'
+import { show } from '../show.ts'
+import { duration, listenAddress } from '../units.ts'
+import type { Partly, Written, WrittenGateway } from '../written.ts'
+import { checkTimeout } from './timeouts.ts'
+
+/** What gateway.yaml gets wrong that a schema cannot see. */
+export function checkGateway({ gateway = {} }: Partly<Written>): Mistake[] {
+  return [
+    ...checkListen(gateway.listen, ['listen']),
+    ...checkListen(gateway.admin, ['admin']),
+    ...(gateway.trustedProxies ?? []).flatMap(checkRange),
+    ...Object.entries(gateway.timeouts ?? {}).flatMap(([name, value]) =>
+      checkTimeout('gateway.yaml', ['timeouts', name], value),
+    ),
+    ...checkHeaderTimeout(gateway.timeouts ?? {}),
+  ]
+}
+
+function checkListen(written: string | undefined, path: Path): Mistake[] {
+  if (written === undefined) return []
+  const address = listenAddress(written)
+  const isIp = written.startsWith('[') ? ipaddr.IPv6.isValid(written.slice(1, written.indexOf(']'))) : true
+  if (address !== null && isIp) return []
+  return [
+    mistake(
+      path,
+      `${show(written)} is no address to listen on`,
+      'the port is at most 65535, and only IPv6 has brackets',
+    ),
+  ]
+}
+
+function checkRange(written: string | undefined, index: number): Mistake[] {
+  if (written === undefined || isRange(written)) return []
+  const host = ipaddr.isValid(written)
+    ? `write ${written}/${written.includes(':') ? 128 : 32}`
+    : 'write it like 10.0.0.0/8 or fd00::/8'
+  return [mistake(['trustedProxies', index], `${show(written)} is no address range`, host)]
+}
+
+/** `10/8` and `010.0.0.0/8` mean something else to every reader: four decimal parts, or IPv6. */
+function isRange(text: string): boolean {
+  return text.includes(':') ? ipaddr.IPv6.isValidCIDR(text) : ipaddr.IPv4.isValidCIDRFourPartDecimal(text)
+}
+
+/** Node.js refuses to listen with headersTimeout above requestTimeout; an absent one is cut to fit. */
+function checkHeaderTimeout({
+  headers,
+  request = '30s',
+}: NonNullable<Partly<WrittenGateway>['timeouts']>): Mistake[] {
+  if (headers === undefined || (duration(headers) ?? 0) <= (duration(request) ?? 0)) return []
+  return [
+    mistake(
+      ['timeouts', 'headers'],
+      `headers may not take longer (${headers}) than the whole request (${request})`,
+    ),
+  ]
+}
+
+function mistake(path: Path, message: string, hint?: string): Mistake {
+  return { file: 'gateway.yaml', path, at: 'value', message, hint }
+}

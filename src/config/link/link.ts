@@ -1,0 +1,22 @@
+import type { Mistake } from '../mistake.ts'
+import type { Partly, Written } from '../written.ts'
+import { checkGateway } from './gateway.ts'
+import { checkNetworks } from './networks.ts'
+import { checkPlans } from './plans.ts'
+import { checkRoutes } from './routes.ts'
+import { rowsOf } from './rows.ts'
+import { checkRules } from './rules.ts'
+import { checkTiers } from './tiers.ts'
+
+/** What the files get wrong about each other. A file or value that is not there is not held against the others. */
+export function link(written: Partly<Written>): readonly Mistake[] {
+  const rows = rowsOf(written)
+  return [
+    ...checkNetworks(written),
+    ...checkRoutes(written, rows),
+    ...checkRules(written, rows),
+    ...checkTiers(written, rows),
+    ...checkPlans(written, rows),
+    ...checkGateway(written),
+  ]
+}

@@ -1,0 +1,70 @@
+import type { Mistake } from '../mistake.ts'
+import { show } from '../show.ts'
+import type { Partly, Written, WrittenNetwork } from '../written.ts'
+import { baseUrlFault } from '../base-url.ts'
+import { named } from './rows.ts'
+
+/** Paths of the dashboard and the API; a slug of that name could not be reached in the path. */
+const TAKEN: ReadonlySet<string> = new Set(['v1', 'dashboard', 'assets', 'api'])
+
+/** What networks.yaml gets wrong in itself. */
+export function checkNetworks(written: Partly<Written>): Mistake[] {
+  const networks = named(written.networks?.networks)
+  return [
+    ...checkBaseUrl(written.networks?.baseUrl),
+    ...networks.flatMap(([slug, network]) => [...checkSlug(slug), ...checkChainId(slug, network)]),
+    ...checkSubdomains(networks),
+  ]
+}
+
+function checkBaseUrl(baseUrl: string | undefined): Mistake[] {
+  const fault = baseUrl === undefined ? null : baseUrlFault(baseUrl)
+  return fault === null ? [] : [{ file: 'networks.yaml', path: ['baseUrl'], at: 'value', ...fault }]
+}
+
+function checkSlug(slug: string): Mistake[] {
+  if (!TAKEN.has(slug)) return []
+  const message = `"${slug}" cannot be a slug: it is a path of the gateway's own`
+  return [{ file: 'networks.yaml', path: ['networks', slug], at: 'key', message }]
+}
+
+function checkChainId(slug: string, { family, chainId }: Partly<WrittenNetwork>): Mistake[] {
+  if (family === undefined || chainId === undefined) return []
+  const place = { file: 'networks.yaml', path: ['networks', slug, 'chainId'], at: 'value' } as const
+  if (family === 'evm' && typeof chainId === 'string')
+    return [
+      {
+        ...place,
+        message: `${show(chainId)} is no EVM chain id`,
+        hint: 'write a whole number without quotes',
+      },
+    ]
+  if (family !== 'evm' && typeof chainId === 'number')
+    return [
+      { ...place, message: `${chainId} is no identifier`, hint: 'write a text, such as solana-mainnet' },
+    ]
+  return []
+}
+
+function checkSubdomains(networks: readonly [string, Partly<WrittenNetwork>][]): Mistake[] {
+  const owners = new Map<string, string>()
+  return networks.flatMap(([slug, { subdomain }]): Mistake[] => {
+    const taken = subdomain ?? defaultSubdomain(slug)
+    const owner = owners.get(taken)
+    if (owner === undefined) {
+      owners.set(taken, slug)
+      return []
+    }
+    const message = `the subdomain "${taken}" belongs to ${owner} already`
+    const place =
+      subdomain === undefined
+        ? ({ path: ['networks', slug], at: 'key' } as const)
+        : ({ path: ['networks', slug, 'subdomain'], at: 'value' } as const)
+    return [{ file: 'networks.yaml', ...place, message }]
+  })
+}
+
+/** The subdomain of a network that names none. */
+export function defaultSubdomain(slug: string): string {
+  return `${slug}-rpc`
+}

@@ -1,0 +1,52 @@
+import type { Mistake } from '../mistake.ts'
+import type { Partly, Written, WrittenPlan } from '../written.ts'
+import { named, type Row } from './rows.ts'
+
+/** The missing plan of the public route, and costs that no bucket could ever pay. */
+export function checkPlans(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  return [...checkPublic(written), ...checkNotification(written), ...checkCosts(written, rows)]
+}
+
+function checkPublic(written: Partly<Written>): Mistake[] {
+  const plans = written.plans?.plans
+  const [open] = named(written.networks?.networks).find(([, network]) => network.public === true) ?? []
+  if (plans === undefined || open === undefined || 'public' in plans) return []
+  const message = `the plan "public" is missing, which the public route of ${open} needs`
+  return [{ file: 'plans.yaml', path: ['plans'], at: 'key', message }]
+}
+
+function checkNotification(written: Partly<Written>): Mistake[] {
+  const cost = written.methods?.notification?.cost ?? 0
+  const short = tooSmall(named(written.plans?.plans), cost)
+  if (short === null) return []
+  return [{ file: 'methods.yaml', path: ['notification', 'cost'], at: 'value', ...short }]
+}
+
+function checkCosts(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  const plans = named(written.plans?.plans)
+  return rows.flatMap(({ file, path, rule, whole }): Mistake[] => {
+    const { cost = 1, tier = 'any', enabled = true } = whole
+    const able = plans.filter(([, plan]) => plan.tiers?.includes(tier))
+    const short = enabled ? tooSmall(able, cost) : null
+    if (short === null) return []
+    // A network's rule may take the cost from its family's and change only who pays it.
+    const key = rule.cost !== undefined ? 'cost' : rule.tier !== undefined ? 'tier' : null
+    return key === null ? [] : [{ file, path: [...path, key], at: 'value', ...short }]
+  })
+}
+
+/** Of the plans whose bucket cannot hold `cost`, the one with the smallest. */
+function tooSmall(
+  plans: readonly [string, Partly<WrittenPlan>][],
+  cost: number,
+): { message: string; hint: string } | null {
+  const bursts = plans.flatMap(([name, { rate }]) =>
+    rate?.burst === undefined ? [] : [{ name, burst: rate.burst }],
+  )
+  const least = bursts.sort((a, b) => a.burst - b.burst)[0]
+  if (least === undefined || cost <= least.burst) return null
+  return {
+    message: `the cost ${cost} is above the burst of plan ${least.name} (${least.burst})`,
+    hint: 'it could never pass',
+  }
+}

@@ -1,0 +1,114 @@
+import type { Mistake } from '../mistake.ts'
+import type { Path } from '../path.ts'
+import { show } from '../show.ts'
+import { suggester, type Suggest } from '../suggest.ts'
+import type { Partly, Written, WrittenRoute } from '../written.ts'
+import { isKnown, methodsByNetwork, type KnownMethods } from './known-methods.ts'
+import { checkTimeout } from './timeouts.ts'
+import type { Row } from './rows.ts'
+
+/** What routes are checked against; null where the file that says it cannot be read. */
+interface Surroundings {
+  readonly networks: { readonly names: ReadonlySet<string>; readonly suggest: Suggest } | null
+  readonly capabilities: { readonly names: ReadonlySet<string>; readonly suggest: Suggest } | null
+  /** Whether all rules could be read; those of networks.yaml may need words of their own. */
+  readonly allRules: boolean
+  readonly methodsOf: ((slug: string) => KnownMethods | null) | null
+}
+
+/** What routes.yaml gets wrong in itself and about the networks and methods it names. */
+export function checkRoutes(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  const routes = written.routes?.routes ?? []
+  const networks = written.networks?.networks
+  const families = written.methods?.families
+  const surroundings = {
+    networks: networks === undefined ? null : vocabulary(Object.keys(networks)),
+    capabilities: families === undefined ? null : vocabulary(capabilitiesIn(rows)),
+    allRules: networks !== undefined,
+    methodsOf: families === undefined ? null : methodsByNetwork(written, rows),
+  }
+  return [
+    ...routes.flatMap((route, index) =>
+      route === undefined ? [] : checkRoute(route, ['routes', index], surroundings),
+    ),
+    ...checkIds(routes),
+  ]
+}
+
+function vocabulary(names: Iterable<string>): { names: ReadonlySet<string>; suggest: Suggest } {
+  const set = new Set(names)
+  return { names: set, suggest: suggester(set) }
+}
+
+/** `archive`, which reads of old state need, and whatever some rule needs. */
+function capabilitiesIn(rows: readonly Row[]): Set<string> {
+  const words = rows.flatMap(({ rule }) => (rule.needs ?? []).filter(word => word !== undefined))
+  return new Set(['archive', ...words.filter(word => word !== 'ws')])
+}
+
+function checkRoute(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
+  return [
+    ...checkNetwork(route, path, around),
+    ...checkUrl(route.http, [...path, 'http'], ['http:', 'https:']),
+    ...checkUrl(route.ws, [...path, 'ws'], ['ws:', 'wss:']),
+    ...checkCapabilities(route, path, around),
+    ...checkMethods(route, path, around),
+    ...checkTimeout('routes.yaml', [...path, 'timeout'], route.timeout),
+  ]
+}
+
+function checkNetwork({ network }: Partly<WrittenRoute>, path: Path, { networks }: Surroundings): Mistake[] {
+  if (network === undefined || networks === null || networks.names.has(network)) return []
+  return [
+    mistake(
+      [...path, 'network'],
+      `${show(network)} is no network of networks.yaml`,
+      networks.suggest(network),
+    ),
+  ]
+}
+
+function checkUrl(url: string | undefined, path: Path, protocols: readonly [string, string]): Mistake[] {
+  if (url === undefined || (URL.canParse(url) && protocols.includes(new URL(url).protocol))) return []
+  // The value itself is not shown: it may hold the operator's provider key.
+  return [mistake(path, `the value is no ${protocols.map(protocol => `${protocol}//`).join(' or ')} URL`)]
+}
+
+function checkCapabilities(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
+  const { capabilities, allRules } = around
+  return (route.capabilities ?? []).flatMap((word, index) => {
+    const at = [...path, 'capabilities', index]
+    if (word === 'ws') return [mistake(at, '"ws" is not declared here', 'it follows from the ws URL')]
+    if (word === undefined || capabilities === null || capabilities.names.has(word)) return []
+    const hint = capabilities.suggest(word) ?? (allRules ? 'no rule needs it' : undefined)
+    return hint === undefined ? [] : [mistake(at, `${show(word)} is no capability`, hint)]
+  })
+}
+
+function checkMethods(route: Partly<WrittenRoute>, path: Path, { methodsOf }: Surroundings): Mistake[] {
+  const known = route.network === undefined ? undefined : methodsOf?.(route.network)
+  if (!known) return []
+  return (['allow', 'deny'] as const).flatMap(list =>
+    (route.methods?.[list] ?? []).flatMap((name, index) => {
+      if (name === undefined || isKnown(name, known)) return []
+      const message = `${show(name)} is no method of ${route.network ?? ''}`
+      return [mistake([...path, 'methods', list, index], message, known.suggest(name))]
+    }),
+  )
+}
+
+function checkIds(routes: readonly (Partly<WrittenRoute> | undefined)[]): Mistake[] {
+  const owners = new Map<string, number>()
+  return routes.flatMap((route, index) => {
+    if (route?.id === undefined) return []
+    const owner = owners.get(route.id)
+    if (owner !== undefined)
+      return [mistake(['routes', index, 'id'], `routes[${owner}] has the id "${route.id}" already`)]
+    owners.set(route.id, index)
+    return []
+  })
+}
+
+function mistake(path: Path, message: string, hint?: string): Mistake {
+  return { file: 'routes.yaml', path, at: 'value', message, hint }
+}

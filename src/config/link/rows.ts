@@ -1,0 +1,63 @@
+import type { FileName } from '../files.ts'
+import type { Path } from '../path.ts'
+import type { Family } from '../types.ts'
+import type { Partly, Written, WrittenRule } from '../written.ts'
+
+/** A rule as it is left after the shape was checked. */
+export type SomeRule = Partly<WrittenRule>
+
+/** One rule, of a family or of a network, with its place. */
+export interface Row {
+  readonly file: FileName
+  readonly path: Path
+  readonly family: Family | undefined
+  /** The network whose own rule it is; null for a family's. */
+  readonly network: string | null
+  readonly name: string
+  /** As written. */
+  readonly rule: SomeRule
+  /** As it acts: laid over the family's rule of the same name. */
+  readonly whole: SomeRule
+}
+
+/** Every family. */
+export const FAMILIES: readonly Family[] = ['evm', 'solana', 'http']
+
+/** All rules of all families and networks. */
+export function rowsOf(written: Partly<Written>): readonly Row[] {
+  return [...FAMILIES.flatMap(family => familyRows(written, family)), ...networkRows(written)]
+}
+
+function familyRows(written: Partly<Written>, family: Family): Row[] {
+  return named(written.methods?.families?.[family]).map(([name, rule]) => ({
+    file: 'methods.yaml',
+    path: ['families', family, name],
+    family,
+    network: null,
+    name,
+    rule,
+    whole: rule,
+  }))
+}
+
+function networkRows(written: Partly<Written>): Row[] {
+  return named(written.networks?.networks).flatMap(([slug, network]) =>
+    named(network.methods).map(([name, rule]) => {
+      const inherited = network.family && written.methods?.families?.[network.family]?.[name]
+      return {
+        file: 'networks.yaml' as const,
+        path: ['networks', slug, 'methods', name],
+        family: network.family,
+        network: slug,
+        name,
+        rule,
+        whole: { ...inherited, ...rule },
+      }
+    }),
+  )
+}
+
+/** The entries of a record that are there. */
+export function named<T>(record: Readonly<Record<string, T | undefined>> | undefined): [string, T][] {
+  return Object.entries(record ?? {}).filter((entry): entry is [string, T] => entry[1] !== undefined)
+}

@@ -1,0 +1,58 @@
+import type { Mistake } from '../mistake.ts'
+import type { Path } from '../path.ts'
+import { show } from '../show.ts'
+import { suggester, type Suggest } from '../suggest.ts'
+import type { Partly, Written } from '../written.ts'
+import { checkName } from './method-names.ts'
+import { FAMILIES, named, type Row } from './rows.ts'
+import { subscriptionCheck } from './subscriptions.ts'
+
+/** What single rules get wrong: names, parameter counts, unsubscribe methods, networks. */
+export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  const checkNetworks = networkCheck(written)
+  const checkSubscription = subscriptionCheck(rows)
+  return rows.flatMap(row => [
+    ...checkName(row),
+    ...checkParams(row),
+    ...checkSubscription(row),
+    ...checkNetworks(row),
+  ])
+}
+
+function checkParams(row: Row): Mistake[] {
+  const [min, max] = row.rule.params ?? []
+  if (min === undefined || max === undefined || min <= max) return []
+  return [
+    mistake(row, ['params'], `at least ${min} and at most ${max} cannot both hold`, `write [${max}, ${min}]`),
+  ]
+}
+
+/** A rule may name networks of its own family. */
+function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
+  if (written.networks?.networks === undefined) return () => []
+  const all = new Map(Object.entries(written.networks.networks))
+  const suggest = new Map<string | undefined, Suggest>()
+  for (const family of FAMILIES) suggest.set(family, suggester(slugsOf(written, family)))
+  return row =>
+    (row.rule.networks ?? []).flatMap((slug, index) => {
+      if (slug === undefined) return []
+      const at: Path = ['networks', index]
+      if (!all.has(slug))
+        return [
+          mistake(row, at, `${show(slug)} is no network of networks.yaml`, suggest.get(row.family)?.(slug)),
+        ]
+      const family = all.get(slug)?.family
+      if (family === undefined || row.family === undefined || family === row.family) return []
+      return [mistake(row, at, `${slug} is of family ${family}, not ${row.family}`)]
+    })
+}
+
+function slugsOf(written: Partly<Written>, family: string): string[] {
+  return named(written.networks?.networks).flatMap(([slug, network]) =>
+    network.family === family ? [slug] : [],
+  )
+}
+
+function mistake(row: Row, path: Path, message: string, hint?: string): Mistake {
+  return { file: row.file, path: [...row.path, ...path], at: 'value', message, hint }
+}

@@ -1,0 +1,13 @@
+import type { FileName } from '../files.ts'
+import type { Mistake } from '../mistake.ts'
+import type { Path } from '../path.ts'
+import { duration } from '../units.ts'
+
+/** A longer timer fires at once (Node.js: 2^31 - 1 ms). */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** Whether a timer can wait that long. */
+export function checkTimeout(file: FileName, path: Path, written: string | undefined): Mistake[] {
+  if (written === undefined || (duration(written) ?? 0) <= LONGEST_MS) return []
+  return [{ file, path, at: 'value', message: `${written} is too much`, hint: 'the most is 24d' }]
+}

@@ -1,0 +1,55 @@
+import { build } from './build/build.ts'
+import { check } from './check.ts'
+import { evaluate, type Evaluated } from './evaluate.ts'
+import { FILES } from './files.ts'
+import { parseText } from './parse.ts'
+import type { Path } from './path.ts'
+import { keyPlace, type Place } from './place.ts'
+import type { Problem } from './problem.ts'
+import { lookupIn, readTexts } from './read.ts'
+import { deepFreeze } from './record.ts'
+import { inOrder, problemOf } from './report.ts'
+import type { Config } from './types.ts'
+import type { Written } from './written.ts'
+
+/** What a configuration directory holds. */
+export interface Loaded {
+  /** Null when there is any error. */
+  readonly config: Config | null
+  /** All that is wrong, by file, line and column; one a place. */
+  readonly problems: readonly Problem[]
+  /** Where the key of a path stands, or that of its nearest parent: for those who find problems later. */
+  readonly locate: (file: string, path: Path) => Place
+  /** The files as they are, by name: equal ones are an unchanged configuration, but for what `${…}` brings in. */
+  readonly texts: Readonly<Record<string, string>>
+}
+
+/** Reads, checks and completes the configuration in `dir`. */
+export async function loadConfig(
+  dir: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<Loaded> {
+  const { texts, problems: unread } = await readTexts(dir)
+  const lookup = lookupIn(dir, env)
+  const files = new Map<string, Evaluated>()
+  const broken: Problem[] = []
+  for (const file of FILES) {
+    if (texts[file] === undefined) continue
+    const source = parseText(file, texts[file])
+    if ('root' in source) files.set(file, evaluate(source, lookup))
+    else broken.push(source)
+  }
+  const { written, mistakes } = check(files)
+  const wrong = mistakes.map(mistake => problemOf(mistake, files.get(mistake.file)!))
+  const problems = inOrder([...unread, ...broken, ...wrong])
+  return deepFreeze({
+    config: problems.length === 0 ? build(written as Written, dir) : null,
+    problems,
+    locate: (file: string, path: Path): Place => placeOfKey(files.get(file), path),
+    texts,
+  })
+}
+
+function placeOfKey(file: Evaluated | undefined, path: Path): Place {
+  return file === undefined ? { line: 1, column: 1 } : keyPlace(file, path)
+}

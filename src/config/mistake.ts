@@ -1,0 +1,12 @@
+import type { FileName } from './files.ts'
+import type { Path } from './path.ts'
+
+/** A problem whose place has not been looked up yet. */
+export interface Mistake {
+  readonly file: FileName
+  readonly path: Path
+  /** What to point at: the key of `path`, its value, or an offset in the text. */
+  readonly at: 'key' | 'value' | number
+  readonly message: string
+  readonly hint?: string | undefined
+}

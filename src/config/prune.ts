@@ -1,0 +1,19 @@
+import type { Mistake } from './mistake.ts'
+import type { Path } from './path.ts'
+
+/** Takes wrong values out of `value`, in place, so that what is left can be checked against the other files. */
+export function prune(value: unknown, mistakes: readonly Mistake[]): void {
+  for (const mistake of mistakes) if (mistake.at !== 'key') remove(value, mistake.path)
+}
+
+function remove(value: unknown, path: Path): void {
+  const last = path.at(-1)
+  let at = value
+  for (const step of path.slice(0, -1)) {
+    if (typeof at !== 'object' || at === null) return
+    at = (at as Record<string | number, unknown>)[step]
+  }
+  // Set rather than deleted: indexes of lists must stay, and a name that is taken is still a name.
+  if (last !== undefined && typeof at === 'object' && at !== null)
+    (at as Record<string | number, unknown>)[last] = undefined
+}

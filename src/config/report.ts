@@ -1,0 +1,35 @@
+import type { Evaluated } from './evaluate.ts'
+import type { Mistake } from './mistake.ts'
+import { placeOf } from './parse.ts'
+import { formatPath } from './path.ts'
+import { keyPlace, valuePlace, type Place } from './place.ts'
+import type { Problem } from './problem.ts'
+
+/** A mistake with its place in the file's text. */
+export function problemOf(mistake: Mistake, file: Evaluated): Problem {
+  const { message, hint } = mistake
+  const path = formatPath(mistake.path)
+  const said = hint === undefined ? { message } : { message, hint }
+  return { file: mistake.file, ...placeIn(file, mistake), path, severity: 'error', ...said }
+}
+
+function placeIn(file: Evaluated, { at, path }: Mistake): Place {
+  if (typeof at === 'number') return placeOf(file.lines, at)
+  return at === 'key' ? keyPlace(file, path) : valuePlace(file, path)
+}
+
+/** Sorted by file, line and column, the first of each place only: one mistake can be seen from two sides. */
+export function inOrder(problems: readonly Problem[]): Problem[] {
+  const places = new Map<string, Problem>()
+  for (const problem of problems) {
+    const place = `${problem.file}:${problem.line}:${problem.column}`
+    if (!places.has(place)) places.set(place, problem)
+  }
+  return [...places.values()].sort(
+    (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column,
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

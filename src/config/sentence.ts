@@ -1,0 +1,90 @@
+import type { ErrorObject } from 'ajv'
+import type { Annotations } from './schemas.ts'
+import { listed, show } from './show.ts'
+import { nearest } from './suggest.ts'
+
+/** What to say about a mistake. */
+export interface Sentence {
+  readonly message: string
+  readonly hint?: string | undefined
+}
+
+/** Says in a person's words what a JSON Schema keyword has against a value. */
+export function sentenceFor(error: ErrorObject): Sentence {
+  const schema = error.parentSchema as Annotations
+  const params = error.params as Readonly<Record<string, number>>
+  const value = schema.writeOnly === true ? 'the value' : show(error.data)
+  if (error.data === null) return { message: 'nothing is written here' }
+  switch (error.keyword) {
+    case 'type':
+      return typeSentence(schema, value, error.data)
+    case 'pattern':
+      return patternSentence(schema, value)
+    case 'enum':
+      return enumSentence(schema, value, error.data)
+    case 'minimum':
+      return { message: `${value} is too little`, hint: `the least is ${params['limit']}` }
+    case 'exclusiveMinimum':
+      return { message: `${value} is too little`, hint: `it has to be above ${params['limit']}` }
+    case 'maximum':
+      return { message: `${value} is too much`, hint: `the most is ${params['limit']}` }
+    case 'minLength':
+      return { message: 'the text is empty' }
+    case 'maxLength':
+      return { message: 'the text is too long', hint: `${params['limit']} characters are the most` }
+    case 'minItems':
+    case 'maxItems':
+      return { message: lengthSentence(error, params['limit'] ?? 0) }
+    case 'uniqueItems':
+      return {
+        message: `${show((error.data as unknown[])[Math.max(params['i']!, params['j']!)])} is written twice`,
+      }
+    default:
+      return { message: error.message ?? 'this is not allowed here' }
+  }
+}
+
+function lengthSentence({ keyword, data }: ErrorObject, limit: number): string {
+  const count = (data as readonly unknown[]).length
+  const items = count === 1 ? '1 item' : `${count} items`
+  return count === 0
+    ? 'the list is empty'
+    : `${items} in this list, where ${keyword === 'minItems' ? 'at least' : 'at most'} ${limit} belong`
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of keys',
+}
+
+function typeSentence(schema: Annotations, value: string, data: unknown): Sentence {
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
+  if (typeof data === 'number' || typeof data === 'boolean') {
+    const pattern = new RegExp(schema.pattern ?? '', 'u')
+    const kind = typeof data === 'number' ? 'a number' : 'true or false'
+    if (types.includes('string') && pattern.test(String(data)))
+      return { message: `${value} is ${kind}, not text`, hint: 'quote it' }
+  }
+  if (typeof data !== 'object' && schema.patternErrorMessage !== undefined)
+    return patternSentence(schema, value)
+  return { message: `${value} is not ${types.map(type => NOUNS[type] ?? type).join(' or ')}` }
+}
+
+function patternSentence(schema: Annotations, value: string): Sentence {
+  const [wrong, ...hint] = (schema.patternErrorMessage ?? 'is not allowed here').split('; ')
+  return { message: `${value} ${wrong ?? ''}`, hint: hint.length === 0 ? undefined : hint.join('; ') }
+}
+
+function enumSentence(schema: Annotations, value: string, data: unknown): Sentence {
+  const words = [...new Set((schema.enum ?? []).map(String))]
+  const match = typeof data === 'string' ? nearest(data, words) : undefined
+  const hint =
+    match === undefined
+      ? `it is one of ${listed(words).replace(/ and (?=[^ ]+$)/, ' or ')}`
+      : `did you mean "${match}"?`
+  return { message: `${value} is no ${(schema.title ?? 'value').toLowerCase()}`, hint }
+}

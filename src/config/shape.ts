@@ -1,0 +1,79 @@
+import type { ErrorObject } from 'ajv'
+import type { FileName } from './files.ts'
+import type { Mistake } from './mistake.ts'
+import { pathOfPointer, type Path } from './path.ts'
+import { schemaErrors, type Annotations } from './schemas.ts'
+import { sentenceFor } from './sentence.ts'
+import { listed } from './show.ts'
+import { nearest } from './suggest.ts'
+
+/** The mistakes that a file's JSON Schema finds: unknown and missing keys, values of the wrong kind. */
+export function checkShape(file: FileName, value: unknown): readonly Mistake[] {
+  const errors = schemaErrors(file, value)
+  const unknown = errors
+    .filter(error => error.keyword === 'additionalProperties')
+    .map(error => unknownKey(file, error, value))
+  return [
+    ...unknown.map(({ mistake }) => mistake),
+    ...missingKeys(file, errors, value, new Set(unknown.map(({ meant }) => meant))),
+    ...errors.filter(isAboutValue).map(error => wrongValue(file, error, value)),
+  ]
+}
+
+const OF_KEYS: ReadonlySet<string> = new Set(['additionalProperties', 'required', 'propertyNames'])
+
+function isAboutValue(error: ErrorObject): boolean {
+  return !OF_KEYS.has(error.keyword)
+}
+
+/** The mistake, and the place of the key that was meant, which is then not missing as well. */
+function unknownKey(file: FileName, error: ErrorObject, value: unknown): { mistake: Mistake; meant: string } {
+  const name = (error.params as { additionalProperty: string }).additionalProperty
+  const known = Object.keys((error.parentSchema as Annotations).properties ?? {})
+  const match = nearest(name, known)
+  const hint = match === undefined ? `the keys here are ${listed(known)}` : `did you mean "${match}"?`
+  const path = [...pathOfPointer(error.instancePath, value), name]
+  return {
+    mistake: { file, path, at: 'key', message: 'unknown key', hint },
+    meant: `${error.instancePath}/${match ?? ''}`,
+  }
+}
+
+/** One mistake a map, however many of its keys are missing: they all have the same place. */
+function missingKeys(
+  file: FileName,
+  errors: readonly ErrorObject[],
+  value: unknown,
+  meant: ReadonlySet<string>,
+): Mistake[] {
+  const missing = new Map<string, string[]>()
+  for (const error of errors) {
+    if (error.keyword !== 'required') continue
+    const name = (error.params as { missingProperty: string }).missingProperty
+    if (meant.has(`${error.instancePath}/${name}`)) continue
+    missing.set(error.instancePath, [...(missing.get(error.instancePath) ?? []), `"${name}"`])
+  }
+  return [...missing].map(([pointer, names]) => {
+    const message = `${listed(names)} ${names.length === 1 ? 'is' : 'are'} missing`
+    return { file, path: pathOfPointer(pointer, value), at: 'key', message }
+  })
+}
+
+function wrongValue(file: FileName, error: ErrorObject, value: unknown): Mistake {
+  const path = pathOfPointer(error.instancePath, value)
+  if (error.propertyName !== undefined)
+    return {
+      file,
+      path: [...path, error.propertyName],
+      at: 'key',
+      ...sentenceFor({ ...error, data: error.propertyName }),
+    }
+  return { file, path: [...path, ...indexIn(error)], at: 'value', ...sentenceFor(error) }
+}
+
+/** The item of a list that is there twice: the later one is the mistake. */
+function indexIn(error: ErrorObject): Path {
+  if (error.keyword !== 'uniqueItems') return []
+  const { i, j } = error.params as { i: number; j: number }
+  return [Math.max(i, j)]
+}

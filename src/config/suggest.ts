@@ -1,0 +1,36 @@
+import { distance } from 'fastest-levenshtein'
+
+/** Answers `did you mean "trace"?` for a word close to a known one. */
+export type Suggest = (word: string) => string | undefined
+
+/** How many unknown words are compared: a file with thousands of them has one mistake, not thousands. */
+const MOST_LOOKUPS = 200
+
+/** Knows `words` and suggests the nearest one. */
+export function suggester(words: Iterable<string>): Suggest {
+  const known = [...words]
+  const found = new Map<string, string | undefined>()
+  return word => {
+    if (!found.has(word)) {
+      if (found.size >= MOST_LOOKUPS) return undefined
+      found.set(word, nearest(word, known))
+    }
+    const match = found.get(word)
+    return match === undefined ? undefined : `did you mean "${match}"?`
+  }
+}
+
+/** The known word nearest to `word`, when a third of its letters at most would have to change. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined
+  let least = Math.ceil(word.length / 3) + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= least) continue
+    const changes = distance(word.toLowerCase(), candidate.toLowerCase())
+    if (changes < least) {
+      best = candidate
+      least = changes
+    }
+  }
+  return best
+}

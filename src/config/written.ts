@@ -1,0 +1,84 @@
+/** The five files as their schemas let them be written: units still text, defaults still absent. */
+import type {
+  GatewayConfig,
+  LocalAnswer,
+  NetworkConfig,
+  PlanConfig,
+  RouteConfig,
+  RuleConfig,
+} from './types.ts'
+
+/** A row of methods.yaml; `answer: true` and `answer: false` come as YAML types them. */
+export type WrittenRule = Omit<RuleConfig, 'answer'> & { readonly answer?: LocalAnswer | boolean }
+
+/** Rules by name. */
+export type WrittenRules = Readonly<Record<string, WrittenRule>>
+
+/** An entry of networks.yaml. */
+export interface WrittenNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'chainId'> {
+  readonly genesisHash?: string
+  readonly subdomain?: string
+  readonly public?: boolean
+  readonly stateWindow?: number
+  readonly maxLag?: string | number
+  readonly hedge?: boolean
+  readonly methods?: WrittenRules
+}
+
+/** An item of routes.yaml. */
+export interface WrittenRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
+  readonly ws?: string
+  readonly capabilities?: readonly string[]
+  readonly priority?: number
+  readonly weight?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeout?: string
+  readonly limits?: { readonly inFlight?: number; readonly perSecond?: number }
+  readonly methods?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
+  readonly enabled?: boolean
+}
+
+/** An entry of plans.yaml. */
+export interface WrittenPlan extends Pick<PlanConfig, 'tiers'> {
+  readonly rate?: { readonly perSecond: number; readonly burst: number }
+  readonly quota?: { readonly requests: number; readonly every: string }
+  readonly maxBatch?: number
+  readonly ws?: { readonly connections?: number; readonly subscriptions?: number }
+}
+
+/** gateway.yaml. */
+export interface WrittenGateway {
+  readonly listen?: string
+  readonly admin?: string
+  readonly dataDir?: string
+  readonly dashboardHost?: string
+  readonly trustedProxies?: readonly string[]
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly limits?: Partial<Record<keyof GatewayConfig['limits'], string | number>>
+  readonly timeouts?: Partial<Record<keyof GatewayConfig['timeouts'], string>>
+  readonly log?: Partial<GatewayConfig['log']>
+  readonly cors?: Partial<GatewayConfig['cors']>
+}
+
+/** All five, by the stems of their names. */
+export interface Written {
+  readonly networks: { readonly baseUrl: string; readonly networks: Readonly<Record<string, WrittenNetwork>> }
+  readonly routes: { readonly routes: readonly WrittenRoute[] }
+  readonly methods: {
+    readonly notification?: { readonly cost?: number }
+    readonly families: {
+      readonly evm?: WrittenRules
+      readonly solana?: WrittenRules
+      readonly http?: WrittenRules
+    }
+  }
+  readonly plans: { readonly plans: Readonly<Record<string, WrittenPlan>> }
+  readonly gateway?: WrittenGateway
+}
+
+/** The same with any part missing: what is left of files once wrong values are taken out. */
+export type Partly<T> = T extends readonly (infer Item)[]
+  ? readonly (Partly<Item> | undefined)[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: Partly<T[Key]> | undefined }
+    : T

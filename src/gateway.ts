@@ -1,0 +1,75 @@
+/** The gateway: holds the current snapshot, and takes each message through the pipeline with it. */
+import { isRefusal } from './jsonrpc/is-refusal.ts'
+import type { Refusal } from './jsonrpc/refusal.ts'
+import { authenticate } from './pipeline/authenticate.ts'
+import type { Keys, Visitor } from './pipeline/authenticate.ts'
+import type { Caller } from './pipeline/caller.ts'
+import type { Context, Live } from './pipeline/context.ts'
+import { deliver } from './pipeline/deliver.ts'
+import type { Sink } from './pipeline/sink.ts'
+import type { Snapshot } from './snapshot/types.ts'
+import type { RateState } from './usage/bucket.ts'
+
+/** Serves messages; transports call it, reloads swap its snapshot. */
+export class Gateway {
+  readonly live: Live
+  readonly #keys: Keys
+  #snapshot: Snapshot
+  #inFlight = 0
+  #idle: (() => void)[] = []
+
+  constructor(snapshot: Snapshot, keys: Keys, live: Live) {
+    this.#snapshot = snapshot
+    this.#keys = keys
+    this.live = live
+  }
+
+  /** The snapshot that new messages are served with. */
+  get snapshot(): Snapshot {
+    return this.#snapshot
+  }
+
+  /** Serves new messages with another snapshot; those under way keep theirs. */
+  swap(snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    this.live.upstreams.reconcile(snapshot)
+  }
+
+  /** Who a visitor is, before its body is read. */
+  admit(visitor: Visitor): Caller | Refusal {
+    const caller = authenticate(visitor, this.#snapshot, this.#keys)
+    if (isRefusal(caller)) this.live.observer.refused(caller.reason)
+    return caller
+  }
+
+  /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
+  async handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
+    const context: Context = { snapshot: this.#snapshot, live: this.live, requestId }
+    this.#inFlight += 1
+    try {
+      await deliver(body, caller, sink, context)
+    } catch (error) {
+      this.live.observer.bug(error, requestId)
+      sink.cut()
+    } finally {
+      this.#inFlight -= 1
+      if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    }
+  }
+
+  /** What the rate headers of a reply to this caller say. */
+  rate({ payer, plan, address }: Caller): RateState | null {
+    const { meter, publicMeter, now } = this.live
+    return payer === null ? publicMeter.rate(plan.rate, address, now()) : meter.rate(payer, now())
+  }
+
+  /** Messages being handled. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** Resolves when no message is being handled. */
+  idle(): Promise<void> {
+    return this.#inFlight === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
+  }
+}

@@ -1,0 +1,109 @@
+/** Prometheus metrics (design, "Admin listener and metrics"). Every label's value comes from the snapshot or from us. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Reason } from '../jsonrpc/refusal-table.ts'
+import { Tally } from './tally.ts'
+import type { AttemptObservation, Observation } from './observation.ts'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
+
+/** All metrics of this process. */
+export class Metrics {
+  readonly registry = new Registry()
+  readonly #calls = this.#tally('tollgate_calls_total', 'Calls by outcome', [
+    'network',
+    'method',
+    'plan',
+    'transport',
+    'outcome',
+  ])
+  readonly #requests = this.#tally('tollgate_requests_total', 'Requests (units of cost) billed', [
+    'network',
+    'plan',
+  ])
+  readonly #refusals = this.#tally('tollgate_refusals_total', 'Refusals by reason', ['reason'])
+  readonly #attempts = this.#tally('tollgate_attempts_total', 'Tries at routes by result', [
+    'network',
+    'route',
+    'result',
+  ])
+  readonly #attemptSeconds = this.#tally('tollgate_attempt_seconds_sum', 'Seconds spent on tries', [
+    'network',
+    'route',
+  ])
+  readonly #attemptCount = this.#tally('tollgate_attempt_seconds_count', 'Tries timed', ['network', 'route'])
+  readonly #duration = this.#histogram('tollgate_call_duration_seconds', 'From arrival to reply', SECONDS)
+  readonly #overhead = this.#histogram('tollgate_overhead_seconds', 'Without upstream time', OVERHEAD_SECONDS)
+  readonly #commit: Histogram
+
+  constructor() {
+    this.#commit = new Histogram({
+      name: 'tollgate_journal_commit_seconds',
+      help: 'Commits of the usage journal',
+      buckets: OVERHEAD_SECONDS,
+      registers: [this.registry],
+    })
+    collectDefaultMetrics({ register: this.registry })
+  }
+
+  call(seen: Observation): void {
+    const { network, method, plan, transport, outcome } = seen
+    this.#calls.add([network, method, plan, transport, outcome])
+    if (seen.requests > 0) this.#requests.add([network, plan], seen.requests)
+    if (seen.reason !== null) this.#refusals.add([seen.reason])
+    this.#duration.labels({ network }).observe(seen.totalMs / 1000)
+    this.#overhead.labels({ network }).observe(Math.max(0, seen.totalMs - seen.upstreamMs) / 1000)
+  }
+
+  attempt({ network, route, result, ms }: AttemptObservation): void {
+    this.#attempts.add([network, route, result])
+    this.#attemptSeconds.add([network, route], ms / 1000)
+    this.#attemptCount.add([network, route])
+  }
+
+  refused(reason: Reason): void {
+    this.#refusals.add([reason])
+  }
+
+  committed(seconds: number): void {
+    this.#commit.observe(seconds)
+  }
+
+  /** A gauge whose values are asked for at each scrape. */
+  gauge(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => Iterable<readonly [string[], number]>,
+  ): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: () => {
+        gauge.reset()
+        for (const [labels, value] of read()) gauge.labels(...labels).set(value)
+      },
+    })
+  }
+
+  #tally(name: string, help: string, labelNames: string[]): Tally {
+    const tally = new Tally()
+    const counter = new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: () => {
+        counter.reset()
+        for (const [labels, value] of tally.entries()) counter.labels(...labels).inc(value)
+      },
+    })
+    return tally
+  }
+
+  #histogram(name: string, help: string, buckets: number[]): Histogram {
+    return new Histogram({ name, help, labelNames: ['network'], buckets, registers: [this.registry] })
+  }
+}

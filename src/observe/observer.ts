@@ -1,0 +1,24 @@
+/** Hands each observation to the metrics and, where it is worth a line, to the log. */
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Observer } from './observation.ts'
+
+/** The observer of `serve`. */
+export function makeObserver(metrics: Metrics, log: Logger): Observer {
+  return {
+    call(seen) {
+      metrics.call(seen)
+      if (log.isLevelEnabled('debug')) log.debug(seen, 'call')
+    },
+    attempt(seen) {
+      metrics.attempt(seen)
+      if (seen.result !== 'ok' && seen.result !== 'error') log.warn(seen, 'attempt failed')
+    },
+    refused(reason) {
+      metrics.refused(reason)
+    },
+    bug(error, requestId) {
+      log.error({ err: error, requestId }, 'internal error: please report this')
+    },
+  }
+}

@@ -1,0 +1,65 @@
+/** The admin listener: health, metrics and questions of the operator. Loopback by default; serves no keys. */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { readBody } from './body.ts'
+
+/** What an admin path answers: a status and a JSON value, or text of some type. */
+export type AdminReply =
+  | { readonly status: number; readonly json: unknown }
+  | { readonly status: number; readonly text: string; readonly type: string }
+
+/** One admin path. */
+export type AdminHandler = (body: unknown) => AdminReply | Promise<AdminReply>
+
+/** `METHOD /path` to what answers it. */
+export type AdminRoutes = Readonly<Record<string, AdminHandler>>
+
+const MAX_BODY = 1024 * 1024
+
+/** Makes the server; it is not bound yet. */
+export function makeAdminListener(routes: AdminRoutes, bug: (error: unknown) => void): Server {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
+  server.on('request', (request, response) => {
+    void answer(request, routes)
+      .catch((error: unknown) => {
+        bug(error)
+        return { status: 500, json: { error: 'internal error' } }
+      })
+      .then(reply => {
+        send(response, reply)
+      })
+  })
+  return server
+}
+
+async function answer(request: IncomingMessage, routes: AdminRoutes): Promise<AdminReply> {
+  const path = (request.url ?? '').split('?', 1)[0] ?? ''
+  const handler = routes[`${request.method === 'HEAD' ? 'GET' : (request.method ?? '')} ${path}`]
+  if (handler === undefined) {
+    const known = Object.keys(routes).some(route => route.endsWith(` ${path}`))
+    return { status: known ? 405 : 404, json: { error: known ? 'method not allowed' : 'not found' } }
+  }
+  const body = await readBody(request, MAX_BODY)
+  if (typeof body === 'string') return { status: 413, json: { error: 'the body is too large' } }
+  const parsed = parse(body)
+  return parsed === undefined
+    ? { status: 400, json: { error: 'the body is not valid JSON' } }
+    : handler(parsed)
+}
+
+/** Null for an empty body, undefined for a broken one. */
+function parse(body: Buffer): unknown {
+  if (body.length === 0) return null
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function send(response: ServerResponse, reply: AdminReply): void {
+  const [type, text] =
+    'json' in reply ? ['application/json', `${JSON.stringify(reply.json)}\n`] : [reply.type, reply.text]
+  response.writeHead(reply.status, { 'content-type': type, 'cache-control': 'no-store' })
+  response.end(text)
+}

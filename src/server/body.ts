@@ -1,0 +1,34 @@
+/** Reads request bodies within a bound. */
+import type { IncomingMessage } from 'node:http'
+
+/** Why there is no body. */
+export type NoBody = 'too_large' | 'gone'
+
+/** The whole body, or why there is none. Stops reading as soon as the bound is passed. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | NoBody> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too_large')
+  return new Promise(resolve => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) {
+        request.pause()
+        request.removeAllListeners('data')
+        resolve('too_large')
+      } else chunks.push(chunk)
+    })
+    request.on('end', () => {
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+    })
+    request.on('close', () => {
+      resolve('gone')
+    })
+  })
+}
+
+/** Whether a Content-Type says JSON in UTF-8 and nothing else (RFC 8259, section 8.1). */
+export function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true
+  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(contentType ?? '')
+}

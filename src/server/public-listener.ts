@@ -1,0 +1,42 @@
+/** The public listener: one HTTP server with the bounds of design section 14. */
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { Gateway } from '../gateway.ts'
+import type { GatewayConfig } from '../snapshot/types.ts'
+import { addressReader } from './address.ts'
+import { handleRequest } from './rpc.ts'
+
+const MAX_HEADER_BYTES = 16 * 1024
+const MAX_HEADERS = 100
+/** How often header and request timeouts are looked at, in milliseconds. */
+const CHECK_EVERY = 2_000
+/** Milliseconds after which a connection on which nothing moves is cut: above the longest call. */
+const SILENCE = 120_000
+
+/** Makes the server; it is not bound yet. */
+export function makePublicListener(
+  gateway: Gateway,
+  { limits, timeouts, trustedProxies }: GatewayConfig,
+): Server {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: timeouts.headers,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: timeouts.keepAlive,
+    connectionsCheckingInterval: CHECK_EVERY,
+    noDelay: true,
+  })
+  server.maxHeadersCount = MAX_HEADERS
+  server.maxConnections = limits.connections
+  server.timeout = SILENCE
+  const options = { gateway, address: addressReader(trustedProxies) }
+  server.on('request', (request, response) => {
+    // A client that resets its connection is no error of ours.
+    response.on('error', () => undefined)
+    void handleRequest(request, response, options).catch((error: unknown) => {
+      gateway.live.observer.bug(error, 'listener')
+      response.destroy()
+    })
+  })
+  return server
+}

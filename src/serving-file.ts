@@ -1,0 +1,31 @@
+/** Tells the command line where the gateway of a dataDir listens. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A gateway that is serving now. */
+export interface Serving {
+  readonly pid: number
+  /** `host:port` as bound. */
+  readonly listen: string
+  readonly admin: string
+}
+
+const NAME = 'serve.json'
+
+/** Writes the file; returns how to remove it. */
+export function writeServing(dataDir: string, serving: Serving): () => void {
+  const file = join(dataDir, NAME)
+  writeFileSync(file, `${JSON.stringify(serving)}\n`)
+  return () => {
+    rmSync(file, { force: true })
+  }
+}
+
+/** Who serves this dataDir as far as the file says: a killed process leaves it behind, so ask before believing. */
+export function readServing(dataDir: string): Serving | null {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, NAME), 'utf8')) as Serving
+  } catch {
+    return null
+  }
+}

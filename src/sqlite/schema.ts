@@ -1,0 +1,35 @@
+/** Which of our files a database is, and bringing it up to date. */
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+
+/** One kind of file that we keep. */
+export interface Kind {
+  /** Its file name in dataDir. */
+  readonly name: string
+  /** Marks the file as ours (`PRAGMA application_id`). */
+  readonly applicationId: number
+  /** One step a version: version n is what the first n make. Steps are added, never edited. */
+  readonly steps: readonly string[]
+}
+
+/** Whether the file is of this kind or still empty; read before anything is written to it. */
+export function isOurs(database: DatabaseSyncInstance, { applicationId }: Kind): boolean {
+  // In this order: tables and application id appear in one commit.
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
+    tables: number
+  }
+  return tables === 0 || pragma(database, 'application_id') === applicationId
+}
+
+/** Brings the schema up to date. Runs in a write transaction. */
+export function migrate(database: DatabaseSyncInstance, { name, applicationId, steps }: Kind): void {
+  const version = pragma(database, 'user_version')
+  if (version > steps.length)
+    throw new Error(`${name} was written by a newer Tollgate (schema ${version}, here ${steps.length})`)
+  if (version === steps.length) return
+  for (const step of steps.slice(version)) database.exec(step)
+  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`)
+}
+
+function pragma(database: DatabaseSyncInstance, name: 'application_id' | 'user_version'): number {
+  return (database.prepare(`PRAGMA ${name}`).get() as Record<typeof name, number>)[name]
+}

@@ -1,0 +1,43 @@
+/** The stores of dataDir that `serve` opens, in the order in which they must be there. */
+import { openAccounts } from './accounts/store.ts'
+import type { AccountStore } from './accounts/store.ts'
+import { KeyCache } from './accounts/cache.ts'
+import type { Closing } from './closing.ts'
+import { openUsageDatabase } from './usage/database.ts'
+import { Ledger } from './usage/ledger.ts'
+import type { JournalEvents } from './usage/journal.ts'
+import { lockDataDir } from './usage/lock.ts'
+
+/** How often changes that other processes made to accounts are looked for, in milliseconds. */
+const POLL_ACCOUNTS = 250
+
+/** The open stores. */
+export interface Stores {
+  readonly accounts: AccountStore
+  readonly keys: KeyCache
+  readonly ledger: Ledger
+}
+
+/** Opens the stores for their one `serve`; each failure is a sentence for the operator. */
+export async function openStores(
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  events: JournalEvents,
+  closing: Closing,
+): Promise<Stores> {
+  const accounts = await openAccounts({ dataDir, env })
+  closing.push(() => accounts.close())
+  const lock = lockDataDir(dataDir)
+  closing.push(() => lock.release())
+  const ledger = new Ledger(openUsageDatabase(dataDir), events)
+  closing.push(() => ledger.close())
+  const keys = new KeyCache(accounts)
+  const poll = setInterval(() => {
+    keys.poll()
+  }, POLL_ACCOUNTS)
+  closing.push(() => {
+    clearInterval(poll)
+    keys.close()
+  })
+  return { accounts, keys, ledger }
+}
