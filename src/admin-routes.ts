@@ -46,18 +46,21 @@ function status({ gateway, problems, startedAt }: AdminParts): unknown {
 }
 
 function networkStatus(network: Network, { live }: Gateway): unknown {
+  const best = live.heads.best(network.slug)
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = live.upstreams.get(id)
     const why = live.upstreams.whyNot(id, live.now())
+    const head = live.heads.of(id)
     return {
-      ...{ id, healthy: why === null, ...(why === null ? {} : { why }), head: null, lag: null },
+      ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
+      ...{ head, lag: best === null || head === null ? null : best - head },
       latencyMs: Math.round(route?.latencyMs ?? 0),
       inFlight: route?.inFlight ?? 0,
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
     }
   })
-  return { slug: network.slug, head: live.head(network.slug), routes }
+  return { slug: network.slug, head: best, routes }
 }
 
 function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
@@ -68,7 +71,7 @@ function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
   const question = {
     ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
     params: params === undefined || params === null ? null : rawJson(params),
-    head: typeof head === 'number' ? head : live.head(network.slug),
+    head: typeof head === 'number' ? head : live.heads.best(network.slug),
   }
   return { status: 200, json: explain(question, snapshot, id => live.upstreams.whyNot(id, live.now())) }
 }

@@ -16,7 +16,9 @@ import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
+import { Heads } from './upstream/heads.ts'
 import { Upstreams } from './upstream/upstreams.ts'
+import { BadKeys } from './usage/bad-keys.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
 
@@ -67,8 +69,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const missing = missingPlans(snapshot, stores.accounts.plansInUse(), locate)
   if (missing.length > 0) throw new ConfigError(missing)
 
-  const gateway = makeGateway(snapshot, stores, metrics, log)
-  closing.push(() => gateway.live.upstreams.close())
+  const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
   const state = { draining: false }
   const routes = adminRoutes({ gateway, metrics, state, problems, startedAt: Date.now() })
   const bound = await openListeners(gateway, routes, closing)
@@ -87,17 +88,19 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
 function makeGateway(
   snapshot: Snapshot,
   { accounts, keys, ledger }: Stores,
-  metrics: Metrics,
-  log: Logger,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
+  closing: Closing,
 ): Gateway {
-  const meter = new Meter(ledger)
   const upstreams = new Upstreams()
+  closing.push(() => upstreams.close())
   upstreams.reconcile(snapshot)
+  const heads = new Heads(upstreams, snapshot)
+  closing.push(() => heads.close())
+  const meter = new Meter(ledger)
   return new Gateway(snapshot, keys, {
-    ...{ meter, upstreams, publicMeter: new PublicMeter() },
+    ...{ meter, upstreams, heads, publicMeter: new PublicMeter(), badKeys: new BadKeys() },
     management: makeManagement(accounts, ledger, meter),
     observer: makeObserver(metrics, log),
-    head: () => null,
     now: Date.now,
   })
 }

@@ -33,13 +33,14 @@ export class Gateway {
   swap(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     this.live.upstreams.reconcile(snapshot)
+    this.live.heads.watch(snapshot)
   }
 
   /** Who a visitor is, before its body is read. */
   admit(visitor: Visitor): Caller | Refusal {
     const caller = authenticate(visitor, this.#snapshot, this.#keys)
-    if (isRefusal(caller)) this.live.observer.refused(caller.reason)
-    return caller
+    if (!isRefusal(caller) || caller.reason !== 'invalid_key') return caller
+    return this.live.badKeys.count(visitor.limitAddress, this.live.now()) ?? caller
   }
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */

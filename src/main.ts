@@ -1,28 +1,50 @@
 #!/usr/bin/env node
 /** argv → command. */
-import { account } from './commands/account.ts'
-import { check } from './commands/check.ts'
 import { UsageError } from './commands/command.ts'
 import type { Command, Io } from './commands/command.ts'
-import { demo } from './commands/demo.ts'
-import { dump } from './commands/dump.ts'
-import { endpoint } from './commands/endpoint.ts'
-import { explain } from './commands/explain.ts'
-import { serve } from './commands/serve.ts'
-import { usage } from './commands/usage.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
 import { version } from './version.ts'
 
-const commands: Readonly<Record<string, Command>> = {
-  serve,
-  check,
-  explain,
-  dump,
-  account,
-  endpoint,
-  usage,
-  demo,
+interface Entry {
+  readonly summary: string
+  /** Loaded only when asked for, so that a small command starts fast. */
+  load(): Promise<Command>
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  serve: {
+    summary: 'run the gateway until SIGTERM or SIGINT, then drain',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  check: {
+    summary: 'check the YAML and list every problem with its place',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  explain: {
+    summary: 'say what would happen to a call, and why',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+  dump: {
+    summary: 'print the compiled snapshot as JSON, secrets out',
+    load: async () => (await import('./commands/dump.ts')).dump,
+  },
+  account: {
+    summary: 'make, list and change accounts',
+    load: async () => (await import('./commands/account.ts')).account,
+  },
+  endpoint: {
+    summary: 'make, list and change endpoints',
+    load: async () => (await import('./commands/endpoint.ts')).endpoint,
+  },
+  usage: {
+    summary: 'show what accounts used, as a table, CSV or JSON',
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  demo: {
+    summary: 'try it: a local EVM node, the gateway in front of it, an account',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
 }
 
 const io: Io = {
@@ -55,11 +77,12 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function runCommand(name: string, rest: readonly string[]): Promise<number> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) {
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (entry === undefined) {
     io.err(`tollgate: there is no command "${name}"; tollgate --help lists them`)
     return 2
   }
+  const command = await entry.load()
   if (rest.includes('--help') || rest.includes('-h')) {
     io.out(command.usage)
     return 0

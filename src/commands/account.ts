@@ -8,7 +8,6 @@ import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
 
 const create: Command = {
-  summary: 'make an account with its dashboard token and first endpoint',
   usage: `tollgate account create <name> --plan P [--chain SLUG] [--config DIR] [--json]
 
 Prints the account, its dashboard token (shown only now) and its first endpoint with its key. --chain takes the
@@ -46,8 +45,7 @@ network of that endpoint; default: the first one of networks.yaml.`,
 }
 
 const list: Command = {
-  summary: 'list the accounts',
-  usage: 'tollgate account list [--config DIR] [--json]',
+  usage: 'tollgate account list [--config DIR] [--json]\n  lists the accounts',
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
@@ -71,8 +69,7 @@ const list: Command = {
 }
 
 const setPlan: Command = {
-  summary: 'move an account to another plan',
-  usage: 'tollgate account set-plan <id> <plan> [--config DIR] [--json]',
+  usage: 'tollgate account set-plan <id> <plan> [--config DIR] [--json]\n  moves an account to another plan',
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
@@ -85,10 +82,9 @@ const setPlan: Command = {
   },
 }
 
-function statusCommand(verb: 'suspend' | 'resume', status: Account['status'], summary: string): Command {
+function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): Command {
   return {
-    summary,
-    usage: `tollgate account ${verb} <id> [--config DIR] [--json]`,
+    usage: `tollgate account ${verb} <id> [--config DIR] [--json]\n  ${verb}s all calls of an account`,
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const id = words[0]!
@@ -100,8 +96,8 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status'], su
 }
 
 const rotateToken: Command = {
-  summary: 'give an account a new dashboard token; the old one is dead',
-  usage: 'tollgate account rotate-token <id> [--config DIR] [--json]',
+  usage:
+    'tollgate account rotate-token <id> [--config DIR] [--json]\n  gives an account a new dashboard token; the old one is dead',
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])
@@ -129,11 +125,11 @@ function told(account: Account | null, id: string, io: Io, json: boolean): numbe
   return 0
 }
 
-export const account = group('make, list and change accounts', {
+export const account = group({
   create,
   list,
   'set-plan': setPlan,
-  suspend: statusCommand('suspend', 'suspended', 'refuse all calls of an account'),
-  resume: statusCommand('resume', 'active', 'let a suspended account call again'),
+  suspend: statusCommand('suspend', 'suspended'),
+  resume: statusCommand('resume', 'active'),
   'rotate-token': rotateToken,
 })

@@ -14,7 +14,6 @@ interface Counts {
 }
 
 export const check: Command = {
-  summary: 'check the YAML and list every problem with its place',
   usage: `tollgate check [--config DIR] [--json]
 
 Prints each problem as file:line:column path: what is wrong, and exits 1 when there is an error. Warnings alone exit 0.

@@ -12,8 +12,6 @@ export interface Io {
 
 /** One command. `run` resolves to the exit code: 0 done, 1 refused or problems found. */
 export interface Command {
-  /** One line for the list of commands. */
-  readonly summary: string
   /** How it is used, shown by `--help`. */
   readonly usage: string
   run(args: readonly string[], io: Io): Promise<number>

@@ -20,7 +20,6 @@ const DEVNET = fileURLToPath(new URL('../../examples/devnet', import.meta.url))
 const PORT = 8080
 
 export const demo: Command = {
-  summary: 'try it: a local EVM node, the gateway in front of it, an account',
   usage: `tollgate demo [--port N] [--json]
 
 Starts anvil on a fresh chain, the gateway with examples/devnet in front of it on a temporary data directory, and an

@@ -5,7 +5,6 @@ import type { Command } from './command.ts'
 import { loadOrThrow } from './load.ts'
 
 export const dump: Command = {
-  summary: 'print the compiled snapshot as JSON, secrets out',
   usage: `tollgate dump [--config DIR]
 
 Prints what the YAML compiles to: each network with its methods, their cost and tier, the routes able to serve each

@@ -19,8 +19,8 @@ interface Listed {
 }
 
 const list: Command = {
-  summary: 'list the endpoints of an account, keys included',
-  usage: 'tollgate endpoint list --account ID [--config DIR] [--json]',
+  usage:
+    'tollgate endpoint list --account ID [--config DIR] [--json]\n  lists the endpoints of an account, keys included',
 
   run(args, io) {
     const { config, json, given } = readArguments(args, [], { account: 'string' })
@@ -45,8 +45,8 @@ const list: Command = {
 }
 
 const create: Command = {
-  summary: 'make an endpoint with its key',
-  usage: 'tollgate endpoint create --account ID --chain SLUG [--name NAME] [--config DIR] [--json]',
+  usage:
+    'tollgate endpoint create --account ID --chain SLUG [--name NAME] [--config DIR] [--json]\n  makes an endpoint with its key',
 
   run(args, io) {
     const options = { account: 'string', chain: 'string', name: 'string' } as const
@@ -62,13 +62,12 @@ const create: Command = {
 
 function change(
   verb: string,
-  summary: string,
+  does: string,
   method: string,
   changes: Readonly<Record<string, string>>,
 ): Command {
   return {
-    summary,
-    usage: `tollgate endpoint ${verb} <id> [--config DIR] [--json]`,
+    usage: `tollgate endpoint ${verb} <id> [--config DIR] [--json]\n  ${does}`,
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const endpointId = words[0]!
@@ -106,16 +105,24 @@ function told(managed: Managed, io: Io, json: boolean, show: (result: unknown) =
 }
 
 function lines(result: unknown): string[] {
-  const { endpointId, name, httpsUrl, wssUrl } = result as Record<'endpointId' | 'name' | 'httpsUrl' | 'wssUrl', string>
+  const { endpointId, name, httpsUrl, wssUrl } = result as Record<
+    'endpointId' | 'name' | 'httpsUrl' | 'wssUrl',
+    string
+  >
   return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, `WSS       ${wssUrl}`]
 }
 
-export const endpoint = group('make, list and change endpoints', {
+export const endpoint = group({
   list,
   create,
-  activate: change('activate', 'let an endpoint be called', 'service_updateEndpoint', { status: 'active' }),
-  deactivate: change('deactivate', 'refuse calls to an endpoint', 'service_updateEndpoint', {
+  activate: change('activate', 'lets an endpoint be called', 'service_updateEndpoint', { status: 'active' }),
+  deactivate: change('deactivate', 'refuses calls to an endpoint', 'service_updateEndpoint', {
     status: 'inactive',
   }),
-  delete: change('delete', 'delete an endpoint; its key is dead', 'service_deleteEndpoint', {}),
+  delete: change(
+    'delete',
+    'deletes an endpoint; its key is dead, its usage stays',
+    'service_deleteEndpoint',
+    {},
+  ),
 })

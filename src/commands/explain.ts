@@ -15,7 +15,6 @@ import { loadOrThrow } from './load.ts'
 const PATIENCE = 2_000
 
 export const explain: Command = {
-  summary: 'say what would happen to a call, and why',
   usage: `tollgate explain <network> <method> [--plan P] [--params JSON] [--head N] [--config DIR] [--json]
 
 Asks the running gateway, with its live heads and the health of its routes; when none runs, compiles the YAML and

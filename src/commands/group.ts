@@ -3,10 +3,9 @@ import { UsageError } from './command.ts'
 import type { Command } from './command.ts'
 
 /** Runs the member that the first word names. */
-export function group(summary: string, members: Readonly<Record<string, Command>>): Command {
+export function group(members: Readonly<Record<string, Command>>): Command {
   const names = Object.keys(members)
   return {
-    summary,
     usage: names.map(name => members[name]?.usage ?? '').join('\n\n'),
     run([first, ...rest], io) {
       const member = first === undefined || !Object.hasOwn(members, first) ? undefined : members[first]

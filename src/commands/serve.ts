@@ -7,7 +7,6 @@ import type { Command } from './command.ts'
 import { signalled } from './signal.ts'
 
 export const serve: Command = {
-  summary: 'run the gateway until SIGTERM or SIGINT, then drain',
   usage: `tollgate serve [--config DIR]
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until

@@ -9,7 +9,6 @@ import { moment, table } from './table.ts'
 const DAY = 86_400
 
 export const usage: Command = {
-  summary: 'show what accounts used, as a table, CSV or JSON',
   usage: `tollgate usage [--account ID] [--from T] [--to T] [--by hour|day] [--csv] [--config DIR] [--json]
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Default: the last 30 days, by day.

@@ -9,4 +9,6 @@ export interface Mistake {
   readonly at: 'key' | 'value' | number
   readonly message: string
   readonly hint?: string | undefined
+  /** Whether the value of `path` says nothing that other files could be checked against. */
+  readonly spoils?: boolean
 }

@@ -36,7 +36,10 @@ export function placeOf(lines: LineCounter, offset: number): { line: number; col
 function explain(error: YAMLError, text: string): { message: string; hint?: string } {
   const [start] = error.pos
   if (text.slice(start - 1, start + 1) === '${')
-    return { message: 'a bare "${…}" cannot stand inside [ ] or { }', hint: 'quote it' }
+    return {
+      message: 'a bare "${…}" cannot stand inside [ ] or { }',
+      hint: 'quote it, or use lines of their own',
+    }
   return SENTENCES[error.code] ?? { message: `this is no valid YAML: ${error.message}` }
 }
 
@@ -44,6 +47,8 @@ function explain(error: YAMLError, text: string): { message: string; hint?: stri
 const SENTENCES: Readonly<Record<string, { message: string; hint?: string }>> = {
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'a file holds one; remove the "---"' },
   NON_STRING_KEY: { message: 'a key has to be text, not a list, a map or an alias' },
+  TAG_RESOLVE_FAILED: { message: 'this tag is not known here', hint: 'quote text that begins with "!"' },
+  RESOURCE_EXHAUSTION: { message: 'lists and maps nest too deeply here' },
   TAB_AS_INDENT: { message: 'a tab cannot indent', hint: 'use spaces' },
   BAD_INDENT: { message: 'a [ or { before this does not end, or it is not indented like its neighbours' },
   UNEXPECTED_TOKEN: { message: 'this is no valid YAML: nothing of this kind can stand here' },

@@ -1,9 +1,9 @@
 import type { Mistake } from './mistake.ts'
 import type { Path } from './path.ts'
 
-/** Takes wrong values out of `value`, in place, so that what is left can be checked against the other files. */
+/** Takes spoilt values out of `value`, in place, so that what is left can be checked against the other files. */
 export function prune(value: unknown, mistakes: readonly Mistake[]): void {
-  for (const mistake of mistakes) if (mistake.at !== 'key') remove(value, mistake.path)
+  for (const mistake of mistakes) if (mistake.spoils === true) remove(value, mistake.path)
 }
 
 function remove(value: unknown, path: Path): void {
@@ -13,7 +13,7 @@ function remove(value: unknown, path: Path): void {
     if (typeof at !== 'object' || at === null) return
     at = (at as Record<string | number, unknown>)[step]
   }
-  // Set rather than deleted: indexes of lists must stay, and a name that is taken is still a name.
+  // Set rather than deleted: indexes of lists must stay, a name that is taken is still a name, and a gap is seen.
   if (last !== undefined && typeof at === 'object' && at !== null)
     (at as Record<string | number, unknown>)[last] = undefined
 }

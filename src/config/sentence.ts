@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { retype } from './retype.ts'
 import type { Annotations } from './schemas.ts'
 import { listed, show } from './show.ts'
 import { nearest } from './suggest.ts'
@@ -13,7 +14,7 @@ export interface Sentence {
 export function sentenceFor(error: ErrorObject): Sentence {
   const schema = error.parentSchema as Annotations
   const params = error.params as Readonly<Record<string, number>>
-  const value = schema.writeOnly === true ? 'the value' : show(error.data)
+  const value = schema.writeOnly === true && typeof error.data !== 'object' ? 'the value' : show(error.data)
   if (error.data === null) return { message: 'nothing is written here' }
   switch (error.keyword) {
     case 'type':
@@ -36,9 +37,7 @@ export function sentenceFor(error: ErrorObject): Sentence {
     case 'maxItems':
       return { message: lengthSentence(error, params['limit'] ?? 0) }
     case 'uniqueItems':
-      return {
-        message: `${show((error.data as unknown[])[Math.max(params['i']!, params['j']!)])} is written twice`,
-      }
+      return { message: `${show((error.data as unknown[])[params['j']!])} is written twice` }
     default:
       return { message: error.message ?? 'this is not allowed here' }
   }
@@ -65,13 +64,21 @@ function typeSentence(schema: Annotations, value: string, data: unknown): Senten
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
   if (typeof data === 'number' || typeof data === 'boolean') {
     const pattern = new RegExp(schema.pattern ?? '', 'u')
-    const kind = typeof data === 'number' ? 'a number' : 'true or false'
+    const kind = typeof data === 'number' ? 'a number' : 'a truth value'
     if (types.includes('string') && pattern.test(String(data)))
       return { message: `${value} is ${kind}, not text`, hint: 'quote it' }
   }
   if (typeof data !== 'object' && schema.patternErrorMessage !== undefined)
     return patternSentence(schema, value)
-  return { message: `${value} is not ${types.map(type => NOUNS[type] ?? type).join(' or ')}` }
+  const message = `${value} is not ${types.map(type => NOUNS[type] ?? type).join(' or ')}`
+  return { message, hint: looksTyped(data, types) ? 'remove the quotes' : undefined }
+}
+
+/** Whether a text would be of the right type without its quotes. */
+function looksTyped(data: unknown, types: readonly string[]): boolean {
+  if (typeof data !== 'string') return false
+  const type = typeof retype(data)
+  return types.some(wanted => wanted === type || (wanted === 'integer' && type === 'number'))
 }
 
 function patternSentence(schema: Annotations, value: string): Sentence {
@@ -82,9 +89,6 @@ function patternSentence(schema: Annotations, value: string): Sentence {
 function enumSentence(schema: Annotations, value: string, data: unknown): Sentence {
   const words = [...new Set((schema.enum ?? []).map(String))]
   const match = typeof data === 'string' ? nearest(data, words) : undefined
-  const hint =
-    match === undefined
-      ? `it is one of ${listed(words).replace(/ and (?=[^ ]+$)/, ' or ')}`
-      : `did you mean "${match}"?`
+  const hint = match === undefined ? `it is one of ${listed(words, 'or')}` : `did you mean "${match}"?`
   return { message: `${value} is no ${(schema.title ?? 'value').toLowerCase()}`, hint }
 }

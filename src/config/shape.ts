@@ -34,7 +34,7 @@ function unknownKey(file: FileName, error: ErrorObject, value: unknown): { mista
   const hint = match === undefined ? `the keys here are ${listed(known)}` : `did you mean "${match}"?`
   const path = [...pathOfPointer(error.instancePath, value), name]
   return {
-    mistake: { file, path, at: 'key', message: 'unknown key', hint },
+    mistake: { file, path, at: 'key', message: 'unknown key', hint, spoils: true },
     meant: `${error.instancePath}/${match ?? ''}`,
   }
 }
@@ -68,7 +68,7 @@ function wrongValue(file: FileName, error: ErrorObject, value: unknown): Mistake
       at: 'key',
       ...sentenceFor({ ...error, data: error.propertyName }),
     }
-  return { file, path: [...path, ...indexIn(error)], at: 'value', ...sentenceFor(error) }
+  return { file, path: [...path, ...indexIn(error)], at: 'value', spoils: true, ...sentenceFor(error) }
 }
 
 /** The item of a list that is there twice: the later one is the mistake. */

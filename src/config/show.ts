@@ -12,7 +12,8 @@ export function show(value: unknown): string {
   return JSON.stringify(safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe)
 }
 
-/** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
+/** `a`, `a and b`, `a, b and c`; or with another word between. */
+export function listed(words: readonly string[], between = 'and'): string {
+  if (words.length < 2) return words.join('')
+  return `${words.slice(0, -1).join(', ')} ${between} ${words.at(-1) ?? ''}`
 }

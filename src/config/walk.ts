@@ -44,7 +44,14 @@ export function newWalk(source: Source, lookup: Lookup): Walk {
 /** Notes a mistake at a node, which stands at the walk's path. */
 export function wrong(walk: Walk, node: unknown, message: string, hint?: string): void {
   const offset = (node as Node | null)?.range?.[0] ?? 0
-  walk.mistakes.push({ file: walk.source.file, path: [...walk.path], at: offset, message, hint })
+  walk.mistakes.push({
+    file: walk.source.file,
+    path: [...walk.path],
+    at: offset,
+    message,
+    hint,
+    spoils: true,
+  })
 }
 
 /** The node an alias stands for; undefined when no such anchor stands before it. */
@@ -55,8 +62,9 @@ export function targetOf(walk: Walk, alias: Alias): Node | undefined {
     return target
   }
   const match = nearest(alias.source, [...walk.anchors.keys()])
-  const hint = match === undefined ? undefined : `did you mean *${match}?`
-  wrong(walk, alias, `no anchor &${alias.source} stands before this alias`, hint)
+  // The name is not shown: it can be the secret itself, unquoted and with a star in front.
+  const hint = match === undefined ? 'quote text that begins with "*"' : `did you mean *${match}?`
+  wrong(walk, alias, 'no anchor of this name stands before this alias', hint)
   return undefined
 }
 

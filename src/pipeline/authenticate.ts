@@ -1,9 +1,10 @@
 /** Who calls: from the key in the path to a caller, in the order of checks that the design fixes. */
-import type { KeyOwner } from '../accounts/types.ts'
+import type { Endpoint, KeyOwner } from '../accounts/types.ts'
 import { inRange, parseRange } from '../config/address-range.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
-import type { Network, Snapshot } from '../snapshot/types.ts'
+import type { RateLimit } from '../usage/bucket.ts'
+import type { Network, Plan, Snapshot } from '../snapshot/types.ts'
 import type { Caller } from './caller.ts'
 
 /** What is known of a message before its body is read. */
@@ -44,7 +45,20 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   const plan = snapshot.plans[account.plan]
   // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
   if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
-  return { network, plan, payer: { account, endpoint, plan }, address, transport }
+  return {
+    network,
+    plan,
+    payer: { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) },
+    address,
+    transport,
+  }
+}
+
+/** An endpoint's own rate bursts as its plan's does, and always enough for the dearest call. */
+function endpointRate({ perSecond }: Endpoint, { dearest }: Network, { rate }: Plan): RateLimit | null {
+  if (perSecond === null) return null
+  const ratio = rate === null ? 1 : rate.burst / rate.perSecond
+  return { perSecond, burst: Math.max(dearest, perSecond * ratio) }
 }
 
 function checkRestrictions(

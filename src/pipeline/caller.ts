@@ -1,11 +1,13 @@
 /** Who calls: what authentication returns and every later stage takes. */
 import type { KeyOwner } from '../accounts/types.ts'
 import type { CodeColumn } from '../jsonrpc/refusal.ts'
+import type { RateLimit } from '../usage/bucket.ts'
 import type { Network, Plan } from '../snapshot/types.ts'
 
 /** Who is charged: the owner of the key, and the plan of the moment. */
 export interface Payer extends KeyOwner {
   readonly plan: Plan
+  readonly endpointRate: RateLimit | null
 }
 
 /** A caller on a private route has a payer; on the public route it is known by address only. */

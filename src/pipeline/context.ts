@@ -1,7 +1,9 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
 import type { Observer } from '../observe/observation.ts'
 import type { Snapshot } from '../snapshot/types.ts'
+import type { Heads } from '../upstream/heads.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
+import type { BadKeys } from '../usage/bad-keys.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Payer } from './caller.ts'
 import type { PublicMeter } from '../usage/public-meter.ts'
@@ -24,11 +26,11 @@ export interface Management {
 export interface Live {
   readonly meter: Meter
   readonly publicMeter: PublicMeter
+  readonly badKeys: BadKeys
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management
-  /** Best known block of a network; null until one was seen. */
-  readonly head: (network: string) => number | null
+  readonly heads: Pick<Heads, 'best' | 'of' | 'watch'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
 }

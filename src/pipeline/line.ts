@@ -39,7 +39,7 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
   const { rule } = row
   const tierRefusal = checkTier(row, plan)
   if (tierRefusal !== null) return over(refused(tierRefusal), rule)
-  const head = context.live.head(network.slug)
+  const head = context.live.heads.best(network.slug)
   const maxDepth = context.snapshot.gateway.limits.depth
   const checked = checkParams(rule, network.family, call.params, { maxDepth, head })
   if (isRefusal(checked)) return over(refused(checked), rule)

@@ -1,5 +1,6 @@
 /** Ends a connection whose request body will not be read. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** Bodies up to this many bytes are read to their end, so that the connection can be kept. */
 const WORTH_READING = 64 * 1024
@@ -14,8 +15,17 @@ export function isShort(request: IncomingMessage): boolean {
   return encoding === undefined && Number(length ?? 0) <= WORTH_READING
 }
 
+/** Connections that were told `Connection: close`. */
+const ending = new WeakSet<Socket>()
+
+/** Whether a request came behind one after which the connection ends: nobody answers it. */
+export function isEnding({ socket }: IncomingMessage): boolean {
+  return ending.has(socket)
+}
+
 /** After an early reply with `Connection: close`: reads a little, so that the client sees the reply, then cuts. */
 export function linger(request: IncomingMessage, response: ServerResponse): void {
+  ending.add(request.socket)
   let seen = 0
   const cut = (): void => {
     request.socket.destroy()

@@ -10,7 +10,7 @@ import type { ClientAddress } from './address.ts'
 import { isJson, readBody } from './body.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { HttpSink } from './http-sink.ts'
-import { isShort, linger } from './linger.ts'
+import { isEnding, isShort, linger } from './linger.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import { nextRequestId } from './request-id.ts'
 import { findTarget } from './target.ts'
@@ -36,6 +36,7 @@ export async function handleRequest(
   response: ServerResponse,
   { gateway, address }: RpcOptions,
 ): Promise<void> {
+  if (isEnding(request)) return
   const { origin } = request.headers
   const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
   const visit: Visit = { request, response, requestId: nextRequestId(), cors }

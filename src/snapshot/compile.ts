@@ -35,6 +35,7 @@ function compileNetwork(config: NetworkConfig, all: Config): Network {
     wss: routes.some(route => route.ws !== null),
     methods: record(rows.filter(row => !isPattern(row.rule.match)).map(row => [row.rule.match, row])),
     patterns: rows.filter(row => isPattern(row.rule.match)).sort(byLongest),
+    dearest: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),
   }

@@ -13,6 +13,8 @@ const POOL_IDLE = 4_000
 /** Age in milliseconds after which connections are made anew, so that DNS changes are seen. */
 const POOL_AGE = 600_000
 
+/** Bytes of an answer to a question of our own. */
+const MAX_PROBE = 1024 * 1024
 /** Share of the newest answer in the moving average. */
 const LATENCY_WEIGHT = 0.1
 
@@ -58,6 +60,12 @@ export class LiveRoute {
         (performance.now() - begin - this.latencyMs) * (this.latencyMs === 0 ? 1 : LATENCY_WEIGHT)
     }
     return verdict
+  }
+
+  /** Asks the node something of our own, without a word about its health. */
+  async probe(method: string, timeout: number): Promise<Verdict> {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[]}`
+    return judge(await this.exchange(body, { timeout, holdBack: Infinity, maxBytes: MAX_PROBE }), 1)
   }
 
   /** Sends one request body and waits for the reply, or for what broke it. */

@@ -1,4 +1,5 @@
 /** The meter: what an account may still use, what a call is charged, and what the ledger learns of it. */
+import { LRUCache } from 'lru-cache'
 import type { Plan } from '../snapshot/types.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
@@ -7,7 +8,8 @@ import type { Cell, CellKey } from './cell.ts'
 import { hourAt } from './window.ts'
 import type { Group } from './group.ts'
 import type { Ledger } from './ledger.ts'
-import type { RateState } from './bucket.ts'
+import { newBucket, putBack, take } from './bucket.ts'
+import type { Bucket, RateLimit, RateState } from './bucket.ts'
 import { rateLimited } from './public-meter.ts'
 import type { QuotaState } from './types.ts'
 
@@ -23,6 +25,8 @@ export interface Payer {
   readonly account: Account
   readonly endpoint: { readonly id: string; readonly network: string }
   readonly plan: Plan
+  /** The endpoint's own rate, below the account's; null when it has none. */
+  readonly endpointRate: RateLimit | null
 }
 
 /** A call that was let in: its charge is on the way to the disk. */
@@ -48,6 +52,7 @@ const MANAGEMENT = { perSecond: 10, burst: 30 }
 export class Meter {
   readonly #ledger: Ledger
   readonly #accounts = new Map<string, AccountMeter>()
+  readonly #endpoints = new LRUCache<string, Bucket>({ max: 100_000 })
   readonly #management = new Map<string, AccountMeter>()
 
   constructor(ledger: Ledger) {
@@ -59,12 +64,10 @@ export class Meter {
     const { account, plan } = payer
     if (!this.#ledger.available(now)) return refuse('journal_unavailable')
     const meter = this.#meterOf(account)
-    if (plan.rate !== null) {
-      const wait = meter.takeRate(plan.rate, cost, now)
-      if (wait > 0) return rateLimited(wait, plan.rate.perSecond)
-    }
+    const limited = this.#takeRates(payer, cost, now)
+    if (limited !== null) return limited
     if (!meter.takeQuota(plan, cost, now)) {
-      if (plan.rate !== null) meter.returnRate(plan.rate, cost)
+      this.#returnRates(payer, cost)
       return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
     }
     const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
@@ -89,7 +92,7 @@ export class Meter {
   giveBack(admission: Admission): void {
     const { payer, cost, cell, group } = admission
     const meter = this.#meterOf(payer.account)
-    if (payer.plan.rate !== null) meter.returnRate(payer.plan.rate, cost)
+    this.#returnRates(payer, cost)
     meter.returnQuota(cell.window, cost)
     // A charge whose commit failed was never recorded, so there is nothing to take back from the journal.
     if (group.state !== 'failed') this.#ledger.giveBack(cell, 1, cost)
@@ -118,6 +121,31 @@ export class Meter {
   /** The account's quota window now. */
   quota(account: Account, plan: Plan, now: number): QuotaState | null {
     return this.#meterOf(account).quota(plan, now)
+  }
+
+  /** From the endpoint's bucket and the account's, or from neither. */
+  #takeRates({ account, endpoint, plan, endpointRate }: Payer, cost: number, now: number): Refusal | null {
+    if (endpointRate !== null) {
+      const bucket = this.#endpoints.get(endpoint.id) ?? newBucket(endpointRate, now)
+      this.#endpoints.set(endpoint.id, bucket)
+      const wait = take(bucket, endpointRate, cost, now)
+      if (wait > 0) return rateLimited(wait, endpointRate.perSecond)
+    }
+    if (plan.rate === null) return null
+    const wait = this.#meterOf(account).takeRate(plan.rate, cost, now)
+    if (wait === 0) return null
+    this.#returnEndpointRate(endpoint.id, endpointRate, cost)
+    return rateLimited(wait, plan.rate.perSecond)
+  }
+
+  #returnRates({ account, endpoint, plan, endpointRate }: Payer, cost: number): void {
+    this.#returnEndpointRate(endpoint.id, endpointRate, cost)
+    if (plan.rate !== null) this.#meterOf(account).returnRate(plan.rate, cost)
+  }
+
+  #returnEndpointRate(id: string, rate: RateLimit | null, cost: number): void {
+    const bucket = this.#endpoints.get(id)
+    if (rate !== null && bucket !== undefined) putBack(bucket, rate, cost)
   }
 
   #meterOf(account: Account): AccountMeter {

@@ -3,16 +3,17 @@ import type { Path } from '../path.ts'
 import { show } from '../show.ts'
 import { suggester, type Suggest } from '../suggest.ts'
 import type { Partly, Written, WrittenRoute } from '../written.ts'
+import { lacksFamily, mayLack } from './gaps.ts'
 import { isKnown, methodsByNetwork, type KnownMethods } from './known-methods.ts'
-import { checkTimeout } from './timeouts.ts'
 import type { Row } from './rows.ts'
+import { checkTimeout } from './timeouts.ts'
 
 /** What routes are checked against; null where the file that says it cannot be read. */
 interface Surroundings {
   readonly networks: { readonly names: ReadonlySet<string>; readonly suggest: Suggest } | null
   readonly capabilities: { readonly names: ReadonlySet<string>; readonly suggest: Suggest } | null
-  /** Whether all rules could be read; those of networks.yaml may need words of their own. */
-  readonly allRules: boolean
+  /** Whether all that rules need is known. */
+  readonly allNeeds: boolean
   readonly methodsOf: ((slug: string) => KnownMethods | null) | null
 }
 
@@ -24,8 +25,8 @@ export function checkRoutes(written: Partly<Written>, rows: readonly Row[]): Mis
   const surroundings = {
     networks: networks === undefined ? null : vocabulary(Object.keys(networks)),
     capabilities: families === undefined ? null : vocabulary(capabilitiesIn(rows)),
-    allRules: networks !== undefined,
-    methodsOf: families === undefined ? null : methodsByNetwork(written, rows),
+    allNeeds: !mayLack(written, 'needs'),
+    methodsOf: lacksFamily(written) ? null : methodsByNetwork(written, rows),
   }
   return [
     ...routes.flatMap((route, index) =>
@@ -49,8 +50,8 @@ function capabilitiesIn(rows: readonly Row[]): Set<string> {
 function checkRoute(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
   return [
     ...checkNetwork(route, path, around),
-    ...checkUrl(route.http, [...path, 'http'], ['http:', 'https:']),
-    ...checkUrl(route.ws, [...path, 'ws'], ['ws:', 'wss:']),
+    ...checkUrl(route.http, [...path, 'http'], ['http://', 'https://']),
+    ...checkUrl(route.ws, [...path, 'ws'], ['ws://', 'wss://']),
     ...checkCapabilities(route, path, around),
     ...checkMethods(route, path, around),
     ...checkTimeout('routes.yaml', [...path, 'timeout'], route.timeout),
@@ -68,19 +69,20 @@ function checkNetwork({ network }: Partly<WrittenRoute>, path: Path, { networks 
   ]
 }
 
-function checkUrl(url: string | undefined, path: Path, protocols: readonly [string, string]): Mistake[] {
-  if (url === undefined || (URL.canParse(url) && protocols.includes(new URL(url).protocol))) return []
+function checkUrl(url: string | undefined, path: Path, schemes: readonly [string, string]): Mistake[] {
+  if (url === undefined) return []
+  if (URL.canParse(url) && schemes.some(scheme => url.toLowerCase().startsWith(scheme))) return []
   // The value itself is not shown: it may hold the operator's provider key.
-  return [mistake(path, `the value is no ${protocols.map(protocol => `${protocol}//`).join(' or ')} URL`)]
+  return [mistake(path, `the value is no ${schemes.join(' or ')} URL`)]
 }
 
 function checkCapabilities(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
-  const { capabilities, allRules } = around
+  const { capabilities, allNeeds } = around
   return (route.capabilities ?? []).flatMap((word, index) => {
     const at = [...path, 'capabilities', index]
     if (word === 'ws') return [mistake(at, '"ws" is not declared here', 'it follows from the ws URL')]
     if (word === undefined || capabilities === null || capabilities.names.has(word)) return []
-    const hint = capabilities.suggest(word) ?? (allRules ? 'no rule needs it' : undefined)
+    const hint = capabilities.suggest(word) ?? (allNeeds ? 'no rule needs it' : undefined)
     return hint === undefined ? [] : [mistake(at, `${show(word)} is no capability`, hint)]
   })
 }

@@ -1,53 +1,78 @@
 import type { Mistake } from '../mistake.ts'
+import type { Path } from '../path.ts'
 import { nearest } from '../suggest.ts'
 import type { Partly, Written } from '../written.ts'
+import { lacksTiers, mayLack } from './gaps.ts'
 import { named, type Row } from './rows.ts'
 
-/** Tiers that rules have and no plan offers, and tiers that plans offer and no rule has. */
+/** Where a tier is named. */
+interface Naming extends Pick<Mistake, 'file' | 'path'> {
+  readonly tier: string
+}
+
+/** Tiers that plans offer and no rule has, and tiers that rules have and no plan offers. */
 export function checkTiers(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
   if (written.plans?.plans === undefined || written.methods?.families === undefined) return []
-  const offered = offers(written)
-  const had = rows.flatMap(row => (row.rule.tier === undefined ? [] : [{ tier: row.rule.tier, row }]))
-  const hadTiers = [...new Set(['any', ...had.map(({ tier }) => tier)])]
-  const offeredTiers = [...new Set(['any', ...offered.map(({ tier }) => tier)])]
-  // Without networks.yaml its rules are not known: then only what looks like a slip is held against a plan.
-  const isVain = (tier: string) =>
-    !hadTiers.includes(tier) &&
-    (written.networks?.networks !== undefined || nearest(tier, hadTiers) !== undefined)
-  const vain = offered.filter(({ tier }) => isVain(tier))
-  // A slip in a plan makes all rules of the tier unreachable: it is told once, where it was made.
-  const meant = new Set(vain.map(({ tier }) => nearest(tier, hadTiers)))
+  const offered = offersIn(written)
+  const had = namingsIn(rows)
+  const vain = vainOffers(offered, tiersOf(had), !mayLack(written, 'tier'))
+  // A slip in a plan takes a tier from all rules that have it: it is told once, where it was made.
+  const meant = new Set(vain.map(({ tier }) => nearest(tier, tiersOf(had))))
+  const lost = lacksTiers(written)
+    ? []
+    : lostTiers(had, tiersOf(offered)).filter(({ tier }) => !meant.has(tier))
   return [
-    ...vain.map(({ tier, path }): Mistake => {
-      return {
-        file: 'plans.yaml',
-        path,
-        at: 'value',
-        message: `no rule has the tier "${tier}"`,
-        hint: didYouMean(tier, hadTiers),
-      }
+    ...vain.map(naming => mistake(naming, `no rule has the tier "${naming.tier}"`, tiersOf(had))),
+    ...lost.map(naming => {
+      const others = had.filter(({ tier }) => tier === naming.tier).length
+      const count = others === 1 ? '' : ` (${others} rules have it)`
+      return mistake(naming, `no plan offers the tier "${naming.tier}"${count}`, tiersOf(offered))
     }),
-    ...hadTiers
-      .filter(tier => !offeredTiers.includes(tier) && !meant.has(tier))
-      .map(tier => {
-        const first = had.find(one => one.tier === tier)!.row
-        const count = had.filter(one => one.tier === tier).length
-        const message = `no plan offers the tier "${tier}"${count === 1 ? '' : ` (${count} rules have it)`}`
-        const path = [...first.path, 'tier']
-        return { file: first.file, path, at: 'value', message, hint: didYouMean(tier, offeredTiers) } as const
-      }),
   ]
 }
 
-function offers(written: Partly<Written>): { tier: string; path: (string | number)[] }[] {
-  return named(written.plans?.plans).flatMap(([name, plan]) =>
-    (plan.tiers ?? []).flatMap((tier, index) =>
-      tier === undefined ? [] : [{ tier, path: ['plans', name, 'tiers', index] }],
-    ),
+/** Offers of tiers that nobody has; where rules are missing, only what looks like a slip. */
+function vainOffers(
+  offered: readonly Naming[],
+  had: readonly string[],
+  allTiers: boolean,
+): readonly Naming[] {
+  return offered.filter(({ tier }) => !had.includes(tier) && (allTiers || nearest(tier, had) !== undefined))
+}
+
+/** The first rule of each tier that is not offered. */
+function lostTiers(had: readonly Naming[], offered: readonly string[]): readonly Naming[] {
+  const lost = tiersOf(had).filter(tier => !offered.includes(tier))
+  return lost.flatMap(tier => had.find(naming => naming.tier === tier) ?? [])
+}
+
+/** The tiers named, and `any`, which needs no naming. */
+function tiersOf(namings: readonly Naming[]): string[] {
+  return [...new Set(['any', ...namings.map(({ tier }) => tier)])]
+}
+
+function namingsIn(rows: readonly Row[]): Naming[] {
+  return rows.flatMap(({ file, path, rule: { tier } }) =>
+    tier === undefined ? [] : [{ file, path: [...path, 'tier'], tier }],
   )
 }
 
-function didYouMean(word: string, known: readonly string[]): string | undefined {
-  const match = nearest(word, known)
-  return match === undefined ? undefined : `did you mean "${match}"?`
+function offersIn(written: Partly<Written>): Naming[] {
+  return named(written.plans?.plans).flatMap(([name, plan]) =>
+    (plan.tiers ?? []).flatMap((tier, index) => {
+      const path: Path = ['plans', name, 'tiers', index]
+      return tier === undefined ? [] : [{ file: 'plans.yaml' as const, path, tier }]
+    }),
+  )
+}
+
+function mistake({ file, path, tier }: Naming, message: string, known: readonly string[]): Mistake {
+  const match = nearest(tier, known)
+  return {
+    file,
+    path,
+    at: 'value',
+    message,
+    hint: match === undefined ? undefined : `did you mean "${match}"?`,
+  }
 }

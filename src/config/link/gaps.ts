@@ -1,0 +1,37 @@
+import { nearest } from '../suggest.ts'
+import type { Partly, Written, WrittenRule } from '../written.ts'
+
+/**
+ * Whether some rule cannot be read, or what was taken out of it can have been its `key` (perhaps misspelt). What no
+ * rule says cannot be held against other files then: that would be a second sentence about the same mistake.
+ */
+export function mayLack(written: Partly<Written>, key: 'needs' | 'tier'): boolean {
+  const own = Object.values(written.networks?.networks ?? {})
+  if (written.networks?.networks === undefined || own.includes(undefined)) return true
+  const sets = [...familySets(written), ...own.map(network => network?.methods ?? {})]
+  return sets.some(rules => rules === undefined || Object.values(rules).some(rule => lacks(rule, key)))
+}
+
+/** Whether a whole family of rules cannot be read. */
+export function lacksFamily(written: Partly<Written>): boolean {
+  return written.methods?.families === undefined || familySets(written).includes(undefined)
+}
+
+/** Whether the tiers of some plan cannot be read. */
+export function lacksTiers(written: Partly<Written>): boolean {
+  const plans = Object.values(written.plans?.plans ?? {})
+  return plans.some(plan => plan?.tiers === undefined || plan.tiers.includes(undefined))
+}
+
+function familySets(
+  written: Partly<Written>,
+): (Readonly<Record<string, Partly<WrittenRule> | undefined>> | undefined)[] {
+  return Object.values(written.methods?.families ?? {})
+}
+
+function lacks(rule: Partly<WrittenRule> | undefined, key: 'needs' | 'tier'): boolean {
+  if (rule === undefined || rule.needs?.includes(undefined) === true) return true
+  return Object.entries(rule).some(
+    ([name, value]) => value === undefined && nearest(name, [key]) !== undefined,
+  )
+}

@@ -1,0 +1,61 @@
+import { Access } from './access.ts'
+import { Child, cleanEnvironment } from './child.ts'
+import type { Gateway } from './gateway.ts'
+import { mainFile } from './paths.ts'
+
+/** What a finished command leaves. */
+export interface CommandResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs `tollgate <args>` to its end. */
+export async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const child = new Child(process.execPath, [mainFile, ...args], cleanEnvironment(env))
+  const { code } = await child.exited
+  return { code, stdout: child.stdout, stderr: child.stderr }
+}
+
+/** Runs `tollgate <args> --config DIR --json`, which must succeed, and gives its value. */
+export async function runJson(
+  dir: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<any> {
+  const { code, stdout, stderr } = await run([...args, '--config', dir, '--json'], env)
+  if (code !== 0) throw new Error(`tollgate ${args.join(' ')} exited with ${code}: ${stdout}${stderr}`)
+  return JSON.parse(stdout)
+}
+
+/** What `account create --json` prints. */
+export interface CreatedAccount {
+  readonly accountId: string
+  readonly name: string
+  readonly plan: string
+  readonly dashboardToken: string
+  readonly endpoint: { readonly endpointId: string; readonly apiKey: string; readonly chain: string }
+}
+
+/** Creates an account with its first endpoint. */
+export async function createAccount(dir: string, plan: string, chain: string): Promise<CreatedAccount> {
+  const created: CreatedAccount = await runJson(dir, [
+    'account',
+    'create',
+    `test-${plan}`,
+    '--plan',
+    plan,
+    '--chain',
+    chain,
+  ])
+  return created
+}
+
+/** Creates an account and gives the way in through its first endpoint. */
+export async function createAccess(gateway: Gateway, plan: string, chain: string): Promise<Access> {
+  const account = await createAccount(gateway.dir, plan, chain)
+  return new Access(gateway, chain, account.endpoint.apiKey, account.endpoint.endpointId, account.accountId)
+}

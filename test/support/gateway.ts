@@ -1,0 +1,155 @@
+import { Child, cleanEnvironment, type Exit } from './child.ts'
+import { writeConfig, type ConfigOptions } from './config-files.ts'
+import { get, send, type HttpReply } from './http.ts'
+import { mainFile } from './paths.ts'
+import type { Teardown } from './teardown.ts'
+import { tempDir } from './temp-dir.ts'
+import { until } from './until.ts'
+
+interface ReadyLine {
+  readonly listen: string
+  readonly admin: string
+}
+
+/** The gateway as it really runs: a process that is started, stopped, killed and started again on one directory. */
+export class Gateway {
+  readonly dir: string
+  readonly #env: Record<string, string>
+  #child: Child | undefined
+  #ready: ReadyLine | undefined
+  /** What earlier lives have printed. */
+  #before = ''
+
+  constructor(dir: string, env: Readonly<Record<string, string>>) {
+    this.dir = dir
+    this.#env = cleanEnvironment(env)
+  }
+
+  /** The port of the public listener. */
+  get port(): number {
+    return portOf(this.#bound().listen)
+  }
+
+  /** The public listener, without a trailing slash. */
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** The admin listener, without a trailing slash. */
+  get adminUrl(): string {
+    return `http://127.0.0.1:${portOf(this.#bound().admin)}`
+  }
+
+  get pid(): number {
+    return this.#running().pid
+  }
+
+  /** Everything printed in all its lives, both streams. */
+  get printed(): string {
+    return this.#before + (this.#child?.stdout ?? '') + (this.#child?.stderr ?? '')
+  }
+
+  /** Starts the process and awaits its `ready`. */
+  async start(): Promise<void> {
+    this.#before = this.printed
+    this.#child = serve(this.dir, this.#env)
+    this.#ready = await this.#child.output('ready', findReady)
+  }
+
+  /** SIGTERM, and how it ended. */
+  async stop(): Promise<Exit> {
+    return this.#running().stop('SIGTERM')
+  }
+
+  /** SIGKILL, and gone. */
+  async kill9(): Promise<void> {
+    await this.#running().stop('SIGKILL')
+  }
+
+  /** Sends a signal without waiting for the end. */
+  signal(signal: NodeJS.Signals): void {
+    this.#running().signal(signal)
+  }
+
+  /** How the present life ends. */
+  get exited(): Promise<Exit> {
+    return this.#running().exited
+  }
+
+  /** One request to the public listener. */
+  async send(options: Parameters<typeof send>[1]): Promise<HttpReply> {
+    return send(this.port, options)
+  }
+
+  /** The admin listener's view of networks and routes. */
+  async status(): Promise<any> {
+    return JSON.parse((await get(`${this.adminUrl}/status`)).text)
+  }
+
+  /** Resolves when the gateway knows a head of this network. */
+  async headKnown(slug: string): Promise<void> {
+    await until(`the head of ${slug} is known`, async () => {
+      const { networks } = await this.status()
+      const known: boolean = networks.some((network: any) => network.slug === slug && network.head !== null)
+      return known
+    })
+  }
+
+  #running(): Child {
+    if (this.#child === undefined) throw new Error('the gateway was never started')
+    return this.#child
+  }
+
+  #bound(): ReadyLine {
+    if (this.#ready === undefined) throw new Error('the gateway was never ready')
+    return this.#ready
+  }
+}
+
+/** Runs `serve` on a directory, without waiting for anything. */
+export function serve(dir: string, env: Record<string, string> = cleanEnvironment()): Child {
+  return new Child(process.execPath, [mainFile, 'serve', '--config', dir], env)
+}
+
+/** The `ready` line of a gateway, as soon as it is printed. */
+export function findReady({ stdout, stderr }: Child): ReadyLine | undefined {
+  for (const line of `${stdout}\n${stderr}`.split('\n')) {
+    if (!line.includes('"ready"') || !line.endsWith('}')) continue
+    const entry = JSON.parse(line) as ReadyLine & { msg: string }
+    if (entry.msg === 'ready') return entry
+  }
+  return undefined
+}
+
+function portOf(address: string): number {
+  return Number(new URL(`http://${address}`).port)
+}
+
+/** What a test may decide about its gateway besides the configuration. */
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Writes a configuration and prepares a gateway on it that is not started yet. */
+export async function prepareGateway(
+  t: Teardown,
+  config: ConfigOptions,
+  options: StartOptions = {},
+): Promise<Gateway> {
+  const dir = await tempDir(t)
+  await writeConfig(dir, config)
+  const gateway = new Gateway(dir, options.env ?? {})
+  t.teardown(() => gateway.kill9().catch(() => undefined))
+  return gateway
+}
+
+/** Writes a configuration and starts a gateway on it that ends with the test. */
+export async function startGateway(
+  t: Teardown,
+  config: ConfigOptions,
+  options: StartOptions = {},
+): Promise<Gateway> {
+  const gateway = await prepareGateway(t, config, options)
+  await gateway.start()
+  return gateway
+}

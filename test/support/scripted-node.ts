@@ -1,0 +1,185 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { EventEmitter, once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { result, type Handler } from './node-replies.ts'
+import { rawMember } from './raw-json.ts'
+import type { Teardown } from './teardown.ts'
+import { within } from './until.ts'
+
+/** One request as it arrived at the node. */
+export interface NodeRequest {
+  /** Of the JSON-RPC call; null when the body is no call. */
+  readonly method: string | null
+  /** The raw id slice. */
+  readonly id: string
+  /** The raw params slice; empty when absent. */
+  readonly params: string
+  /** The whole body. */
+  readonly text: string
+  readonly headers: IncomingHttpHeaders
+  readonly verb: string
+  readonly url: string
+}
+
+/** What a gateway may ask on its own account: identity, head, sync state. */
+const housekeeping = new Set([
+  'eth_chainId',
+  'net_version',
+  'eth_blockNumber',
+  'eth_syncing',
+  'eth_getBlockByNumber',
+  'getSlot',
+  'getBlockHeight',
+  'getHealth',
+  'getGenesisHash',
+  'getVersion',
+])
+
+/** How a scripted node presents itself. */
+export interface NodeOptions {
+  readonly chainId?: number
+  /** Head block or slot. */
+  readonly head?: number
+  readonly genesisHash?: string
+}
+
+/** A node on a real socket that answers by a script and remembers every request. */
+export class ScriptedNode {
+  /** Everything that arrived. */
+  readonly requests: NodeRequest[] = []
+  /** The most calls that were being answered at one moment, housekeeping apart. */
+  peak = 0
+  head: number
+  readonly #chainId: number
+  readonly #genesisHash: string
+  readonly #script = new Map<string, Handler>()
+  readonly #arrivals = new EventEmitter().setMaxListeners(0)
+  readonly #server = createServer((request, response) => {
+    this.#serve(request, response).catch(() => response.destroy())
+  })
+  #otherwise: Handler = result('"ok"')
+  #inFlight = 0
+
+  constructor({ chainId = 1, head = 0x1000, genesisHash = '1'.repeat(32) }: NodeOptions) {
+    this.head = head
+    this.#chainId = chainId
+    this.#genesisHash = genesisHash
+    this.#server.keepAliveTimeout = 60_000
+  }
+
+  /** The URL for a route; its path plays the operator's secret provider key. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v3/operator-secret?key=operator-secret-2`
+  }
+
+  /** Calls of clients that arrived: everything but housekeeping. */
+  get calls(): readonly NodeRequest[] {
+    return this.requests.filter(({ method }) => method === null || !housekeeping.has(method))
+  }
+
+  /** How often one method arrived. */
+  count(method: string): number {
+    return this.requests.filter(request => request.method === method).length
+  }
+
+  /** Scripts the answer to one method. */
+  on(method: string, handler: Handler): this {
+    this.#script.set(method, handler)
+    return this
+  }
+
+  /** Scripts the answer to every method that has no script; `"ok"` until then. */
+  otherwise(handler: Handler): this {
+    this.#otherwise = handler
+    return this
+  }
+
+  /** Resolves when a method has arrived so many times. */
+  async arrived(method: string, times = 1): Promise<void> {
+    const enough = async () => {
+      while (this.count(method) < times) await once(this.#arrivals, 'request')
+    }
+    await within(`${times} × ${method} at the node (${this.count(method)} arrived)`, enough())
+  }
+
+  /** Binds a free port of 127.0.0.1. */
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  /** Stops at once, cutting every connection; its port refuses from then on. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
+    const request = readRequest(incoming, Buffer.concat(chunks).toString())
+    this.requests.push(request)
+    const counted = request.method === null || !housekeeping.has(request.method)
+    if (counted) this.peak = Math.max(this.peak, ++this.#inFlight)
+    response.on('close', () => {
+      if (counted) this.#inFlight--
+    })
+    this.#arrivals.emit('request')
+    const scripted = request.method === null ? undefined : this.#script.get(request.method)
+    await (scripted ?? this.#housekeep(request.method) ?? this.#otherwise)(request, response)
+  }
+
+  #housekeep(method: string | null): Handler | undefined {
+    const hex = `"0x${this.head.toString(16)}"`
+    switch (method) {
+      case 'eth_chainId':
+        return result(`"0x${this.#chainId.toString(16)}"`)
+      case 'net_version':
+        return result(`"${this.#chainId}"`)
+      case 'eth_blockNumber':
+        return result(hex)
+      case 'eth_syncing':
+        return result('false')
+      case 'eth_getBlockByNumber':
+        return result(`{"number":${hex},"hash":"0x${'1'.repeat(64)}","timestamp":"0x68000000"}`)
+      case 'getSlot':
+      case 'getBlockHeight':
+        return result(String(this.head))
+      case 'getHealth':
+        return result('"ok"')
+      case 'getGenesisHash':
+        return result(`"${this.#genesisHash}"`)
+      case 'getVersion':
+        return result('{"solana-core":"2.1.0","feature-set":1}')
+      default:
+        return undefined
+    }
+  }
+}
+
+function readRequest(incoming: IncomingMessage, text: string): NodeRequest {
+  const { headers } = incoming
+  const place = { text, headers, verb: incoming.method ?? '', url: incoming.url ?? '' }
+  try {
+    const method = JSON.parse(rawMember(text, 'method') ?? 'null') as unknown
+    return {
+      ...place,
+      method: typeof method === 'string' ? method : null,
+      id: rawMember(text, 'id') ?? 'null',
+      params: rawMember(text, 'params') ?? '',
+    }
+  } catch {
+    return { ...place, method: null, id: 'null', params: '' }
+  }
+}
+
+/** Starts a scripted node that is stopped with the test. */
+export async function startNode(t: Teardown, options: NodeOptions = {}): Promise<ScriptedNode> {
+  const node = new ScriptedNode(options)
+  await node.listen()
+  t.teardown(() => node.close())
+  return node
+}
