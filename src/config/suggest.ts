@@ -26,11 +26,17 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   let least = Math.ceil(word.length / 3) + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) >= least) continue
-    const changes = distance(word.toLowerCase(), candidate.toLowerCase())
+    const changes = changesBetween(word.toLowerCase(), candidate.toLowerCase())
     if (changes < least) {
       best = candidate
       least = changes
     }
   }
   return best
+}
+
+/** Two letters that changed places are one slip of the fingers. */
+function changesBetween(a: string, b: string): number {
+  const changes = distance(a, b)
+  return changes === 2 && Array.from(a).sort().join('') === Array.from(b).sort().join('') ? 1 : changes
 }

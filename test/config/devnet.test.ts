@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { loadConfig } from '../../src/config/load.ts'
+import { devnetMethods } from './devnet-methods.ts'
+
+const fromRoot = (path: string) => new URL(`../../${path}`, import.meta.url)
+const copy = fromRoot('examples/devnet/methods.yaml')
+
+t.test('its methods.yaml is the shipped one', t => {
+  const expected = devnetMethods(readFileSync(fromRoot('config/methods.yaml'), 'utf8'))
+  if (process.env['WRITE_DEVNET'] !== undefined) writeFileSync(copy, expected)
+  t.equal(readFileSync(copy, 'utf8'), expected)
+  t.end()
+})
+
+t.test('it loads without an environment', async t => {
+  const { config, problems } = await loadConfig(fromRoot('examples/devnet').pathname, {})
+  t.same(problems, [])
+  t.equal(config?.baseUrl, 'http://127.0.0.1:8080/{slug}')
+  t.match(config?.networks, [{ slug: 'devnet', chainId: 31337, public: true }])
+  t.match(config?.routes, [{ http: 'http://127.0.0.1:8545', ws: 'ws://127.0.0.1:8545' }])
+  t.same(config?.routes[0]?.capabilities, ['archive', 'trace', 'debug', 'txpool'])
+  t.match(config?.gateway, {
+    listen: { host: '127.0.0.1', port: 8080 },
+    admin: { port: 9464 },
+    dashboardHost: null,
+  })
+})
+
+t.test('its addresses follow the environment', async t => {
+  const env = {
+    TOLLGATE_PORT: '9001',
+    TOLLGATE_ADMIN: '127.0.0.1:0',
+    DEVNET_URL: 'http://10.0.0.1:1',
+    DEVNET_WS: 'ws://10.0.0.1:1',
+  }
+  const { config } = await loadConfig(fromRoot('examples/devnet').pathname, env)
+  t.equal(config?.baseUrl, 'http://127.0.0.1:9001/{slug}')
+  t.same(config?.gateway.listen, { host: '127.0.0.1', port: 9001 })
+  t.same(config?.gateway.admin, { host: '127.0.0.1', port: 0 })
+  t.match(config?.routes, [{ http: 'http://10.0.0.1:1', ws: 'ws://10.0.0.1:1' }])
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { hostName, findTarget } from '../../src/server/target.ts'
+import { isJson } from '../../src/server/body.ts'
+import { snapshotOf } from '../support/snapshot.ts'
+
+t.test('hosts are compared in lower case, without port and one trailing dot', t => {
+  t.equal(hostName('ETH-RPC.Example.test:8080'), 'eth-rpc.example.test')
+  t.equal(hostName('eth-rpc.example.test.:1'), 'eth-rpc.example.test')
+  t.equal(hostName('eth-rpc.example.test..'), 'eth-rpc.example.test.')
+  t.equal(hostName('[::1]:80'), '[::1]')
+  t.end()
+})
+
+t.test('what a host and path stand for', async t => {
+  const snapshot = await snapshotOf(t)
+  const find = (host: string, url: string): string => {
+    const target = findTarget(host, url, snapshot)
+    return target.kind === 'rpc' ? `${target.network.slug}:${target.key}` : target.kind
+  }
+  const own = 'eth-rpc.example.test'
+  const cases: [string, string, string][] = [
+    [own, '/v1/rpc/key', 'eth:key'],
+    [own, '/v1/rpc/key/', 'eth:key'],
+    [own, '/v1/rpc/key?x=/v1', 'eth:key'],
+    [own, '/v1/rpc', 'eth:'],
+    [own, '/v1/rpc/', 'eth:'],
+    [own, '/v1/rpc//', 'eth:'],
+    [own, '/v1/rpc/key//', 'nothing'],
+    [own, '/v1/rpc/a/b', 'nothing'],
+    [own, '/v1/rpcs/key', 'nothing'],
+    [own, '/V1/rpc/key', 'nothing'],
+    [own, '//v1/rpc/key', 'nothing'],
+    [own, '/eth/v1/rpc/key', 'nothing'],
+    [own, '/', 'nothing'],
+    [own, '*', 'nothing'],
+    [own, '', 'nothing'],
+    ['10.0.0.1', '/eth/v1/rpc/key', 'eth:key'],
+    ['10.0.0.1', '/eth/v1/rpc/', 'eth:'],
+    ['10.0.0.1', '/eth', 'nothing'],
+    ['10.0.0.1', '/ETH/v1/rpc/key', 'nothing'],
+    ['10.0.0.1', '/v1/rpc/key', 'nothing'],
+    ['10.0.0.1', '/constructor/v1/rpc/key', 'nothing'],
+    ['10.0.0.1', '/__proto__/v1/rpc/key', 'nothing'],
+    ['constructor', '/v1/rpc/key', 'nothing'],
+    ['10.0.0.1', 'http://eth-rpc.example.test/v1/rpc/key', 'nothing'],
+    ['example.test', '/', 'page'],
+  ]
+  for (const [host, url, expected] of cases) t.equal(find(host, url), expected, `${host} ${url}`)
+})
+
+t.test('only JSON in UTF-8 is JSON', t => {
+  for (const type of [
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/json; ',
+  ])
+    t.ok(isJson(type), type)
+  for (const type of [
+    undefined,
+    '',
+    'text/plain',
+    'application/json-patch+json',
+    'application/json; charset=utf-16',
+    'application/jsonp',
+    'application/json, text/plain',
+  ])
+    t.notOk(isJson(type), type)
+  t.end()
+})

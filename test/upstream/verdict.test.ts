@@ -1,0 +1,50 @@
+import t from 'tap'
+import type { Exchange } from '../../src/upstream/exchange.ts'
+import { judge } from '../../src/upstream/verdict.ts'
+
+const whole = (status: number, body: string): Exchange => ({ kind: 'whole', status, retryAfter: null, body })
+const error = (code: number, message: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } })
+
+t.test('results and errors about the call are answers', t => {
+  t.match(judge(whole(200, '{"id":1,"result":null}'), 1), { kind: 'result', result: 'null' })
+  for (const [code, message] of [
+    [3, 'execution reverted'],
+    [-32602, 'invalid argument 0: hex string without 0x prefix'],
+    [-32000, 'insufficient funds for gas * price + value'],
+    [-32000, 'nonce too low'],
+    [-32700, 'parse error'],
+  ] as const) {
+    t.match(judge(whole(200, error(code, message)), 1), { kind: 'error', code }, message)
+    t.match(judge(whole(400, error(code, message)), 1), { kind: 'error', code }, `${message} with HTTP 400`)
+  }
+  t.end()
+})
+
+t.test('what another route may not have is a setback', t => {
+  const cases: [Exchange, string, string][] = [
+    [whole(200, error(-32000, 'missing trie node abc (path )')), 'missing_state', 'upstream_error'],
+    [whole(200, error(-32000, 'Required Historical State Unavailable')), 'missing_state', 'upstream_error'],
+    [whole(200, error(4444, 'pruned history unavailable')), 'missing_state', 'upstream_error'],
+    [whole(200, error(-32601, 'the method x does not exist')), 'unsupported', 'upstream_error'],
+    [whole(200, error(-32005, 'daily request count exceeded')), 'limited', 'no_route'],
+    [whole(200, error(429, 'slow down')), 'limited', 'no_route'],
+    [whole(200, error(-32603, 'boom')), 'internal', 'upstream_error'],
+    [whole(429, error(-32000, 'x')), 'limited', 'no_route'],
+    [whole(401, '{}'), 'http_401', 'upstream_error'],
+    [whole(403, error(-32000, 'forbidden')), 'http_403', 'upstream_error'],
+    [whole(302, ''), 'http_302', 'upstream_error'],
+    [whole(503, error(-32000, 'x')), 'http_503', 'upstream_error'],
+    [whole(200, '<html>'), 'bad_reply', 'upstream_error'],
+    [whole(200, ''), 'bad_reply', 'upstream_error'],
+    [whole(200, '{"id":2,"result":1}'), 'bad_reply', 'upstream_error'],
+    [whole(400, '{"id":1,"result":1}'), 'bad_reply', 'upstream_error'],
+    [{ kind: 'broken', how: 'unreachable', sent: false }, 'unreachable', 'no_route'],
+    [{ kind: 'broken', how: 'reset', sent: true }, 'reset', 'upstream_error'],
+    [{ kind: 'broken', how: 'timeout', sent: true }, 'timeout', 'upstream_timeout'],
+    [{ kind: 'broken', how: 'too_large', sent: true }, 'too_large', 'response_too_large'],
+  ]
+  for (const [exchange, why, reason] of cases)
+    t.match(judge(exchange, 1), { kind: 'setback', why, refusal: { reason } }, why)
+  t.end()
+})
