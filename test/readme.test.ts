@@ -32,7 +32,7 @@ t.test('every command of the README exists, and every script it runs', t => {
   }
   const scripts = [...readme.matchAll(/npm run (\w+)/g)].map(([, name]) => name)
   t.ok(scripts.length > 0)
-  for (const name of scripts) t.ok(manifest.scripts[name!], name)
+  for (const name of scripts) t.ok(manifest.scripts[name!], String(name))
   const main = readFileSync(new URL('../src/main.ts', import.meta.url), 'utf8')
   const section = /\n## Command line\n.*?\n## /s.exec(readme)?.[0] ?? ''
   const commands = [...section.matchAll(/`([a-z]+)[^`|]*`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name!)

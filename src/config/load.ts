@@ -43,7 +43,7 @@ export async function loadConfig(
   const wrong = mistakes.map(mistake => problemOf(mistake, files.get(mistake.file)!))
   const problems = inOrder([...unread, ...broken, ...wrong])
   return deepFreeze({
-    config: problems.length === 0 ? build(written as Written, dir) : null,
+    config: problems.some(problem => problem.severity === 'error') ? null : build(written as Written, dir),
     problems,
     locate: (file: string, path: Path): Place => placeOfKey(files.get(file), path),
     texts,

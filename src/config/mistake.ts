@@ -9,6 +9,8 @@ export interface Mistake {
   readonly at: 'key' | 'value' | number
   readonly message: string
   readonly hint?: string | undefined
+  /** A warning does not keep the configuration from being served; default: an error. */
+  readonly severity?: 'error' | 'warning'
   /** Whether the value of `path` says nothing that other files could be checked against. */
   readonly spoils?: boolean
 }

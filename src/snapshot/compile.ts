@@ -1,7 +1,7 @@
 /** Compiles a valid configuration into the snapshot: pure, so equal configurations give equal snapshots. */
 import { createHash } from 'node:crypto'
 import type { Config, NetworkConfig } from '../config/types.ts'
-import { deepFreeze, record } from './freeze.ts'
+import { deepFreeze, record } from '../config/record.ts'
 import { joinRule } from './join.ts'
 import { isPattern } from './patterns.ts'
 import { rulesOf } from './rules.ts'

@@ -185,7 +185,7 @@ t.test('tiers', async t => {
     'plans.yaml:3:30 plans.paid.tiers[2]: no rule has the tier "gold"',
   ])
   t.same(await plans(', paid]', ']'), [
-    'methods.yaml:5:36 families.evm.trace_block.tier: no plan offers the tier "paid"',
+    'methods.yaml:5:36 families.evm.trace_block.tier: warning: no plan offers the tier "paid"',
   ])
   t.same(await problemsOf({ methods: rules('x_y: { tier: payd }', 'x_z: { tier: payd }') }), [
     'methods.yaml:7:18 families.evm.x_y.tier: no plan offers the tier "payd" (2 rules have it); did you mean "paid"?',

@@ -55,7 +55,7 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'application/json;charset="UTF-8"',
     'application/json; ',
   ])
-    t.ok(isJson(type), type)
+    t.ok(isJson(type), String(type))
   for (const type of [
     undefined,
     '',
@@ -65,6 +65,6 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'application/jsonp',
     'application/json, text/plain',
   ])
-    t.notOk(isJson(type), type)
+    t.notOk(isJson(type), String(type))
   t.end()
 })

@@ -41,10 +41,10 @@ function vocabulary(names: Iterable<string>): { names: ReadonlySet<string>; sugg
   return { names: set, suggest: suggester(set) }
 }
 
-/** `archive`, which reads of old state need, and whatever some rule needs. */
+/** The usual capabilities, and whatever some rule needs. */
 function capabilitiesIn(rows: readonly Row[]): Set<string> {
   const words = rows.flatMap(({ rule }) => (rule.needs ?? []).filter(word => word !== undefined))
-  return new Set(['archive', ...words.filter(word => word !== 'ws')])
+  return new Set(['archive', 'trace', 'debug', 'txpool', ...words.filter(word => word !== 'ws')])
 }
 
 function checkRoute(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {

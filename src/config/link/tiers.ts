@@ -5,12 +5,18 @@ import type { Partly, Written } from '../written.ts'
 import { lacksTiers, mayLack } from './gaps.ts'
 import { named, type Row } from './rows.ts'
 
+/** The tier of debug, trace and txpool methods (spec, "Chain methods"). */
+const PAID = 'paid'
+
 /** Where a tier is named. */
 interface Naming extends Pick<Mistake, 'file' | 'path'> {
   readonly tier: string
 }
 
-/** Tiers that plans offer and no rule has, and tiers that rules have and no plan offers. */
+/**
+ * Tiers that plans offer and no rule has, and tiers that rules have and no plan offers. The spec's own tiers are always
+ * known: a small methods.yaml may have no paid rule, and an operator without a paid plan is only warned.
+ */
 export function checkTiers(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
   if (written.plans?.plans === undefined || written.methods?.families === undefined) return []
   const offered = offersIn(written)
@@ -37,7 +43,9 @@ function vainOffers(
   had: readonly string[],
   allTiers: boolean,
 ): readonly Naming[] {
-  return offered.filter(({ tier }) => !had.includes(tier) && (allTiers || nearest(tier, had) !== undefined))
+  return offered.filter(
+    ({ tier }) => tier !== PAID && !had.includes(tier) && (allTiers || nearest(tier, had) !== undefined),
+  )
 }
 
 /** The first rule of each tier that is not offered. */
@@ -74,5 +82,6 @@ function mistake({ file, path, tier }: Naming, message: string, known: readonly 
     at: 'value',
     message,
     hint: match === undefined ? undefined : `did you mean "${match}"?`,
+    severity: tier === PAID ? 'warning' : 'error',
   }
 }
