@@ -55,7 +55,7 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'application/json;charset="UTF-8"',
     'application/json; ',
   ])
-    t.ok(isJson(type), String(type))
+    t.ok(isJson(type), type)
   for (const type of [
     undefined,
     '',

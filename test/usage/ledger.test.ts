@@ -16,7 +16,12 @@ const plan = {
   maxBatch: 10,
   ws: { connections: 1, subscriptions: 1 },
 }
-const payer: Payer = { account: { id: 'acc_1', createdAt: 0 }, endpoint: { id: 'ep_1', network: 'eth' }, plan, endpointRate: null }
+const payer: Payer = {
+  account: { id: 'acc_1', createdAt: 0 },
+  endpoint: { id: 'ep_1', network: 'eth' },
+  plan,
+  endpointRate: null,
+}
 const NOW = 1_800_000_000_000
 
 interface Parts {
@@ -57,7 +62,11 @@ t.test('what was committed and not folded is recovered from the journal', async 
   t.ok(await meter.committed(admitted(meter.admit(payer, 'eth_call', 3, NOW))))
   cpSync(join(dir, 'live'), join(dir, 'copy'), { recursive: true }) // as a killed process leaves it
   const copy = openUsageReader(join(dir, 'copy'))
-  t.strictSame(copy.totals('acc_1').get('ep_1'), { calls: 1, requests: 3 }, 'a reader sees it before any fold')
+  t.strictSame(
+    copy.totals('acc_1').get('ep_1'),
+    { calls: 1, requests: 3 },
+    'a reader sees it before any fold',
+  )
   copy.close()
   const recovered = open(join(dir, 'copy'))
   const rows = recovered.ledger.rows({ from: 0, to: NOW, by: 'hour' })
@@ -123,8 +132,28 @@ t.test('errors, refusals and the days of a row', t => {
   t.strictSame(
     ledger.rows({ accountId: 'acc_1', from: 0, to: NOW, by: 'day' }).map(row => ({ ...row })),
     [
-      { time: day, accountId: 'acc_1', endpointId: 'ep_1', network: 'eth', method: 'm', calls: 1, requests: 1, errors: 1, refusals: 0 },
-      { time: day, accountId: 'acc_1', endpointId: 'ep_1', network: 'eth', method: 'other', calls: 0, requests: 0, errors: 0, refusals: 1 },
+      {
+        time: day,
+        accountId: 'acc_1',
+        endpointId: 'ep_1',
+        network: 'eth',
+        method: 'm',
+        calls: 1,
+        requests: 1,
+        errors: 1,
+        refusals: 0,
+      },
+      {
+        time: day,
+        accountId: 'acc_1',
+        endpointId: 'ep_1',
+        network: 'eth',
+        method: 'other',
+        calls: 0,
+        requests: 0,
+        errors: 0,
+        refusals: 1,
+      },
     ],
   )
   t.strictSame(ledger.rows({ accountId: 'acc_2', from: 0, to: NOW, by: 'day' }), [])
