@@ -1,0 +1,42 @@
+import type { Access } from '../support/access.ts'
+import { createAccess } from '../support/cli.ts'
+import { allCapabilities } from '../support/config-files.ts'
+import { startGateway, type Gateway } from '../support/gateway.ts'
+import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { evmChainId, evmOverrides, type MessageCase } from './message-cases.ts'
+
+/** A gateway with one EVM and one Solana network, each on a scripted node, for the cases of the message contract. */
+export interface Bench {
+  readonly gateway: Gateway
+  readonly nodes: Readonly<Record<MessageCase['family'], ScriptedNode>>
+  /** A new account with an endpoint on the family's network. */
+  readonly access: (family: MessageCase['family']) => Promise<Access>
+}
+
+/** Starts the bench; everything ends with the test. */
+export async function startBench(
+  t: Teardown,
+  gatewayYaml: Readonly<Record<string, unknown>> = {},
+): Promise<Bench> {
+  const nodes = { evm: await startNode(t, { chainId: evmChainId }), solana: await startNode(t) }
+  const gateway = await startGateway(t, {
+    networks: {
+      alpha: { chainId: evmChainId, public: true, methods: evmOverrides },
+      sol: { family: 'solana', chainId: 'solana-test' },
+    },
+    routes: [
+      {
+        id: 'alpha-a',
+        network: 'alpha',
+        http: nodes.evm.url,
+        capabilities: allCapabilities,
+        headers: { 'X-Operator': 'operator-secret-3' },
+      },
+      { id: 'sol-a', network: 'sol', http: nodes.solana.url, capabilities: ['archive'] },
+    ],
+    gateway: gatewayYaml,
+  })
+  const slugs = { evm: 'alpha', solana: 'sol' }
+  return { gateway, nodes, access: async family => createAccess(gateway, 'paid', slugs[family]) }
+}
