@@ -5,6 +5,7 @@ import type { Gateway } from '../gateway.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { addressReader } from './address.ts'
 import { handleRequest } from './rpc.ts'
+import { SocketGate } from './socket-gate.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_HEADERS = 100
@@ -29,13 +30,16 @@ export function makePublicListener(
   server.maxHeadersCount = MAX_HEADERS
   server.maxConnections = limits.connections
   server.timeout = SILENCE
+  const gate = new SocketGate(limits.socketCalls)
   const options = { gateway, address: addressReader(trustedProxies) }
   server.on('request', (request, response) => {
     // A client that resets its connection is no error of ours.
     response.on('error', () => undefined)
-    void handleRequest(request, response, options).catch((error: unknown) => {
-      gateway.live.observer.bug(error, 'listener')
-      response.destroy()
+    gate.enter(request, response, () => {
+      void handleRequest(request, response, options).catch((error: unknown) => {
+        gateway.live.observer.bug(error, 'listener')
+        response.destroy()
+      })
     })
   })
   return server

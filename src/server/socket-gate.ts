@@ -1,0 +1,51 @@
+/**
+ * Bounds the calls in flight of one connection. A client can pipeline thousands, and Node enters the handler of each one
+ * that stands in the bytes it has read, so what is over the bound waits here and the connection is not read meanwhile.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+interface Line {
+  running: number
+  readonly waiting: (() => void)[]
+}
+
+/** Starts requests, at most `limit` at a time for each connection, in the order they came. */
+export class SocketGate {
+  readonly #limit: number
+  readonly #lines = new WeakMap<Socket, Line>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Runs `start` now or when an earlier request of the connection is over. */
+  enter({ socket }: IncomingMessage, response: ServerResponse, start: () => void): void {
+    const line = this.#lineOf(socket)
+    response.on('close', () => {
+      this.#leave(socket, line)
+    })
+    if (line.running < this.#limit) {
+      line.running += 1
+      start()
+      return
+    }
+    line.waiting.push(start)
+    socket.pause()
+  }
+
+  #leave(socket: Socket, line: Line): void {
+    const next = socket.destroyed ? undefined : line.waiting.shift()
+    if (next === undefined) line.running -= 1
+    else next()
+    if (line.waiting.length === 0 && socket.isPaused()) socket.resume()
+  }
+
+  #lineOf(socket: Socket): Line {
+    const known = this.#lines.get(socket)
+    if (known !== undefined) return known
+    const fresh = { running: 0, waiting: [] }
+    this.#lines.set(socket, fresh)
+    return fresh
+  }
+}
