@@ -6,12 +6,14 @@ import { rawJson } from './jsonrpc/raw.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { explain } from './pipeline/explain.ts'
 import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
+import type { ClientSockets } from './server/client-sockets.ts'
 import type { Network } from './snapshot/types.ts'
 
 /** What the routes tell about. */
 export interface AdminParts {
   readonly gateway: Gateway
   readonly metrics: Metrics
+  readonly sockets: ClientSockets
   readonly state: { readonly draining: boolean }
   readonly problems: readonly Problem[]
   /** Milliseconds since the Unix epoch. */
@@ -76,7 +78,7 @@ function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
   return { status: 200, json: explain(question, snapshot, id => live.upstreams.whyNot(id, live.now())) }
 }
 
-function registerGauges({ gateway, metrics, startedAt }: AdminParts): void {
+function registerGauges({ gateway, metrics, sockets, startedAt }: AdminParts): void {
   const { live } = gateway
   const routes = function* (read: (id: string) => number): Generator<[string[], number]> {
     for (const network of Object.values(gateway.snapshot.networks))
@@ -88,6 +90,16 @@ function registerGauges({ gateway, metrics, startedAt }: AdminParts): void {
   )
   metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
     routes(id => live.upstreams.get(id)?.inFlight ?? 0),
+  )
+  const slugs = (): string[] => Object.keys(gateway.snapshot.networks)
+  metrics.gauge('tollgate_ws_connections', 'Open client sockets', ['network'], () =>
+    slugs().map(slug => [[slug], sockets.count(slug)]),
+  )
+  metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], () =>
+    slugs().flatMap(slug => [
+      [[slug, 'client'], sockets.subscriptions(slug)],
+      [[slug, 'upstream'], live.subscriptions.count(slug)],
+    ]),
   )
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
     [[gateway.snapshot.version], 1],

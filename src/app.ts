@@ -12,15 +12,18 @@ import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, listen } from './server/listen.ts'
 import { makePublicListener } from './server/public-listener.ts'
+import type { PublicListener } from './server/public-listener.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
 import { Heads } from './upstream/heads.ts'
+import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
+import { Slots } from './usage/slots.ts'
 
 /** What `serve` is told. */
 export interface AppOptions {
@@ -71,8 +74,16 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
 
   const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
   const state = { draining: false }
-  const routes = adminRoutes({ gateway, metrics, state, problems, startedAt: Date.now() })
-  const bound = await openListeners(gateway, routes, closing)
+  const listener = makePublicListener(gateway, settings)
+  const routes = adminRoutes({
+    gateway,
+    metrics,
+    state,
+    problems,
+    sockets: listener.sockets,
+    startedAt: Date.now(),
+  })
+  const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
   return {
     ...bound,
@@ -96,9 +107,12 @@ function makeGateway(
   upstreams.reconcile(snapshot)
   const heads = new Heads(upstreams, snapshot)
   closing.push(() => heads.close())
+  const subscriptions = new Subscriptions(upstreams, heads, () => snapshot.gateway.timeouts.connect)
+  closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   return new Gateway(snapshot, keys, {
     ...{ meter, upstreams, heads, publicMeter: new PublicMeter(), badKeys: new BadKeys() },
+    ...{ subscriptions, subscriptionSlots: new Slots() },
     management: makeManagement(accounts, ledger, meter),
     observer: makeObserver(metrics, log),
     now: Date.now,
@@ -107,6 +121,7 @@ function makeGateway(
 
 async function openListeners(
   gateway: Gateway,
+  { server, sockets }: PublicListener,
   routes: ReturnType<typeof adminRoutes>,
   closing: Closing,
 ): Promise<{ readonly listen: string; readonly admin: string }> {
@@ -116,8 +131,11 @@ async function openListeners(
   })
   const adminBound = await listen(admin, adminAt)
   closing.push(() => drain(admin, Promise.resolve(), 0))
-  const server = makePublicListener(gateway, gateway.snapshot.gateway)
   const bound = await listen(server, listenAt)
-  closing.push(() => drain(server, gateway.idle(), timeouts.drain))
+  closing.push(async () => {
+    const told = sockets.drain()
+    await drain(server, gateway.idle(), timeouts.drain)
+    await told
+  })
   return { listen: bound, admin: adminBound }
 }

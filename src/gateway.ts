@@ -34,6 +34,7 @@ export class Gateway {
     this.#snapshot = snapshot
     this.live.upstreams.reconcile(snapshot)
     this.live.heads.watch(snapshot)
+    this.live.subscriptions.reconcile(Object.values(snapshot.networks).flatMap(network => network.routes))
   }
 
   /** Who a visitor is, before its body is read. */
@@ -62,6 +63,11 @@ export class Gateway {
   rate({ payer, plan, address }: Caller): RateState | null {
     const { meter, publicMeter, now } = this.live
     return payer === null ? publicMeter.rate(plan.rate, address, now()) : meter.rate(payer, now())
+  }
+
+  /** Changes whenever open sockets have to be looked at again: keys, accounts or the snapshot have changed. */
+  get epoch(): string {
+    return `${this.#keys.changes} ${this.#snapshot.version}`
   }
 
   /** Messages being handled. */

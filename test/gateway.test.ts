@@ -41,7 +41,10 @@ t.test('internal: what throws within the line is told as such, once, and charged
     },
     now: Date.now,
   } as unknown as Live
-  const server = makePublicListener(new Gateway(snapshot, { find: () => null }, live), snapshot.gateway)
+  const { server } = makePublicListener(
+    new Gateway(snapshot, { find: () => null, changes: 0 }, live),
+    snapshot.gateway,
+  )
   server.listen(0, '127.0.0.1')
   t.teardown(() => {
     server.closeAllConnections()

@@ -16,12 +16,17 @@ export class KeyCache {
   readonly #known = new LRUCache<string, KeyOwner>({ max: KNOWN })
   readonly #unknown: LRUCache<string, true>
   readonly #unsubscribe: () => void
+  /** How often something has changed, here or elsewhere: who keeps what `find` said looks again when it moves. */
+  changes = 0
 
   /** `clock` in milliseconds. */
   constructor(source: KeySource, clock: { now(): number } = performance) {
     this.#source = source
     this.#unknown = new LRUCache({ max: UNKNOWN, ttl: UNKNOWN_TTL, ttlResolution: 0, perf: clock })
-    this.#unsubscribe = source.onChange(keys => keys.forEach(key => this.#known.delete(key)))
+    this.#unsubscribe = source.onChange(keys => {
+      this.changes += 1
+      for (const key of keys) this.#known.delete(key)
+    })
   }
 
   /** The owner of an API key, as of the last change here or the last poll. */
@@ -32,6 +37,7 @@ export class KeyCache {
   /** Forgets everything when another process has changed something; to be called several times a second. */
   poll(): void {
     if (!this.#source.changedElsewhere()) return
+    this.changes += 1
     this.#known.clear()
     this.#unknown.clear()
   }

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Reason } from '../jsonrpc/refusal-table.ts'
 import { Tally } from './tally.ts'
-import type { AttemptObservation, Observation } from './observation.ts'
+import type { AttemptObservation, NotificationObservation, Observation } from './observation.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
@@ -32,6 +32,9 @@ export class Metrics {
     'route',
   ])
   readonly #attemptCount = this.#tally('tollgate_attempt_seconds_count', 'Tries timed', ['network', 'route'])
+  readonly #notifications = this.#tally('tollgate_ws_notifications_total', 'Messages of subscriptions', [
+    'network',
+  ])
   readonly #duration = this.#histogram('tollgate_call_duration_seconds', 'From arrival to reply', SECONDS)
   readonly #overhead = this.#histogram('tollgate_overhead_seconds', 'Without upstream time', OVERHEAD_SECONDS)
   readonly #commit: Histogram
@@ -59,6 +62,11 @@ export class Metrics {
     this.#attempts.add([network, route, result])
     this.#attemptSeconds.add([network, route], ms / 1000)
     this.#attemptCount.add([network, route])
+  }
+
+  notification({ network, plan, requests }: NotificationObservation): void {
+    this.#notifications.add([network])
+    if (requests > 0) this.#requests.add([network, plan], requests)
   }
 
   refused(reason: Reason): void {

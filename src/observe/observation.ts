@@ -29,10 +29,19 @@ export interface AttemptObservation {
   readonly ms: number
 }
 
+/** One message of a subscription that went to a client. */
+export interface NotificationObservation {
+  readonly network: string
+  readonly plan: string
+  /** Requests charged. */
+  readonly requests: number
+}
+
 /** Where observations go. */
 export interface Observer {
   call(observation: Observation): void
   attempt(observation: AttemptObservation): void
+  notification(observation: NotificationObservation): void
   /** A message refused before any call in it was read. */
   refused(reason: Reason): void
   /** A bug: something threw that should not have. */

@@ -14,6 +14,9 @@ export function makeObserver(metrics: Metrics, log: Logger): Observer {
       metrics.attempt(seen)
       if (seen.result !== 'ok' && seen.result !== 'error') log.warn(seen, 'attempt failed')
     },
+    notification(seen) {
+      metrics.notification(seen)
+    },
     refused(reason) {
       metrics.refused(reason)
     },

@@ -16,7 +16,12 @@ export interface StreamAnswer extends OpenMember {
 
 /** An answer that is all here. */
 export type WholeAnswer =
-  | { readonly kind: 'result'; readonly result: Raw }
+  | {
+      readonly kind: 'result'
+      readonly result: Raw
+      /** Told once whether the result reached the transport: what it promises begins then, or is undone. */
+      readonly delivered?: (sent: boolean) => void
+    }
   /** The error object of a node, or of a `service_*` method. */
   | { readonly kind: 'error'; readonly error: Raw }
   | { readonly kind: 'refused'; readonly refusal: Refusal }

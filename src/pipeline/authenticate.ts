@@ -6,6 +6,7 @@ import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { RateLimit } from '../usage/bucket.ts'
 import type { Network, Plan, Snapshot } from '../snapshot/types.ts'
 import type { Caller } from './caller.ts'
+import type { Session } from './session.ts'
 
 /** What is known of a message before its body is read. */
 export interface Visitor {
@@ -18,20 +19,23 @@ export interface Visitor {
   readonly limitAddress: string
   readonly origin: string | undefined
   readonly transport: 'http' | 'ws'
+  readonly session: Session | null
 }
 
 /** Finds the owner of a key. */
 export interface Keys {
   find(key: string): KeyOwner | null
+  /** Counts changes of keys and their owners. */
+  readonly changes: number
 }
 
 /** The caller that a visitor's key stands for. */
 export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): Caller | Refusal {
-  const { network, key, limitAddress: address, transport } = visitor
+  const { network, key, limitAddress: address, transport, session } = visitor
   if (key === 'public') {
     const plan = snapshot.plans['public']
     return network.public && plan !== undefined
-      ? { network, plan, payer: null, address, transport }
+      ? { network, plan, payer: null, address, transport, session }
       : refuse('invalid_key')
   }
   const owner = keys.find(key)
@@ -45,13 +49,8 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   const plan = snapshot.plans[account.plan]
   // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
   if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
-  return {
-    network,
-    plan,
-    payer: { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) },
-    address,
-    transport,
-  }
+  const payer = { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) }
+  return { network, plan, payer, address, transport, session }
 }
 
 /** An endpoint's own rate bursts as its plan's does, and always enough for the dearest call. */

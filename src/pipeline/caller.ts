@@ -1,5 +1,6 @@
 /** Who calls: what authentication returns and every later stage takes. */
 import type { KeyOwner } from '../accounts/types.ts'
+import type { Session } from './session.ts'
 import type { CodeColumn } from '../jsonrpc/refusal.ts'
 import type { RateLimit } from '../usage/bucket.ts'
 import type { Network, Plan } from '../snapshot/types.ts'
@@ -18,6 +19,8 @@ export interface Caller {
   /** The client's address, an IPv6 one cut to its /64. */
   readonly address: string
   readonly transport: 'http' | 'ws'
+  /** Where subscriptions live; null over HTTP. */
+  readonly session: Session | null
 }
 
 /** Which column of refusal codes a network's clients expect. */

@@ -2,10 +2,12 @@
 import type { Observer } from '../observe/observation.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Heads } from '../upstream/heads.ts'
+import type { Subscriptions } from '../upstream/subscriptions/subscriptions.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { BadKeys } from '../usage/bad-keys.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Payer } from './caller.ts'
+import type { Slots } from '../usage/slots.ts'
 import type { PublicMeter } from '../usage/public-meter.ts'
 
 /** The `service_*` methods, as the line sees them. */
@@ -27,6 +29,9 @@ export interface Live {
   readonly meter: Meter
   readonly publicMeter: PublicMeter
   readonly badKeys: BadKeys
+  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile'>
+  /** Subscriptions by who holds them. */
+  readonly subscriptionSlots: Slots
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management

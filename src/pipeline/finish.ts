@@ -31,6 +31,7 @@ export async function seal(passed: Passed, caller: Caller, context: Context): Pr
   if (admission === null || (await live.meter.committed(admission))) return passed
   live.meter.giveBack(admission)
   if (answer.kind === 'stream') answer.tail.destroy()
+  if (answer.kind === 'result') answer.delivered?.(false)
   return { ...passed, answer: refused(refuse('journal_unavailable')), admission: null }
 }
 
@@ -38,6 +39,7 @@ export async function seal(passed: Passed, caller: Caller, context: Context): Pr
 export function finish(passed: Passed, caller: Caller, delivered: Delivered, { live }: Context): void {
   const { answer, admission, rule, upstreamMs } = passed
   const { network, plan, transport, payer } = caller
+  if (answer.kind === 'result') answer.delivered?.(true)
   const outcome = outcomeOf(passed, delivered)
   const method = rule?.match ?? 'other'
   if (admission !== null)

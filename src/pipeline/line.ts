@@ -1,9 +1,10 @@
 /** The line that every call walks: find → tier → params → admit → able → forward. */
 import type { Call } from '../jsonrpc/call.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
-import type { Rule } from '../snapshot/types.ts'
+import type { MethodRow, Rule } from '../snapshot/types.ts'
 import type { Admission } from '../usage/meter.ts'
 import { ableRoutes, needsArchive } from './able.ts'
 import { refused } from './answer.ts'
@@ -50,6 +51,9 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
   if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
   if (rule.answer !== null)
     return { ...charge, answer: { kind: 'result', result: localResult(rule.answer, network) }, upstreamMs: 0 }
+  const subscribing = subscriptionAnswer(row, call.method, checked.params, routes, caller)
+  if (subscribing !== null)
+    return { ...charge, answer: await guarded(() => subscribing, context), upstreamMs: 0 }
   const request: Request = { network, rule, method: call.method, params: checked.params, routes }
   const begin = performance.now()
   const answer = await guarded(async () => (await forward(request, mode, context)).answer, context)
@@ -58,6 +62,20 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
 
 function over(answer: Answer, rule: Rule | null): Passed {
   return { answer, rule, admission: null, publicCost: 0, upstreamMs: 0 }
+}
+
+/** What the socket's session makes of a subscribe or unsubscribe call; null for any other. */
+function subscriptionAnswer(
+  row: MethodRow,
+  method: string,
+  params: Raw,
+  routes: readonly string[],
+  caller: Caller,
+): Promise<Answer> | null {
+  const { session } = caller
+  if (session === null) return null
+  if (row.rule.unsubscribes !== null) return Promise.resolve(session.unsubscribe(params, caller))
+  return row.rule.subscribe === null ? null : session.subscribe(row, { method, params, routes }, caller)
 }
 
 /** Takes rate, quota and charge; null on the public route, which is charged to nobody. */

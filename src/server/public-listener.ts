@@ -5,6 +5,8 @@ import type { Gateway } from '../gateway.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { addressReader } from './address.ts'
 import { handleRequest } from './rpc.ts'
+import type { ClientSockets } from './client-sockets.ts'
+import { takeUpgrades } from './upgrade.ts'
 import { SocketGate } from './socket-gate.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -14,11 +16,17 @@ const CHECK_EVERY = 2_000
 /** Milliseconds after which a connection on which nothing moves is cut: above the longest call. */
 const SILENCE = 120_000
 
+/** The server, and the WebSockets that came through it. */
+export interface PublicListener {
+  readonly server: Server
+  readonly sockets: ClientSockets
+}
+
 /** Makes the server; it is not bound yet. */
 export function makePublicListener(
   gateway: Gateway,
   { limits, timeouts, trustedProxies }: GatewayConfig,
-): Server {
+): PublicListener {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headers,
@@ -42,5 +50,6 @@ export function makePublicListener(
       })
     })
   })
-  return server
+  const sockets = takeUpgrades(server, { ...options, maxPayload: limits.body })
+  return { server, sockets }
 }

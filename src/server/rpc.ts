@@ -23,7 +23,7 @@ export interface RpcOptions {
 }
 
 /** One request on its way through the listener. */
-interface Visit {
+export interface Visit {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
@@ -55,7 +55,14 @@ export async function handleRequest(
     return
   }
   const { key, network } = target
-  const caller = gateway.admit({ network, key, origin, transport: 'http', ...address(request) })
+  const caller = gateway.admit({
+    network,
+    key,
+    origin,
+    transport: 'http',
+    session: null,
+    ...address(request),
+  })
   const refusal = isRefusal(caller) ? caller : checkMedia(request)
   if (isRefusal(caller) || refusal !== null) {
     refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
@@ -65,7 +72,7 @@ export async function handleRequest(
 }
 
 /** What is asked for, or the first check that fails. */
-function readTarget(request: IncomingMessage, gateway: Gateway): (Target & { kind: 'rpc' }) | Refusal {
+export function readTarget(request: IncomingMessage, gateway: Gateway): (Target & { kind: 'rpc' }) | Refusal {
   const hosts = request.rawHeaders.filter(
     (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
   )
@@ -100,8 +107,14 @@ function answerPreflight({ request, response, requestId, cors }: Visit): void {
   response.end()
 }
 
-/** Refuses before the body was read; the rest of it decides whether the connection can be kept. */
-function refuseEarly(visit: Visit, refusal: Refusal, column: CodeColumn, gateway: Gateway): void {
+/** Refuses before the body was read (`status` replaces the table's); the rest of it decides whether the connection can be kept. */
+export function refuseEarly(
+  visit: Visit,
+  refusal: Refusal,
+  column: CodeColumn,
+  gateway: Gateway,
+  status = statusOf(refusal, column),
+): void {
   const { request, response, requestId, cors } = visit
   gateway.live.observer.refused(refusal.reason)
   const headers = headersOf({ requestId, cors, rate: null })
@@ -109,6 +122,6 @@ function refuseEarly(visit: Visit, refusal: Refusal, column: CodeColumn, gateway
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', 'POST, OPTIONS')
   const keep = isShort(request)
   if (!keep) headers.push('Connection', 'close')
-  sendWhole(response, statusOf(refusal, column), headers, encodeRefusal(refusal, 'null', column, requestId))
+  sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))
   if (!keep) linger(request, response)
 }

@@ -61,15 +61,20 @@ export class Meter {
 
   /** Takes rate and quota and begins the charge of one call, or takes nothing and refuses. */
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
+    const limited = this.#ledger.available(now) ? this.#takeRates(payer, cost, now) : null
+    if (limited !== null) return limited
+    const admission = this.admitUnrated(payer, method, cost, now)
+    if ('reason' in admission) this.#returnRates(payer, cost)
+    return admission
+  }
+
+  /** The same without the rate: a delivered notification spends quota only. */
+  admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
     const { account, plan } = payer
     if (!this.#ledger.available(now)) return refuse('journal_unavailable')
     const meter = this.#meterOf(account)
-    const limited = this.#takeRates(payer, cost, now)
-    if (limited !== null) return limited
-    if (!meter.takeQuota(plan, cost, now)) {
-      this.#returnRates(payer, cost)
+    if (!meter.takeQuota(plan, cost, now))
       return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
-    }
     const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
     return { payer, cost, cell, group: this.#ledger.charge(cell, cost) }
   }

@@ -1,0 +1,181 @@
+/** The subscriptions of one client's socket: its own ids, its limits, and each message charged before it leaves. */
+import { randomBytes } from 'node:crypto'
+import { elementsOf } from '../jsonrpc/elements.ts'
+import { isRefusal } from '../jsonrpc/is-refusal.ts'
+import { rawJson } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Family, MethodRow } from '../snapshot/types.ts'
+import type { Share } from '../upstream/subscriptions/subscriptions.ts'
+import { refused } from './answer.ts'
+import type { WholeAnswer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Live } from './context.ts'
+import { holderOf } from './holder.ts'
+import type { Outbox } from './outbox.ts'
+import type { Session } from './session.ts'
+
+/** The socket as the session uses it. */
+export interface ClientEnd {
+  send(frame: Raw): void
+  close(code: number, reason: string): void
+}
+
+interface Subscription {
+  /** Raw, as the client knows it. */
+  readonly id: Raw
+  /** Method name of its messages, under which they are charged. */
+  readonly name: string
+  readonly holder: string
+  share: Share | null
+  /** Messages that wait for the client to be told the id; null afterwards. */
+  held: (readonly [result: Raw, last: boolean])[] | null
+}
+
+let lastSolanaId = 0
+
+/** What a client holds on its socket. */
+export class ClientSession implements Session {
+  /** Who the client is now; kept up to date by the socket. */
+  caller: Caller | null = null
+  readonly #live: Live
+  readonly #outbox: Outbox
+  readonly #end: ClientEnd
+  readonly #notificationCost: () => number
+  readonly #subscriptions = new Map<Raw, Subscription>()
+  #closed = false
+
+  constructor(live: Live, outbox: Outbox, end: ClientEnd, notificationCost: () => number) {
+    this.#live = live
+    this.#outbox = outbox
+    this.#end = end
+    this.#notificationCost = notificationCost
+  }
+
+  /** Subscriptions held now. */
+  get size(): number {
+    return this.#subscriptions.size
+  }
+
+  async subscribe(
+    row: MethodRow,
+    call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    caller: Caller,
+  ): Promise<WholeAnswer> {
+    const { network, plan } = caller
+    const holder = holderOf(caller)
+    // Reserved before the first await: racing frames cannot pass the limit.
+    if (!this.#live.subscriptionSlots.take(holder, plan.ws.subscriptions))
+      return refused(refuse('too_many_subscriptions', undefined, { limit: plan.ws.subscriptions }))
+    const name = notificationName(network.family, row.rule.match)
+    const subscription: Subscription = { id: newId(network.family), name, holder, share: null, held: [] }
+    this.#subscriptions.set(subscription.id, subscription)
+    const joined = await this.#live.subscriptions.join(network, row, call, {
+      message: (result, last) => {
+        this.#hear(subscription, result, last)
+      },
+      lost: why => {
+        this.#end.close(1012, why)
+      },
+    })
+    if (!('leave' in joined)) {
+      this.#forget(subscription)
+      return isRefusal(joined) ? refused(joined) : { kind: 'error', error: joined.error }
+    }
+    subscription.share = joined
+    if (this.#closed || !this.#subscriptions.has(subscription.id)) joined.leave()
+    return {
+      kind: 'result',
+      result: subscription.id,
+      delivered: sent => {
+        if (sent) this.#release(subscription)
+        else this.#forget(subscription)
+      },
+    }
+  }
+
+  unsubscribe(params: Raw, { network }: Caller): WholeAnswer {
+    const id = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
+    const subscription = id === undefined ? undefined : this.#subscriptions.get(id)
+    if (subscription === undefined) return { kind: 'error', error: unknownId(network.family) }
+    this.#forget(subscription)
+    return { kind: 'result', result: 'true' }
+  }
+
+  /** Leaves everything: the socket is gone. */
+  close(): void {
+    this.#closed = true
+    for (const subscription of [...this.#subscriptions.values()]) this.#forget(subscription)
+  }
+
+  #forget(subscription: Subscription): void {
+    if (!this.#subscriptions.delete(subscription.id)) return
+    subscription.share?.leave()
+    this.#live.subscriptionSlots.free(subscription.holder)
+  }
+
+  #release(subscription: Subscription): void {
+    const held = subscription.held ?? []
+    subscription.held = null
+    for (const [result, last] of held) this.#hear(subscription, result, last)
+  }
+
+  #hear(subscription: Subscription, result: Raw, last: boolean): void {
+    const { caller } = this
+    if (caller === null || !this.#subscriptions.has(subscription.id)) return
+    if (subscription.held !== null) {
+      subscription.held.push([result, last])
+      return
+    }
+    if (last) this.#forget(subscription)
+    this.#deliver(encodeNotification(caller.network.family, subscription, result), subscription.name, caller)
+  }
+
+  #deliver(frame: Raw, name: string, { network, plan, payer }: Caller): void {
+    const { meter, observer, now } = this.#live
+    const cost = payer === null ? 0 : this.#notificationCost()
+    const send = (): void => {
+      this.#end.send(frame)
+      observer.notification({ network: network.slug, plan: plan.name, requests: cost })
+    }
+    if (payer === null) {
+      send()
+      return
+    }
+    const admission = meter.admitUnrated(payer, name, cost, now())
+    if (isRefusal(admission)) {
+      this.#end.close(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
+      return
+    }
+    this.#outbox.push(admission, committed => {
+      if (!committed) this.#end.close(1013, 'journal_unavailable')
+      else {
+        send()
+        meter.settle(admission, { error: false, bytesOut: frame.length, upstreamMs: 0 })
+      }
+    })
+  }
+}
+
+function notificationName(family: Family, match: string): string {
+  return family === 'evm' ? 'eth_subscription' : match.replace(/Subscribe$/, 'Notification')
+}
+
+/** 128 random bits in hex as geth gives them; an integer on Solana. */
+function newId(family: Family): Raw {
+  if (family === 'evm') return `"0x${randomBytes(16).toString('hex')}"`
+  lastSolanaId += 1
+  return String(lastSolanaId)
+}
+
+function unknownId(family: Family): Raw {
+  return family === 'evm'
+    ? rawJson({ code: -32000, message: 'subscription not found' })
+    : rawJson({ code: -32602, message: 'Invalid subscription id.' })
+}
+
+function encodeNotification(family: Family, { id, name }: Subscription, result: Raw): Raw {
+  return family === 'evm'
+    ? `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":${id},"result":${result}}}`
+    : `{"jsonrpc":"2.0","method":"${name}","params":{"result":${result},"subscription":${id}}}`
+}

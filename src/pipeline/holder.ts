@@ -1,0 +1,6 @@
+import type { Caller } from './caller.ts'
+
+/** Who holds connections and subscriptions: the account, or on the public route the address. */
+export function holderOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
+  return payer === null ? `public ${address}` : payer.account.id
+}

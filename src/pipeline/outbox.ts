@@ -1,0 +1,24 @@
+/** Lets notifications out once their charge is on disk, in the order they came. */
+import type { Admission } from '../usage/meter.ts'
+
+type Release = (committed: boolean) => void
+
+/** Gathers the notifications of one loop turn, which share one commit. */
+export class Outbox {
+  #group: Admission['group'] | null = null
+  #waiting: Release[] = []
+
+  /** Calls `release` when the admission's commit has been tried. */
+  push({ group }: Admission, release: Release): void {
+    if (this.#group !== group) {
+      const waiting: Release[] = []
+      this.#group = group
+      this.#waiting = waiting
+      void group.settled().then(() => {
+        if (this.#group === group) this.#group = null
+        for (const each of waiting) each(group.state === 'committed')
+      })
+    }
+    this.#waiting.push(release)
+  }
+}

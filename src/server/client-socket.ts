@@ -1,0 +1,151 @@
+/** One client's WebSocket: its frames walk the same line as HTTP bodies. */
+import type { Socket } from 'node:net'
+import type { RawData, WebSocket } from 'ws'
+import type { Gateway } from '../gateway.ts'
+import { isRefusal } from '../jsonrpc/is-refusal.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Visitor } from '../pipeline/authenticate.ts'
+import type { Caller } from '../pipeline/caller.ts'
+import { ClientSession } from '../pipeline/client-session.ts'
+import type { Outbox } from '../pipeline/outbox.ts'
+import { nextRequestId } from './request-id.ts'
+import { SlowReader } from './slow-reader.ts'
+import { SocketSink } from './socket-sink.ts'
+
+/** Messages of one socket that are being handled at a time; above that it is not read. */
+const IN_FLIGHT = 100
+/** Milliseconds between pings; one that is not answered by the next ends the connection. */
+const PING_EVERY = 30_000
+/** Milliseconds that a client gets to answer a close. */
+const CLOSE_PATIENCE = 2_000
+
+/** What a socket is made of. */
+export interface ClientSocketOptions {
+  readonly gateway: Gateway
+  readonly outbox: Outbox
+  readonly visitor: Omit<Visitor, 'session'>
+  readonly caller: Caller
+  readonly onClose: () => void
+}
+
+/** Opens with the upgrade, closes with the connection. */
+export class ClientSocket {
+  readonly network: string
+  readonly session: ClientSession
+  readonly #socket: WebSocket
+  readonly #options: ClientSocketOptions
+  readonly #slow: SlowReader
+  readonly #waiting: Buffer[] = []
+  #inFlight = 0
+  #alive = true
+  #pingAt = Date.now() + PING_EVERY
+  #closing = false
+
+  constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
+    const { gateway, outbox, caller } = options
+    this.#socket = socket
+    this.#options = options
+    this.#slow = new SlowReader(connection)
+    this.network = caller.network.slug
+    this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)
+    this.session.caller = { ...caller, session: this.session }
+    socket.on('message', (data, isBinary) => {
+      this.#receive(data, isBinary)
+    })
+    socket.on('pong', () => (this.#alive = true))
+    // ws closes with the right code by itself; an error only has to be heard.
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.session.close()
+      options.onClose()
+    })
+  }
+
+  /** Who the client is now; null when its key no longer opens this network. */
+  get caller(): Caller | null {
+    return this.session.caller
+  }
+
+  send(frame: Raw): void {
+    if (this.#socket.readyState === this.#socket.OPEN)
+      this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
+  }
+
+  /** Says goodbye; a client that does not answer is cut. */
+  close(code: number, reason: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    this.#socket.close(code, reason)
+    setTimeout(() => {
+      this.#socket.terminate()
+    }, CLOSE_PATIENCE).unref()
+  }
+
+  /** Looks whether the key still opens this socket; it is closed when not. */
+  recheck(): boolean {
+    const { gateway, visitor } = this.#options
+    if (gateway.snapshot.networks[this.network] === undefined) {
+      this.close(1001, 'the network is no longer served')
+      return false
+    }
+    const network = gateway.snapshot.networks[this.network] ?? visitor.network
+    const caller = gateway.admit({ ...visitor, network, session: this.session })
+    this.session.caller = isRefusal(caller) ? null : caller
+    if (isRefusal(caller)) this.close(1008, caller.reason)
+    return !isRefusal(caller)
+  }
+
+  /** Once a second: pings, and ends connections that are dead or stuck. */
+  tick(now: number): void {
+    if (this.#slow.isStuck(now)) this.close(1013, 'the client does not read')
+    if (now < this.#pingAt) return
+    this.#pingAt = now + PING_EVERY
+    if (!this.#alive) {
+      this.#socket.terminate()
+      return
+    }
+    this.#alive = false
+    this.#socket.ping()
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#alive = true
+    if (isBinary) {
+      this.close(1003, 'send text')
+      return
+    }
+    // With the default binaryType a message is one Buffer.
+    this.#waiting.push(data as Buffer)
+    this.#next()
+  }
+
+  /** Starts what may start. ws goes on telling of frames that it has read already, so they wait here. */
+  #next(): void {
+    while (this.#inFlight < IN_FLIGHT) {
+      const body = this.#waiting.shift()
+      if (body === undefined) break
+      this.#inFlight += 1
+      void this.#handle(body).finally(() => {
+        this.#inFlight -= 1
+        this.#next()
+      })
+    }
+    if (this.#waiting.length > 0) this.#socket.pause()
+    else if (this.#socket.isPaused) this.#socket.resume()
+  }
+
+  async #handle(body: Buffer): Promise<void> {
+    if (this.#closing || !this.recheck()) return
+    const { caller } = this.session
+    if (caller === null) return
+    const sink = new SocketSink(
+      frame => {
+        this.send(frame)
+      },
+      () => {
+        this.close(1011, 'internal error')
+      },
+    )
+    await this.#options.gateway.handle(body, caller, sink, nextRequestId())
+  }
+}

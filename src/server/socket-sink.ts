@@ -1,0 +1,39 @@
+/** A reply over a WebSocket: one text frame a message. */
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Sink } from '../pipeline/sink.ts'
+
+/** Sends what the pipeline says through `send`; status and headers have no meaning here. */
+export class SocketSink implements Sink {
+  readonly streams = false
+  readonly #send: (frame: Raw) => void
+  readonly #fail: () => void
+
+  constructor(send: (frame: Raw) => void, fail: () => void) {
+    this.#send = send
+    this.#fail = fail
+  }
+
+  whole(_: number, body: Raw): void {
+    this.#send(body)
+  }
+
+  empty(): void {
+    // Nothing is said to a notification.
+  }
+
+  begin(): void {
+    throw new Error('a socket does not stream')
+  }
+
+  write(): Promise<boolean> {
+    throw new Error('a socket does not stream')
+  }
+
+  end(): void {
+    throw new Error('a socket does not stream')
+  }
+
+  cut(): void {
+    this.#fail()
+  }
+}

@@ -1,0 +1,44 @@
+/** What an upstream says over its socket: replies to our requests, and notifications. */
+import { nameOf } from '../../jsonrpc/names.ts'
+import { memberOf, membersOf } from '../../jsonrpc/elements.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { readReply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
+import { skipSpace, skipValue } from '../../jsonrpc/skip.ts'
+
+/** One message of a subscription, its parts as they were sent. */
+export interface Notification {
+  readonly kind: 'notification'
+  /** Such as `eth_subscription` or `slotNotification`. */
+  readonly method: string
+  /** The upstream's id of the subscription, raw. */
+  readonly subscription: Raw
+  readonly result: Raw
+}
+
+/** A reply to one of our requests. */
+export interface FrameReply {
+  readonly kind: 'reply'
+  readonly id: number
+  /** Null when it is not well formed. */
+  readonly reply: Reply | null
+}
+
+/** Reads a text frame; null when it is neither. */
+export function readFrame(raw: Raw): Notification | FrameReply | null {
+  const begin = skipSpace(raw, 0)
+  const end = raw.charCodeAt(begin) === 123 ? skipValue(raw, begin, 10_000) : -1
+  if (end < 0) return null
+  const object = raw.slice(begin, end)
+  const members = new Map(membersOf(object))
+  const method = members.get('method')
+  const id = members.get('id')
+  if (method === undefined)
+    return id === undefined ? null : { kind: 'reply', id: Number(id), reply: readReply(object, Number(id)) }
+  const params = members.get('params')
+  if (method.charCodeAt(0) !== 34 || params?.charCodeAt(0) !== 123) return null
+  const subscription = memberOf(params, 'subscription')
+  const result = memberOf(params, 'result')
+  if (subscription == null || result == null) return null
+  return { kind: 'notification', method: nameOf(method), subscription, result }
+}

@@ -1,0 +1,48 @@
+/** What a subscription missed between two upstream sockets, by its kind. */
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Ask } from './upstream-socket.ts'
+
+/** Blocks that a gap may span before the client is told to start again. */
+export const WIDEST_GAP = 128
+
+/** The gap cannot be filled: the client has to start again. */
+export class GapTooWide extends Error {}
+
+/** The upstream that was asked to fill a gap broke: another one may. */
+export class GapBroken extends Error {}
+
+/** Knows what was delivered, and asks for what was missed. */
+export interface GapFiller {
+  /** Called once the first subscription stands. */
+  started(ask: Ask): Promise<void>
+  /** Whether a live message is to be passed on: not when it has been delivered already. */
+  take(result: Raw): boolean
+  /** Whether the message was the last one of its subscription. */
+  isLast(result: Raw): boolean
+  /** What was missed, in order. `head` is the last known block of the route that broke. */
+  fill(ask: Ask, head: number | null): AsyncIterable<Raw>
+}
+
+/** For kinds that go on without filling. */
+export const noFiller: GapFiller = {
+  started: () => Promise.resolve(),
+  take: () => true,
+  isLast: () => false,
+  fill: () => nothing(),
+}
+
+/** The raw result of a question; throws when there is none. */
+export async function mustAsk(ask: Ask, method: string, params: Raw): Promise<Raw> {
+  const reply = await ask(method, params)
+  if (reply?.kind !== 'result') throw new GapBroken(`${method} gave no result`)
+  return reply.result
+}
+
+/** A block number as JSON-RPC writes it (EIP-1474, "Quantity"). */
+export function quantity(number: number): Raw {
+  return `"0x${number.toString(16)}"`
+}
+
+async function* nothing(): AsyncGenerator<Raw> {
+  // there is nothing to fill
+}

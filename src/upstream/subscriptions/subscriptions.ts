@@ -1,0 +1,112 @@
+/** All shared subscriptions: one upstream subscription for equal calls on one network. */
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Refusal } from '../../jsonrpc/refusal.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
+import type { MethodRow, Network, Route } from '../../snapshot/types.ts'
+import type { Heads } from '../heads.ts'
+import type { Upstreams } from '../upstreams.ts'
+import { compact, fillerOf } from './kind.ts'
+import { SharedSubscription } from './shared.ts'
+import type { Listener } from './shared.ts'
+import { UpstreamSockets } from './upstream-sockets.ts'
+
+/** Milliseconds that an upstream subscription is kept after its last client left. */
+const GRACE = 10_000
+
+/** A client's part in a shared subscription. */
+export interface Share {
+  leave(): void
+}
+
+interface Entry {
+  readonly network: string
+  readonly shared: SharedSubscription
+  grace: NodeJS.Timeout | null
+}
+
+/** Joins clients to shared subscriptions. */
+export class Subscriptions {
+  readonly #upstreams: Upstreams
+  readonly #heads: Heads
+  readonly #sockets: UpstreamSockets
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(upstreams: Upstreams, heads: Heads, connectTimeout: () => number) {
+    this.#upstreams = upstreams
+    this.#heads = heads
+    this.#sockets = new UpstreamSockets(connectTimeout)
+  }
+
+  /** Joins `listener` to the subscription of this call; a refusal or a node's error leaves nothing behind. */
+  async join(
+    network: Network,
+    row: MethodRow,
+    call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    listener: Listener,
+  ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
+    const params = compact(call.params)
+    const key = `${network.slug} ${call.method} ${params}`
+    const entry = this.#entries.get(key) ?? this.#start(key, network, row, { ...call, params })
+    const { shared } = entry
+    if (entry.grace !== null) clearTimeout(entry.grace)
+    entry.grace = null
+    shared.listeners.add(listener)
+    const begun = await shared.begun
+    if (begun !== 'begun') {
+      shared.listeners.delete(listener)
+      return begun
+    }
+    return {
+      leave: () => {
+        shared.listeners.delete(listener)
+        if (shared.listeners.size === 0 && entry.grace === null)
+          entry.grace = setTimeout(() => {
+            shared.stop()
+          }, GRACE)
+      },
+    }
+  }
+
+  /** Upstream subscriptions of a network now. */
+  count(slug: string): number {
+    return [...this.#entries.values()].filter(({ network }) => network === slug).length
+  }
+
+  /** Closes the sockets of routes that no snapshot names any more, or names otherwise. */
+  reconcile(routes: Iterable<Route>): void {
+    const wanted = new Map([...routes].map(route => [route.id, JSON.stringify([route.ws, route.headers])]))
+    this.#sockets.retain((id, definition) => wanted.get(id) === definition)
+  }
+
+  close(): void {
+    for (const { shared, grace } of this.#entries.values()) {
+      if (grace !== null) clearTimeout(grace)
+      shared.stop()
+    }
+    this.#sockets.close()
+  }
+
+  #start(
+    key: string,
+    network: Network,
+    row: MethodRow,
+    {
+      method,
+      params,
+      routes,
+    }: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+  ): Entry {
+    const shared = new SharedSubscription({
+      ...{ method, params, sockets: this.#sockets, filler: fillerOf(method, params) },
+      unsubscribe: row.rule.subscribe ?? '',
+      routes: () => this.#upstreams.candidates(network, routes, Date.now()).map(({ route }) => route),
+      headOf: routeId => this.#heads.of(routeId),
+      onOver: () => {
+        if (this.#entries.get(key)?.shared === shared) this.#entries.delete(key)
+      },
+    })
+    const entry: Entry = { network: network.slug, shared, grace: null }
+    this.#entries.set(key, entry)
+    return entry
+  }
+}
