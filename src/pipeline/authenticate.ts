@@ -5,8 +5,7 @@ import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { RateLimit } from '../usage/bucket.ts'
 import type { Network, Plan, Snapshot } from '../snapshot/types.ts'
-import type { Caller } from './caller.ts'
-import type { Session } from './session.ts'
+import type { Caller, Session } from './caller.ts'
 
 /** What is known of a message before its body is read. */
 export interface Visitor {

@@ -1,9 +1,10 @@
 /** Who calls: what authentication returns and every later stage takes. */
 import type { KeyOwner } from '../accounts/types.ts'
-import type { Session } from './session.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn } from '../jsonrpc/refusal.ts'
 import type { RateLimit } from '../usage/bucket.ts'
-import type { Network, Plan } from '../snapshot/types.ts'
+import type { WholeAnswer } from './answer.ts'
+import type { MethodRow, Network, Plan } from '../snapshot/types.ts'
 
 /** Who is charged: the owner of the key, and the plan of the moment. */
 export interface Payer extends KeyOwner {
@@ -21,6 +22,18 @@ export interface Caller {
   readonly transport: 'http' | 'ws'
   /** Where subscriptions live; null over HTTP. */
   readonly session: Session | null
+}
+
+/** A socket's side of subscribing. */
+export interface Session {
+  /** Begins a subscription on one of the routes; the answer holds the client's own id for it. */
+  subscribe(
+    row: MethodRow,
+    call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    caller: Caller,
+  ): Promise<WholeAnswer>
+  /** Ends a subscription of this socket; another's id is unknown. */
+  unsubscribe(params: Raw, caller: Caller): WholeAnswer
 }
 
 /** Which column of refusal codes a network's clients expect. */

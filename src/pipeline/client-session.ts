@@ -9,11 +9,10 @@ import type { Family, MethodRow } from '../snapshot/types.ts'
 import type { Share } from '../upstream/subscriptions/subscriptions.ts'
 import { refused } from './answer.ts'
 import type { WholeAnswer } from './answer.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, Session } from './caller.ts'
 import type { Live } from './context.ts'
 import { holderOf } from './holder.ts'
 import type { Outbox } from './outbox.ts'
-import type { Session } from './session.ts'
 
 /** The socket as the session uses it. */
 export interface ClientEnd {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
 import { message } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 

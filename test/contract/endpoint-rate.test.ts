@@ -1,6 +1,6 @@
 import t from 'tap'
 import { message, type Access } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { observe } from '../support/observe.ts'
 import { startNode } from '../support/scripted-node.ts'

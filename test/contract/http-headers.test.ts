@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Access, message } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import { hostOf } from '../support/config-files.ts'
 import { reply, result } from '../support/node-replies.ts'
 import { observe } from '../support/observe.ts'

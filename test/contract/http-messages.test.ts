@@ -1,15 +1,11 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { result } from '../support/node-replies.ts'
-import { Watch, type Observed } from '../support/observe.ts'
-import { rawItems, rawMembers } from '../support/raw-json.ts'
-import { commonHeaders, refused, refusedItem } from '../support/refusals.ts'
+import { Watch } from '../support/observe.ts'
+import { rawItems } from '../support/raw-json.ts'
+import { commonHeaders, refused } from '../support/refusals.ts'
 import { startBench } from './message-bench.ts'
 import { brokenBodies, brokenTexts, messageCases, type MessageCase } from './message-cases.ts'
-
-/** Calls that stand around a case in a batch: the node answers each with its name. */
-const siblings = { evm: 'eth_maxPriorityFeePerGas', solana: 'getFirstAvailableBlock' } as const
-const sibling = (family: MessageCase['family'], id: string) =>
-  `{"jsonrpc":"2.0","id":"${id}","method":"${siblings[family]}","params":[]}`
+import { holdReply, holdTraces, sibling, siblings } from './message-expectations.ts'
 
 const bench = await startBench(t)
 const watches = { evm: new Watch(() => bench.access('evm')), solana: new Watch(() => bench.access('solana')) }
@@ -18,35 +14,6 @@ const watches = { evm: new Watch(() => bench.access('evm')), solana: new Watch((
 async function send(body: string, { family, node }: MessageCase) {
   bench.nodes[family].otherwise(node ?? result('"ok"')).on(siblings[family], result('"sibling"'))
   return watches[family].observe(bench.nodes[family], access => access.post(body))
-}
-
-/** Holds what reached the node and what was charged against a case. */
-function traces(t: Test, seen: Observed<unknown>, { family, expect }: MessageCase, extra = 0): void {
-  const sent = seen.sent.filter(({ method }) => method !== siblings[family])
-  const expected = expect.kind === 'refusal' || expect.sent === null ? [] : [expect.sent]
-  t.strictSame(
-    sent.map(({ method, params }) => ({ method, params })),
-    expected,
-    'what reached the node',
-  )
-  const cost = expect.kind === 'refusal' ? 0 : expect.cost
-  t.equal(seen.requests, cost + extra, 'units charged')
-  t.equal(seen.calls, (cost > 0 ? 1 : 0) + extra, 'calls charged')
-}
-
-/** Holds one reply object against a case. */
-function replyItem(t: Test, text: string, { expect, family }: MessageCase): void {
-  if (expect.kind === 'refusal') return void refusedItem(t, text, { family, ...expect })
-  if (expect.kind === 'silence') return void t.fail(`should not be answered: ${text}`)
-  t.strictSame(
-    rawMembers(text).sort(([a], [b]) => (a < b ? -1 : 1)),
-    [
-      ['id', expect.id],
-      ['jsonrpc', '"2.0"'],
-      [expect.member, expect.raw],
-    ].sort(([a], [b]) => (a! < b! ? -1 : 1)),
-    'members of the reply, raw',
-  )
 }
 
 for (const one of messageCases.filter(({ transport }) => transport !== 'ws')) {
@@ -61,9 +28,9 @@ for (const one of messageCases.filter(({ transport }) => transport !== 'ws')) {
     } else {
       t.equal(reply.status, 200)
       commonHeaders(t, reply)
-      replyItem(t, reply.text, one)
+      holdReply(t, reply.text, one)
     }
-    traces(t, seen, one)
+    holdTraces(t, seen, one)
   })
 }
 
@@ -80,8 +47,8 @@ for (const one of messageCases.filter(({ transport }) => transport !== 'ws')) {
     t.strictSame(JSON.parse(left!), { jsonrpc: '2.0', id: 'left', result: 'sibling' })
     t.strictSame(JSON.parse(right!), { jsonrpc: '2.0', id: 'right', result: 'sibling' })
     t.equal(items.length, one.expect.kind === 'silence' ? 0 : 1, 'how many items between')
-    for (const item of items) replyItem(t, item, one)
-    traces(t, seen, one, 2)
+    for (const item of items) holdReply(t, item, one)
+    holdTraces(t, seen, one, 2)
   })
 }
 

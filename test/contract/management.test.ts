@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { Access, message } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import { hostOf } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import { observe } from '../support/observe.ts'

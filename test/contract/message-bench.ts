@@ -1,15 +1,15 @@
 import type { Access } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { startGateway, type Gateway } from '../support/gateway.ts'
-import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
+import { startSocketNode, type ScriptedSocketNode } from '../support/scripted-socket-node.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { evmChainId, evmOverrides, type MessageCase } from './message-cases.ts'
 
 /** A gateway with one EVM and one Solana network, each on a scripted node, for the cases of the message contract. */
 export interface Bench {
   readonly gateway: Gateway
-  readonly nodes: Readonly<Record<MessageCase['family'], ScriptedNode>>
+  readonly nodes: Readonly<Record<MessageCase['family'], ScriptedSocketNode>>
   /** A new account with an endpoint on the family's network. */
   readonly access: (family: MessageCase['family']) => Promise<Access>
 }
@@ -19,7 +19,10 @@ export async function startBench(
   t: Teardown,
   gatewayYaml: Readonly<Record<string, unknown>> = {},
 ): Promise<Bench> {
-  const nodes = { evm: await startNode(t, { chainId: evmChainId }), solana: await startNode(t) }
+  const nodes = {
+    evm: await startSocketNode(t, { chainId: evmChainId }),
+    solana: await startSocketNode(t),
+  }
   const gateway = await startGateway(t, {
     networks: {
       alpha: { chainId: evmChainId, public: true, methods: evmOverrides },
@@ -30,10 +33,14 @@ export async function startBench(
         id: 'alpha-a',
         network: 'alpha',
         http: nodes.evm.url,
+        ws: nodes.evm.wsUrl,
         capabilities: allCapabilities,
         headers: { 'X-Operator': 'operator-secret-3' },
       },
-      { id: 'sol-a', network: 'sol', http: nodes.solana.url, capabilities: ['archive'] },
+      {
+        ...{ id: 'sol-a', network: 'sol', http: nodes.solana.url, ws: nodes.solana.wsUrl },
+        capabilities: ['archive'],
+      },
     ],
     gateway: gatewayYaml,
   })

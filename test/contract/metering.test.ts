@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { message, type Access } from '../support/access.ts'
-import { createAccess, run, runJson } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
+import { run, runJson } from '../support/cli.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { message, type Access } from '../support/access.ts'
-import { createAccess, runJson } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
+import { runJson } from '../support/cli.ts'
 import { hostOf } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { HttpOptions } from '../support/http.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { message } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { HttpReply } from '../support/http.ts'
 import { observe } from '../support/observe.ts'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { message } from '../support/access.ts'
-import { createAccess, createAccount, runJson } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
+import { createAccount, runJson } from '../support/cli.ts'
 import { hostOf, writeConfig } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { HttpOptions, HttpReply } from '../support/http.ts'

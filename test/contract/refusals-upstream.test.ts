@@ -1,6 +1,6 @@
 import t from 'tap'
 import { message } from '../support/access.ts'
-import { createAccess } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
 import type { NetworkYaml, RouteYaml } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import * as replies from '../support/node-replies.ts'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Ajv, type Schema } from 'ajv'
-import { createAccess, run } from '../support/cli.ts'
+import { createAccess } from '../support/accounts.ts'
+import { run } from '../support/cli.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'

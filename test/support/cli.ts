@@ -1,6 +1,4 @@
-import { Access } from './access.ts'
 import { Child, cleanEnvironment } from './child.ts'
-import type { Gateway } from './gateway.ts'
 import { mainFile } from './paths.ts'
 
 /** What a finished command leaves. */
@@ -52,10 +50,4 @@ export async function createAccount(dir: string, plan: string, chain: string): P
     chain,
   ])
   return created
-}
-
-/** Creates an account and gives the way in through its first endpoint. */
-export async function createAccess(gateway: Gateway, plan: string, chain: string): Promise<Access> {
-  const account = await createAccount(gateway.dir, plan, chain)
-  return new Access(gateway, chain, account.endpoint.apiKey, account.endpoint.endpointId, account.accountId)
 }

@@ -23,6 +23,8 @@ export const refusals = {
   invalid_params: [200, -32602, -32602],
   capability_missing: [200, -32002, 503],
   rate_limited: [429, -32005, 429],
+  too_many_connections: [429, -32005, 429],
+  too_many_subscriptions: [429, -32005, 429],
   too_many_bad_keys: [429, -32005, 429],
   quota_exhausted: [402, 402, 402],
   no_route: [503, -32603, -32603],

@@ -54,9 +54,10 @@ export class ScriptedNode {
   readonly #genesisHash: string
   readonly #script = new Map<string, Handler>()
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
-  readonly #server = createServer((request, response) => {
+  protected readonly server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy())
   })
+  #port = 0
   #otherwise: Handler = result('"ok"')
   #inFlight = 0
 
@@ -64,12 +65,17 @@ export class ScriptedNode {
     this.head = head
     this.#chainId = chainId
     this.#genesisHash = genesisHash
-    this.#server.keepAliveTimeout = 60_000
+    this.server.keepAliveTimeout = 60_000
+  }
+
+  /** The port it listens on, also while it is down. */
+  get port(): number {
+    return this.#port
   }
 
   /** The URL for a route; its path plays the operator's secret provider key. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v3/operator-secret?key=operator-secret-2`
+    return `http://127.0.0.1:${this.port}/v3/operator-secret?key=operator-secret-2`
   }
 
   /** Calls of clients that arrived: everything but housekeeping. */
@@ -102,18 +108,19 @@ export class ScriptedNode {
     await within(`${times} × ${method} at the node (${this.count(method)} arrived)`, enough())
   }
 
-  /** Binds a free port of 127.0.0.1. */
+  /** Binds a free port of 127.0.0.1, or the port it had before. */
   async listen(): Promise<void> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
+    this.server.listen(this.#port, '127.0.0.1')
+    await once(this.server, 'listening')
+    this.#port = (this.server.address() as AddressInfo).port
   }
 
   /** Stops at once, cutting every connection; its port refuses from then on. */
   async close(): Promise<void> {
-    if (!this.#server.listening) return
-    const closed = once(this.#server, 'close')
-    this.#server.close()
-    this.#server.closeAllConnections()
+    if (!this.server.listening) return
+    const closed = once(this.server, 'close')
+    this.server.close()
+    this.server.closeAllConnections()
     await closed
   }
 
