@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Child } from '../../test/support/child.ts'
+
+/** A started process and where it listens. */
+export interface Started {
+  readonly pid: number
+  /** `host:port`. */
+  readonly listen: string
+}
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+/** The processes of one benchmark, all on the loopback; `stop` ends exactly those. */
+export class Processes {
+  readonly #dir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+  readonly #children: Child[] = []
+
+  /** Starts one of bench/parts. */
+  part(name: string, env: Record<string, string> = {}): Promise<Started> {
+    return this.#start(['--import=tsx', fileURLToPath(new URL(`${name}.ts`, import.meta.url))], env)
+  }
+
+  /** Starts the built gateway on a small configuration. */
+  gateway(files: Readonly<Record<string, string>>): Promise<Started> {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#dir, name), text)
+    return this.#start([main, 'serve', '--config', this.#dir])
+  }
+
+  /** Makes an account on that configuration; returns the key of its first endpoint. */
+  async key(plan: string): Promise<string> {
+    const args = [main, 'account', 'create', 'bench', '--plan', plan, '--config', this.#dir, '--json']
+    const child = new Child(process.execPath, args, { PATH: process.env['PATH'] ?? '' })
+    await child.exited
+    return (JSON.parse(child.stdout) as { endpoint: { apiKey: string } }).endpoint.apiKey
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.#children) await child.stop('SIGTERM')
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  async #start(args: readonly string[], env: Record<string, string> = {}): Promise<Started> {
+    const child = new Child(process.execPath, args, { PATH: process.env['PATH'] ?? '', ...env })
+    this.#children.push(child)
+    const ready = (): string | undefined =>
+      child.stdout.split('\n').find(line => line.includes('"ready"') && line.endsWith('}'))
+    const { listen } = JSON.parse(await child.output('ready', ready)) as { listen: string }
+    return { pid: child.pid, listen }
+  }
+}
+
+/** The smallest configuration in front of one upstream: no limit gets in the way of what is measured. */
+export function configFor(upstream: string): Record<string, string> {
+  return {
+    'networks.yaml':
+      'baseUrl: http://127.0.0.1:1/{slug}\nnetworks: { eth: { name: Bench, family: evm, chainId: 1 } }',
+    'routes.yaml': `routes: [{ id: a, network: eth, http: "http://${upstream}", ws: "ws://${upstream}" }]`,
+    'methods.yaml': `
+families:
+  evm:
+    eth_chainId: { answer: chainId }
+    eth_call: { retry: safe, params: [1, 4], block: { at: 1, kind: ref, omitted: latest }, reads: state }
+    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }`,
+    'plans.yaml':
+      'plans: { bench: { tiers: [any], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000, ws: { connections: 100000, subscriptions: 100000 } } }',
+    'gateway.yaml': 'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nlimits: { connections: 100000 }',
+  }
+}

@@ -1,0 +1,79 @@
+/** Subscriptions: CPU per delivered notification against a bare broadcaster, and memory per idle socket. */
+import { readFileSync } from 'node:fs'
+import { WebSocket } from 'ws'
+import { cpuOf, median } from './parts/cpu.ts'
+import { Processes, configFor } from './parts/processes.ts'
+
+const CLIENTS = 2_000
+const HEADS = 50
+const ROUNDS = 5
+
+/** Kilobytes of memory that a process holds. */
+function residentOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+}
+
+function open(url: string): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { perMessageDeflate: false })
+    socket.once('open', () => resolve(socket)).once('error', reject)
+  })
+}
+
+async function openAll(url: string): Promise<WebSocket[]> {
+  const sockets: WebSocket[] = []
+  while (sockets.length < CLIENTS)
+    sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => open(url)))))
+  return sockets
+}
+
+/** CPU microseconds of `pid` per notification that reached a client, over some heads. */
+async function fanOut(pid: number, sockets: readonly WebSocket[], node: string): Promise<number> {
+  let left = CLIENTS * HEADS
+  const before = cpuOf(pid)
+  const done = new Promise<void>(resolve => {
+    const count = (): void => {
+      left -= 1
+      if (left === 0) resolve()
+    }
+    for (const socket of sockets) socket.removeAllListeners('message').on('message', count)
+  })
+  for (let i = 0; i < HEADS; i += 1) await fetch(`http://${node}/push`)
+  await done
+  return (cpuOf(pid) - before) / (CLIENTS * HEADS)
+}
+
+const processes = new Processes()
+try {
+  const node = await processes.part('socket-node')
+  const bare = await processes.part('socket-node')
+  const gateway = await processes.gateway(configFor(node.listen))
+  const url = `ws://${gateway.listen}/eth/v1/rpc/${await processes.key('bench')}`
+  // What the first connections bring into memory is the program's, not the sockets'.
+  for (const socket of await Promise.all(Array.from({ length: 50 }, () => open(url)))) socket.terminate()
+  const idle = residentOf(gateway.pid)
+  const ours = await openAll(url)
+  console.log(
+    `memory per idle socket: ${((residentOf(gateway.pid) - idle) / CLIENTS).toFixed(1)} KiB (${CLIENTS} sockets)`,
+  )
+  await Promise.all(
+    ours.map(socket => {
+      socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
+      return new Promise(resolve => socket.once('message', resolve))
+    }),
+  )
+  const theirs = await openAll(`ws://${bare.listen}/`)
+  const figures: (readonly [number, number])[] = []
+  for (let round = 0; round <= ROUNDS; round += 1)
+    figures.push([await fanOut(gateway.pid, ours, node.listen), await fanOut(bare.pid, theirs, bare.listen)])
+  const measured = figures.slice(1)
+  const [a, b] = [median(measured.map(([mine]) => mine)), median(measured.map(([, other]) => other))]
+  console.log('| CPU per | gateway | reference | ratio |\n|---|---|---|---|')
+  const ratio = median(measured.map(([mine, other]) => mine / other))
+  console.log(
+    `| delivered notification | ${a.toFixed(1)} µs | bare broadcast ${b.toFixed(1)} µs | ${ratio.toFixed(2)} |`,
+  )
+  for (const socket of [...ours, ...theirs]) socket.terminate()
+} finally {
+  await processes.stop()
+}
