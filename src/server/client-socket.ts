@@ -40,6 +40,7 @@ export class ClientSocket {
   #alive = true
   #pingAt = Date.now() + PING_EVERY
   #closing = false
+  #draining = false
 
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
     const { gateway, outbox, caller } = options
@@ -81,6 +82,17 @@ export class ClientSocket {
     }, CLOSE_PATIENCE).unref()
   }
 
+  /** Takes no more frames, answers those that came, and goes away. */
+  drain(): void {
+    this.#draining = true
+    this.#goWhenDone()
+  }
+
+  #goWhenDone(): void {
+    if (this.#draining && this.#inFlight === 0 && this.#waiting.length === 0)
+      this.close(1001, 'the gateway is going away')
+  }
+
   /** Looks whether the key still opens this socket; it is closed when not. */
   recheck(): boolean {
     const { gateway, visitor } = this.#options
@@ -110,6 +122,7 @@ export class ClientSocket {
 
   #receive(data: RawData, isBinary: boolean): void {
     this.#alive = true
+    if (this.#draining) return
     if (isBinary) {
       this.close(1003, 'send text')
       return
@@ -128,6 +141,7 @@ export class ClientSocket {
       void this.#handle(body).finally(() => {
         this.#inFlight -= 1
         this.#next()
+        this.#goWhenDone()
       })
     }
     if (this.#waiting.length > 0) this.#socket.pause()
