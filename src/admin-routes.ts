@@ -7,6 +7,7 @@ import type { Metrics } from './observe/metrics.ts'
 import { explain } from './pipeline/explain.ts'
 import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
+import type { LiveRoute } from './upstream/live-route.ts'
 import type { Network } from './snapshot/types.ts'
 
 /** What the routes tell about. */
@@ -48,16 +49,16 @@ function status({ gateway, problems, startedAt }: AdminParts): unknown {
 }
 
 function networkStatus(network: Network, { live }: Gateway): unknown {
-  const best = live.heads.best(network.slug)
+  const best = live.tips.best(network.slug)
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = live.upstreams.get(id)
-    const why = live.upstreams.whyNot(id, live.now())
-    const head = live.heads.of(id)
+    const why = live.upstreams.whyNot(network, id, live.now())
+    const head = route?.head ?? null
     return {
       ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
       ...{ head, lag: best === null || head === null ? null : best - head },
-      latencyMs: Math.round(route?.latencyMs ?? 0),
-      inFlight: route?.inFlight ?? 0,
+      latencyMs: Math.round(route?.latency.average ?? 0),
+      inFlight: route?.room.inFlight ?? 0,
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
     }
@@ -73,23 +74,40 @@ function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
   const question = {
     ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
     params: params === undefined || params === null ? null : rawJson(params),
-    head: typeof head === 'number' ? head : live.heads.best(network.slug),
+    head: typeof head === 'number' ? head : live.tips.best(network.slug),
   }
-  return { status: 200, json: explain(question, snapshot, id => live.upstreams.whyNot(id, live.now())) }
+  return {
+    status: 200,
+    json: explain(question, snapshot, id => live.upstreams.whyNot(network, id, live.now())),
+  }
 }
 
 function registerGauges({ gateway, metrics, sockets, startedAt }: AdminParts): void {
   const { live } = gateway
-  const routes = function* (read: (id: string) => number): Generator<[string[], number]> {
+  const routes = function* (
+    read: (network: Network, route: LiveRoute) => number | null,
+  ): Generator<[string[], number]> {
     for (const network of Object.values(gateway.snapshot.networks))
-      for (const { id } of network.routes) yield [[network.slug, id], read(id)]
+      for (const route of live.upstreams.of(network)) {
+        const value = read(network, route)
+        if (value !== null) yield [[network.slug, route.id], value]
+      }
   }
   const labels = ['network', 'route']
   metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
-    routes(id => (live.upstreams.whyNot(id, live.now()) === null ? 1 : 0)),
+    routes((network, { id }) => (live.upstreams.whyNot(network, id, live.now()) === null ? 1 : 0)),
   )
   metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
-    routes(id => live.upstreams.get(id)?.inFlight ?? 0),
+    routes((_, { room }) => room.inFlight),
+  )
+  metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
+    routes((_, { head }) => head),
+  )
+  metrics.gauge('tollgate_route_lag_blocks', 'Blocks behind the best healthy head', labels, () =>
+    routes(({ slug }, { head }) => {
+      const best = live.tips.best(slug)
+      return head === null || best === null ? null : Math.max(0, best - head)
+    }),
   )
   const slugs = (): string[] => Object.keys(gateway.snapshot.networks)
   metrics.gauge('tollgate_ws_connections', 'Open client sockets', ['network'], () =>

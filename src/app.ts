@@ -17,7 +17,10 @@ import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
-import { Heads } from './upstream/heads.ts'
+import { Filters } from './upstream/filters.ts'
+import { Floors } from './upstream/floors.ts'
+import { Prober } from './upstream/prober.ts'
+import { Tips } from './upstream/tips.ts'
 import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
@@ -102,16 +105,30 @@ function makeGateway(
   { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
   closing: Closing,
 ): Gateway {
-  const upstreams = new Upstreams()
+  const tips = new Tips()
+  const upstreams = new Upstreams(tips)
   closing.push(() => upstreams.close())
   upstreams.reconcile(snapshot)
-  const heads = new Heads(upstreams, snapshot)
-  closing.push(() => heads.close())
-  const subscriptions = new Subscriptions(upstreams, heads, () => snapshot.gateway.timeouts.connect)
+  const prober = new Prober(upstreams, tips, snapshot, {
+    wrongChain: (network, route, why) => {
+      log.error({ network, route, why }, 'a route serves another chain and gets no calls')
+    },
+  })
+  closing.push(() => prober.close())
+  const subscriptions = new Subscriptions(upstreams, () => snapshot.gateway.timeouts.connect)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   return new Gateway(snapshot, keys, {
-    ...{ meter, upstreams, heads, publicMeter: new PublicMeter(), badKeys: new BadKeys() },
+    ...{
+      meter,
+      upstreams,
+      tips,
+      prober,
+      filters: new Filters(),
+      floors: new Floors(),
+      publicMeter: new PublicMeter(),
+      badKeys: new BadKeys(),
+    },
     ...{ subscriptions, subscriptionSlots: new Slots() },
     management: makeManagement(accounts, ledger, meter),
     observer: makeObserver(metrics, log),

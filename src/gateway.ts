@@ -33,7 +33,7 @@ export class Gateway {
   swap(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     this.live.upstreams.reconcile(snapshot)
-    this.live.heads.watch(snapshot)
+    this.live.prober.watch(snapshot)
     this.live.subscriptions.reconcile(Object.values(snapshot.networks).flatMap(network => network.routes))
   }
 

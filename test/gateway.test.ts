@@ -5,7 +5,7 @@ import { Gateway } from '../src/gateway.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import type { Live } from '../src/pipeline/context.ts'
 import { makePublicListener } from '../src/server/public-listener.ts'
-import { Upstreams } from '../src/upstream/upstreams.ts'
+import { Floors } from '../src/upstream/floors.ts'
 import { PublicMeter } from '../src/usage/public-meter.ts'
 import { snapshotOf } from './support/snapshot.ts'
 
@@ -22,12 +22,13 @@ t.test('internal: what throws within the line is told as such, once, and charged
   const boom = new Error('a bug that holds /secret/paths')
   const live = {
     publicMeter: new PublicMeter(),
-    upstreams: Object.assign(new Upstreams(), {
-      candidates: () => {
+    upstreams: {
+      budget: () => {
         throw boom
       },
-    }),
-    heads: { best: () => null },
+    },
+    tips: { best: () => null },
+    floors: new Floors(),
     management: {
       has: (method: string) => method.startsWith('service_'),
       isPublic: () => true,

@@ -1,8 +1,11 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
 import type { Observer } from '../observe/observation.ts'
 import type { Snapshot } from '../snapshot/types.ts'
-import type { Heads } from '../upstream/heads.ts'
+import type { Filters } from '../upstream/filters.ts'
+import type { Floors } from '../upstream/floors.ts'
 import type { Subscriptions } from '../upstream/subscriptions/subscriptions.ts'
+import type { Prober } from '../upstream/prober.ts'
+import type { Tips } from '../upstream/tips.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { BadKeys } from '../usage/bad-keys.ts'
 import type { Meter } from '../usage/meter.ts'
@@ -35,7 +38,10 @@ export interface Live {
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management
-  readonly heads: Pick<Heads, 'best' | 'of' | 'watch'>
+  readonly tips: Pick<Tips, 'best'>
+  readonly prober: Pick<Prober, 'watch'>
+  readonly filters: Filters
+  readonly floors: Floors
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
 }

@@ -1,88 +1,89 @@
-/** Sends a call upstream: to the next able route while the call may be repeated, within one deadline. */
+/** Sends a call upstream: to the next able route while the call may be repeated, within one deadline and a budget. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { refuse } from '../jsonrpc/refusal.ts'
 import { findOpenMember } from '../jsonrpc/relay.ts'
-import type { Raw } from '../jsonrpc/raw.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
-import type { Network, Rule } from '../snapshot/types.ts'
+import type { MethodRow } from '../snapshot/types.ts'
+import type { Picked } from '../upstream/pick.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
-import type { Candidate } from '../upstream/order.ts'
-import type { LiveRoute } from '../upstream/live-route.ts'
-import type { Answer } from './answer.ts'
 import { refused } from './answer.ts'
+import type { Answer } from './answer.ts'
+import { attempt } from './attempt.ts'
 import type { Context } from './context.ts'
-
-/** Milliseconds per attempt and for all of them (design, "Numbers"). */
-const TIMEOUTS = {
-  fast: { attempt: 5_000, deadline: 15_000 },
-  normal: { attempt: 10_000, deadline: 30_000 },
-  heavy: { attempt: 60_000, deadline: 60_000 },
-} as const
+import type { ReplyMode, Request } from './request.ts'
+import { TIMEOUTS } from './timeouts.ts'
 
 /** Routes one call may be sent to. */
 const MAX_ATTEMPTS = 3
-/** Bytes of a reply held back until status, id and error are known. */
-const HOLD_BACK = 256 * 1024
+/** Milliseconds that a call waits for room when every route is at its limits, and between two looks. */
+const WAIT_FOR_ROOM = 1_000
+const LOOK_EVERY = 20
 
-/** A call that has passed every check. */
-export interface Request {
-  readonly network: Network
-  readonly rule: Rule
-  readonly method: string
-  readonly params: Raw
-  /** Ids of the routes that may serve it. */
-  readonly routes: readonly string[]
-}
-
-/** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */
-export interface ReplyMode {
-  readonly stream: boolean
-  readonly maxBytes: number | null
-}
-
-/** The answer, and the milliseconds that upstreams took for it. */
+/** The answer, and the route that gave it. */
 export interface Forwarded {
   readonly answer: Answer
-  readonly upstreamMs: number
-}
-
-let lastId = 0
-
-/** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
-function nextId(): number {
-  lastId = (lastId % 999_999) + 1
-  return lastId
+  readonly route: string | null
 }
 
 /** Sends `request` upstream until a route answers, or no more may be tried. */
 export async function forward(request: Request, mode: ReplyMode, context: Context): Promise<Forwarded> {
-  const { network, rule } = request
-  const { upstreams } = context.live
-  const begin = performance.now()
-  const deadline = begin + TIMEOUTS[rule.timeout].deadline
-  let last: Setback | null = null
-  for (const candidate of upstreams
-    .candidates(network, request.routes, context.live.now())
-    .slice(0, MAX_ATTEMPTS)) {
+  const { network, row } = request
+  const { upstreams, now } = context.live
+  const deadline = performance.now() + TIMEOUTS[row.rule.timeout].deadline
+  const budget = upstreams.budget(network.slug)
+  budget.call(now())
+  const tried = new Set<string>()
+  const setbacks: Setback[] = []
+  while (setbacks.length < MAX_ATTEMPTS) {
+    const last = setbacks.at(-1)
+    if (last !== undefined && (!mayGoOn(row, last) || !budget.take(now()))) break
+    const picked = await choose(request, tried, last, context)
+    if (picked === 'full')
+      return { answer: refused(refuse('overloaded', 'Every route is at its limit')), route: null }
     const left = deadline - performance.now()
-    if (left <= 0 || (last !== null && !mayGoOn(rule, last))) break
-    const id = nextId()
-    const verdict = await attempt(candidate, request, { id, left, mode }, context)
-    if (verdict.kind !== 'setback')
-      return { answer: answerOf(verdict, id), upstreamMs: performance.now() - begin }
-    last = verdict
+    if (picked === 'none' || left <= 0) break
+    tried.add(picked.route.id)
+    const sentBefore = setbacks.some(({ sent }) => sent)
+    const { verdict, id } = await attempt(picked, request, { left, mode, sentBefore }, context)
+    if (verdict.kind !== 'setback') return { answer: answerOf(verdict, id), route: picked.route.id }
+    setbacks.push(verdict)
+    if (isStaleConnection(verdict, setbacks)) tried.delete(picked.route.id)
   }
-  return { answer: lastWord(last), upstreamMs: performance.now() - begin }
+  return { answer: lastWord(setbacks), route: null }
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
-function mayGoOn(rule: Rule, last: Setback): boolean {
-  if (last.why === 'too_large') return false
-  return !last.sent || rule.retry === 'safe'
+function mayGoOn({ rule }: MethodRow, last: Setback): boolean {
+  return last.why !== 'too_large' && (!last.sent || rule.retry !== 'never')
 }
 
-function lastWord(last: Setback | null): Answer {
-  if (last === null) return refused(refuse('no_route'))
-  return last.answer === null ? refused(last.refusal) : answerOf(last.answer, 0)
+/** A kept-alive connection that the upstream closed at that moment says nothing about the route: it may be asked again. */
+function isStaleConnection({ why }: Setback, setbacks: readonly Setback[]): boolean {
+  return why === 'reset' && setbacks.filter(each => each.why === 'reset').length === 1
+}
+
+/** The route for the next attempt; waits a little when all are full. After missing state only an archive helps. */
+async function choose(
+  { network, row, routes, need }: Request,
+  tried: Set<string>,
+  last: Setback | undefined,
+  { live: { upstreams, now } }: Context,
+): Promise<Picked> {
+  const archive = last?.why === 'missing_state' ? row.archive.filter(id => !tried.has(id)) : []
+  const ids = archive.length > 0 ? archive : routes
+  const patience = performance.now() + WAIT_FOR_ROOM
+  for (;;) {
+    const picked = upstreams.pick(network, ids, tried, need, now())
+    if (picked !== 'full' || performance.now() >= patience) return picked
+    await pause(LOOK_EVERY)
+  }
+}
+
+/** A node's own word about the call is worth more than that a later route could not be reached. */
+function lastWord(setbacks: readonly Setback[]): Answer {
+  const answered = setbacks.findLast(({ answer }) => answer !== null)?.answer ?? null
+  if (answered !== null) return answerOf(answered, 0)
+  return refused(setbacks.at(-1)?.refusal ?? refuse('no_route'))
 }
 
 function answerOf(verdict: Exclude<Verdict, Setback> | Reply, sentAs: number): Answer {
@@ -92,25 +93,4 @@ function answerOf(verdict: Exclude<Verdict, Setback> | Reply, sentAs: number): A
   if (open !== null) return { kind: 'stream', ...open, head, tail, sentAs }
   tail.destroy()
   return refused(refuse('upstream_error'))
-}
-
-async function attempt(
-  { route, live }: Candidate & { readonly live: LiveRoute },
-  { network, rule, method, params }: Request,
-  { id, left, mode }: { readonly id: number; readonly left: number; readonly mode: ReplyMode },
-  context: Context,
-): Promise<Verdict> {
-  const begin = performance.now()
-  const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
-  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
-  const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes }
-  const verdict = await live.ask(body, id, limits, () => context.live.now())
-  const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
-  context.live.observer.attempt({
-    network: network.slug,
-    route: route.id,
-    result,
-    ms: performance.now() - begin,
-  })
-  return verdict
 }

@@ -1,10 +1,9 @@
-/** The line that every call walks: find → tier → params → admit → able → forward. */
+/** The line that every call walks: find → tier → params → admit → able → fulfil. */
 import type { Call } from '../jsonrpc/call.ts'
-import type { Raw } from '../jsonrpc/raw.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
-import type { MethodRow, Rule } from '../snapshot/types.ts'
+import type { Rule } from '../snapshot/types.ts'
 import type { Admission } from '../usage/meter.ts'
 import { ableRoutes, needsArchive } from './able.ts'
 import { refused } from './answer.ts'
@@ -12,9 +11,9 @@ import type { Answer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { checkTier, findRow } from './find.ts'
-import { forward } from './forward.ts'
-import type { ReplyMode, Request } from './forward.ts'
-import { localResult } from './local.ts'
+import type { ReplyMode } from './request.ts'
+import { fulfil } from './fulfil.ts'
+import type { Decided } from './fulfil.ts'
 import { checkParams } from './params.ts'
 import { serve } from './service.ts'
 
@@ -40,7 +39,7 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
   const { rule } = row
   const tierRefusal = checkTier(row, plan)
   if (tierRefusal !== null) return over(refused(tierRefusal), rule)
-  const head = context.live.heads.best(network.slug)
+  const head = context.live.tips.best(network.slug)
   const maxDepth = context.snapshot.gateway.limits.depth
   const checked = checkParams(rule, network.family, call.params, { maxDepth, head })
   if (isRefusal(checked)) return over(refused(checked), rule)
@@ -49,33 +48,14 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
   const charge = { rule, admission, publicCost: caller.payer === null ? rule.cost : 0 }
   const routes = ableRoutes(row, needsArchive(row, network, checked.span, head))
   if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
-  if (rule.answer !== null)
-    return { ...charge, answer: { kind: 'result', result: localResult(rule.answer, network) }, upstreamMs: 0 }
-  const subscribing = subscriptionAnswer(row, call.method, checked.params, routes, caller)
-  if (subscribing !== null)
-    return { ...charge, answer: await guarded(() => subscribing, context), upstreamMs: 0 }
-  const request: Request = { network, rule, method: call.method, params: checked.params, routes }
   const begin = performance.now()
-  const answer = await guarded(async () => (await forward(request, mode, context)).answer, context)
-  return { ...charge, answer, upstreamMs: performance.now() - begin }
+  const decided: Decided = { row, method: call.method, ...checked, routes }
+  const answer = await guarded(() => fulfil(decided, caller, mode, context), context)
+  return { ...charge, answer, upstreamMs: rule.answer === null ? performance.now() - begin : 0 }
 }
 
 function over(answer: Answer, rule: Rule | null): Passed {
   return { answer, rule, admission: null, publicCost: 0, upstreamMs: 0 }
-}
-
-/** What the socket's session makes of a subscribe or unsubscribe call; null for any other. */
-function subscriptionAnswer(
-  row: MethodRow,
-  method: string,
-  params: Raw,
-  routes: readonly string[],
-  caller: Caller,
-): Promise<Answer> | null {
-  const { session } = caller
-  if (session === null) return null
-  if (row.rule.unsubscribes !== null) return Promise.resolve(session.unsubscribe(params, caller))
-  return row.rule.subscribe === null ? null : session.subscribe(row, { method, params, routes }, caller)
 }
 
 /** Takes rate, quota and charge; null on the public route, which is charged to nobody. */

@@ -6,7 +6,7 @@ import { refused } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { seal } from './finish.ts'
-import type { ReplyMode } from './forward.ts'
+import type { ReplyMode } from './request.ts'
 import { walk } from './line.ts'
 import type { Passed } from './line.ts'
 

@@ -1,10 +1,15 @@
-/** A route while it lives: its connections, its health and what is known of its pace. */
+/** A route while it lives: its connections, its health and what is known of its pace and chain. */
 import { Pool } from 'undici'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Route } from '../snapshot/types.ts'
 import { Breaker } from './breaker.ts'
+import { CoolDown } from './cool-down.ts'
 import { Collector } from './exchange.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
+import { Latency } from './latency.ts'
+import { Outstanding } from './outstanding.ts'
+import { Room } from './room.ts'
+import { requestTarget } from './request-target.ts'
 import { judge } from './verdict.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -12,32 +17,44 @@ import type { Verdict } from './verdict.ts'
 const POOL_IDLE = 4_000
 /** Age in milliseconds after which connections are made anew, so that DNS changes are seen. */
 const POOL_AGE = 600_000
-
+/** Connections to an upstream whose route sets no limit. */
+const CONNECTIONS = 256
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
-/** Share of the newest answer in the moving average. */
-const LATENCY_WEIGHT = 0.1
+
+/** One call for a route. */
+export interface Asked {
+  readonly body: Raw
+  readonly id: number
+  /** Heavy calls may be long under way without a route being ill. */
+  readonly heavy: boolean
+}
 
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
 export class LiveRoute {
   readonly id: string
   readonly breaker = new Breaker()
-  inFlight = 0
-  /** Moving average of how long answers take, in milliseconds. */
-  latencyMs = 0
+  readonly coolDown = new CoolDown()
+  readonly latency = new Latency()
+  readonly room: Room
+  /** Last block or slot that it told; null until it has. */
+  head: number | null = null
+  /** What speaks against it ever serving: a wrong chain. Null when nothing does. */
+  fault: string | null = null
+  syncing = false
+  readonly #outstanding = new Outstanding()
   readonly #pool: Pool
   readonly #path: string
   readonly #headers: Record<string, string>
 
   constructor(route: Route, connectTimeout: number) {
-    const url = new URL(route.http)
+    const { origin, path, headers } = requestTarget(route)
     this.id = route.id
-    this.#path = url.pathname + url.search
-    this.#headers = { ...route.headers, 'content-type': 'application/json', accept: 'application/json' }
-    if (url.username !== '' && !hasHeader(route.headers, 'authorization'))
-      this.#headers['authorization'] = basicAuth(url)
-    this.#pool = new Pool(url.origin, {
-      connections: route.limits.inFlight ?? 256,
+    this.room = new Room(route.limits)
+    this.#path = path
+    this.#headers = headers
+    this.#pool = new Pool(origin, {
+      connections: route.limits.inFlight ?? CONNECTIONS,
       pipelining: 1,
       keepAliveTimeout: POOL_IDLE,
       keepAliveMaxTimeout: POOL_IDLE,
@@ -48,39 +65,50 @@ export class LiveRoute {
     })
   }
 
-  /** Sends one call under `id` and says what came of it; keeps the breaker up to date. `now` in milliseconds. */
-  async ask(body: Raw, id: number, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
+  /** Why calls keep away from it at `now` (milliseconds), as a sentence for the operator; null when they do not. */
+  whyNot(now: number): string | null {
+    if (this.fault !== null) return this.fault
+    if (this.coolDown.isActive(now)) return `its upstream asked for a pause (${this.coolDown.why})`
+    if (this.syncing) return 'its node is syncing'
+    if (this.breaker.state(now) === 'open')
+      return `it failed and is given a pause (last: ${this.breaker.lastError ?? 'unknown'})`
+    return this.isHanging(now) ? 'it leaves calls unanswered' : null
+  }
+
+  /** Whether it has left several calls unanswered for far longer than it usually takes. */
+  isHanging(now: number): boolean {
+    return this.#outstanding.isHanging(now, this.latency.p99)
+  }
+
+  /** Sends one call and says what came of it; keeps its health up to date. `now` gives milliseconds. */
+  async ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
     const begin = performance.now()
-    const verdict = judge(await this.exchange(body, limits), id)
-    if (verdict.kind === 'setback') {
-      if (verdict.fault) this.breaker.failed(verdict.why, now())
-    } else {
+    const over = asked.heavy ? null : this.#outstanding.begin(now())
+    const exchange = await this.exchange(asked.body, limits)
+    over?.()
+    const verdict = judge(exchange, asked.id)
+    if (verdict.kind !== 'setback') {
       this.breaker.succeeded()
-      this.latencyMs +=
-        (performance.now() - begin - this.latencyMs) * (this.latencyMs === 0 ? 1 : LATENCY_WEIGHT)
-    }
+      if (!asked.heavy) this.latency.add(performance.now() - begin)
+    } else if (verdict.coolDownMs !== null) this.coolDown.begin(verdict.coolDownMs, verdict.why, now())
+    else if (verdict.fault) this.breaker.failed(verdict.why, now())
     return verdict
   }
 
   /** Asks the node something of our own, without a word about its health. */
-  async probe(method: string, timeout: number): Promise<Verdict> {
-    const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[]}`
+  async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
     return judge(await this.exchange(body, { timeout, holdBack: Infinity, maxBytes: MAX_PROBE }), 1)
   }
 
   /** Sends one request body and waits for the reply, or for what broke it. */
-  exchange(
-    body: Raw,
-    limits: ExchangeLimits,
-    onCollector?: (collector: Collector) => void,
-  ): Promise<Exchange> {
-    this.inFlight += 1
+  exchange(body: Raw, limits: ExchangeLimits): Promise<Exchange> {
+    this.room.enter()
     return new Promise(resolve => {
       const collector = new Collector(limits, exchange => {
-        this.inFlight -= 1
+        this.room.leave()
         resolve(exchange)
       })
-      onCollector?.(collector)
       const request = {
         path: this.#path,
         method: 'POST',
@@ -100,13 +128,4 @@ export class LiveRoute {
   async destroy(): Promise<void> {
     await this.#pool.destroy()
   }
-}
-
-function hasHeader(headers: Readonly<Record<string, string>>, wanted: string): boolean {
-  return Object.keys(headers).some(name => name.toLowerCase() === wanted)
-}
-
-function basicAuth(url: URL): string {
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
 }

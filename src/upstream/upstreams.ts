@@ -1,7 +1,10 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import { LiveRoute } from './live-route.ts'
-import { inOrder } from './order.ts'
+import { pick } from './pick.ts'
+import type { Candidate, Need, Picked } from './pick.ts'
+import { RetryBudget } from './retry-budget.ts'
+import type { Tips } from './tips.ts'
 
 interface Entry {
   readonly definition: string
@@ -11,6 +14,12 @@ interface Entry {
 /** Opens, keeps and closes live routes as snapshots come and go. */
 export class Upstreams {
   readonly #entries = new Map<string, Entry>()
+  readonly #budgets = new Map<string, RetryBudget>()
+  readonly #tips: Tips
+
+  constructor(tips: Tips) {
+    this.#tips = tips
+  }
 
   /** Makes the live routes those of the snapshot; removed ones finish their calls and close. */
   reconcile(snapshot: Snapshot): void {
@@ -22,16 +31,19 @@ export class Upstreams {
         this.#entries.delete(id)
         void live.close()
       }
-    for (const route of wanted.values()) this.#open(route, snapshot.gateway.timeouts.connect)
+    for (const route of wanted.values()) this.#open(route, snapshot)
   }
 
-  #open(route: Route, connectTimeout: number): void {
+  #open(route: Route, { networks, gateway }: Snapshot): void {
     const { id, network, http, headers, limits } = route
-    const definition = JSON.stringify({ network, http, headers, limits, connectTimeout })
+    // What identifies the chain belongs to it: a route that was found to be wrong may be right for another one.
+    const { chainId, genesisHash } = networks[network]!
+    const { connect } = gateway.timeouts
+    const definition = JSON.stringify({ network, chainId, genesisHash, http, headers, limits, connect })
     const current = this.#entries.get(id)
     if (current?.definition === definition) return
     void current?.live.close()
-    this.#entries.set(id, { definition, live: new LiveRoute(route, connectTimeout) })
+    this.#entries.set(id, { definition, live: new LiveRoute(route, connect) })
   }
 
   /** The live route of that id; absent once no snapshot names it. */
@@ -39,27 +51,69 @@ export class Upstreams {
     return this.#entries.get(id)?.live
   }
 
-  /** The routes of a network among `ids`, in the order they should be tried now. */
-  candidates(network: Network, ids: readonly string[], now: number): { route: Route; live: LiveRoute }[] {
-    const able = network.routes.flatMap(route => {
-      const live = ids.includes(route.id) ? this.get(route.id) : undefined
-      return live === undefined ? [] : [{ route, live }]
-    })
-    return inOrder(able, now)
+  /** The live routes of a network. */
+  of(network: Network): LiveRoute[] {
+    return network.routes.flatMap(({ id }) => this.get(id) ?? [])
+  }
+
+  /** The best route for the next attempt, among those of `ids` that `tried` does not hold. */
+  pick(
+    network: Network,
+    ids: readonly string[],
+    tried: ReadonlySet<string>,
+    need: Need,
+    now: number,
+  ): Picked {
+    const able = this.#candidates(network, ids).filter(({ route }) => !tried.has(route.id))
+    return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
+  }
+
+  /** Routes to carry a subscription: those that calls may go to, by priority. */
+  carriers(network: Network, ids: readonly string[], now: number): Route[] {
+    const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
+    const rank = ({ live }: Candidate): number =>
+      live.whyNot(now) === null && !this.#tips.isLagging(network, live) ? 0 : 1
+    return able
+      .sort((a, b) => rank(a) - rank(b) || a.route.priority - b.route.priority)
+      .map(({ route }) => route)
+  }
+
+  /** A route has shown a block in a call's answer: newer than what it was last asked for. */
+  learnHead(network: Network, id: string, head: number, now: number): void {
+    const live = this.get(id)
+    if (live === undefined || (live.head !== null && live.head >= head)) return
+    live.head = head
+    this.#tips.update(network.slug, this.of(network), now)
+  }
+
+  /** Bounds the retries of a network. */
+  budget(slug: string): RetryBudget {
+    const known = this.#budgets.get(slug)
+    if (known !== undefined) return known
+    const fresh = new RetryBudget()
+    this.#budgets.set(slug, fresh)
+    return fresh
   }
 
   /** Why calls keep away from a route now, for the operator; null when they do not. */
-  whyNot(id: string, now: number): string | null {
+  whyNot(network: Network, id: string, now: number): string | null {
     const live = this.get(id)
     if (live === undefined) return 'it is not open'
-    return live.breaker.allows(now)
-      ? null
-      : `it failed and is given a pause (last: ${live.breaker.lastError ?? ''})`
+    const why = live.whyNot(now)
+    if (why !== null || !this.#tips.isLagging(network, live)) return why
+    return `it is ${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind and serves no reads of the newest block`
   }
 
   /** Ends every connection. */
   async close(): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ live }) => live.destroy()))
     this.#entries.clear()
+  }
+
+  #candidates(network: Network, ids: readonly string[]): Candidate[] {
+    return network.routes.flatMap(route => {
+      const live = ids.includes(route.id) ? this.get(route.id) : undefined
+      return live === undefined ? [] : [{ route, live }]
+    })
   }
 }

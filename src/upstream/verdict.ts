@@ -5,6 +5,7 @@ import type { Refusal } from '../jsonrpc/refusal.ts'
 import { readReply } from '../jsonrpc/reply.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Exchange } from './exchange.ts'
+import { retryAfterMs } from './cool-down.ts'
 import { classOf } from './node-errors.ts'
 import type { NodeErrorClass } from './node-errors.ts'
 
@@ -27,6 +28,8 @@ export interface Setback {
   readonly sent: boolean
   /** Whether this speaks against the route as a whole. */
   readonly fault: boolean
+  /** Milliseconds of pause that the upstream asked for (0: it did not say how long); null when it asked for none. */
+  readonly coolDownMs: number | null
 }
 
 export type Verdict = Reply | OpenAnswer | Setback
@@ -38,7 +41,10 @@ const ABOUT_THE_OPERATOR = new Set([401, 403, 408, 429])
 export function judge(exchange: Exchange, id: number): Verdict {
   if (exchange.kind === 'broken') return brokenSetback(exchange.how, exchange.sent)
   const { status } = exchange
-  if (status === 429) return setback('limited', refuse('no_route', 'Every route is at its limit'), true)
+  if (status === 429) {
+    const retryAfter = exchange.kind === 'whole' ? exchange.retryAfter : null
+    return limited(retryAfterMs(retryAfter, Date.now()))
+  }
   if (ABOUT_THE_OPERATOR.has(status) || status >= 500 || (status >= 300 && status < 400))
     return setback(`http_${status}`, refuse('upstream_error'), true)
   if (exchange.kind === 'open') {
@@ -54,8 +60,7 @@ export function judge(exchange: Exchange, id: number): Verdict {
 }
 
 function nodeSetback(errorClass: NodeErrorClass, reply: Reply): Setback {
-  if (errorClass === 'limited')
-    return setback('limited', refuse('no_route', 'Every route is at its limit'), true)
+  if (errorClass === 'limited') return limited(0)
   return { ...setback(errorClass, refuse('upstream_error'), errorClass === 'syncing'), answer: reply }
 }
 
@@ -69,6 +74,10 @@ function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolea
   return { ...setback(how, refusal, how !== 'too_large' && how !== 'aborted'), sent }
 }
 
+function limited(coolDownMs: number): Setback {
+  return { ...setback('limited', refuse('no_route', 'Every route is at its limit'), true), coolDownMs }
+}
+
 function setback(why: string, refusal: Refusal, fault: boolean): Setback {
-  return { kind: 'setback', why, refusal, answer: null, sent: true, fault }
+  return { kind: 'setback', why, refusal, answer: null, sent: true, fault, coolDownMs: null }
 }

@@ -9,6 +9,7 @@ import { startNode } from '../support/scripted-node.ts'
 import { rawItems } from '../support/raw-json.ts'
 
 const node = await startNode(t, { chainId: 1001 })
+const betaNode = await startNode(t, { chainId: 1002 })
 const solanaNode = await startNode(t)
 const rate = { perSecond: 100_000, burst: 200_000 }
 const gateway = await startGateway(t, {
@@ -19,7 +20,7 @@ const gateway = await startGateway(t, {
   },
   routes: [
     { id: 'alpha-a', network: 'alpha', http: node.url, ws: 'ws://127.0.0.1:1' },
-    { id: 'beta-a', network: 'beta', http: node.url },
+    { id: 'beta-a', network: 'beta', http: betaNode.url },
     { id: 'sol-a', network: 'sol', http: solanaNode.url },
   ],
   plans: { small: { tiers: ['any'], rate, quota: { requests: 3, every: '30d' }, maxBatch: 100 } },

@@ -58,7 +58,7 @@ t.test('the request carries what the route says, and nothing else', async t => {
     names: ['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host', 'x-operator'],
     auth: `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
   })
-  t.equal(live.inFlight, 0)
+  t.equal(live.room.inFlight, 0)
 })
 
 t.test('how an exchange can break', async t => {

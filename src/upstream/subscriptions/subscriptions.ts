@@ -3,7 +3,6 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { MethodRow, Network, Route } from '../../snapshot/types.ts'
-import type { Heads } from '../heads.ts'
 import type { Upstreams } from '../upstreams.ts'
 import { compact, fillerOf } from './kind.ts'
 import { SharedSubscription } from './shared.ts'
@@ -27,13 +26,11 @@ interface Entry {
 /** Joins clients to shared subscriptions. */
 export class Subscriptions {
   readonly #upstreams: Upstreams
-  readonly #heads: Heads
   readonly #sockets: UpstreamSockets
   readonly #entries = new Map<string, Entry>()
 
-  constructor(upstreams: Upstreams, heads: Heads, connectTimeout: () => number) {
+  constructor(upstreams: Upstreams, connectTimeout: () => number) {
     this.#upstreams = upstreams
-    this.#heads = heads
     this.#sockets = new UpstreamSockets(connectTimeout)
   }
 
@@ -99,8 +96,8 @@ export class Subscriptions {
     const shared = new SharedSubscription({
       ...{ method, params, sockets: this.#sockets, filler: fillerOf(method, params) },
       unsubscribe: row.rule.subscribe ?? '',
-      routes: () => this.#upstreams.candidates(network, routes, Date.now()).map(({ route }) => route),
-      headOf: routeId => this.#heads.of(routeId),
+      routes: () => this.#upstreams.carriers(network, routes, Date.now()),
+      headOf: routeId => this.#upstreams.get(routeId)?.head ?? null,
       onOver: () => {
         if (this.#entries.get(key)?.shared === shared) this.#entries.delete(key)
       },

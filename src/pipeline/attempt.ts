@@ -1,0 +1,90 @@
+/** One try at one route, and what its reply means for this call. */
+import { refuse } from '../jsonrpc/refusal.ts'
+import type { Reply } from '../jsonrpc/reply.ts'
+import type { Candidate } from '../upstream/pick.ts'
+import type { Setback, Verdict } from '../upstream/verdict.ts'
+import type { Context } from './context.ts'
+import type { ReplyMode, Request } from './request.ts'
+import { readSendError, transactionHash } from './known-transaction.ts'
+import { TIMEOUTS } from './timeouts.ts'
+
+/** Bytes of a reply held back until status, id and error are known. */
+const HOLD_BACK = 256 * 1024
+/** Milliseconds for the question whether a transaction is there. */
+const LOOKUP_TIMEOUT = 5_000
+
+/** The bounds of one try. */
+export interface AttemptOptions {
+  /** Milliseconds left of the call's deadline. */
+  readonly left: number
+  readonly mode: ReplyMode
+  /** Whether an earlier try may have reached a node. */
+  readonly sentBefore: boolean
+}
+
+let lastId = 0
+
+/** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
+function nextId(): number {
+  lastId = (lastId % 999_999) + 1
+  return lastId
+}
+
+/** Sends the call to the candidate; the verdict is about this call, on this route. */
+export async function attempt(
+  candidate: Candidate,
+  request: Request,
+  { left, mode, sentBefore }: AttemptOptions,
+  { live: { observer, tips, now } }: Context,
+): Promise<{ readonly verdict: Verdict; readonly id: number }> {
+  const { route, live } = candidate
+  const { network, row, method, params } = request
+  const { rule } = row
+  const id = nextId()
+  const begin = performance.now()
+  const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
+  const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes }
+  let verdict = await live.ask({ body, id, heavy: rule.timeout === 'heavy' }, limits, now)
+  if (
+    rule.nullIsLag &&
+    verdict.kind === 'result' &&
+    verdict.result === 'null' &&
+    isBehind(live, tips.best(network.slug))
+  )
+    verdict = behind(verdict)
+  if (rule.retry === 'dedupe' && sentBefore && verdict.kind === 'error')
+    verdict = await alreadySent(verdict, request, candidate)
+  const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
+  observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
+  return { verdict, id }
+}
+
+function isBehind({ head }: Candidate['live'], best: number | null): boolean {
+  return best !== null && (head === null || head < best)
+}
+
+/** A null from a route that is behind may only mean that it has not heard of it yet. */
+function behind(answer: Reply): Setback {
+  return {
+    kind: 'setback',
+    why: 'null_behind',
+    refusal: refuse('upstream_error'),
+    answer,
+    ...{ sent: true, fault: false, coolDownMs: null },
+  }
+}
+
+/** An earlier try may have brought the transaction to the chain: then its hash is the answer. */
+async function alreadySent(
+  error: Reply & { readonly kind: 'error' },
+  { params }: Request,
+  { live }: Candidate,
+): Promise<Reply> {
+  const hash = transactionHash(params)
+  const said = readSendError(error.message)
+  if (hash === null || said === 'other') return error
+  if (said === 'known') return { kind: 'result', result: hash }
+  const found = await live.probe('eth_getTransactionByHash', `[${hash}]`, LOOKUP_TIMEOUT)
+  return found.kind === 'result' && found.result !== 'null' ? { kind: 'result', result: hash } : error
+}

@@ -1,0 +1,31 @@
+/** What a call asks of the route that serves it, by the block it reads. */
+import { memberOf } from '../jsonrpc/elements.ts'
+import { decodeJson } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Rule } from '../snapshot/types.ts'
+import type { Need } from '../upstream/pick.ts'
+import type { BlockSpan } from './block.ts'
+
+/** The need of a call; `floor` is the newest block that its endpoint was shown. */
+export function needOf(rule: Rule, span: BlockSpan, floor: number | null): Need {
+  const to = span?.to ?? null
+  const mayProbe = rule.retry === 'safe'
+  // Without a block of its own a call is about the present: prices, the pool, sending.
+  const tip = to === null || (to.kind === 'tag' && to.tag !== 'earliest')
+  if (to?.kind === 'number') return { tip: false, atLeast: to.number, mayProbe }
+  return { tip, atLeast: tip ? floor : null, mayProbe }
+}
+
+/** The block number that an answer shows its reader; null when it shows none. */
+export function shownHead(method: string, span: BlockSpan, result: Raw): number | null {
+  if (method === 'eth_blockNumber' || method === 'getSlot') return asNumber(result)
+  const latest = span?.to.kind === 'tag' && span.to.tag === 'latest'
+  if (method !== 'eth_getBlockByNumber' || !latest || result.charCodeAt(0) !== 123) return null
+  const number = memberOf(result, 'number')
+  return number == null ? null : asNumber(number)
+}
+
+function asNumber(raw: Raw): number | null {
+  const value = Number(decodeJson(raw))
+  return Number.isSafeInteger(value) ? value : null
+}

@@ -1,0 +1,21 @@
+/** A call on its way upstream. */
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { MethodRow, Network } from '../snapshot/types.ts'
+import type { Need } from '../upstream/pick.ts'
+
+/** A call that has passed every check. */
+export interface Request {
+  readonly network: Network
+  readonly row: MethodRow
+  readonly method: string
+  readonly params: Raw
+  /** Ids of the routes that may serve it. */
+  readonly routes: readonly string[]
+  readonly need: Need
+}
+
+/** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */
+export interface ReplyMode {
+  readonly stream: boolean
+  readonly maxBytes: number | null
+}

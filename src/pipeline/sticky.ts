@@ -1,0 +1,46 @@
+/** Filter calls: the client's own id, and the route whose node holds the filter. */
+import { elementsOf } from '../jsonrpc/elements.ts'
+import { rawJson } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Answer, WholeAnswer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+
+/** A filter call that can be sent: to this route, with these params. */
+export interface StickyCall {
+  readonly routes: readonly string[]
+  readonly params: Raw
+}
+
+/** Who owns filters and floors: the endpoint, or on the public route the address. */
+export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
+  return payer?.endpoint.id ?? `public ${address}`
+}
+
+/** Where a call that uses a filter goes, or what is said of a filter that is not there. */
+export function findFilter(
+  method: string,
+  params: Raw,
+  caller: Caller,
+  context: Context,
+): StickyCall | WholeAnswer {
+  const [id = 'null', ...others] = elementsOf(params)
+  const filter = context.live.filters.find(id, readerOf(caller), caller.network.slug)
+  if (filter === null) return unknownFilter(method)
+  if (method === 'eth_uninstallFilter') context.live.filters.remove(id)
+  return { routes: [filter.route], params: `[${[filter.upstreamId, ...others].join(',')}]` }
+}
+
+/** geth answers false to the end of a filter that is not there, and an error to any other use of it. */
+function unknownFilter(method: string): WholeAnswer {
+  if (method === 'eth_uninstallFilter') return { kind: 'result', result: 'false' }
+  return { kind: 'error', error: rawJson({ code: -32000, message: 'filter not found' }) }
+}
+
+/** Puts an id of ours in place of the node's. */
+export function keepFilter(answer: Answer, route: string | null, caller: Caller, context: Context): Answer {
+  if (answer.kind !== 'result' || route === null) return answer
+  const { slug: network } = caller.network
+  const owner = readerOf(caller)
+  return { ...answer, result: context.live.filters.add({ owner, network, route, upstreamId: answer.result }) }
+}

@@ -1,0 +1,28 @@
+/** How long a route takes to answer, in milliseconds. */
+
+const KEPT = 128
+/** Samples between two sortings. */
+const REFRESH = 16
+/** Share of the newest sample in the moving average. */
+const WEIGHT = 0.1
+
+/** The last answers of a route. */
+export class Latency {
+  /** Moving average; 0 until the first answer. */
+  average = 0
+  /** Quantiles of the last answers; null until there are enough to say. */
+  p95: number | null = null
+  p99: number | null = null
+  readonly #samples: number[] = []
+  #next = 0
+
+  add(ms: number): void {
+    this.average += (ms - this.average) * (this.average === 0 ? 1 : WEIGHT)
+    this.#samples[this.#next % KEPT] = ms
+    this.#next += 1
+    if (this.#next % REFRESH !== 0) return
+    const sorted = this.#samples.toSorted((a, b) => a - b)
+    this.p95 = sorted[Math.floor(sorted.length * 0.95)] ?? null
+    this.p99 = sorted[Math.floor(sorted.length * 0.99)] ?? null
+  }
+}

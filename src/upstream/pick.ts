@@ -1,0 +1,86 @@
+/** Chooses the route for the next attempt of a call. */
+import type { Route } from '../snapshot/types.ts'
+import type { LiveRoute } from './live-route.ts'
+
+/** A route together with its live state. */
+export interface Candidate {
+  readonly route: Route
+  readonly live: LiveRoute
+}
+
+/** What a call asks of a route besides being able. */
+export interface Need {
+  /** It reads the newest block: a lagging route must not serve it. */
+  readonly tip: boolean
+  /** A block that the route should have come to; null when none is known. */
+  readonly atLeast: number | null
+  /** Whether the call may be the one that tries a route which failed. */
+  readonly mayProbe: boolean
+}
+
+/** Says whether a route is behind the others. */
+export type IsLagging = (candidate: Candidate) => boolean
+
+/** The chosen route; `full` when all that could serve are at the operator's limits; `none` when none can. */
+export type Picked = Candidate | 'full' | 'none'
+
+/** Picks among able routes that this call has not tried yet. `now` in milliseconds. */
+export function pick(
+  able: readonly Candidate[],
+  need: Need,
+  isLagging: IsLagging,
+  now: number,
+  random = Math.random,
+): Picked {
+  const usable = able.filter(({ live }) => live.fault === null && !live.coolDown.isActive(now))
+  const current = freshest(usable, need, isLagging)
+  const healthy = current.filter(({ live }) => isHealthy(live, need, now))
+  // The last route is never shut out: better a call that may fail than one that surely does.
+  const choice = healthy.length > 0 ? healthy : current
+  if (choice.length === 0) return 'none'
+  const withRoom = choice.filter(({ live }) => live.room.fits(now))
+  if (withRoom.length === 0) return 'full'
+  const first = Math.min(...withRoom.map(({ route }) => route.priority))
+  const chosen = better(
+    withRoom.filter(({ route }) => route.priority === first),
+    random,
+  )
+  if (chosen.live.breaker.state(now) === 'half-open') chosen.live.breaker.beginProbe(now)
+  return chosen
+}
+
+/** The routes that have what the call reads; where none is known to, those that may. */
+function freshest(usable: readonly Candidate[], need: Need, isLagging: IsLagging): readonly Candidate[] {
+  const { tip, atLeast } = need
+  const current = tip ? usable.filter(candidate => !isLagging(candidate)) : usable
+  const reached =
+    atLeast === null ? current : current.filter(({ live }) => live.head !== null && live.head >= atLeast)
+  return reached.length > 0 ? reached : current
+}
+
+function isHealthy(live: LiveRoute, { mayProbe }: Need, now: number): boolean {
+  const state = live.breaker.state(now)
+  if (state === 'open' || (state === 'half-open' && !mayProbe)) return false
+  return !live.syncing && !live.isHanging(now)
+}
+
+/** Two random choices by weight, and of those the one with less work before it. */
+function better(candidates: readonly Candidate[], random: () => number): Candidate {
+  const a = draw(candidates, random)
+  const b = candidates.length === 1 ? a : draw(candidates, random)
+  return load(b) < load(a) ? b : a
+}
+
+function draw(candidates: readonly Candidate[], random: () => number): Candidate {
+  let left = random() * candidates.reduce((sum, { route }) => sum + route.weight, 0)
+  for (const candidate of candidates) {
+    left -= candidate.route.weight
+    if (left < 0) return candidate
+  }
+  return candidates.at(-1)!
+}
+
+/** Expected latency × calls in flight: idle routes share by weight alone. */
+function load({ live }: Candidate): number {
+  return live.latency.average * live.room.inFlight
+}

@@ -1,0 +1,93 @@
+/** Asks every route, every few seconds, how far it has come; and now and then which chain it serves. */
+import { decodeJson } from '../jsonrpc/raw.ts'
+import type { Network, Snapshot } from '../snapshot/types.ts'
+import { identityFault, identityQuestion } from './identity.ts'
+import type { LiveRoute } from './live-route.ts'
+import type { Tips } from './tips.ts'
+import type { Upstreams } from './upstreams.ts'
+
+/** Milliseconds between two looks at a route, and how long an answer may take. */
+const EVERY = 5_000
+const PATIENCE = 4_000
+/** Looks between two questions for the chain's identity: five minutes. */
+const IDENTITY_EVERY = 60
+
+/** What a node of a family is asked for its head. */
+const HEAD_QUESTION = { evm: 'eth_blockNumber', solana: 'getSlot', http: null } as const
+
+/** Hears what was found out. */
+export interface ProberEvents {
+  /** A route serves another chain than it should; it gets no call until that changes. */
+  wrongChain(network: string, route: string, why: string): void
+}
+
+/** Looks at routes as long as the gateway serves. */
+export class Prober {
+  readonly #upstreams: Upstreams
+  readonly #tips: Tips
+  readonly #events: ProberEvents
+  readonly #timer: NodeJS.Timeout
+  readonly #looks = new WeakMap<LiveRoute, number>()
+  #snapshot: Snapshot
+
+  constructor(upstreams: Upstreams, tips: Tips, snapshot: Snapshot, events: ProberEvents) {
+    this.#upstreams = upstreams
+    this.#tips = tips
+    this.#snapshot = snapshot
+    this.#events = events
+    this.#timer = setInterval(() => {
+      this.#lookAtAll()
+    }, EVERY)
+    this.#lookAtAll()
+  }
+
+  /** Looks at the routes of another snapshot from now on, at new ones at once. */
+  watch(snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    this.#tips.retain(new Set(Object.keys(snapshot.networks)))
+    this.#lookAtAll(live => !this.#looks.has(live))
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #lookAtAll(wanted: (live: LiveRoute) => boolean = () => true): void {
+    for (const network of Object.values(this.#snapshot.networks))
+      for (const live of this.#upstreams.of(network)) if (wanted(live)) void this.#lookAt(network, live)
+  }
+
+  async #lookAt(network: Network, live: LiveRoute): Promise<void> {
+    const looks = this.#looks.get(live) ?? 0
+    this.#looks.set(live, looks + 1)
+    const identity =
+      looks % IDENTITY_EVERY === 0 || live.fault !== null ? this.#checkIdentity(network, live) : null
+    await Promise.all([identity, this.#readHead(network, live), this.#readSync(network, live)])
+    this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
+  }
+
+  async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
+    const question = identityQuestion(network)
+    if (question === null) return
+    const verdict = await live.probe(question, '[]', PATIENCE)
+    if (verdict.kind !== 'result') return
+    const fault = identityFault(network, verdict.result)
+    if (fault !== null && live.fault === null) this.#events.wrongChain(network.slug, live.id, fault)
+    live.fault = fault
+  }
+
+  async #readHead({ family }: Network, live: LiveRoute): Promise<void> {
+    const question = HEAD_QUESTION[family]
+    if (question === null) return
+    const verdict = await live.probe(question, '[]', PATIENCE)
+    const head = verdict.kind === 'result' ? Number(decodeJson(verdict.result)) : NaN
+    if (Number.isSafeInteger(head)) live.head = head
+  }
+
+  /** `eth_syncing` is false on a node that is up to date. */
+  async #readSync({ family }: Network, live: LiveRoute): Promise<void> {
+    if (family !== 'evm') return
+    const verdict = await live.probe('eth_syncing', '[]', PATIENCE)
+    if (verdict.kind === 'result') live.syncing = verdict.result.charCodeAt(0) === 123
+  }
+}

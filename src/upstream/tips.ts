@@ -1,0 +1,59 @@
+/** How far each network has come, and which routes are behind. */
+import type { Network } from '../snapshot/types.ts'
+import type { LiveRoute } from './live-route.ts'
+
+/** A route may always be this many blocks behind: nodes hear of a block at different moments. */
+const ALWAYS_ALLOWED = 2
+/** Milliseconds per block until the network's own pace has been measured. */
+const USUAL_BLOCK_TIME = 12_000
+/** Share of the newest measurement in the moving average. */
+const WEIGHT = 0.2
+
+interface Tip {
+  head: number
+  /** When `head` was first seen, in milliseconds. */
+  at: number
+  blockTime: number | null
+}
+
+/** Best heads by network. */
+export class Tips {
+  readonly #tips = new Map<string, Tip>()
+
+  /** Best head of the healthy routes of a network; null until one has told it. */
+  best(slug: string): number | null {
+    return this.#tips.get(slug)?.head ?? null
+  }
+
+  /** Takes in what the routes of a network have told. `now` in milliseconds. */
+  update(slug: string, routes: readonly LiveRoute[], now: number): void {
+    const heads = routes.flatMap(live => (live.head === null || live.whyNot(now) !== null ? [] : [live.head]))
+    if (heads.length === 0) return
+    const head = Math.max(...heads)
+    const tip = this.#tips.get(slug)
+    if (tip === undefined) this.#tips.set(slug, { head, at: now, blockTime: null })
+    else if (head !== tip.head) {
+      if (head > tip.head) tip.blockTime = pace(tip, (now - tip.at) / (head - tip.head))
+      tip.head = head
+      tip.at = now
+    }
+  }
+
+  /** Whether a route is further behind than the network's maxLag allows. */
+  isLagging({ slug, maxLag }: Pick<Network, 'slug' | 'maxLag'>, live: Pick<LiveRoute, 'head'>): boolean {
+    const tip = this.#tips.get(slug)
+    if (tip === undefined || live.head === null) return false
+    const allowed =
+      maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / (tip.blockTime ?? USUAL_BLOCK_TIME)
+    return tip.head - live.head > Math.max(ALWAYS_ALLOWED, allowed)
+  }
+
+  /** Forgets networks that are no longer served. */
+  retain(slugs: ReadonlySet<string>): void {
+    for (const slug of this.#tips.keys()) if (!slugs.has(slug)) this.#tips.delete(slug)
+  }
+}
+
+function pace({ blockTime }: Tip, measured: number): number {
+  return blockTime === null ? measured : blockTime + (measured - blockTime) * WEIGHT
+}

@@ -1,0 +1,132 @@
+import t from 'tap'
+import type { Route } from '../../src/snapshot/types.ts'
+import { LiveRoute } from '../../src/upstream/live-route.ts'
+import { pick } from '../../src/upstream/pick.ts'
+import type { Candidate, Need, Picked } from '../../src/upstream/pick.ts'
+import { Tips } from '../../src/upstream/tips.ts'
+
+const NOW = 1_000_000
+
+function candidate(id: string, more: Partial<Route> = {}): Candidate {
+  const route: Route = {
+    ...{ id, network: 'eth', http: 'http://127.0.0.1:1', ws: null, capabilities: [], priority: 1, weight: 1 },
+    ...{ headers: {}, timeout: null, limits: { inFlight: null, perSecond: null } },
+    ...{ methods: { allow: null, deny: [] }, enabled: true },
+    ...more,
+  }
+  return { route, live: new LiveRoute(route, 1_000) }
+}
+
+const read: Need = { tip: false, atLeast: null, mayProbe: true }
+const idOf = (picked: Picked): string => (typeof picked === 'string' ? picked : picked.route.id)
+const choose = (able: readonly Candidate[], need: Partial<Need> = {}, now = NOW, random = () => 0): string =>
+  idOf(pick(able, { ...read, ...need }, ({ live }) => live.head !== null && live.head < 90, now, random))
+const fail = ({ live }: Candidate, times = 3): void => {
+  for (let i = 0; i < times; i += 1) live.breaker.failed('reset', NOW)
+}
+
+t.test('lower priorities serve only while no higher one can', t => {
+  const [a, b] = [candidate('a'), candidate('b', { priority: 2 })]
+  t.equal(choose([b, a]), 'a')
+  fail(a)
+  t.equal(choose([b, a]), 'b')
+  fail(b)
+  t.equal(choose([b, a]), 'a', 'the last ones are never shut out')
+  t.equal(choose([]), 'none')
+  t.end()
+})
+
+t.test('a wrong chain or a pause the upstream asked for is final', t => {
+  const [a, b] = [candidate('a'), candidate('b')]
+  a.live.fault = 'it serves chain 5, not 1'
+  t.equal(choose([a, b]), 'b')
+  b.live.coolDown.begin(2_000, 'limited', NOW)
+  t.equal(choose([a, b]), 'none')
+  t.equal(choose([a, b], {}, NOW + 2_000), 'b')
+  t.end()
+})
+
+t.test('reads of the newest block keep to routes that have it', t => {
+  const [a, b] = [candidate('a'), candidate('b', { priority: 2 })]
+  a.live.head = 80
+  b.live.head = 100
+  t.equal(choose([a, b]), 'a')
+  t.equal(choose([a, b], { tip: true }), 'b')
+  a.live.head = 95
+  t.equal(choose([a, b], { tip: true }), 'a')
+  t.equal(choose([a, b], { tip: true, atLeast: 98 }), 'b', 'what was shown is a floor')
+  t.equal(choose([a, b], { atLeast: 101 }), 'a', 'unless no route reports it')
+  t.end()
+})
+
+t.test('after the pause one call that may be repeated is let through', t => {
+  const [a, b] = [candidate('a'), candidate('b', { priority: 2 })]
+  fail(a)
+  t.equal(choose([a, b], {}, NOW + 4_999), 'b')
+  t.equal(choose([a, b], { mayProbe: false }, NOW + 5_000), 'b')
+  t.equal(choose([a, b], {}, NOW + 5_000), 'a')
+  t.equal(choose([a, b], {}, NOW + 5_000), 'b', 'only one')
+  a.live.breaker.failed('reset', NOW + 5_001)
+  t.equal(choose([a, b], {}, NOW + 14_999), 'b', 'the pause doubles')
+  t.equal(choose([a, b], {}, NOW + 15_001), 'a')
+  a.live.breaker.succeeded()
+  t.equal(choose([a, b], {}, NOW + 15_001), 'a')
+  t.end()
+})
+
+t.test('a full route counts as not able, and all full is said as such', t => {
+  const a = candidate('a', { limits: { inFlight: 1, perSecond: null } })
+  const b = candidate('b', { priority: 2, limits: { inFlight: null, perSecond: 2 } })
+  a.live.room.enter()
+  t.equal(choose([a, b]), 'b')
+  b.live.room.enter()
+  t.equal(choose([a, b]), 'b')
+  b.live.room.enter()
+  t.equal(choose([a, b]), 'full')
+  t.equal(choose([a, b], {}, NOW + 500), 'b', 'a token came back')
+  a.live.room.leave()
+  t.equal(choose([a, b]), 'a')
+  t.end()
+})
+
+t.test('idle routes share by weight, busy ones by work', t => {
+  const [a, b] = [candidate('a', { weight: 3 }), candidate('b')]
+  let seed = 1
+  const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
+  let first = 0
+  for (let i = 0; i < 4000; i += 1) if (choose([a, b], {}, NOW, random) === 'a') first += 1
+  t.ok(Math.abs(first / 4000 - 0.75) < 0.03, String(first))
+  a.live.latency.add(100)
+  b.live.latency.add(100)
+  for (let i = 0; i < 10; i += 1) a.live.room.enter()
+  const draws = [0, 0.99]
+  t.equal(
+    choose([a, b], {}, NOW, () => draws.shift() ?? 0),
+    'b',
+  )
+  t.end()
+})
+
+t.test("lag is measured by the network's own pace", t => {
+  const tips = new Tips()
+  const { live } = candidate('a')
+  const network = { slug: 'eth', maxLag: { unit: 'ms', value: 30_000 } } as const
+  live.head = 100
+  tips.update('eth', [live], NOW)
+  live.head = 110
+  tips.update('eth', [live], NOW + 2_500) // 250 ms a block: 30 s are 120 blocks
+  t.equal(tips.best('eth'), 110)
+  t.equal(tips.isLagging(network, { head: -10 }), false)
+  t.equal(tips.isLagging(network, { head: -11 }), true)
+  t.equal(
+    tips.isLagging({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 108 }),
+    false,
+    'two blocks always are allowed',
+  )
+  t.equal(tips.isLagging({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 107 }), true)
+  live.syncing = true
+  live.head = 500
+  tips.update('eth', [live], NOW + 3_000)
+  t.equal(tips.best('eth'), 110, 'a syncing node says nothing of the tip')
+  t.end()
+})
