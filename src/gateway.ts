@@ -46,7 +46,7 @@ export class Gateway {
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
   async handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
-    const context: Context = { snapshot: this.#snapshot, live: this.live, requestId }
+    const context: Context = { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
     this.#inFlight += 1
     try {
       await deliver(body, caller, sink, context)

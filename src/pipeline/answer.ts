@@ -1,5 +1,5 @@
 /** What a call comes to. */
-import { encodeRefusal, encodeResult } from '../jsonrpc/refusal.ts'
+import { encodeRefusal, encodeResult, refuse } from '../jsonrpc/refusal.ts'
 import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { OpenMember } from '../jsonrpc/relay.ts'
@@ -25,6 +25,8 @@ export type WholeAnswer =
   /** The error object of a node, or of a `service_*` method. */
   | { readonly kind: 'error'; readonly error: Raw }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** The client left while a node was at work: charged, and said to nobody. */
+  | { readonly kind: 'abandoned' }
 
 export type Answer = WholeAnswer | StreamAnswer
 
@@ -35,6 +37,8 @@ export function encodeAnswer(answer: WholeAnswer, id: Raw, column: CodeColumn, r
       return encodeResult(id, answer.result)
     case 'error':
       return `{"jsonrpc":"2.0","id":${id},"error":${answer.error}}`
+    case 'abandoned':
+      return encodeRefusal(refuse('upstream_error'), id, column, requestId)
     case 'refused':
       return encodeRefusal(answer.refusal, id, column, requestId)
   }

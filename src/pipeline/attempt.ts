@@ -20,6 +20,8 @@ export interface AttemptOptions {
   readonly mode: ReplyMode
   /** Whether an earlier try may have reached a node. */
   readonly sentBefore: boolean
+  /** Ends the try early. */
+  readonly signal: AbortSignal | null
 }
 
 let lastId = 0
@@ -34,7 +36,7 @@ function nextId(): number {
 export async function attempt(
   candidate: Candidate,
   request: Request,
-  { left, mode, sentBefore }: AttemptOptions,
+  { left, mode, sentBefore, signal }: AttemptOptions,
   { live: { observer, tips, now } }: Context,
 ): Promise<{ readonly verdict: Verdict; readonly id: number }> {
   const { route, live } = candidate
@@ -44,7 +46,7 @@ export async function attempt(
   const begin = performance.now()
   const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
-  const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes }
+  const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes, signal }
   let verdict = await live.ask({ body, id, heavy: rule.timeout === 'heavy' }, limits, now)
   if (
     rule.nullIsLag &&

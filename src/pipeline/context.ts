@@ -52,4 +52,6 @@ export interface Context {
   readonly live: Live
   /** Told to the client in refusals and in X-Request-Id. */
   readonly requestId: string
+  /** Aborted when the client leaves; asked for only where that spares a node much work. */
+  readonly gone: () => AbortSignal | null
 }

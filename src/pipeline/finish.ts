@@ -55,7 +55,7 @@ export function finish(passed: Passed, caller: Caller, delivered: Delivered, { l
 }
 
 function outcomeOf({ answer }: Passed, { cut }: Delivered): OutcomeKind {
-  if (cut) return 'failed'
+  if (cut || answer.kind === 'abandoned') return 'failed'
   if (answer.kind === 'refused') return answer.refusal.reason === 'internal' ? 'failed' : 'refused'
   return answer.kind === 'error' || (answer.kind === 'stream' && answer.member === 'error') ? 'error' : 'ok'
 }

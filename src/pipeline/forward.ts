@@ -8,8 +8,8 @@ import type { Picked } from '../upstream/pick.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import { refused } from './answer.ts'
 import type { Answer } from './answer.ts'
-import { attempt } from './attempt.ts'
 import type { Context } from './context.ts'
+import { hedged } from './hedge.ts'
 import type { ReplyMode, Request } from './request.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
@@ -32,6 +32,8 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
   const deadline = performance.now() + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
   budget.call(now())
+  // Only heavy calls are worth a listener: a node may be at work on them for a minute.
+  const signal = row.rule.timeout === 'heavy' ? context.gone() : null
   const tried = new Set<string>()
   const setbacks: Setback[] = []
   while (setbacks.length < MAX_ATTEMPTS) {
@@ -44,10 +46,17 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
     if (picked === 'none' || left <= 0) break
     tried.add(picked.route.id)
     const sentBefore = setbacks.some(({ sent }) => sent)
-    const { verdict, id } = await attempt(picked, request, { left, mode, sentBefore }, context)
-    if (verdict.kind !== 'setback') return { answer: answerOf(verdict, id), route: picked.route.id }
+    const options = { left, mode, sentBefore, signal }
+    const another = (): Picked => {
+      const second = budget.take(now()) ? pickNow(request, tried, undefined, context) : 'none'
+      if (typeof second !== 'string') tried.add(second.route.id)
+      return second
+    }
+    const { verdict, id, candidate } = await hedged(picked, request, options, context, another)
+    if (verdict.kind !== 'setback') return { answer: answerOf(verdict, id), route: candidate.route.id }
+    if (signal?.aborted === true) return { answer: { kind: 'abandoned' }, route: null }
     setbacks.push(verdict)
-    if (isStaleConnection(verdict, setbacks)) tried.delete(picked.route.id)
+    if (isStaleConnection(verdict, setbacks)) tried.delete(candidate.route.id)
   }
   return { answer: lastWord(setbacks), route: null }
 }
@@ -64,19 +73,27 @@ function isStaleConnection({ why }: Setback, setbacks: readonly Setback[]): bool
 
 /** The route for the next attempt; waits a little when all are full. After missing state only an archive helps. */
 async function choose(
-  { network, row, routes, need }: Request,
-  tried: Set<string>,
+  request: Request,
+  tried: ReadonlySet<string>,
   last: Setback | undefined,
-  { live: { upstreams, now } }: Context,
+  context: Context,
 ): Promise<Picked> {
-  const archive = last?.why === 'missing_state' ? row.archive.filter(id => !tried.has(id)) : []
-  const ids = archive.length > 0 ? archive : routes
   const patience = performance.now() + WAIT_FOR_ROOM
   for (;;) {
-    const picked = upstreams.pick(network, ids, tried, need, now())
+    const picked = pickNow(request, tried, last, context)
     if (picked !== 'full' || performance.now() >= patience) return picked
     await pause(LOOK_EVERY)
   }
+}
+
+function pickNow(
+  { network, row, routes, need }: Request,
+  tried: ReadonlySet<string>,
+  last: Setback | undefined,
+  { live: { upstreams, now } }: Context,
+): Picked {
+  const archive = last?.why === 'missing_state' ? row.archive.filter(id => !tried.has(id)) : []
+  return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, now())
 }
 
 /** A node's own word about the call is worth more than that a later route could not be reached. */

@@ -6,6 +6,8 @@ import type { Refusal } from '../jsonrpc/refusal.ts'
 export interface Sink {
   /** Whether a reply may be written piece by piece. */
   readonly streams: boolean
+  /** Aborted when the client leaves; null where the transport cannot say. */
+  gone(): AbortSignal | null
   /** Sends a whole reply. `refusal` is set when that is all it holds. */
   whole(status: number, body: Raw, refusal: Refusal | null): void
   /** There is nothing to say: notifications only. */

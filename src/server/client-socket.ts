@@ -36,6 +36,7 @@ export class ClientSocket {
   readonly #options: ClientSocketOptions
   readonly #slow: SlowReader
   readonly #waiting: Buffer[] = []
+  readonly #gone = new AbortController()
   #inFlight = 0
   #alive = true
   #pingAt = Date.now() + PING_EVERY
@@ -57,6 +58,7 @@ export class ClientSocket {
     // ws closes with the right code by itself; an error only has to be heard.
     socket.on('error', () => undefined)
     socket.on('close', () => {
+      this.#gone.abort()
       this.session.close()
       options.onClose()
     })
@@ -159,6 +161,7 @@ export class ClientSocket {
       () => {
         this.close(1011, 'internal error')
       },
+      this.#gone.signal,
     )
     await this.#options.gateway.handle(body, caller, sink, nextRequestId())
   }

@@ -20,6 +20,14 @@ export class HttpSink implements Sink {
     this.#head = head
   }
 
+  gone(): AbortSignal {
+    const controller = new AbortController()
+    this.#response.once('close', () => {
+      if (!this.#response.writableFinished) controller.abort()
+    })
+    return controller.signal
+  }
+
   whole(status: number, body: Raw, refusal: Refusal | null): void {
     const headers = headersOf(this.#head())
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal, Date.now()))

@@ -7,10 +7,16 @@ export class SocketSink implements Sink {
   readonly streams = false
   readonly #send: (frame: Raw) => void
   readonly #fail: () => void
+  readonly #gone: AbortSignal
 
-  constructor(send: (frame: Raw) => void, fail: () => void) {
+  constructor(send: (frame: Raw) => void, fail: () => void, gone: AbortSignal) {
+    this.#gone = gone
     this.#send = send
     this.#fail = fail
+  }
+
+  gone(): AbortSignal {
+    return this.#gone
   }
 
   whole(_: number, body: Raw): void {

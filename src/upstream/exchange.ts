@@ -30,6 +30,8 @@ export interface ExchangeLimits {
   readonly holdBack: number
   /** Most bytes of a reply; null is no cap. */
   readonly maxBytes: number | null
+  /** Ends the exchange early; null where nobody may. */
+  readonly signal: AbortSignal | null
 }
 
 /** Collects a reply for one request; undici calls it. */
@@ -37,6 +39,9 @@ export class Collector implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
   readonly #resolve: (exchange: Exchange) => void
   readonly #timer: NodeJS.Timeout
+  readonly #onAbort = (): void => {
+    this.break('aborted')
+  }
   #controller: Dispatcher.DispatchController | null = null
   #chunks: Buffer[] = []
   #size = 0
@@ -51,6 +56,7 @@ export class Collector implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => {
       this.break('timeout')
     }, limits.timeout)
+    limits.signal?.addEventListener('abort', this.#onAbort)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -124,6 +130,8 @@ export class Collector implements Dispatcher.DispatchHandler {
     if (this.#done) return
     this.#done = true
     clearTimeout(this.#timer)
+    // An open reply goes on, and may still be ended.
+    if (exchange.kind !== 'open') this.#limits.signal?.removeEventListener('abort', this.#onAbort)
     this.#resolve(exchange)
   }
 }

@@ -98,7 +98,10 @@ export class LiveRoute {
   /** Asks the node something of our own, without a word about its health. */
   async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
     const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
-    return judge(await this.exchange(body, { timeout, holdBack: Infinity, maxBytes: MAX_PROBE }), 1)
+    return judge(
+      await this.exchange(body, { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }),
+      1,
+    )
   }
 
   /** Sends one request body and waits for the reply, or for what broke it. */

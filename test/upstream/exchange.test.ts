@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import type { Route } from '../../src/snapshot/types.ts'
 import { LiveRoute } from '../../src/upstream/live-route.ts'
 
-const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null }
+const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, signal: null }
 
 /** A live route to a real server that behaves as told. */
 async function routeTo(t: Test, listener: RequestListener, path = ''): Promise<LiveRoute> {

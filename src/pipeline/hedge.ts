@@ -1,0 +1,96 @@
+/** A second try beside a slow first one, where a network asks for it: the first answer counts, the other is cut. */
+import type { Candidate, Picked } from '../upstream/pick.ts'
+import type { Verdict } from '../upstream/verdict.ts'
+import { attempt } from './attempt.ts'
+import type { AttemptOptions } from './attempt.ts'
+import type { Context } from './context.ts'
+import type { Request } from './request.ts'
+
+/** How one round of tries ended. */
+export interface Round {
+  readonly verdict: Verdict
+  readonly id: number
+  readonly candidate: Candidate
+}
+
+/** Whether a slow try of this call may be doubled. */
+export function mayHedge({ network, row }: Request): boolean {
+  return network.hedge && row.rule.hedge && row.rule.retry === 'safe'
+}
+
+/** One try, or two: `another` picks the second route once the first has been slower than it is 95 times in 100. */
+export async function hedged(
+  first: Candidate,
+  request: Request,
+  options: AttemptOptions,
+  context: Context,
+  another: () => Picked,
+): Promise<Round> {
+  const delay = mayHedge(request) ? first.live.latency.p95 : null
+  if (delay === null) return tryOnce(first, request, options, context)
+  const rounds = [cuttable(first, request, options, context)]
+  const winner = await within(rounds[0]!.round, delay)
+  if (winner !== null) return winner
+  const second = another()
+  if (typeof second !== 'string') rounds.push(cuttable(second, request, options, context))
+  const round = await firstAnswer(rounds.map(each => each.round))
+  for (const { cut } of rounds) cut()
+  return round
+}
+
+async function tryOnce(
+  candidate: Candidate,
+  request: Request,
+  options: AttemptOptions,
+  context: Context,
+): Promise<Round> {
+  return { ...(await attempt(candidate, request, options, context)), candidate }
+}
+
+function cuttable(
+  candidate: Candidate,
+  request: Request,
+  options: AttemptOptions,
+  context: Context,
+): { readonly round: Promise<Round>; readonly cut: () => void } {
+  const controller = new AbortController()
+  const signals = options.signal === null ? [controller.signal] : [controller.signal, options.signal]
+  const round = tryOnce(candidate, request, { ...options, signal: AbortSignal.any(signals) }, context)
+  let over = false
+  void round.then(({ verdict }) => {
+    // A reply that streams goes on after its round.
+    over = verdict.kind === 'open'
+  })
+  return {
+    round,
+    cut: () => {
+      if (!over) controller.abort()
+    },
+  }
+}
+
+/** The first round that ended in an answer; when none does, the last one. */
+async function firstAnswer(rounds: readonly Promise<Round>[]): Promise<Round> {
+  const answered = rounds.map(async round => {
+    const done = await round
+    if (done.verdict.kind === 'setback') throw new Error(done.verdict.why)
+    return done
+  })
+  try {
+    return await Promise.any(answered)
+  } catch {
+    return rounds.at(-1)!
+  }
+}
+
+async function within(round: Promise<Round>, ms: number): Promise<Round | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>(resolve => {
+    timer = setTimeout(() => {
+      resolve(null)
+    }, ms)
+  })
+  const first = await Promise.race([round, late])
+  clearTimeout(timer)
+  return first
+}
