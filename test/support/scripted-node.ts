@@ -94,6 +94,11 @@ export class ScriptedNode {
     return this
   }
 
+  /** What answers one method by script now. */
+  handler(method: string): Handler | undefined {
+    return this.#script.get(method)
+  }
+
   /** Scripts the answer to every method that has no script; `"ok"` until then. */
   otherwise(handler: Handler): this {
     this.#otherwise = handler
