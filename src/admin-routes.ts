@@ -1,10 +1,9 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
-import { formatProblem } from './config/problem.ts'
-import type { Problem } from './config/problem.ts'
 import type { Gateway } from './gateway.ts'
 import { rawJson } from './jsonrpc/raw.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { explain } from './pipeline/explain.ts'
+import type { Reloader } from './reload/reloader.ts'
 import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
 import type { LiveRoute } from './upstream/live-route.ts'
@@ -16,14 +15,12 @@ export interface AdminParts {
   readonly metrics: Metrics
   readonly sockets: ClientSockets
   readonly state: { readonly draining: boolean }
-  readonly problems: readonly Problem[]
-  /** Milliseconds since the Unix epoch. */
-  readonly startedAt: number
+  readonly reloader: Reloader
 }
 
 /** The paths of the admin listener. */
 export function adminRoutes(parts: AdminParts): AdminRoutes {
-  const { gateway, metrics, state } = parts
+  const { gateway, metrics, state, reloader } = parts
   registerGauges(parts)
   return {
     'GET /livez': () => ({ status: 200, text: 'ok\n', type: 'text/plain' }),
@@ -37,15 +34,18 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       type: metrics.registry.contentType,
     }),
     'GET /status': () => ({ status: 200, json: status(parts) }),
+    'POST /reload': async () => {
+      const result = await reloader.reload()
+      return { status: result.ok ? 200 : 422, json: result }
+    },
     'POST /explain': body => answerExplain(body, gateway),
   }
 }
 
-function status({ gateway, problems, startedAt }: AdminParts): unknown {
+function status({ gateway, reloader }: AdminParts): unknown {
   const { snapshot } = gateway
-  const reload = { ok: true, at: Math.floor(startedAt / 1000), problems: problems.map(formatProblem) }
   const networks = Object.values(snapshot.networks).map(network => networkStatus(network, gateway))
-  return { version: snapshot.version, reload, networks }
+  return { version: snapshot.version, reload: reloader.state, networks }
 }
 
 function networkStatus(network: Network, { live }: Gateway): unknown {
@@ -82,7 +82,7 @@ function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
   }
 }
 
-function registerGauges({ gateway, metrics, sockets, startedAt }: AdminParts): void {
+function registerGauges({ gateway, metrics, sockets, reloader }: AdminParts): void {
   const { live } = gateway
   const routes = function* (
     read: (network: Network, route: LiveRoute) => number | null,
@@ -123,9 +123,9 @@ function registerGauges({ gateway, metrics, sockets, startedAt }: AdminParts): v
     [[gateway.snapshot.version], 1],
   ])
   metrics.gauge('tollgate_config_last_reload_successful', 'Whether the last reload was taken', [], () => [
-    [[], 1],
+    [[], reloader.state.ok ? 1 : 0],
   ])
   metrics.gauge('tollgate_config_last_reload_success_timestamp_seconds', 'When it was taken', [], () => [
-    [[], Math.floor(startedAt / 1000)],
+    [[], reloader.takenAt],
   ])
 }

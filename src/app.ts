@@ -13,6 +13,9 @@ import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, listen } from './server/listen.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
+import { loadApart } from './reload/loader.ts'
+import { Reloader } from './reload/reloader.ts'
+import { watchDirectory } from './reload/watch.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
@@ -24,6 +27,7 @@ import { Tips } from './upstream/tips.ts'
 import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
+import type { JournalEvents } from './usage/journal.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
 import { Slots } from './usage/slots.ts'
@@ -42,6 +46,8 @@ export interface App {
   readonly admin: string
   readonly log: Logger
   readonly warnings: readonly Problem[]
+  /** Reads the configuration again. */
+  reload(): void
   /** Drains and closes everything. */
   stop(): Promise<void>
 }
@@ -58,43 +64,52 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promise<App> {
-  const { snapshot, problems, locate } = await loadSnapshot(dir, env)
-  if (snapshot === null) throw new ConfigError(problems)
+  const { config, snapshot, problems, plansAt } = await loadSnapshot(dir, env)
+  if (config === null || snapshot === null) throw new ConfigError(problems)
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
-  const events = {
-    committed: (seconds: number) => {
-      metrics.committed(seconds)
-    },
-    failed: (error: Error) => {
-      log.error({ err: error }, 'usage cannot be recorded; calls are refused until it can')
-    },
-  }
-  const stores = await openStores(settings.dataDir, env, events, closing)
-  const missing = missingPlans(snapshot, stores.accounts.plansInUse(), locate)
+  const stores = await openStores(settings.dataDir, env, journalEvents(metrics, log), closing)
+  const missing = missingPlans(config, stores.accounts.plansInUse(), plansAt)
   if (missing.length > 0) throw new ConfigError(missing)
 
   const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
+  const reloader = new Reloader(config, problems, {
+    load: () => loadApart(dir, env),
+    plansInUse: () => stores.accounts.plansInUse(),
+    swap: next => {
+      log.level = next.gateway.log.level
+      gateway.swap(next)
+    },
+    log,
+  })
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings)
-  const routes = adminRoutes({
-    gateway,
-    metrics,
-    state,
-    problems,
-    sockets: listener.sockets,
-    startedAt: Date.now(),
-  })
+  const routes = adminRoutes({ gateway, metrics, state, reloader, sockets: listener.sockets })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
+  const reload = (): void => {
+    void reloader.reload().catch((error: unknown) => {
+      gateway.live.observer.bug(error, 'reload')
+    })
+  }
+  closing.push(await watchDirectory(dir, reload))
   return {
-    ...bound,
-    log,
-    warnings: problems,
+    ...{ ...bound, log, reload, warnings: problems },
     stop: () => {
       state.draining = true
       return closing.close()
+    },
+  }
+}
+
+function journalEvents(metrics: Metrics, log: Logger): JournalEvents {
+  return {
+    committed: seconds => {
+      metrics.committed(seconds)
+    },
+    failed: error => {
+      log.error({ err: error }, 'usage cannot be recorded; calls are refused until it can')
     },
   }
 }

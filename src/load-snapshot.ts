@@ -1,16 +1,23 @@
-/** From a directory of YAML to a snapshot, or to everything that is wrong with it. */
+/** From a directory of YAML to a configuration and its snapshot, or to everything that is wrong with it. */
 import { loadConfig } from './config/load.ts'
 import type { Loaded } from './config/load.ts'
 import type { Problem } from './config/problem.ts'
+import type { Config } from './config/types.ts'
 import { compile } from './snapshot/compile.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { warningsOf } from './snapshot/warnings.ts'
 
-/** A snapshot with the warnings about it, or the problems that keep it from being one. */
+/** A place in a file, 1-based. */
+export type Place = ReturnType<Loaded['locate']>
+
+/** A configuration with the problems found in it; warnings do not keep it from being served. */
 export interface LoadedSnapshot {
+  /** Both null when there is an error. */
+  readonly config: Config | null
   readonly snapshot: Snapshot | null
   readonly problems: readonly Problem[]
-  readonly locate: Loaded['locate']
+  /** Where plans.yaml lists its plans: for problems that only the accounts can tell. */
+  readonly plansAt: Place
 }
 
 /** Reads and compiles the configuration of a directory. */
@@ -19,24 +26,25 @@ export async function loadSnapshot(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedSnapshot> {
   const { config, problems, locate } = await loadConfig(dir, env)
-  if (config === null) return { snapshot: null, problems, locate }
+  const plansAt = locate('plans.yaml', ['plans'])
+  if (config === null) return { config, snapshot: null, problems, plansAt }
   const snapshot = compile(config)
-  return { snapshot, problems: [...problems, ...warningsOf(snapshot, locate)], locate }
+  return { config, snapshot, problems: [...problems, ...warningsOf(snapshot, locate)], plansAt }
 }
 
 /** Plans that accounts use may not vanish from plans.yaml. */
 export function missingPlans(
-  snapshot: Snapshot,
+  { plans }: { readonly plans: readonly { readonly name: string }[] },
   inUse: readonly string[],
-  locate: Loaded['locate'],
+  plansAt: Place,
 ): readonly Problem[] {
-  const missing = inUse.filter(plan => snapshot.plans[plan] === undefined)
+  const missing = inUse.filter(plan => !plans.some(({ name }) => name === plan))
   if (missing.length === 0) return []
   const names = missing.map(plan => `"${plan}"`).join(', ')
   return [
     {
       file: 'plans.yaml',
-      ...locate('plans.yaml', ['plans']),
+      ...plansAt,
       path: 'plans',
       severity: 'error',
       message: `accounts use ${missing.length === 1 ? 'a plan that is' : 'plans that are'} not here: ${names}`,

@@ -10,7 +10,7 @@ export const serve: Command = {
   usage: `tollgate serve [--config DIR]
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
-SIGTERM or SIGINT; then it finishes the calls in flight and exits 0. Logs JSON lines on stdout; the line with
+SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight and exits 0. Logs JSON lines on stdout; the line with
 "msg":"ready" says where it listens.
 
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
@@ -20,6 +20,9 @@ SIGTERM or SIGINT; then it finishes the calls in flight and exits 0. Logs JSON l
     const app = await startApp({ dir: config, env: io.env, makeLog: openLog })
     for (const problem of app.warnings) app.log.warn(formatProblem(problem))
     const stopping = signalled()
+    process.on('SIGHUP', () => {
+      app.reload()
+    })
     app.log.info({ listen: app.listen, admin: app.admin }, 'ready')
     app.log.info({ signal: await stopping }, 'draining')
     await app.stop()

@@ -1,9 +1,10 @@
 /** The public listener: one HTTP server with the bounds of design section 14. */
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Gateway } from '../gateway.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { addressReader } from './address.ts'
+import type { ClientAddress } from './address.ts'
 import { handleRequest } from './rpc.ts'
 import type { ClientSockets } from './client-sockets.ts'
 import { takeUpgrades } from './upgrade.ts'
@@ -39,7 +40,17 @@ export function makePublicListener(
   server.maxConnections = limits.connections
   server.timeout = SILENCE
   const gate = new SocketGate(limits.socketCalls)
-  const options = { gateway, address: addressReader(trustedProxies) }
+  let proxies = trustedProxies
+  let read = addressReader(proxies)
+  const address = (request: IncomingMessage): ClientAddress => {
+    const { trustedProxies: current } = gateway.snapshot.gateway
+    if (current !== proxies) {
+      proxies = current
+      read = addressReader(current)
+    }
+    return read(request)
+  }
+  const options = { gateway, address }
   server.on('request', (request, response) => {
     // A client that resets its connection is no error of ours.
     response.on('error', () => undefined)

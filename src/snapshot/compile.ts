@@ -5,24 +5,52 @@ import { deepFreeze, record } from '../config/record.ts'
 import { joinRule } from './join.ts'
 import { isPattern } from './patterns.ts'
 import { rulesOf } from './rules.ts'
-import type { MethodRow, Network, Snapshot } from './types.ts'
+import type { MethodRow, Network, Route, Snapshot } from './types.ts'
 import { hostOf, networkUrl, socketUrl } from './urls.ts'
 
 /** The snapshot of a configuration, frozen. */
 export function compile(config: Config): Snapshot {
-  const networks = record(config.networks.map(network => [network.slug, compileNetwork(network, config)]))
-  const content = {
+  const steps = compileInSteps(config)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same with a pause after each network, for those who share their thread with calls. */
+export function* compileInSteps(config: Config): Generator<void, Snapshot> {
+  const routes = byNetwork(config.routes)
+  const networks = record<Network>([])
+  for (const network of config.networks) {
+    networks[network.slug] = deepFreeze(compileNetwork(network, routes.get(network.slug) ?? [], config))
+    yield
+  }
+  return deepFreeze({
+    version: versionOf(config),
     networks,
     hosts: record(hostsOf(config)),
     plans: record(config.plans.map(plan => [plan.name, plan])),
     notification: config.notification,
     gateway: config.gateway,
-  }
-  return deepFreeze({ version: versionOf(content), ...content })
+  })
 }
 
-function compileNetwork(config: NetworkConfig, all: Config): Network {
-  const own = all.routes.filter(route => route.network === config.slug)
+function byNetwork(routes: readonly Route[]): Map<string, Route[]> {
+  const groups = new Map<string, Route[]>()
+  for (const route of routes) {
+    const group = groups.get(route.network) ?? []
+    if (group.length === 0) groups.set(route.network, group)
+    group.push(route)
+  }
+  return groups
+}
+
+/** Short hash of a configuration's content. */
+export function versionOf(config: Config): string {
+  return createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 12)
+}
+
+function compileNetwork(config: NetworkConfig, own: readonly Route[], all: Config): Network {
   const routes = own
     .filter(route => route.enabled)
     .sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1))
@@ -50,8 +78,4 @@ function* hostsOf(config: Config): Generator<readonly [string, string]> {
     const host = hostOf(config.baseUrl, network)
     if (host !== null) yield [host, network.slug]
   }
-}
-
-function versionOf(content: unknown): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 12)
 }

@@ -1,0 +1,121 @@
+/** "Edit YAML and reload": all of an edit, or nothing of it. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { formatProblem } from '../config/problem.ts'
+import type { Problem } from '../config/problem.ts'
+import type { Config } from '../config/types.ts'
+import { missingPlans } from '../load-snapshot.ts'
+import { compileInSteps, versionOf } from '../snapshot/compile.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import { describeChanges } from './changes.ts'
+import type { LoadedConfig } from './loader.ts'
+import { restartOnly } from './restart-only.ts'
+
+/** Milliseconds of compiling after which calls get their turn. */
+const SLICE = 10
+
+/** What the reloader works with. */
+export interface ReloaderParts {
+  load(): Promise<LoadedConfig>
+  /** Plans of existing accounts. */
+  plansInUse(): readonly string[]
+  /** Serves new messages with the snapshot. */
+  swap(snapshot: Snapshot): void
+  readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
+}
+
+/** How the last reload ended. */
+export interface ReloadState {
+  readonly ok: boolean
+  /** Unix seconds. */
+  readonly at: number
+  readonly problems: readonly Problem[]
+}
+
+/** What `POST /reload` answers. */
+export interface ReloadResult {
+  readonly ok: boolean
+  readonly version: string
+  readonly changes: readonly string[]
+  readonly problems: readonly Problem[]
+}
+
+/** Reloads one at a time, in the order they were asked for. */
+export class Reloader {
+  readonly #parts: ReloaderParts
+  #config: Config
+  #version: string
+  #state: ReloadState
+  /** When a reload was last taken, in Unix seconds. */
+  #takenAt: number
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(config: Config, problems: readonly Problem[], parts: ReloaderParts) {
+    this.#parts = parts
+    this.#config = config
+    this.#version = versionOf(config)
+    this.#takenAt = now()
+    this.#state = { ok: true, at: this.#takenAt, problems }
+  }
+
+  get state(): ReloadState {
+    return this.#state
+  }
+
+  get takenAt(): number {
+    return this.#takenAt
+  }
+
+  /** Loads the directory again and serves it when it is whole. */
+  reload(): Promise<ReloadResult> {
+    const result = this.#last.then(() => this.#reload())
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async #reload(): Promise<ReloadResult> {
+    const { config, problems, plansAt } = await this.#parts.load()
+    const missing = config === null ? [] : missingPlans(config, this.#parts.plansInUse(), plansAt)
+    if (config === null || missing.length > 0) return this.#keep([...problems, ...missing])
+    const version = versionOf(config)
+    if (version === this.#version) {
+      this.#state = { ok: true, at: now(), problems }
+      return { ok: true, version, changes: [], problems }
+    }
+    const snapshot = await compileGently(config)
+    const changes = describeChanges(this.#config, config)
+    const waiting = restartOnly(this.#config.gateway, config.gateway)
+    this.#parts.swap(snapshot)
+    this.#config = config
+    this.#version = version
+    this.#takenAt = now()
+    this.#state = { ok: true, at: this.#takenAt, problems }
+    for (const change of changes) this.#parts.log.info(change)
+    if (waiting.length > 0) this.#parts.log.warn(`gateway.yaml: ${waiting.join(', ')} acts after a restart`)
+    return { ok: true, version, changes, problems }
+  }
+
+  /** A bad edit changes nothing but what is told of it. */
+  #keep(problems: readonly Problem[]): ReloadResult {
+    this.#state = { ok: false, at: now(), problems }
+    for (const problem of problems)
+      if (problem.severity === 'error') this.#parts.log.error(formatProblem(problem))
+    this.#parts.log.error('the configuration was not taken; the last good one is still served')
+    return { ok: false, version: this.#version, changes: [], problems }
+  }
+}
+
+async function compileGently(config: Config): Promise<Snapshot> {
+  const steps = compileInSteps(config)
+  let begin = performance.now()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    if (performance.now() - begin < SLICE) continue
+    await turn()
+    begin = performance.now()
+  }
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000)
+}

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { describeChanges } from '../../src/reload/changes.ts'
+import { load, type Yaml } from '../support/snapshot.ts'
+
+const networks =
+  'baseUrl: http://{subdomain}.example.test\nnetworks:\n  eth: { name: Test, family: evm, chainId: 1 }\n'
+const routes = 'routes:\n  - { id: eth-a, network: eth, http: "http://127.0.0.1:1/secret" }\n'
+const plans = (perSecond: number): string =>
+  `plans:\n  free: { tiers: [any], rate: { perSecond: ${perSecond}, burst: 50 } }\n`
+
+t.test('one readable line for each change, and no secret in any', async t => {
+  const config = async (yaml: Yaml) => (await load(t, yaml)).config!
+  const before = await config({ networks, routes, plans: plans(25) })
+  t.strictSame(describeChanges(before, before), [])
+  const after = await config({
+    networks: networks.replace('name: Test', 'name: Best, public: false'),
+    routes: `${routes.replace('secret', 'other-secret').replace(' }', ', weight: 3 }')}  - { id: eth-b, network: eth, http: "http://127.0.0.1:2", priority: 2 }\n`,
+    plans: plans(50),
+    methods: 'families: { evm: { eth_call: { cost: 2 }, eth_new: { cost: 7 } } }',
+  })
+  t.strictSame(describeChanges(before, after), [
+    'networks.yaml: ~ eth name Test → Best',
+    'routes.yaml: + eth-b (priority 2)',
+    'routes.yaml: ~ eth-a http changed',
+    'routes.yaml: ~ eth-a weight 1 → 3',
+    'methods.yaml: + eth_new (cost 7)',
+    'methods.yaml: ~ eth_call reads state → none',
+    'methods.yaml: ~ eth_call params [1, 4] → none',
+    'methods.yaml: ~ eth_call block {at: 1, kind: ref, omitted: latest} → none',
+    'methods.yaml: ~ eth_call cost none → 2',
+    'plans.yaml: ~ free rate.perSecond 25 → 50',
+  ])
+})
