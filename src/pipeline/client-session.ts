@@ -121,7 +121,7 @@ export class ClientSession implements Session {
 
   #hear(subscription: Subscription, result: Raw, last: boolean): void {
     const { caller } = this
-    if (caller === null || !this.#subscriptions.has(subscription.id)) return
+    if (caller === null || this.#closed || !this.#subscriptions.has(subscription.id)) return
     if (subscription.held !== null) {
       subscription.held.push([result, last])
       return
@@ -143,7 +143,11 @@ export class ClientSession implements Session {
     }
     const admission = meter.admitUnrated(payer, name, cost, now())
     if (isRefusal(admission)) {
-      this.#end.close(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
+      // What was admitted before it still goes out.
+      this.#closed = true
+      this.#outbox.after(() => {
+        this.#end.close(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
+      })
       return
     }
     this.#outbox.push(admission, committed => {

@@ -21,4 +21,10 @@ export class Outbox {
     }
     this.#waiting.push(release)
   }
+
+  /** Does something behind all that waits to be released. */
+  after(work: () => void): void {
+    if (this.#group === null) work()
+    else this.#waiting.push(work)
+  }
 }

@@ -61,6 +61,6 @@ export function makePublicListener(
       })
     })
   })
-  const sockets = takeUpgrades(server, { ...options, maxPayload: limits.body })
+  const sockets = takeUpgrades(server, { ...options, gate, maxPayload: limits.body })
   return { server, sockets }
 }

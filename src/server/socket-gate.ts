@@ -8,6 +8,8 @@ import type { Socket } from 'node:net'
 interface Line {
   running: number
   readonly waiting: (() => void)[]
+  /** What has to wait until every earlier request is over. */
+  last: (() => void) | null
 }
 
 /** Starts requests, at most `limit` at a time for each connection, in the order they came. */
@@ -34,17 +36,29 @@ export class SocketGate {
     socket.pause()
   }
 
+  /** Runs `work` when no earlier request of the connection is under way: replies keep the order of their requests. */
+  whenIdle(socket: Socket, work: () => void): void {
+    const line = this.#lines.get(socket)
+    if (line === undefined || line.running === 0) work()
+    else line.last = work
+  }
+
   #leave(socket: Socket, line: Line): void {
     const next = socket.destroyed ? undefined : line.waiting.shift()
     if (next === undefined) line.running -= 1
     else next()
+    if (line.running === 0 && line.last !== null) {
+      const { last } = line
+      line.last = null
+      last()
+    }
     if (line.waiting.length === 0 && socket.isPaused()) socket.resume()
   }
 
   #lineOf(socket: Socket): Line {
     const known = this.#lines.get(socket)
     if (known !== undefined) return known
-    const fresh = { running: 0, waiting: [] }
+    const fresh: Line = { running: 0, waiting: [], last: null }
     this.#lines.set(socket, fresh)
     return fresh
   }

@@ -20,6 +20,7 @@ import { handBack } from './hand-back.ts'
 import { isEnding } from './linger.ts'
 import { nextRequestId } from './request-id.ts'
 import { readTarget, refuseEarly } from './rpc.ts'
+import type { SocketGate } from './socket-gate.ts'
 
 /** What the upgrade needs to know. */
 export interface UpgradeOptions {
@@ -27,12 +28,13 @@ export interface UpgradeOptions {
   readonly address: (request: IncomingMessage) => ClientAddress
   /** Most bytes of one message. */
   readonly maxPayload: number
+  readonly gate: SocketGate
 }
 
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
 export function takeUpgrades(
   server: Server,
-  { gateway, address, maxPayload }: UpgradeOptions,
+  { gateway, address, maxPayload, gate }: UpgradeOptions,
 ): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -49,10 +51,14 @@ export function takeUpgrades(
       socket.destroy()
       return
     }
-    if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      handBack(server, request, socket, head)
-      return
-    }
+    gate.whenIdle(socket, () => {
+      if (request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket')
+        upgrade(request, socket, head)
+      else handBack(server, request, socket, head)
+    })
+  })
+
+  const upgrade = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     const admitted = admit(request, gateway, address, sockets)
     if (isRefusal(admitted)) {
       refuseUpgrade(request, socket, admitted, gateway)
@@ -71,7 +77,7 @@ export function takeUpgrades(
       })
       sockets.add(client)
     })
-  })
+  }
   return sockets
 }
 

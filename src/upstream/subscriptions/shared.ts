@@ -5,6 +5,7 @@ import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Route } from '../../snapshot/types.ts'
+import { classOf } from '../node-errors.ts'
 import { GapTooWide } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
@@ -89,7 +90,7 @@ export class SharedSubscription {
   /** Subscribes on the first route that takes it. A node's error about the call itself is final. */
   async #attach(): Promise<Begun> {
     const { method, params, sockets, routes } = this.#options
-    let refusal: Refusal = refuse('no_route')
+    let last: Exclude<Begun, 'begun'> = refuse('no_route')
     for (const route of routes()) {
       if (this.#over) break
       const socket = await sockets.get(route).catch(() => null)
@@ -100,14 +101,15 @@ export class SharedSubscription {
       })
       if (reply === null || 'kind' in reply) {
         sockets.release(socket)
-        if (reply?.kind === 'error') return reply
-        refusal = refuse('upstream_error')
+        // What another route may not have is no last word.
+        if (reply?.kind === 'error' && classOf(reply) === null) return reply
+        last = reply?.kind === 'error' ? reply : refuse('upstream_error')
         continue
       }
       this.#carry(socket, reply.id)
       return 'begun'
     }
-    return refusal
+    return last
   }
 
   #carry(socket: UpstreamSocket, id: Raw): void {

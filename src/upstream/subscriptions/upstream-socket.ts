@@ -73,9 +73,9 @@ export class UpstreamSocket {
     return this.#socket.readyState === WebSocket.OPEN
   }
 
-  /** Subscriptions that this socket carries. */
-  get load(): number {
-    return this.#routed.size
+  /** Whether nothing is carried by it or asked over it. */
+  get isIdle(): boolean {
+    return this.#routed.size + this.#pending.size === 0
   }
 
   /** Calls `listener` once when the socket is gone, at once when it already is. */
@@ -119,8 +119,10 @@ export class UpstreamSocket {
     this.#routed.delete(id)
   }
 
+  /** Says goodbye; it counts as gone at once, so that nobody begins anything on it. */
   close(): void {
     this.#socket.close(1000)
+    this.#end()
   }
 
   #send(method: string, params: Raw, onReply: OnReply): void {

@@ -36,7 +36,7 @@ export class UpstreamSockets {
 
   /** Closes a socket that carries nothing any more. */
   release(socket: UpstreamSocket): void {
-    if (socket.load === 0) socket.close()
+    if (socket.isIdle) socket.close()
   }
 
   /** Closes the sockets of routes that are gone or changed; their subscriptions go elsewhere. */
