@@ -10,10 +10,12 @@ const USUAL_BLOCK_TIME = 12_000
 const WEIGHT = 0.2
 
 interface Tip {
-  head: number
+  readonly head: number
+  /** The route that told it first. */
+  readonly leader: LiveRoute
   /** When `head` was first seen, in milliseconds. */
-  at: number
-  blockTime: number | null
+  readonly at: number
+  readonly blockTime: number | null
 }
 
 /** Best heads by network. */
@@ -27,16 +29,19 @@ export class Tips {
 
   /** Takes in what the routes of a network have told. `now` in milliseconds. */
   update(slug: string, routes: readonly LiveRoute[], now: number): void {
-    const heads = routes.flatMap(live => (live.head === null || live.whyNot(now) !== null ? [] : [live.head]))
-    if (heads.length === 0) return
-    const head = Math.max(...heads)
+    let leader: LiveRoute | null = null
+    for (const live of routes)
+      if (live.head !== null && live.head > (leader?.head ?? -1) && live.whyNot(now) === null) leader = live
+    if (leader?.head == null) return
+    const { head } = leader
     const tip = this.#tips.get(slug)
-    if (tip === undefined) this.#tips.set(slug, { head, at: now, blockTime: null })
-    else if (head !== tip.head) {
-      if (head > tip.head) tip.blockTime = pace(tip, (now - tip.at) / (head - tip.head))
-      tip.head = head
-      tip.at = now
-    }
+    // Only one route's own steps tell the pace: two routes may stand far apart at the same moment.
+    const blockTime =
+      tip?.leader === leader && head > tip.head
+        ? pace(tip, (now - tip.at) / (head - tip.head))
+        : (tip?.blockTime ?? null)
+    if (tip?.head !== head || tip.leader !== leader)
+      this.#tips.set(slug, { head, leader, at: now, blockTime })
   }
 
   /** Whether a route is further behind than the network's maxLag allows. */
