@@ -10,7 +10,7 @@ import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
-import { drain, listen } from './server/listen.ts'
+import { drain, listen, orAfter } from './server/listen.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import { loadApart } from './reload/loader.ts'
@@ -31,6 +31,9 @@ import type { JournalEvents } from './usage/journal.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
 import { Slots } from './usage/slots.ts'
+
+/** Milliseconds that calls get to end once their upstreams are closed. */
+const LAST_CALLS = 1_000
 
 /** What `serve` is told. */
 export interface AppOptions {
@@ -122,6 +125,8 @@ function makeGateway(
 ): Gateway {
   const tips = new Tips()
   const upstreams = new Upstreams(tips)
+  // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.
+  closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
   closing.push(() => upstreams.close())
   upstreams.reconcile(snapshot)
   const prober = new Prober(upstreams, tips, snapshot, {
@@ -133,7 +138,7 @@ function makeGateway(
   const subscriptions = new Subscriptions(upstreams, () => snapshot.gateway.timeouts.connect)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
-  return new Gateway(snapshot, keys, {
+  const gateway = new Gateway(snapshot, keys, {
     ...{
       meter,
       upstreams,
@@ -149,6 +154,7 @@ function makeGateway(
     observer: makeObserver(metrics, log),
     now: Date.now,
   })
+  return gateway
 }
 
 async function openListeners(
@@ -162,11 +168,18 @@ async function openListeners(
     gateway.live.observer.bug(error, 'admin')
   })
   const adminBound = await listen(admin, adminAt)
-  closing.push(() => drain(admin, Promise.resolve(), 0))
+  closing.push(() => drain(admin, { idle: Promise.resolve(), patience: 0, cutShort: () => undefined }))
   const bound = await listen(server, listenAt)
   closing.push(async () => {
     const told = sockets.drain()
-    await drain(server, gateway.idle(), timeouts.drain)
+    await drain(server, {
+      idle: gateway.idle(),
+      patience: timeouts.drain,
+      cutShort: () => {
+        gateway.cutShort()
+        sockets.cut()
+      },
+    })
     await told
   })
   return { listen: bound, admin: adminBound }

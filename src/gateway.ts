@@ -1,11 +1,13 @@
 /** The gateway: holds the current snapshot, and takes each message through the pipeline with it. */
 import { isRefusal } from './jsonrpc/is-refusal.ts'
+import { refuse } from './jsonrpc/refusal.ts'
 import type { Refusal } from './jsonrpc/refusal.ts'
 import { authenticate } from './pipeline/authenticate.ts'
 import type { Keys, Visitor } from './pipeline/authenticate.ts'
 import type { Caller } from './pipeline/caller.ts'
 import type { Context, Live } from './pipeline/context.ts'
 import { deliver } from './pipeline/deliver.ts'
+import { refuseMessage } from './pipeline/refuse-message.ts'
 import type { Sink } from './pipeline/sink.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import type { RateState } from './usage/bucket.ts'
@@ -15,7 +17,7 @@ export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
-  #inFlight = 0
+  readonly #active = new Set<() => void>()
   #idle: (() => void)[] = []
 
   constructor(snapshot: Snapshot, keys: Keys, live: Live) {
@@ -47,15 +49,18 @@ export class Gateway {
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
   async handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
     const context: Context = { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
-    this.#inFlight += 1
+    const cutShort = (): void => {
+      refuseMessage(refuse('no_route', 'The gateway is shutting down'), caller, sink, context)
+    }
+    this.#active.add(cutShort)
     try {
       await deliver(body, caller, sink, context)
     } catch (error) {
       this.live.observer.bug(error, requestId)
       sink.cut()
     } finally {
-      this.#inFlight -= 1
-      if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve()
+      this.#active.delete(cutShort)
+      if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
     }
   }
 
@@ -72,11 +77,16 @@ export class Gateway {
 
   /** Messages being handled. */
   get inFlight(): number {
-    return this.#inFlight
+    return this.#active.size
+  }
+
+  /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */
+  cutShort(): void {
+    for (const cut of this.#active) cut()
   }
 
   /** Resolves when no message is being handled. */
   idle(): Promise<void> {
-    return this.#inFlight === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
+    return this.#active.size === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
   }
 }

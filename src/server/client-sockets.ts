@@ -60,6 +60,11 @@ export class ClientSockets {
     }
   }
 
+  /** Closes what a drain has not seen the end of. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.close(1001, 'the gateway is going away')
+  }
+
   #of(network: string): ClientSocket[] {
     return [...this.#sockets].filter(socket => socket.network === network)
   }

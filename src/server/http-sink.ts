@@ -29,13 +29,15 @@ export class HttpSink implements Sink {
   }
 
   whole(status: number, body: Raw, refusal: Refusal | null): void {
+    // A reply that a drain has cut short is not said twice.
+    if (this.#response.headersSent) return
     const headers = headersOf(this.#head())
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal, Date.now()))
     sendWhole(this.#response, status, headers, body)
   }
 
   empty(): void {
-    if (this.#response.destroyed) return
+    if (this.#response.destroyed || this.#response.headersSent) return
     const headers = headersOf(this.#head()).slice(2) // a reply without a body has no Content-Type
     this.#response.writeHead(204, headers)
     this.#response.end()

@@ -1,5 +1,6 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
+import { endUnused, watchUnused } from './unused.ts'
 import type { AddressInfo } from 'node:net'
 
 /** Binds; resolves to `host:port` as bound, rejects with one sentence an operator can act on. */
@@ -7,6 +8,7 @@ export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
+  watchUnused(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
@@ -22,26 +24,39 @@ export function listen(
 /** Milliseconds that finished replies get to leave before their connections are ended. */
 const LAST_BYTES = 1_000
 
-/** Stops taking connections, waits for what is in flight up to `patience` milliseconds, then ends the rest. */
-export async function drain(server: Server, idle: Promise<void>, patience: number): Promise<void> {
+/** What a drain waits for. */
+export interface Drain {
+  /** Resolves when nothing is in flight any more. */
+  readonly idle: Promise<void>
+  /** Milliseconds that it may take. */
+  readonly patience: number
+  /** Answers what is in flight after that. */
+  readonly cutShort: () => void
+}
+
+/** Stops taking connections, waits for what is in flight, then ends the rest. */
+export async function drain(server: Server, { idle, patience, cutShort }: Drain): Promise<void> {
   const closed = new Promise<void>(resolve => {
     server.close(() => {
       resolve()
     })
   })
   server.closeIdleConnections()
-  await orAfter(idle, patience)
+  endUnused(server)
+  if (!(await orAfter(idle, patience))) cutShort()
   server.closeIdleConnections()
   if (patience > 0) await orAfter(closed, LAST_BYTES)
   server.closeAllConnections()
   await closed
 }
 
-async function orAfter(event: Promise<void>, ms: number): Promise<void> {
+/** Whether the event came within `ms` milliseconds. */
+export async function orAfter(event: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms)
+  const late = new Promise<boolean>(resolve => {
+    timer = setTimeout(resolve, ms, false)
   })
-  await Promise.race([event, late])
+  const inTime = await Promise.race([event.then(() => true), late])
   clearTimeout(timer)
+  return inTime
 }
