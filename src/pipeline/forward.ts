@@ -38,7 +38,7 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
   const setbacks: Setback[] = []
   while (setbacks.length < MAX_ATTEMPTS) {
     const last = setbacks.at(-1)
-    if (last !== undefined && (!mayGoOn(row, last) || !budget.take(now()))) break
+    if (last !== undefined && !(mayGoOn(row, last) && (isDetour(last) || budget.take(now())))) break
     const picked = await choose(request, tried, last, context)
     if (picked === 'full')
       return { answer: refused(refuse('overloaded', 'Every route is at its limit')), route: null }
@@ -59,6 +59,11 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
     if (isStaleConnection(verdict, setbacks)) tried.delete(candidate.route.id)
   }
   return { answer: lastWord(setbacks), route: null }
+}
+
+/** A route that answered, and cannot know: going on to one that can is no retry, and buries nobody. */
+function isDetour({ why }: Setback): boolean {
+  return why === 'missing_state' || why === 'unsupported' || why === 'null_behind'
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */

@@ -42,6 +42,8 @@ export class LiveRoute {
   /** What speaks against it ever serving: a wrong chain. Null when nothing does. */
   fault: string | null = null
   syncing = false
+  /** Whether it has been asked for its chain, and did not say another one. */
+  identified = false
   readonly #outstanding = new Outstanding()
   readonly #pool: Pool
   readonly #path: string

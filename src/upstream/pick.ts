@@ -61,7 +61,7 @@ function freshest(usable: readonly Candidate[], need: Need, isLagging: IsLagging
 function isHealthy(live: LiveRoute, { mayProbe }: Need, now: number): boolean {
   const state = live.breaker.state(now)
   if (state === 'open' || (state === 'half-open' && !mayProbe)) return false
-  return !live.syncing && !live.isHanging(now)
+  return live.identified && !live.syncing && !live.isHanging(now)
 }
 
 /** Two random choices by weight, and of those the one with less work before it. */

@@ -5,6 +5,7 @@ import { identityFault, identityQuestion } from './identity.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Tips } from './tips.ts'
 import type { Upstreams } from './upstreams.ts'
+import type { Verdict } from './verdict.ts'
 
 /** Milliseconds between two looks at a route, and how long an answer may take. */
 const EVERY = 5_000
@@ -61,17 +62,18 @@ export class Prober {
     const looks = this.#looks.get(live) ?? 0
     this.#looks.set(live, looks + 1)
     const identity =
-      looks % IDENTITY_EVERY === 0 || live.fault !== null ? this.#checkIdentity(network, live) : null
+      looks % IDENTITY_EVERY === 0 || !live.identified ? this.#checkIdentity(network, live) : null
     await Promise.all([identity, this.#readHead(network, live), this.#readSync(network, live)])
     this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
   }
 
   async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
     const question = identityQuestion(network)
-    if (question === null) return
-    const verdict = await live.probe(question, '[]', PATIENCE)
-    if (verdict.kind !== 'result') return
-    const fault = identityFault(network, verdict.result)
+    const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
+    if (verdict?.kind === 'setback' || verdict?.kind === 'open') return
+    // A node that answers with an error cannot say; it is taken at the operator's word.
+    const fault = verdict?.kind === 'result' ? identityFault(network, verdict.result) : null
+    live.identified = fault === null
     if (fault !== null && live.fault === null) this.#events.wrongChain(network.slug, live.id, fault)
     live.fault = fault
   }
@@ -80,6 +82,7 @@ export class Prober {
     const question = HEAD_QUESTION[family]
     if (question === null) return
     const verdict = await live.probe(question, '[]', PATIENCE)
+    noteHealth(live, verdict, Date.now())
     const head = verdict.kind === 'result' ? Number(decodeJson(verdict.result)) : NaN
     if (Number.isSafeInteger(head)) live.head = head
   }
@@ -90,4 +93,10 @@ export class Prober {
     const verdict = await live.probe('eth_syncing', '[]', PATIENCE)
     if (verdict.kind === 'result') live.syncing = verdict.result.charCodeAt(0) === 123
   }
+}
+
+/** An idle route that is down is found out by us, and so is one that has come back after its pause. */
+function noteHealth({ breaker }: LiveRoute, verdict: Verdict, now: number): void {
+  if (verdict.kind === 'setback' && verdict.fault) breaker.failed(verdict.why, now)
+  else if (verdict.kind === 'result' && breaker.state(now) === 'half-open') breaker.succeeded()
 }

@@ -14,7 +14,9 @@ function candidate(id: string, more: Partial<Route> = {}): Candidate {
     ...{ methods: { allow: null, deny: [] }, enabled: true },
     ...more,
   }
-  return { route, live: new LiveRoute(route, 1_000) }
+  const live = new LiveRoute(route, 1_000)
+  live.identified = true
+  return { route, live }
 }
 
 const read: Need = { tip: false, atLeast: null, mayProbe: true }
@@ -33,6 +35,14 @@ t.test('lower priorities serve only while no higher one can', t => {
   fail(b)
   t.equal(choose([b, a]), 'a', 'the last ones are never shut out')
   t.equal(choose([]), 'none')
+  t.end()
+})
+
+t.test('a route whose chain is not known yet serves only while no other can', t => {
+  const [a, b] = [candidate('a'), candidate('b', { priority: 2 })]
+  a.live.identified = false
+  t.equal(choose([a, b]), 'b')
+  t.equal(choose([a]), 'a')
   t.end()
 })
 
