@@ -1,7 +1,7 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
 import { message } from '../support/access.ts'
-import { createAccess } from '../support/accounts.ts'
+import { createAccess, withAccounts } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 
@@ -15,8 +15,18 @@ t.test('200 racing creations end at exactly 100 endpoints', async t => {
   const creation = message('service_createEndpoint', [{ chain: 'alpha' }])
   const keys = new Set<string>()
   let limited = 0
+  // Half of them come from another process, which knows no rate.
+  const elsewhere = withAccounts(gateway, async accounts => {
+    const wish = { accountId: access.accountId, network: 'alpha' }
+    for (let i = 0; i < 100; i++) {
+      const made = await accounts.createEndpoint(wish)
+      if (typeof made === 'string') limited++
+      else keys.add(made.apiKey)
+      await pause(5)
+    }
+  })
   // Management has a rate of its own: whoever it stops tries again, all at once with the others.
-  for (let racing = 200; racing > 0;) {
+  for (let racing = 100; racing > 0;) {
     const replies = await Promise.all(Array.from({ length: racing }, () => access.post(creation)))
     for (const { text } of replies) {
       const { result, error } = JSON.parse(text)
@@ -31,6 +41,7 @@ t.test('200 racing creations end at exactly 100 endpoints', async t => {
     }
     if (racing > 0) await pause(1_500)
   }
+  await elsewhere
   t.equal(keys.size, 99)
   t.equal(limited, 101)
   const { total, endpoints } = await access.managed('service_listEndpoints')

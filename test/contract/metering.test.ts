@@ -171,28 +171,23 @@ t.test('every place that tells usage tells the same', async t => {
       method,
     )
 
-  const listed = await runJson(gateway.dir, ['usage', '--account', access.accountId])
+  const own = ['--account', access.accountId]
+  const [listed, { stdout: csv }, listing, everybody] = await Promise.all([
+    runJson(gateway.dir, ['usage', ...own]),
+    run(['usage', ...own, '--csv', '--config', gateway.dir]),
+    runJson(gateway.dir, ['endpoint', 'list', ...own]),
+    runJson(gateway.dir, ['usage']),
+  ])
   t.equal(sum(listed, 'requests'), usage.requests)
   t.equal(sum(listed, 'calls'), usage.calls)
-  const { stdout: csv } = await run([
-    'usage',
-    '--account',
-    access.accountId,
-    '--csv',
-    '--config',
-    gateway.dir,
-  ])
   const [head, ...lines] = csv.trim().split('\n')
   const column = head!.split(',').indexOf('requests')
   t.equal(
     lines.reduce((all, line) => all + Number(line.split(',')[column]), 0),
     usage.requests,
   )
-
-  const listing = await runJson(gateway.dir, ['endpoint', 'list', '--account', access.accountId])
   t.equal(listing.endpoints[0].requestCount, usage.requests)
 
-  const everybody = await runJson(gateway.dir, ['usage'])
   const metrics = (await get(`${gateway.adminUrl}/metrics`)).text
   const billed = [...metrics.matchAll(/^tollgate_requests_total\{([^}]*)\} (\d+)$/gm)]
     .filter(([, labels]) => !labels!.includes('plan="public"'))

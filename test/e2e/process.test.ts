@@ -15,6 +15,7 @@ import { Gate } from '../support/gate.ts'
 import { get } from '../support/http.ts'
 import { held, result } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { sideBySide } from '../support/side-by-side.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -179,13 +180,13 @@ const wrongUsage: string[][] = [
 ]
 t.test('wrong usage exits 2 and says on stderr what is right', async t => {
   const dir = await configured(t)
-  for (const args of wrongUsage) {
+  await sideBySide(wrongUsage, async args => {
     const { code, stdout, stderr } = await run([...args, '--config', dir])
     t.equal(code, 2, args.join(' '))
     t.equal(stdout, '')
     t.match(stderr, /\S/)
     t.notMatch(stderr, /\n\s+at .+:\d+:\d+/)
-  }
+  })
   t.equal((await run([])).code, 2, 'no command at all')
   t.equal((await run(['check', '--config'])).code, 2, 'an option without its value')
 })
@@ -209,22 +210,22 @@ t.test('what is refused exits 1 and says why on stderr', async t => {
     ['endpoint', 'deactivate', 'nope'],
     ['endpoint', 'delete', 'nope'],
   ]
-  for (const args of refusals) {
+  await sideBySide(refusals, async args => {
     const { code, stderr } = await run([...args, '--config', dir])
     t.equal(code, 1, args.join(' '))
     t.match(stderr, /nope|Invalid chain/)
     t.notMatch(stderr, /\n\s+at .+:\d+:\d+/)
-  }
+  })
 })
 
 t.test('--help of every command exits 0', async t => {
   const commands = ['', 'serve', 'check', 'explain', 'dump', 'account', 'endpoint', 'usage', 'demo']
-  for (const command of commands) {
+  await sideBySide(commands, async command => {
     const { code, stdout, stderr } = await run([...(command === '' ? [] : [command]), '--help'])
     t.equal(code, 0, command)
     t.match(stdout, command === '' ? 'tollgate' : command)
     t.equal(stderr, '')
-  }
+  })
   const { stdout } = await run(['--help'])
   for (const command of commands.slice(1)) t.match(stdout, command)
 })

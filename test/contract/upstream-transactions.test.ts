@@ -1,0 +1,124 @@
+import t from 'tap'
+import { keccak256 } from 'ethers'
+import { message } from '../support/access.ts'
+import { createAccesses } from '../support/accesses.ts'
+import type { NetworkYaml, RouteYaml } from '../support/config-files.ts'
+import { failures, fault, tellsNothing } from '../support/faults.ts'
+import { startGateway } from '../support/gateway.ts'
+import { result, type Handler } from '../support/node-replies.ts'
+import { routesLookedAt } from '../support/route-status.ts'
+import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
+
+/** What becomes of one transaction: how the first route fails, what the second one says, and what the client gets. */
+interface Case {
+  /** A name of `failures`; `refused` when nothing listens; null when the second route is the only one. */
+  readonly first: string | null
+  readonly code: number
+  readonly says: string
+  /** Whether the second node knows the transaction when it is asked for it; absent when it need not be asked. */
+  readonly found?: boolean
+  readonly gets: 'hash' | 'error'
+}
+
+/** How nodes say that they have a transaction already. */
+const known: readonly (readonly [code: number, says: string])[] = [
+  [-32000, 'already known'],
+  [-32003, 'already known'],
+  [-32000, 'known transaction: 4a1c'],
+  [-32000, 'Known transaction'],
+  [-32010, 'AlreadyKnown'],
+  [-32000, 'ALREADY_EXISTS: already known'],
+  [-32010, 'Transaction with the same hash was already imported.'],
+  [-32000, 'transaction already imported'],
+  [-32000, 'already in mempool'],
+  [-32000, 'tx already in mempool'],
+]
+const lost = ['reset-before', 'reset-mid', 'cut-close', 'hang', 'drip', 'page', 'empty', 'http-500']
+
+const cases: Record<string, Case> = {}
+for (const [index, [code, says]] of known.entries())
+  cases[`known-${index}`] = { first: 'reset-mid', code, says, gets: 'hash' }
+for (const first of lost)
+  cases[`after-${first}`] = { first, code: -32000, says: 'already known', gets: 'hash' }
+for (const [index, says] of ['nonce too low', 'nonce too low: next nonce 8, tx nonce 7'].entries()) {
+  for (const found of [true, false])
+    cases[`nonce-${index}-${found ? 'found' : 'missing'}`] = {
+      ...{ first: 'reset-mid', code: -32000, says, found },
+      gets: found ? 'hash' : 'error',
+    }
+}
+for (const first of ['refused', null]) {
+  const name = first ?? 'alone'
+  cases[`${name}-known`] = { first, code: -32000, says: 'already known', gets: 'error' }
+  cases[`${name}-nonce`] = { first, code: -32000, says: 'nonce too low', gets: 'error' }
+}
+cases['funds'] = { first: 'reset-mid', code: -32000, says: 'insufficient funds for gas', gets: 'error' }
+
+const chainId = 1001
+const transaction = `0x02f8${'c5'.repeat(120)}`
+const hash = keccak256(transaction)
+const method = 'eth_sendRawTransaction'
+const networks: Record<string, NetworkYaml> = { 'same-route': { chainId } }
+const routes: RouteYaml[] = []
+/** Routes at whose end nothing listens. */
+const down: string[] = []
+const nodes = new Map<string, { bad: ScriptedNode; second: ScriptedNode }>()
+for (const [slug, { first, code, says, found }] of Object.entries(cases)) {
+  const bad = (await startNode(t, { chainId })).on(method, failures[first ?? ''] ?? failures['empty']!)
+  const second = (await startNode(t, { chainId })).on(method, fault(code, says))
+  second.on('eth_getTransactionByHash', result(found === true ? `{"hash":"${hash}"}` : 'null'))
+  nodes.set(slug, { bad, second })
+  networks[slug] = { chainId }
+  const http = first === 'refused' ? 'http://127.0.0.1:1' : bad.url
+  if (first === 'refused') down.push(`${slug}-a`)
+  if (first !== null) routes.push({ id: `${slug}-a`, network: slug, http, timeout: '300ms' })
+  routes.push({ id: `${slug}-b`, network: slug, http: second.url, priority: 2 })
+}
+const forgetful = await startNode(t, { chainId })
+const taken: Handler = (request, response) => {
+  const answer = forgetful.count(method) === 1 ? failures['reset-before']! : fault(-32000, 'already known')
+  return answer(request, response)
+}
+forgetful.on(method, taken)
+routes.push({ id: 'same-route-a', network: 'same-route', http: forgetful.url })
+
+const gateway = await startGateway(t, { networks, routes })
+const accesses = await createAccesses(gateway, 'paid', Object.keys(networks))
+await routesLookedAt(gateway, down)
+const body = message(method, [transaction], 'tx')
+const slugs = Object.keys(networks)
+const replies = new Map(
+  await Promise.all(slugs.map(async slug => [slug, await accesses.in(slug).post(body)] as const)),
+)
+const usage = await accesses.usage()
+
+for (const [slug, { first, code, says, found, gets }] of Object.entries(cases)) {
+  t.test(`${slug}: "${says}" becomes the ${gets}`, t => {
+    const { bad, second } = nodes.get(slug)!
+    const { status, text } = replies.get(slug)!
+    const told = gets === 'hash' ? { result: hash } : { error: { code, message: says } }
+    t.equal(status, 200)
+    t.strictSame(JSON.parse(text), { jsonrpc: '2.0', id: 'tx', ...told })
+    tellsNothing(t, text, 'the reply', [bad.port, second.port])
+    t.equal(second.count(method), 1, 'sent to the second node')
+    for (const { params } of [...bad.calls, ...second.calls].filter(call => call.method === method))
+      t.equal(params, `["${transaction}"]`)
+    if (first === 'refused' || first === null) t.equal(bad.count(method), 0)
+    else t.ok([1, 2].includes(bad.count(method)), `sent to the first node: ${bad.count(method)}`)
+    const lookups = second.calls.filter(call => call.method === 'eth_getTransactionByHash')
+    t.strictSame(
+      lookups.map(({ params }) => JSON.parse(params) as unknown),
+      found === undefined ? [] : [[hash]],
+      'the node is asked for the transaction where its word is not enough',
+    )
+    t.same(usage.get(slug), { requests: 1, calls: 1 })
+    t.end()
+  })
+}
+
+t.test('a route that lost its reply and has the transaction', t => {
+  t.strictSame(JSON.parse(replies.get('same-route')!.text), { jsonrpc: '2.0', id: 'tx', result: hash })
+  t.equal(forgetful.count(method), 2)
+  t.same(usage.get('same-route'), { requests: 1, calls: 1 })
+  t.end()
+})

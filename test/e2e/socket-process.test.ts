@@ -1,0 +1,64 @@
+import t from 'tap'
+import { message } from '../support/access.ts'
+import { createAccess } from '../support/accounts.ts'
+import { Gate } from '../support/gate.ts'
+import { startGateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
+import { held, result } from '../support/node-replies.ts'
+import { ScriptedChain } from '../support/scripted-chain.ts'
+import { startSocketNode } from '../support/scripted-socket-node.ts'
+import { openClient, type SocketClient } from '../support/socket-client.ts'
+import { until, within } from '../support/until.ts'
+
+/** Sockets are closed one after the other, over a time that the contract gives as 20 s. */
+const drain = 40_000
+
+const chain = new ScriptedChain()
+const node = await startSocketNode(t, { chainId: 1001, chain })
+const config = {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+}
+
+t.test('SIGTERM closes sockets with 1001, lets calls in flight finish, and exits 0', async t => {
+  const gateway = await startGateway(t, config)
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const clients: SocketClient[] = []
+  for (let i = 0; i < 5; i++) clients.push(await openClient(t, access))
+  const subscriptions = await Promise.all(clients.map(one => one.subscribe('eth_subscribe', ['newHeads'])))
+  const head = chain.mine()
+  for (const [i, client] of clients.entries())
+    t.match(await client.notified(subscriptions[i]!, 1), [{ hash: head.hash }])
+  const gate = new Gate()
+  node.on('eth_gasPrice', held(gate, result('"0x1"')))
+  clients[0]!.send(message('eth_gasPrice', [], 'in flight'))
+  await node.arrived('eth_gasPrice')
+
+  gateway.signal('SIGTERM')
+  await until('it is not ready', async () => (await get(`${gateway.adminUrl}/readyz`)).status === 503)
+  gate.open()
+  t.match(await clients[0]!.reply('"in flight"'), { result: '0x1' })
+  for (const client of clients) t.equal((await client.closedBy('the drain', drain)).code, 1001)
+  // Nobody is left whom it could wait for.
+  t.same(await within('the end of the process', gateway.exited, 8_000), { code: 0, signal: null })
+  await node.when('nothing is left', () => node.sockets === 0 && node.live().length === 0)
+  for (const line of gateway.printed.trim().split('\n')) t.type(JSON.parse(line), 'object')
+})
+
+t.test('notifications are metered before they are sent, also across kill -9', async t => {
+  const gateway = await startGateway(t, config)
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const client = await openClient(t, access)
+  const subscription = await client.subscribe('eth_subscribe', ['newHeads'])
+  let killed: Promise<void> | undefined
+  while (client.over === undefined) {
+    chain.mine()
+    await new Promise(resolve => setImmediate(resolve))
+    if (client.notifications(subscription).length >= 500) killed ??= gateway.kill9()
+  }
+  await killed
+  const told = client.notifications(subscription).length
+  await gateway.start()
+  const { requests } = await access.usage()
+  t.ok(requests >= told + 1, `every one that was told is metered: ${requests} units, ${told} told`)
+})

@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { openAccounts, type AccountStore } from '../../src/accounts/store.ts'
+import { Access } from './access.ts'
+import type { Gateway } from './gateway.ts'
+
+/** Does to the accounts of a gateway what the command line does, from this process: in no time. */
+export async function withAccounts<T>(
+  gateway: Gateway,
+  work: (accounts: AccountStore) => Promise<T>,
+): Promise<T> {
+  const accounts = await openAccounts({ dataDir: join(gateway.dir, 'data'), env: {} })
+  try {
+    return await work(accounts)
+  } finally {
+    accounts.close()
+  }
+}
+
+/** Creates an account and gives the way in through its first endpoint. */
+export async function createAccess(gateway: Gateway, plan: string, chain: string): Promise<Access> {
+  return withAccounts(gateway, async accounts => {
+    const { account } = await accounts.createAccount({ name: `test-${plan}`, plan })
+    const endpoint = await accounts.createEndpoint({ accountId: account.id, network: chain })
+    if (typeof endpoint === 'string') throw new Error(`no endpoint on ${chain}: ${endpoint}`)
+    return new Access(gateway, chain, endpoint.apiKey, endpoint.id, account.id)
+  })
+}
