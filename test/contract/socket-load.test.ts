@@ -230,6 +230,7 @@ t.test('a reader without progress is closed, one that is slow is not', async t =
   await metricIs(gateway, 'tollgate_ws_connections', { network: 'heavy' }, 1, 15_000)
   t.notOk(steady.destroyed || steady.readableEnded, 'slow is not still')
   stalled.socket.resume()
+  t.comment(`DEBUG ${Date.now()-queuedAt} steady ${String(steady.destroyed)} ${steady.readableLength} stalled ${JSON.stringify(stalled.over)} ${stalled.frames.length}`)
   const { code } = await stalled.closedBy('a reader that makes no progress')
   // Its close frame stands behind what it did not read: it may be cut off before it gets there.
   t.ok([1013, 1006].includes(code), `code ${code}`)
