@@ -131,8 +131,11 @@ export class SharedSubscription {
     this.#socket = null
     if (socket === null || this.#upstreamId === null) return
     socket.forget(this.#upstreamId)
-    if (by === 'ended by us') void socket.ask(unsubscribe, `[${this.#upstreamId}]`)
-    sockets.release(socket)
+    const release = (): void => {
+      sockets.release(socket)
+    }
+    if (by === 'ended by us') void socket.ask(unsubscribe, `[${this.#upstreamId}]`).then(release)
+    else release()
   }
 
   #ask(method: string, params: Raw): Promise<Reply | null> {

@@ -56,7 +56,9 @@ export class Subscriptions {
     return {
       leave: () => {
         shared.listeners.delete(listener)
-        if (shared.listeners.size === 0 && entry.grace === null)
+        // One that is over has nothing left to keep.
+        const live = this.#entries.get(key) === entry
+        if (live && shared.listeners.size === 0 && entry.grace === null)
           entry.grace = setTimeout(() => {
             shared.stop()
           }, GRACE)
