@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { setImmediate as turn } from 'node:timers/promises'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { Gate } from '../support/gate.ts'
@@ -282,9 +283,13 @@ for (const { family, access, node, begin, end, params, announce, id } of familie
   })
 
   t.test(`${family}: a delivered notification is charged under its own name`, async t => {
-    const own = await create('slow', family === 'evm' ? 'alpha' : 'sol')
+    const slug = family === 'evm' ? 'alpha' : 'sol'
+    const own = await create('slow', slug)
     const client = await openClient(t, own)
     const subscription = await client.subscribe(begin, params)
+    const other = await create('paid', slug)
+    const neighbour = await openClient(t, other)
+    const neighbours = await neighbour.subscribe(begin, params)
     for (let i = 0; i < 50; i++) announce()
     await client.notified(subscription, 50)
     t.equal(await chargedFor(own, notificationOf(begin)), 50)
@@ -296,6 +301,57 @@ for (const { family, access, node, begin, end, params, announce, id } of familie
     t.match(await client.call(end, [JSON.parse(subscription)]), { error: {} })
     t.equal((await own.usage()).requests, 51)
     t.equal(client.notifications(subscription).length, 50)
+    await neighbour.notified(neighbours, 52)
+    t.equal(await chargedFor(other, notificationOf(begin)), 52, 'each account pays for what it got')
+    for (const one of [client, neighbour]) await one.close()
+  })
+
+  t.test(`${family}: whoever joins while notifications stream hears its id first, and then all`, async t => {
+    const clients = await Promise.all(Array.from({ length: 30 }, () => openClient(t, access)))
+    let streaming = true
+    const sent: string[] = []
+    const stream = async () => {
+      while (streaming) {
+        sent.push(announce())
+        await turn()
+      }
+    }
+    const streamed = stream()
+    const subscriptions = await Promise.all(clients.map(client => client.subscribe(begin, params)))
+    const last = announce()
+    sent.push(last)
+    streaming = false
+    await streamed
+    for (const [i, client] of clients.entries()) {
+      const told = () => client.frames.slice(1).map(frame => rawMember(rawMember(frame, 'params')!, 'result'))
+      await client.when('the last one', () => told().includes(sent.at(-1)))
+      t.equal(rawMember(client.frames[0]!, 'result'), subscriptions[i], 'the reply comes first')
+      t.strictSame(told(), sent.slice(-told().length), 'and nothing is left out from then on')
+      await client.close()
+    }
+  })
+
+  t.test(`${family}: what a node should not send harms nobody`, async t => {
+    const client = await openClient(t, access)
+    const subscription = await client.subscribe(begin, params)
+    const name = notificationOf(begin)
+    const strange = [
+      ...['', 'x', '{', '[]', '{}', 'null', '1', '"x"', '{"jsonrpc":"2.0"}', '['.repeat(100_000)],
+      ...['{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}'],
+      ...['{"jsonrpc":"2.0","id":999999,"result":true}', '{"jsonrpc":"2.0","id":"x","result":"0x0"}'],
+      `{"jsonrpc":"2.0","method":"${name}"}`,
+      `{"jsonrpc":"2.0","method":"${name}","params":null}`,
+      `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":"0xdead","result":"strange"}}`,
+      `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":12345,"result":"strange"}}`,
+      `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":{},"result":"strange"}}`,
+      `{"jsonrpc":"2.0","method":"${name}","params":{"result":"strange"}}`,
+      Buffer.from('{"jsonrpc":"2.0","id":1,"result":"strange"}'),
+    ]
+    for (const frame of strange) node.sendAll(frame)
+    const raw = announce()
+    await client.notified(subscription, 1)
+    t.equal(client.frames.length, 2, 'one reply and one notification')
+    holdNotification(t, client.frames[1]!, begin, subscription, raw)
     await client.close()
   })
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
+import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { metricIs } from '../support/metrics.ts'
@@ -12,18 +13,27 @@ const [lonelyChain, chainA, chainB] = [new ScriptedChain(), new ScriptedChain(),
 const lonely = await startSocketNode(t, { chainId: 1001, chain: lonelyChain })
 const a = await startSocketNode(t, { chainId: 1002, chain: chainA })
 const b = await startSocketNode(t, { chainId: 1002, chain: chainB })
+const mute = await startSocketNode(t, { chainId: 1004 })
+const talking = await startSocketNode(t, { chainId: 1004 })
 const idleNode = await startSocketNode(t, { chainId: 1003 })
 const gateway = await startGateway(t, {
-  networks: { lonely: { chainId: 1001 }, pair: { chainId: 1002 }, idle: { chainId: 1003 } },
+  networks: {
+    lonely: { chainId: 1001 },
+    pair: { chainId: 1002 },
+    idle: { chainId: 1003 },
+    mute: { chainId: 1004 },
+  },
   routes: [
     { id: 'lonely-a', network: 'lonely', http: lonely.url, ws: lonely.wsUrl },
     { id: 'pair-a', network: 'pair', http: a.url, ws: a.wsUrl, priority: 1 },
     { id: 'pair-b', network: 'pair', http: b.url, ws: b.wsUrl, priority: 2 },
+    { id: 'mute-a', network: 'mute', http: mute.url, ws: mute.wsUrl, priority: 1 },
+    { id: 'mute-b', network: 'mute', http: talking.url, ws: talking.wsUrl, priority: 2 },
     { id: 'idle-a', network: 'idle', http: idleNode.url, ws: idleNode.wsUrl },
   ],
 })
 const access = await createAccess(gateway, 'paid', 'lonely')
-t.jobs = 4
+t.jobs = 5
 
 t.test('when no route comes back within 30 s the client is told to start again', async t => {
   const client = await openClient(t, access)
@@ -86,4 +96,13 @@ t.test('a client that answers no ping is cut off, one that does is not', async t
   await metricIs(gateway, 'tollgate_ws_connections', { network: 'idle' }, 1)
   t.equal(quiet.over, undefined)
   t.match(await quiet.call('eth_chainId'), { result: '0x3eb' })
+})
+
+t.test('a node that never answers a subscribe call is passed over', async t => {
+  mute.onSubscribe(() => 'silence')
+  const client = await openClient(t, await access.another('mute'))
+  client.send(message('eth_subscribe', ['newHeads'], 'patient'))
+  await client.when('an answer', () => client.frames.length > 0, 60_000)
+  t.match(JSON.parse(client.frames[0]!), { id: 'patient', result: /^0x/ })
+  t.equal(talking.live('eth_subscribe').length, 1)
 })

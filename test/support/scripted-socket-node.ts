@@ -152,6 +152,11 @@ export class ScriptedSocketNode extends ScriptedNode {
     return sent
   }
 
+  /** Sends a frame of any kind on every socket: text as text, bytes as a binary frame. */
+  sendAll(frame: string | Buffer): void {
+    for (const { socket } of this.#connections) socket.send(frame)
+  }
+
   /** Cuts every socket; new ones are taken. */
   dropSockets(): void {
     for (const { socket } of this.#connections) socket.terminate()
