@@ -104,4 +104,9 @@ function report(error: unknown, command: Command): number {
   return 1
 }
 
+// A reader such as `head` that has seen enough is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 process.exitCode = await main(process.argv.slice(2))
