@@ -7,7 +7,9 @@ const PER_SECOND = 10
 const WINDOW = 10
 
 interface Second {
-  at: number
+  readonly at: number
+  /** When its first call came, in milliseconds. */
+  readonly since: number
   calls: number
   retries: number
 }
@@ -27,7 +29,7 @@ export class RetryBudget {
     const calls = this.#seconds.reduce((sum, each) => sum + each.calls, 0)
     const retries = this.#seconds.reduce((sum, each) => sum + each.retries, 0)
     // In a burst after quiet only the seconds that were really there may be spent.
-    const span = Math.max(1, second.at - (this.#seconds[0]?.at ?? second.at) + 1)
+    const span = Math.max(1, (now - (this.#seconds[0]?.since ?? now)) / 1000)
     if (retries >= calls * SHARE + PER_SECOND * span) return false
     second.retries += 1
     return true
@@ -38,7 +40,7 @@ export class RetryBudget {
     while (this.#seconds[0] !== undefined && this.#seconds[0].at <= at - WINDOW) this.#seconds.shift()
     const last = this.#seconds.at(-1)
     if (last?.at === at) return last
-    const fresh = { at, calls: 0, retries: 0 }
+    const fresh = { at, since: now, calls: 0, retries: 0 }
     this.#seconds.push(fresh)
     return fresh
   }
