@@ -3,6 +3,7 @@ import type { Gateway } from './gateway.ts'
 import { rawJson } from './jsonrpc/raw.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { explain } from './pipeline/explain.ts'
+import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
 import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
@@ -30,10 +31,10 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
         : { status: 200, text: 'ok\n', type: 'text/plain' },
     'GET /metrics': async () => ({
       status: 200,
-      text: await metrics.registry.metrics(),
+      text: await metrics.text(),
       type: metrics.registry.contentType,
     }),
-    'GET /status': () => ({ status: 200, json: status(parts) }),
+    'GET /status': async () => ({ status: 200, text: await status(parts), type: 'application/json' }),
     'POST /reload': async () => {
       const result = await reloader.reload()
       return { status: result.ok ? 200 : 422, json: result }
@@ -42,10 +43,21 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
   }
 }
 
-function status({ gateway, reloader }: AdminParts): unknown {
-  const { snapshot } = gateway
-  const networks = Object.values(snapshot.networks).map(network => networkStatus(network, gateway))
-  return { version: snapshot.version, reload: reloader.state, networks }
+/** JSON text, put together with turns for the calls in between: there may be thousands of routes. */
+async function status({ gateway, reloader }: AdminParts): Promise<string> {
+  const { version, networks } = gateway.snapshot
+  const told = await gently(
+    (function* () {
+      const texts: string[] = []
+      for (const network of Object.values(networks)) {
+        texts.push(JSON.stringify(networkStatus(network, gateway)))
+        yield
+      }
+      return texts
+    })(),
+  )
+  const start = JSON.stringify({ version, reload: reloader.state }).slice(0, -1)
+  return `${start},"networks":[${told.join(',')}]}\n`
 }
 
 function networkStatus(network: Network, { live }: Gateway): unknown {

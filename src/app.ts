@@ -13,6 +13,7 @@ import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, listen, orAfter } from './server/listen.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
+import { atOnce, gently } from './reload/gently.ts'
 import { loadApart } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
 import { watchDirectory } from './reload/watch.ts'
@@ -77,15 +78,20 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   if (missing.length > 0) throw new ConfigError(missing)
 
   const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
-  const reloader = new Reloader(config, problems, {
-    load: () => loadApart(dir, env),
-    plansInUse: () => stores.accounts.plansInUse(),
-    swap: next => {
-      log.level = next.gateway.log.level
-      gateway.swap(next)
+  const reloader = new Reloader(
+    { config, version: snapshot.version, problems },
+    {
+      load: () => loadApart(dir, env),
+      plansInUse: () => stores.accounts.plansInUse(),
+      swap: async next => {
+        const opened = await gently(gateway.live.upstreams.open(next))
+        log.level = next.gateway.log.level
+        gateway.swap(next, opened)
+        await gently(gateway.live.upstreams.retire())
+      },
+      log,
     },
-    log,
-  })
+  )
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings)
   const routes = adminRoutes({ gateway, metrics, state, reloader, sockets: listener.sockets })
@@ -128,7 +134,7 @@ function makeGateway(
   // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.
   closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
   closing.push(() => upstreams.close())
-  upstreams.reconcile(snapshot)
+  upstreams.adopt(atOnce(upstreams.open(snapshot)))
   const prober = new Prober(upstreams, tips, snapshot, {
     wrongChain: (network, route, why) => {
       log.error({ network, route, why }, 'a route serves another chain and gets no calls')

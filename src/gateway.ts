@@ -10,6 +10,7 @@ import { deliver } from './pipeline/deliver.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
 import type { Sink } from './pipeline/sink.ts'
 import type { Snapshot } from './snapshot/types.ts'
+import type { Opened } from './upstream/upstreams.ts'
 import type { RateState } from './usage/bucket.ts'
 
 /** Serves messages; transports call it, reloads swap its snapshot. */
@@ -31,12 +32,12 @@ export class Gateway {
     return this.#snapshot
   }
 
-  /** Serves new messages with another snapshot; those under way keep theirs. */
-  swap(snapshot: Snapshot): void {
+  /** Serves new messages with another snapshot, whose routes are `opened`; those under way keep theirs. */
+  swap(snapshot: Snapshot, opened: Opened): void {
     this.#snapshot = snapshot
-    this.live.upstreams.reconcile(snapshot)
+    this.live.upstreams.adopt(opened)
     this.live.prober.watch(snapshot)
-    this.live.subscriptions.reconcile(Object.values(snapshot.networks).flatMap(network => network.routes))
+    this.live.subscriptions.reconcile()
   }
 
   /** Who a visitor is, before its body is read. */

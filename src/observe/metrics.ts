@@ -1,15 +1,23 @@
 /** Prometheus metrics (design, "Admin listener and metrics"). Every label's value comes from the snapshot or from us. */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Reason } from '../jsonrpc/refusal-table.ts'
+import { linesOf } from './series.ts'
+import type { Sample, Series } from './series.ts'
 import { Tally } from './tally.ts'
 import type { AttemptObservation, NotificationObservation, Observation } from './observation.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 
+/** Lines of a scrape after which calls get their turn: a few milliseconds. */
+const LINES_A_TURN = 1_000
+
 /** All metrics of this process. */
 export class Metrics {
+  /** Histograms, and what Node.js tells of itself. */
   readonly registry = new Registry()
+  readonly #series: Series[] = []
   readonly #calls = this.#tally('tollgate_calls_total', 'Calls by outcome', [
     'network',
     'method',
@@ -78,36 +86,26 @@ export class Metrics {
   }
 
   /** A gauge whose values are asked for at each scrape. */
-  gauge(
-    name: string,
-    help: string,
-    labelNames: string[],
-    read: () => Iterable<readonly [string[], number]>,
-  ): void {
-    const gauge = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: () => {
-        gauge.reset()
-        for (const [labels, value] of read()) gauge.labels(...labels).set(value)
-      },
-    })
+  gauge(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
+    this.#series.push({ name, help, type: 'gauge', labelNames, read })
+  }
+
+  /** Everything in the text format of Prometheus, with turns for the calls in between. */
+  async text(): Promise<string> {
+    let text = ''
+    let lines = 0
+    for (const series of this.#series)
+      for (const line of linesOf(series)) {
+        text += line
+        lines += 1
+        if (lines % LINES_A_TURN === 0) await turn()
+      }
+    return text + (await this.registry.metrics())
   }
 
   #tally(name: string, help: string, labelNames: string[]): Tally {
     const tally = new Tally()
-    const counter = new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: () => {
-        counter.reset()
-        for (const [labels, value] of tally.entries()) counter.labels(...labels).inc(value)
-      },
-    })
+    this.#series.push({ name, help, type: 'counter', labelNames, read: () => tally.entries() })
     return tally
   }
 

@@ -11,7 +11,7 @@ export class Tally {
   }
 
   /** All counters, each with its label values. */
-  *entries(): Generator<readonly [string[], number]> {
-    for (const { labels, value } of this.#cells.values()) yield [[...labels], value]
+  *entries(): Generator<readonly [readonly string[], number]> {
+    for (const { labels, value } of this.#cells.values()) yield [labels, value]
   }
 }

@@ -4,19 +4,25 @@ import type { Problem } from '../config/problem.ts'
 import type { Config, NetworkConfig, RouteConfig } from '../config/types.ts'
 import type { Place } from '../load-snapshot.ts'
 
-/** What the thread sends, in this order: parts of the lists, then the end. Small pieces keep each arrival short. */
+/**
+ * What the thread sends: parts of the lists, then the end. Small pieces keep each arrival short; each waits until the one before
+ * was taken.
+ */
 export type LoaderMessage =
   | { readonly networks: readonly NetworkConfig[] }
   | { readonly routes: readonly RouteConfig[] }
+  | { readonly problems: readonly Problem[] }
   | {
       readonly rest: Omit<Config, 'networks' | 'routes'> | null
-      readonly problems: readonly Problem[]
+      readonly version: string
       readonly plansAt: Place
     }
 
 /** What a load came to; `config` is null when there is an error. */
 export interface LoadedConfig {
   readonly config: Config | null
+  /** Of the configuration's content. */
+  readonly version: string
   readonly problems: readonly Problem[]
   readonly plansAt: Place
 }
@@ -33,13 +39,18 @@ export function loadApart(
   return new Promise((resolve, reject) => {
     const networks: NetworkConfig[] = []
     const routes: RouteConfig[] = []
+    const problems: Problem[] = []
     worker.on('message', (message: LoaderMessage) => {
       if ('networks' in message) networks.push(...message.networks)
       else if ('routes' in message) routes.push(...message.routes)
+      else if ('problems' in message) problems.push(...message.problems)
       else {
-        const { rest, problems, plansAt } = message
-        resolve({ config: rest === null ? null : { ...rest, networks, routes }, problems, plansAt })
+        const { rest, version, plansAt } = message
+        resolve({ config: rest === null ? null : { ...rest, networks, routes }, version, problems, plansAt })
       }
+      setImmediate(() => {
+        worker.postMessage('next')
+      })
     })
     worker.on('error', reject)
     worker.on('exit', code => {

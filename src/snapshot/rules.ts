@@ -1,5 +1,5 @@
 /** Which rules a network has: its family's, laid over by its own, with defaults filled in. */
-import type { Config, NetworkConfig, RuleConfig } from '../config/types.ts'
+import type { Config, Family, NetworkConfig, RuleConfig } from '../config/types.ts'
 import type { Rule } from './types.ts'
 
 /** A row with every default in place. Subscribe rows are made safe to look up by `unsubscribeRule`. */
@@ -27,6 +27,12 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
   }
 }
 
+function rulesOfRow(match: string, rule: RuleConfig): readonly Rule[] {
+  if (rule.enabled === false) return []
+  const own = fillRule(match, rule)
+  return own.subscribe === null ? [own] : [own, unsubscribeRule(own, own.subscribe)]
+}
+
 /** The row that a subscribe row defines for the method that ends it: free, and gated like its beginning. */
 export function unsubscribeRule(begin: Rule, name: string): Rule {
   return fillRuleOf(
@@ -40,18 +46,28 @@ function fillRuleOf(match: string, rule: RuleConfig, unsubscribes: string): Rule
   return { ...fillRule(match, rule), unsubscribes }
 }
 
+/** The rules of each family by the row they come from: made once, and shared by all its networks. */
+export type FamilyRules = Readonly<Record<Family, ReadonlyMap<string, readonly Rule[]>>>
+
+/** What the families' rows come to. */
+export function familyRules({ families }: Pick<Config, 'families'>): FamilyRules {
+  const rules = (family: Family): ReadonlyMap<string, readonly Rule[]> =>
+    new Map(Object.entries(families[family]).map(([match, rule]) => [match, rulesOfRow(match, rule)]))
+  return { evm: rules('evm'), solana: rules('solana'), http: rules('http') }
+}
+
 /** All enabled rules of a network, unsubscribe rows included, in the order they are written. */
-export function rulesOf(network: NetworkConfig, config: Pick<Config, 'families'>): Rule[] {
-  const family = config.families[network.family]
-  const merged = new Map<string, RuleConfig>()
-  for (const [match, rule] of Object.entries(family))
-    if (rule.networks?.includes(network.slug) ?? true) merged.set(match, rule)
+export function rulesOf(
+  network: NetworkConfig,
+  { families }: Pick<Config, 'families'>,
+  shared: FamilyRules,
+): Rule[] {
+  const family = families[network.family]
+  const rules = new Map(
+    [...shared[network.family]].filter(([match]) => family[match]?.networks?.includes(network.slug) ?? true),
+  )
   for (const [match, own] of Object.entries(network.methods))
     // A rule of the network itself applies to it, whatever networks the family's row names.
-    merged.set(match, { ...family[match], ...own })
-  return [...merged].flatMap(([match, rule]) => {
-    if (rule.enabled === false) return []
-    const filled = fillRule(match, rule)
-    return filled.subscribe === null ? [filled] : [filled, unsubscribeRule(filled, filled.subscribe)]
-  })
+    rules.set(match, rulesOfRow(match, { ...family[match], ...own }))
+  return [...rules.values()].flat()
 }

@@ -10,6 +10,7 @@ import { Latency } from './latency.ts'
 import { Outstanding } from './outstanding.ts'
 import { Room } from './room.ts'
 import { requestTarget } from './request-target.ts'
+import type { RequestTarget } from './request-target.ts'
 import { judge } from './verdict.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -45,26 +46,19 @@ export class LiveRoute {
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
   readonly #outstanding = new Outstanding()
-  readonly #pool: Pool
-  readonly #path: string
-  readonly #headers: Record<string, string>
+  readonly #target: RequestTarget
+  readonly #connectTimeout: number
+  readonly #connections: number
+  /** Opened by the first call: thousands of routes may be named at once. */
+  #pool: Pool | null = null
+  #closed = false
 
   constructor(route: Route, connectTimeout: number) {
-    const { origin, path, headers } = requestTarget(route)
     this.id = route.id
     this.room = new Room(route.limits)
-    this.#path = path
-    this.#headers = headers
-    this.#pool = new Pool(origin, {
-      connections: route.limits.inFlight ?? CONNECTIONS,
-      pipelining: 1,
-      keepAliveTimeout: POOL_IDLE,
-      keepAliveMaxTimeout: POOL_IDLE,
-      clientTtl: POOL_AGE,
-      connect: { timeout: connectTimeout },
-      headersTimeout: 0,
-      bodyTimeout: 60_000,
-    })
+    this.#target = requestTarget(route)
+    this.#connectTimeout = connectTimeout
+    this.#connections = route.limits.inFlight ?? CONNECTIONS
   }
 
   /** Why calls keep away from it at `now` (milliseconds), as a sentence for the operator; null when they do not. */
@@ -114,23 +108,38 @@ export class LiveRoute {
         this.room.leave()
         resolve(exchange)
       })
-      const request = {
-        path: this.#path,
-        method: 'POST',
-        headers: this.#headers,
-        body: Buffer.from(body, 'latin1'),
-      }
+      const { path, headers } = this.#target
+      const request = { path, method: 'POST' as const, headers, body: Buffer.from(body, 'latin1') }
+      const fresh = this.#pool === null
+      this.#pool ??= this.#open()
       this.#pool.dispatch(request, collector)
+      // Chosen while it still served: its last call.
+      if (fresh && this.#closed) void this.#pool.close()
     })
   }
 
   /** Waits for calls in flight, then closes the connections. */
   async close(): Promise<void> {
-    await this.#pool.close()
+    this.#closed = true
+    await this.#pool?.close()
   }
 
   /** Cuts the connections. */
   async destroy(): Promise<void> {
-    await this.#pool.destroy()
+    this.#closed = true
+    await this.#pool?.destroy()
+  }
+
+  #open(): Pool {
+    return new Pool(this.#target.origin, {
+      connections: this.#connections,
+      pipelining: 1,
+      keepAliveTimeout: POOL_IDLE,
+      keepAliveMaxTimeout: POOL_IDLE,
+      clientTtl: POOL_AGE,
+      connect: { timeout: this.#connectTimeout },
+      headersTimeout: 0,
+      bodyTimeout: 60_000,
+    })
   }
 }

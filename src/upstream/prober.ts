@@ -10,8 +10,11 @@ import type { Verdict } from './verdict.ts'
 /** Milliseconds between two looks at a route, and how long an answer may take. */
 const EVERY = 5_000
 const PATIENCE = 4_000
-/** Looks between two questions for the chain's identity: five minutes. */
-const IDENTITY_EVERY = 60
+/** Milliseconds between two questions for the chain's identity. */
+const IDENTITY_EVERY = 300_000
+/** How many looks begin at a time, and how often (milliseconds): 400 a second, so that thousands of routes do not hold up calls. */
+const AT_A_TIME = 20
+const PACE = 50
 
 /** What a node of a family is asked for its head. */
 const HEAD_QUESTION = { evm: 'eth_blockNumber', solana: 'getSlot', http: null } as const
@@ -22,14 +25,25 @@ export interface ProberEvents {
   wrongChain(network: string, route: string, why: string): void
 }
 
+/** A route that waits for its look. */
+interface Due {
+  readonly network: Network
+  readonly live: LiveRoute
+}
+
 /** Looks at routes as long as the gateway serves. */
 export class Prober {
   readonly #upstreams: Upstreams
   readonly #tips: Tips
   readonly #events: ProberEvents
   readonly #timer: NodeJS.Timeout
-  readonly #looks = new WeakMap<LiveRoute, number>()
   #snapshot: Snapshot
+  #queue: Due[] = []
+  #pace: NodeJS.Timeout | null = null
+  /** Routes in the queue or being looked at: none is asked twice at a time, however many there are. */
+  readonly #busy = new Set<LiveRoute>()
+  /** When each was last asked for its chain, in milliseconds; absent until its first look. */
+  readonly #identityAt = new WeakMap<LiveRoute, number>()
 
   constructor(upstreams: Upstreams, tips: Tips, snapshot: Snapshot, events: ProberEvents) {
     this.#upstreams = upstreams
@@ -37,37 +51,59 @@ export class Prober {
     this.#snapshot = snapshot
     this.#events = events
     this.#timer = setInterval(() => {
-      this.#lookAtAll()
+      this.#enqueue(() => true)
     }, EVERY)
-    this.#lookAtAll()
+    this.#enqueue(() => true)
   }
 
   /** Looks at the routes of another snapshot from now on, at new ones at once. */
   watch(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     this.#tips.retain(new Set(Object.keys(snapshot.networks)))
-    this.#lookAtAll(live => !this.#looks.has(live))
+    const waiting = new Set(this.#queue.map(({ live }) => live))
+    this.#queue = []
+    for (const live of waiting) this.#busy.delete(live)
+    this.#enqueue(live => !this.#identityAt.has(live) && !waiting.has(live))
+    this.#enqueue(live => waiting.has(live))
   }
 
   close(): void {
     clearInterval(this.#timer)
+    if (this.#pace !== null) clearTimeout(this.#pace)
+    this.#queue = []
   }
 
-  #lookAtAll(wanted: (live: LiveRoute) => boolean = () => true): void {
+  #enqueue(wanted: (live: LiveRoute) => boolean): void {
     for (const network of Object.values(this.#snapshot.networks))
-      for (const live of this.#upstreams.of(network)) if (wanted(live)) void this.#lookAt(network, live)
+      for (const live of this.#upstreams.of(network))
+        if (wanted(live) && !this.#busy.has(live)) {
+          this.#busy.add(live)
+          this.#queue.push({ network, live })
+        }
+    if (this.#pace === null) this.#begin()
   }
 
+  #begin(): void {
+    this.#pace = null
+    for (const { network, live } of this.#queue.splice(0, AT_A_TIME))
+      void this.#lookAt(network, live).finally(() => this.#busy.delete(live))
+    if (this.#queue.length === 0) return
+    this.#pace = setTimeout(() => {
+      this.#begin()
+    }, PACE)
+  }
+
+  /** One question after another, so that a look needs one connection. */
   async #lookAt(network: Network, live: LiveRoute): Promise<void> {
-    const looks = this.#looks.get(live) ?? 0
-    this.#looks.set(live, looks + 1)
-    const identity =
-      looks % IDENTITY_EVERY === 0 || !live.identified ? this.#checkIdentity(network, live) : null
-    await Promise.all([identity, this.#readHead(network, live), this.#readSync(network, live)])
+    const asked = this.#identityAt.get(live) ?? -Infinity
+    if (!live.identified || Date.now() - asked >= IDENTITY_EVERY) await this.#checkIdentity(network, live)
+    await this.#readHead(network, live)
+    await this.#readSync(network, live)
     this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
   }
 
   async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
+    this.#identityAt.set(live, Date.now())
     const question = identityQuestion(network)
     const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
     if (verdict?.kind === 'setback' || verdict?.kind === 'open') return

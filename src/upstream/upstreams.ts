@@ -7,13 +7,22 @@ import { RetryBudget } from './retry-budget.ts'
 import type { Tips } from './tips.ts'
 
 interface Entry {
+  /** Everything that makes it this way to this upstream: a change of it is another live route. */
   readonly definition: string
+  readonly route: Route
   readonly live: LiveRoute
+}
+
+/** Routes that are open and do not serve yet. */
+export interface Opened {
+  readonly entries: Map<string, Entry>
+  readonly slugs: ReadonlySet<string>
 }
 
 /** Opens, keeps and closes live routes as snapshots come and go. */
 export class Upstreams {
-  readonly #entries = new Map<string, Entry>()
+  #entries = new Map<string, Entry>()
+  readonly #retired: LiveRoute[] = []
   readonly #budgets = new Map<string, RetryBudget>()
   readonly #tips: Tips
 
@@ -21,29 +30,42 @@ export class Upstreams {
     this.#tips = tips
   }
 
-  /** Makes the live routes those of the snapshot; removed ones finish their calls and close. */
-  reconcile(snapshot: Snapshot): void {
-    const wanted = new Map<string, Route>()
-    for (const network of Object.values(snapshot.networks))
-      for (const route of network.routes) wanted.set(route.id, route)
-    for (const [id, { live }] of this.#entries)
-      if (!wanted.has(id)) {
-        this.#entries.delete(id)
-        void live.close()
+  /**
+   * Opens what the snapshot names and is not open yet, one route a step: a large edit is for `gently`. Nothing of it serves
+   * before it is adopted.
+   */
+  *open({ networks, gateway }: Snapshot): Generator<void, Opened> {
+    const entries = new Map<string, Entry>()
+    for (const network of Object.values(networks))
+      for (const route of network.routes) {
+        const definition = definitionOf(route, network, gateway.timeouts.connect)
+        const current = this.#entries.get(route.id)
+        const live =
+          current?.definition === definition ? current.live : new LiveRoute(route, gateway.timeouts.connect)
+        entries.set(route.id, { definition, route, live })
+        yield
       }
-    for (const route of wanted.values()) this.#open(route, snapshot)
+    return { entries, slugs: new Set(Object.keys(networks)) }
   }
 
-  #open(route: Route, { networks, gateway }: Snapshot): void {
-    const { id, network, http, headers, limits } = route
-    // What identifies the chain belongs to it: a route that was found to be wrong may be right for another one.
-    const { chainId, genesisHash } = networks[network]!
-    const { connect } = gateway.timeouts
-    const definition = JSON.stringify({ network, chainId, genesisHash, http, headers, limits, connect })
-    const current = this.#entries.get(id)
-    if (current?.definition === definition) return
-    void current?.live.close()
-    this.#entries.set(id, { definition, live: new LiveRoute(route, connect) })
+  /** Serves with these from now on; those that are not among them wait for `retire`. */
+  adopt({ entries, slugs }: Opened): void {
+    for (const [id, { live }] of this.#entries) if (entries.get(id)?.live !== live) this.#retired.push(live)
+    this.#entries = entries
+    for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
+  }
+
+  /** Closes routes that serve no more, one a step; each ends its calls first. */
+  *retire(): Generator<void, void> {
+    for (let live = this.#retired.pop(); live !== undefined; live = this.#retired.pop()) {
+      void live.close()
+      yield
+    }
+  }
+
+  /** What the snapshot says of a live route. */
+  route(id: string): Route | undefined {
+    return this.#entries.get(id)?.route
   }
 
   /** The live route of that id; absent once no snapshot names it. */
@@ -106,8 +128,9 @@ export class Upstreams {
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ live }) => live.destroy()))
+    const live = [...this.#retired, ...[...this.#entries.values()].map(entry => entry.live)]
     this.#entries.clear()
+    await Promise.all(live.map(route => route.destroy()))
   }
 
   #candidates(network: Network, ids: readonly string[]): Candidate[] {
@@ -116,4 +139,10 @@ export class Upstreams {
       return live === undefined ? [] : [{ route, live }]
     })
   }
+}
+
+/** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
+function definitionOf(route: Route, { chainId, genesisHash }: Network, connect: number): string {
+  const { network, http, headers, limits } = route
+  return JSON.stringify({ network, chainId, genesisHash, http, headers, limits, connect })
 }

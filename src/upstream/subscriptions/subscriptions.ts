@@ -2,7 +2,7 @@
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
-import type { MethodRow, Network, Route } from '../../snapshot/types.ts'
+import type { MethodRow, Network } from '../../snapshot/types.ts'
 import type { Upstreams } from '../upstreams.ts'
 import { compact, fillerOf } from './kind.ts'
 import { SharedSubscription } from './shared.ts'
@@ -71,10 +71,9 @@ export class Subscriptions {
     return [...this.#entries.values()].filter(({ network }) => network === slug).length
   }
 
-  /** Closes the sockets of routes that no snapshot names any more, or names otherwise. */
-  reconcile(routes: Iterable<Route>): void {
-    const wanted = new Map([...routes].map(route => [route.id, JSON.stringify([route.ws, route.headers])]))
-    this.#sockets.retain((id, definition) => wanted.get(id) === definition)
+  /** Closes the sockets of routes that the snapshot names no more, or names otherwise. */
+  reconcile(): void {
+    this.#sockets.retain(id => this.#upstreams.route(id))
   }
 
   close(): void {
