@@ -21,6 +21,7 @@ import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
+import { tellJournal } from './tell-journal.ts'
 import { Filters } from './upstream/filters.ts'
 import { Floors } from './upstream/floors.ts'
 import { Prober } from './upstream/prober.ts'
@@ -28,7 +29,6 @@ import { Tips } from './upstream/tips.ts'
 import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
-import type { JournalEvents } from './usage/journal.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
 import { Slots } from './usage/slots.ts'
@@ -73,7 +73,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
-  const stores = await openStores(settings.dataDir, env, journalEvents(metrics, log), closing)
+  const stores = await openStores(settings.dataDir, env, tellJournal(metrics, log), closing)
   const missing = missingPlans(config, stores.accounts.plansInUse(), plansAt)
   if (missing.length > 0) throw new ConfigError(missing)
 
@@ -108,17 +108,6 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     stop: () => {
       state.draining = true
       return closing.close()
-    },
-  }
-}
-
-function journalEvents(metrics: Metrics, log: Logger): JournalEvents {
-  return {
-    committed: seconds => {
-      metrics.committed(seconds)
-    },
-    failed: error => {
-      log.error({ err: error }, 'usage cannot be recorded; calls are refused until it can')
     },
   }
 }

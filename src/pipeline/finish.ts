@@ -44,7 +44,8 @@ export function finish(passed: Passed, caller: Caller, delivered: Delivered, { l
   const method = rule?.match ?? 'other'
   if (admission !== null)
     live.meter.settle(admission, { error: outcome === 'error', bytesOut: delivered.bytesOut, upstreamMs })
-  else if (payer !== null && answer.kind === 'refused') live.meter.refused(payer, method, live.now())
+  if (payer !== null && answer.kind === 'refused')
+    live.meter.refused(payer, method, answer.refusal.reason, live.now())
   live.observer.call({
     network: network.slug,
     ...{ method, plan: plan.name, transport, outcome, upstreamMs },

@@ -6,8 +6,8 @@ import type { QuotaState } from './types.ts'
 import { windowAt } from './window.ts'
 import type { Window } from './window.ts'
 
-/** Reads what the ledger says was used in a window. */
-export type UsedInWindow = (account: string, windowStart: number) => number
+/** Reads what the ledger says was used in a window; `switched` from windows of another kind. */
+export type UsedInWindow = (account: string, windowStart: number, switched: boolean) => number
 
 /** The live limits of one account; nothing here waits, so a limit holds when calls race. */
 export class AccountMeter {
@@ -74,9 +74,10 @@ export class AccountMeter {
       seconds < this.#window.end
     )
       return this.#window
+    const switched = this.#window !== null && this.#every !== every
     this.#every = every
     this.#window = windowAt(every, this.#account.createdAt, now)
-    this.#used = this.#usedInWindow(this.#account.id, this.#window.start)
+    this.#used = this.#usedInWindow(this.#account.id, this.#window.start, switched)
     return this.#window
   }
 }

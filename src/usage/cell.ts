@@ -18,6 +18,8 @@ export interface Cell extends CellKey {
   /** Calls that a node answered with an error. */
   errors: number
   refusals: number
+  /** The refusals by reason; null while there are none. */
+  reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
 }
@@ -27,7 +29,7 @@ export function emptyCell(key: CellKey): Cell {
   const { account, endpoint, network, method, hour, window } = key
   return {
     ...{ account, endpoint, network, method, hour, window },
-    ...{ calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0 },
+    ...{ calls: 0, requests: 0, errors: 0, refusals: 0, reasons: null, bytesOut: 0, upstreamMs: 0 },
   }
 }
 

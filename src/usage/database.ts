@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import type { Cell, JournalEntry } from './cell.ts'
-import { makeFold } from './fold.ts'
+import { ADD_TO_WINDOW, makeFold } from './fold.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { closeFile, prepareFile } from '../sqlite/file.ts'
 import { migrate } from '../sqlite/schema.ts'
@@ -16,12 +16,14 @@ export class UsageDatabase {
   readonly database: DatabaseSyncInstance
   readonly #append: StatementSyncInstance
   readonly #fold: (cells: readonly Cell[], seq: number) => void
+  readonly #topUp: StatementSyncInstance
   #seq: number
 
   constructor(database: DatabaseSyncInstance) {
     this.database = database
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
+    this.#topUp = database.prepare(ADD_TO_WINDOW)
     this.#seq = (
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq
@@ -36,6 +38,11 @@ export class UsageDatabase {
   /** Takes cells over into the ledger and empties the journal that they came from. */
   fold(cells: readonly Cell[]): void {
     this.#fold(cells, this.#seq)
+  }
+
+  /** Adds requests to a quota window that no charge names. */
+  topUpWindow(account: string, start: number, requests: number): void {
+    this.#topUp.run(account, start, requests)
   }
 
   /** What the journal holds that the ledger does not: after a crash, or seen from another process. */

@@ -1,13 +1,16 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
 import { emptyCell } from './cell.ts'
-import type { Cell, CellKey } from './cell.ts'
+import type { Cell } from './cell.ts'
 import { Cells } from './cells.ts'
+import type { Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
 import type { Group } from './group.ts'
 import { Journal } from './journal.ts'
 import type { JournalEvents } from './journal.ts'
-import { readRows, readTotals, readWindow } from './read.ts'
-import type { Totals, UsageQuery, UsageReader, UsageRow } from './types.ts'
+import { readRefusals, readRows, readSince, readTotals, readWindow } from './read.ts'
+import { rollUp } from './roll-up.ts'
+import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageReader, UsageRow } from './types.ts'
+import { hourAt } from './window.ts'
 
 /** How often cells go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
@@ -28,7 +31,7 @@ export class Ledger implements UsageReader {
     this.#journal = new Journal(database, this.#cells, events)
     this.#recover()
     this.#timer = setInterval(() => {
-      this.fold()
+      if (this.fold()) this.#rollUp()
     }, FOLD_EVERY)
     this.#timer.unref()
   }
@@ -38,8 +41,9 @@ export class Ledger implements UsageReader {
     return this.#journal.available(now)
   }
 
-  cell(key: CellKey): Cell {
-    return this.#cells.touch(key)
+  /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
+  cell(owner: Owner, method: string, now: number, window: number): Cell {
+    return this.#cells.touch(owner, method, hourAt(now), window)
   }
 
   touch(cell: Cell): void {
@@ -76,14 +80,26 @@ export class Ledger implements UsageReader {
     return readTotals(this.#database.database, accountId)
   }
 
-  rows(query: UsageQuery): readonly UsageRow[] {
+  rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[] {
     this.#journal.flush()
     return readRows(this.#database.database, query)
   }
 
-  usedInWindow(account: string, start: number): number {
+  refusals(query: UsageQuery): readonly RefusalRow[] {
+    return readRefusals(this.#database.database, query)
+  }
+
+  /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
+  usedInWindow(account: string, start: number, switched: boolean): number {
     this.#journal.flush()
-    return readWindow(this.#database.database, account, start)
+    const { database } = this.#database
+    const { recorded, requests } = readWindow(database, account, start)
+    if (recorded && !switched) return requests
+    // Charged to windows of another kind within this one's time.
+    const missing = readSince(database, account, start) - requests
+    if (missing <= 0) return requests
+    this.#database.topUpWindow(account, start, missing)
+    return requests + missing
   }
 
   /** Folds for the last time and closes the file. */
@@ -91,6 +107,15 @@ export class Ledger implements UsageReader {
     clearInterval(this.#timer)
     this.fold()
     this.#database.close()
+  }
+
+  /** A few of the oldest hours become days, as long as there are any. */
+  #rollUp(): void {
+    try {
+      rollUp(this.#database.database, Date.now())
+    } catch (error) {
+      this.#events.failed(error as Error)
+    }
   }
 
   /** After a crash the journal holds what was acknowledged and not folded. */

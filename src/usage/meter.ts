@@ -4,8 +4,7 @@ import type { Plan } from '../snapshot/types.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { AccountMeter } from './account-meter.ts'
-import type { Cell, CellKey } from './cell.ts'
-import { hourAt } from './window.ts'
+import type { Cell } from './cell.ts'
 import type { Group } from './group.ts'
 import type { Ledger } from './ledger.ts'
 import { newBucket, putBack, take } from './bucket.ts'
@@ -48,12 +47,16 @@ export interface Settlement {
 /** Rate of `service_*` calls, per account (design, "Management"). */
 const MANAGEMENT = { perSecond: 10, burst: 30 }
 
+/** Accounts and endpoints whose buckets are in memory. */
+const REMEMBERED = 100_000
+
 /** Admits, gives back, settles. */
 export class Meter {
   readonly #ledger: Ledger
-  readonly #accounts = new Map<string, AccountMeter>()
-  readonly #endpoints = new LRUCache<string, Bucket>({ max: 100_000 })
-  readonly #management = new Map<string, AccountMeter>()
+  // Who was not heard of for long has a full bucket, and a quota that the ledger knows.
+  readonly #accounts = new LRUCache<string, AccountMeter>({ max: REMEMBERED })
+  readonly #endpoints = new LRUCache<string, Bucket>({ max: REMEMBERED })
+  readonly #management = new LRUCache<string, Bucket>({ max: REMEMBERED })
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
@@ -75,15 +78,15 @@ export class Meter {
     const meter = this.#meterOf(account)
     if (!meter.takeQuota(plan, cost, now))
       return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
-    const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
+    const cell = this.#ledger.cell(payer, method, now, meter.windowOf(plan, now)?.start ?? 0)
     return { payer, cost, cell, group: this.#ledger.charge(cell, cost) }
   }
 
   /** Takes one management call from its own bucket. */
   admitManagement(account: Account, now: number): Refusal | null {
-    let meter = this.#management.get(account.id)
-    if (meter === undefined) this.#management.set(account.id, (meter = new AccountMeter(account, () => 0)))
-    const wait = meter.takeRate(MANAGEMENT, 1, now)
+    let bucket = this.#management.get(account.id)
+    if (bucket === undefined) this.#management.set(account.id, (bucket = newBucket(MANAGEMENT, now)))
+    const wait = take(bucket, MANAGEMENT, 1, now)
     return wait === 0 ? null : rateLimited(wait, MANAGEMENT.perSecond)
   }
 
@@ -113,9 +116,12 @@ export class Meter {
   }
 
   /** Counts a call that was refused; it costs nothing. */
-  refused(payer: Payer, method: string, now: number): void {
-    const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
+  refused(payer: Payer, method: string, reason: string, now: number): void {
+    const window = this.#meterOf(payer.account).windowOf(payer.plan, now)?.start ?? 0
+    const cell = this.#ledger.cell(payer, method, now, window)
     cell.refusals += 1
+    cell.reasons ??= new Map()
+    cell.reasons.set(reason, (cell.reasons.get(reason) ?? 0) + 1)
   }
 
   /** What the rate headers of a reply say. */
@@ -156,15 +162,9 @@ export class Meter {
   #meterOf(account: Account): AccountMeter {
     let meter = this.#accounts.get(account.id)
     if (meter === undefined) {
-      meter = new AccountMeter(account, (id, start) => this.#ledger.usedInWindow(id, start))
+      meter = new AccountMeter(account, (...window) => this.#ledger.usedInWindow(...window))
       this.#accounts.set(account.id, meter)
     }
     return meter
-  }
-
-  #keyOf({ account, endpoint, plan }: Payer, method: string, now: number): CellKey {
-    const window = this.#meterOf(account).windowOf(plan, now)?.start ?? 0
-    const ids = { account: account.id, endpoint: endpoint.id, network: endpoint.network }
-    return { ...ids, method, hour: hourAt(now), window }
   }
 }

@@ -87,7 +87,12 @@ export function deps(
       deleteEndpoint: unexpected('deleteEndpoint'),
       ...given.accounts,
     },
-    usage: { totals: unexpected('totals'), rows: unexpected('rows'), ...given.usage },
+    usage: {
+      totals: unexpected('totals'),
+      rows: unexpected('rows'),
+      refusals: unexpected('refusals'),
+      ...given.usage,
+    },
     quota: given.quota ?? unexpected('quota'),
     now: () => given.now ?? 1_750_000_000,
   }
