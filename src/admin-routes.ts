@@ -1,11 +1,10 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
+import { answerExplain } from './answer-explain.ts'
 import type { Gateway } from './gateway.ts'
-import { rawJson } from './jsonrpc/raw.ts'
 import type { Metrics } from './observe/metrics.ts'
-import { explain } from './pipeline/explain.ts'
 import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
-import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
+import type { AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
 import type { LiveRoute } from './upstream/live-route.ts'
 import type { Network } from './snapshot/types.ts'
@@ -76,22 +75,6 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
     }
   })
   return { slug: network.slug, head: best, routes }
-}
-
-function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
-  const { network: slug, method, plan, params, head } = (body ?? {}) as Record<string, unknown>
-  const network = typeof slug === 'string' ? snapshot.networks[slug] : undefined
-  if (network === undefined) return { status: 404, json: { error: `there is no network "${String(slug)}"` } }
-  if (typeof method !== 'string') return { status: 400, json: { error: '"method" has to be a string' } }
-  const question = {
-    ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
-    params: params === undefined || params === null ? null : rawJson(params),
-    head: typeof head === 'number' ? head : live.tips.best(network.slug),
-  }
-  return {
-    status: 200,
-    json: explain(question, snapshot, id => live.upstreams.whyNot(network, id, live.now())),
-  }
 }
 
 function registerGauges({ gateway, metrics, sockets, reloader }: AdminParts): void {

@@ -4,7 +4,7 @@ import type { Config, NetworkConfig } from '../config/types.ts'
 import { deepFreeze, record } from '../config/record.ts'
 import { joinRules } from './join.ts'
 import { isPattern } from './patterns.ts'
-import { familyRules, rulesOf } from './rules.ts'
+import { absentRules, familyRules, rulesOf } from './rules.ts'
 import type { FamilyRules } from './rules.ts'
 import type { MethodRow, Network, Route, Snapshot } from './types.ts'
 import { hostOf, networkUrl, socketUrl } from './urls.ts'
@@ -71,6 +71,7 @@ function compileNetwork(
     wss: routes.some(route => route.ws !== null),
     methods: record(rows.filter(row => !isPattern(row.rule.match)).map(row => [row.rule.match, row])),
     patterns: rows.filter(row => isPattern(row.rule.match)).sort(byLongest),
+    absent: record(absentRules(config, all)),
     dearest: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),

@@ -71,3 +71,34 @@ export function rulesOf(
     rules.set(match, rulesOfRow(match, { ...family[match], ...own }))
   return [...rules.values()].flat()
 }
+
+/** The rules that a network has not, with the reason as a sentence for the operator. */
+export function absentRules(
+  network: NetworkConfig,
+  config: Pick<Config, 'families'>,
+): [match: string, why: string][] {
+  const merged = mergedRules(network, config)
+  const off = [...merged].filter(([, rule]) => rule.enabled === false)
+  const elsewhere = Object.entries(config.families[network.family]).filter(([match]) => !merged.has(match))
+  return [
+    ...off.map(([match]): [string, string] => [match, 'its rule says enabled: false']),
+    ...elsewhere.map(([match, { networks = [] }]): [string, string] => [
+      match,
+      networks.length === 0 ? 'its rule names no network' : `its rule is for ${networks.join(', ')} only`,
+    ]),
+  ]
+}
+
+function mergedRules(
+  network: NetworkConfig,
+  config: Pick<Config, 'families'>,
+): ReadonlyMap<string, RuleConfig> {
+  const family = config.families[network.family]
+  const merged = new Map<string, RuleConfig>()
+  for (const [match, rule] of Object.entries(family))
+    if (rule.networks?.includes(network.slug) ?? true) merged.set(match, rule)
+  for (const [match, own] of Object.entries(network.methods))
+    // A rule of the network itself applies to it, whatever networks the family's row names.
+    merged.set(match, { ...family[match], ...own })
+  return merged
+}

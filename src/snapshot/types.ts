@@ -72,6 +72,8 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly methods: Readonly<Record<string, MethodRow>>
   /** Rows of `prefix*` patterns, longest prefix first. */
   readonly patterns: readonly MethodRow[]
+  /** Names and patterns of rules that are written and do not count here, and why. */
+  readonly absent: Readonly<Record<string, string>>
   /** Highest cost of a call: what a rate limit's burst has to let through. */
   readonly dearest: number
   /** The enabled routes, by priority. */

@@ -1,8 +1,8 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import { LiveRoute } from './live-route.ts'
-import { pick } from './pick.ts'
-import type { Candidate, Need, Picked } from './pick.ts'
+import { contenders, pick } from './pick.ts'
+import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Tips } from './tips.ts'
 
@@ -90,6 +90,23 @@ export class Upstreams {
     return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
   }
 
+  /** The same without the draw, for the operator. */
+  contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
+    const able = this.#candidates(network, ids)
+    return contenders(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
+  }
+
+  /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
+  waits(id: string, { atLeast, mayProbe }: Need, now: number): string | null {
+    const live = this.get(id)
+    if (live === undefined) return null
+    if (!live.identified) return 'it has not told its chain yet'
+    if (!live.room.fits(now)) return 'it is at its limits'
+    if (!mayProbe && live.breaker.state(now) === 'half-open')
+      return 'it failed, and waits for a call that may be repeated'
+    return atLeast !== null && (live.head ?? -1) < atLeast ? `it has not come to block ${atLeast}` : null
+  }
+
   /** Routes to carry a subscription: those that calls may go to, by priority. */
   carriers(network: Network, ids: readonly string[], now: number): Route[] {
     const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
@@ -117,12 +134,12 @@ export class Upstreams {
     return fresh
   }
 
-  /** Why calls keep away from a route now, for the operator; null when they do not. */
-  whyNot(network: Network, id: string, now: number): string | null {
+  /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */
+  whyNot(network: Network, id: string, now: number, tip = true): string | null {
     const live = this.get(id)
     if (live === undefined) return 'it is not open'
     const why = live.whyNot(now)
-    if (why !== null || !this.#tips.isLagging(network, live)) return why
+    if (why !== null || !tip || !this.#tips.isLagging(network, live)) return why
     return `it is ${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind and serves no reads of the newest block`
   }
 
