@@ -103,6 +103,20 @@ for (const [folder, render] of Object.entries(renderers))
       else t.fail(`${folder}/${name} has no YAML beside it`)
   })
 
+t.test('every key that a schema has is in some feature', t => {
+  const written = Object.values(readFolder('features')).join('\n')
+  for (const [file, text] of Object.entries(readFolder('../../schema'))) {
+    const names = new Set<string>()
+    JSON.parse(text, (_, value: { properties?: object } | null) => {
+      for (const name of Object.keys(value?.properties ?? {})) names.add(name)
+      return value
+    })
+    t.ok(names.size > 5, file)
+    for (const name of names) t.match(written, new RegExp(`\\b${name}:`), `${file}: ${name}`)
+  }
+  t.end()
+})
+
 /** Compares with the text that is kept, or writes it. */
 function hold(t: Test, name: string, lines: readonly string[], kept: string | undefined): void {
   const text = `${lines.join('\n')}\n`
