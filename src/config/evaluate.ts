@@ -70,11 +70,10 @@ function copyOf(walk: Walk, alias: Alias): unknown {
   if (target === undefined) return null
   const endless = walk.open.has(target)
   if (endless || walk.copied > MOST_COPIED) {
-    wrong(
-      walk,
-      alias,
-      endless ? `*${alias.source} stands inside what it refers to` : 'these aliases grow too large',
-    )
+    if (endless) wrong(walk, alias, `*${alias.source} stands inside what it refers to`)
+    // Every further alias would say the same.
+    else if (walk.copied < Infinity) wrong(walk, alias, 'these aliases grow too large')
+    if (!endless) walk.copied = Infinity
     // Whoever looks a place up through this alias must not run in circles either.
     walk.targets.delete(alias)
     return ENDLESS

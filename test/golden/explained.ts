@@ -29,6 +29,9 @@ const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>
   },
 }
 
+/** What may be said of the gateway itself under `# live`. */
+const aboutGateway = ['another configuration is served', 'the gateway was killed'] as const
+
 /** The real live routes of a snapshot, in the states that the lines tell. */
 function liveParts(snapshot: Snapshot, lines: readonly string[]) {
   const tips = new Tips()
@@ -81,9 +84,13 @@ export async function explained({ notes, env }: Case, dir: string, snapshot: Sna
   const lines: string[] = []
   const io = { env, out: (line: string) => lines.push(line), err: (line: string) => lines.push(line) }
   const { live } = notes
-  const gateway = live === undefined ? null : await serve(snapshot, live)
+  const states = (live ?? []).filter(line => !aboutGateway.some(other => other === line))
+  const serving = live?.includes(aboutGateway[0]) === true ? { ...snapshot, version: 'another' } : snapshot
+  const gateway = live === undefined ? null : await serve(serving, states)
   mkdirSync(join(dir, 'data'))
   if (gateway !== null) writeServing(join(dir, 'data'), { pid: 0, listen: '', admin: gateway.admin })
+  const gone = live?.includes(aboutGateway[1]) === true
+  if (gone) await gateway?.close()
   for (const line of notes['ask'] ?? []) {
     lines.push(...(lines.length === 0 ? [] : ['']), `$ tollgate explain ${line}`)
     const words = line.match(/'[^']*'|\S+/g) ?? []
@@ -96,6 +103,6 @@ export async function explained({ notes, env }: Case, dir: string, snapshot: Sna
       lines.push(`wrong usage: ${error.message}`)
     }
   }
-  await gateway?.close()
+  if (!gone) await gateway?.close()
   return lines.flatMap(line => line.split('\n'))
 }
