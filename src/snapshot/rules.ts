@@ -59,17 +59,13 @@ export function familyRules({ families }: Pick<Config, 'families'>): FamilyRules
 /** All enabled rules of a network, unsubscribe rows included, in the order they are written. */
 export function rulesOf(
   network: NetworkConfig,
-  { families }: Pick<Config, 'families'>,
+  config: Pick<Config, 'families'>,
   shared: FamilyRules,
 ): Rule[] {
-  const family = families[network.family]
-  const rules = new Map(
-    [...shared[network.family]].filter(([match]) => family[match]?.networks?.includes(network.slug) ?? true),
+  const family = config.families[network.family]
+  return [...mergedRules(network, config)].flatMap(([match, rule]) =>
+    rule === family[match] ? shared[network.family].get(match)! : rulesOfRow(match, rule),
   )
-  for (const [match, own] of Object.entries(network.methods))
-    // A rule of the network itself applies to it, whatever networks the family's row names.
-    rules.set(match, rulesOfRow(match, { ...family[match], ...own }))
-  return [...rules.values()].flat()
 }
 
 /** The rules that a network has not, with the reason as a sentence for the operator. */

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { answerExplain } from '../../src/answer-explain.ts'
 import { UsageError } from '../../src/commands/command.ts'
 import { explain } from '../../src/commands/explain.ts'
+import { atOnce } from '../../src/reload/gently.ts'
 import { isPublicService, isService } from '../../src/service/call.ts'
 import { writeServing } from '../../src/serving-file.ts'
 import type { Snapshot } from '../../src/snapshot/types.ts'
@@ -36,7 +37,7 @@ const aboutGateway = ['another configuration is served', 'the gateway was killed
 function liveParts(snapshot: Snapshot, lines: readonly string[]) {
   const tips = new Tips()
   const upstreams = new Upstreams(tips)
-  upstreams.reconcile(snapshot)
+  upstreams.adopt(atOnce(upstreams.open(snapshot)))
   for (const network of Object.values(snapshot.networks))
     for (const route of upstreams.of(network)) route.identified = true
   for (const line of lines) {
