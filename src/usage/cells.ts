@@ -1,5 +1,5 @@
 /** Finds the cell of a call without building a key per call. */
-import { emptyCell } from './cell.ts'
+import { empty, emptyCell } from './cell.ts'
 import type { Cell } from './cell.ts'
 
 /** Whose usage a cell holds. */
@@ -40,7 +40,7 @@ export class Cells {
     const live = new Set(written.map(cell => cell.endpoint))
     for (const cell of written) {
       this.#touched.delete(cell)
-      Object.assign(cell, emptyCell(cell))
+      empty(cell)
     }
     if (this.#byEndpoint.size > 20_000)
       for (const endpoint of this.#byEndpoint.keys())

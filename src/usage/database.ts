@@ -1,4 +1,5 @@
 /** journal.db: the journal and the ledger, written by one process only. */
+import { closeSync, fdatasync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
@@ -19,8 +20,13 @@ export class UsageDatabase {
   readonly #topUp: StatementSyncInstance
   #seq: number
 
-  constructor(database: DatabaseSyncInstance) {
+  readonly #logFile: string
+  /** The write-ahead log's descriptor. */
+  #log: number | null = null
+
+  constructor(database: DatabaseSyncInstance, file: string) {
     this.database = database
+    this.#logFile = `${file}-wal`
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
     this.#topUp = database.prepare(ADD_TO_WINDOW)
@@ -51,12 +57,21 @@ export class UsageDatabase {
       yield* JSON.parse((row as { entries: string }).entries) as JournalEntry[]
   }
 
+  /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */
+  sync(): void {
+    this.#log ??= openSync(this.#logFile, 'r')
+    // A disk that fails is heard of at the next checkpoint.
+    fdatasync(this.#log, () => undefined)
+  }
+
   /** Moves the write-ahead log into the database file, as far as no reader is in the way. */
   checkpoint(): void {
     this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
   }
 
   close(): void {
+    if (this.#log !== null) closeSync(this.#log)
+    this.#log = null
     closeFile(this.database)
   }
 }
@@ -73,7 +88,7 @@ export function openUsageDatabase(dataDir: string): UsageDatabase {
     inTransaction(opened, () => {
       migrate(opened, journalFile)
     })
-    return new UsageDatabase(opened)
+    return new UsageDatabase(opened, file)
   } catch (error) {
     database?.close()
     throw explainFailure(file, error)

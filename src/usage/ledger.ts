@@ -14,6 +14,8 @@ import { hourAt } from './window.ts'
 
 /** How often cells go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
+/** Folds between two checkpoints: a checkpoint waits for the disk, so the hundredth call should not meet one. */
+const CHECKPOINT_EVERY = 5
 /** Fold earlier when this many cells wait, so that one fold stays short. */
 const FOLD_AT = 2000
 
@@ -24,6 +26,7 @@ export class Ledger implements UsageReader {
   readonly #journal: Journal
   readonly #events: JournalEvents
   readonly #timer: NodeJS.Timeout
+  #folds = 0
 
   constructor(database: UsageDatabase, events: JournalEvents) {
     this.#database = database
@@ -67,7 +70,9 @@ export class Ledger implements UsageReader {
     try {
       this.#database.fold(cells)
       this.#cells.clear(cells)
-      this.#database.checkpoint()
+      this.#folds += 1
+      if (this.#folds % CHECKPOINT_EVERY === 0) this.#database.checkpoint()
+      else this.#database.sync()
       return true
     } catch (error) {
       this.#events.failed(error as Error)
