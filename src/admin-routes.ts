@@ -35,6 +35,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
     }),
     'GET /status': async () => ({ status: 200, text: await status(parts), type: 'application/json' }),
     'POST /reload': async () => {
+      if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
       const result = await reloader.reload()
       return { status: result.ok ? 200 : 422, json: result }
     },

@@ -14,7 +14,7 @@ import { drain, listen, orAfter } from './server/listen.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import { atOnce, gently } from './reload/gently.ts'
-import { loadApart } from './reload/loader.ts'
+import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
 import { watchDirectory } from './reload/watch.ts'
 import { writeServing } from './serving-file.ts'
@@ -78,16 +78,19 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   if (missing.length > 0) throw new ConfigError(missing)
 
   const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
+  const loader = new Loader(dir, env)
+  closing.push(() => loader.close())
   const reloader = new Reloader(
     { config, version: snapshot.version, problems },
     {
-      load: () => loadApart(dir, env),
+      load: () => loader.load(),
       plansInUse: () => stores.accounts.plansInUse(),
       swap: async next => {
-        const opened = await gently(gateway.live.upstreams.open(next))
+        const { upstreams } = gateway.live
+        const opened = await gently(upstreams.open(next))
         log.level = next.gateway.log.level
-        gateway.swap(next, opened)
-        await gently(gateway.live.upstreams.retire())
+        const { left, underWay } = gateway.swap(next, opened)
+        void underWay.then(() => gently(upstreams.retire(left)))
       },
       log,
     },
@@ -98,10 +101,12 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
   const reload = (): void => {
+    if (state.draining) return
     void reloader.reload().catch((error: unknown) => {
       gateway.live.observer.bug(error, 'reload')
     })
   }
+  closing.push(() => reloader.idle())
   closing.push(await watchDirectory(dir, reload))
   return {
     ...{ ...bound, log, reload, warnings: problems },
@@ -130,7 +135,7 @@ function makeGateway(
     },
   })
   closing.push(() => prober.close())
-  const subscriptions = new Subscriptions(upstreams, () => snapshot.gateway.timeouts.connect)
+  const subscriptions = new Subscriptions(upstreams, snapshot, () => snapshot.gateway.timeouts.connect)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   const gateway = new Gateway(snapshot, keys, {

@@ -13,12 +13,19 @@ import type { Snapshot } from './snapshot/types.ts'
 import type { Opened } from './upstream/upstreams.ts'
 import type { RateState } from './usage/bucket.ts'
 
+/** What a swap leaves behind. */
+export interface Swapped {
+  readonly left: ReturnType<Live['upstreams']['adopt']>
+  readonly underWay: Promise<unknown>
+}
+
 /** Serves messages; transports call it, reloads swap its snapshot. */
 export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
-  readonly #active = new Set<() => void>()
+  /** How to cut each message short that is being handled, and when it is over. */
+  readonly #active = new Map<() => void, Promise<void>>()
   #idle: (() => void)[] = []
 
   constructor(snapshot: Snapshot, keys: Keys, live: Live) {
@@ -32,12 +39,16 @@ export class Gateway {
     return this.#snapshot
   }
 
-  /** Serves new messages with another snapshot, whose routes are `opened`; those under way keep theirs. */
-  swap(snapshot: Snapshot, opened: Opened): void {
+  /**
+   * Serves new messages with another snapshot, whose routes are `opened`; those under way keep theirs. Routes that are `left` may
+   * be retired when what is `underWay` is over.
+   */
+  swap(snapshot: Snapshot, opened: Opened): Swapped {
     this.#snapshot = snapshot
-    this.live.upstreams.adopt(opened)
+    const left = this.live.upstreams.adopt(opened)
     this.live.prober.watch(snapshot)
-    this.live.subscriptions.reconcile()
+    this.live.subscriptions.reconcile(snapshot)
+    return { left, underWay: Promise.all(this.#active.values()) }
   }
 
   /** Who a visitor is, before its body is read. */
@@ -53,16 +64,14 @@ export class Gateway {
     const cutShort = (): void => {
       refuseMessage(refuse('no_route', 'The gateway is shutting down'), caller, sink, context)
     }
-    this.#active.add(cutShort)
-    try {
-      await deliver(body, caller, sink, context)
-    } catch (error) {
+    const over = deliver(body, caller, sink, context).catch((error: unknown) => {
       this.live.observer.bug(error, requestId)
       sink.cut()
-    } finally {
-      this.#active.delete(cutShort)
-      if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
-    }
+    })
+    this.#active.set(cutShort, over)
+    await over
+    this.#active.delete(cutShort)
+    if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   /** What the rate headers of a reply to this caller say. */
@@ -83,7 +92,7 @@ export class Gateway {
 
   /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */
   cutShort(): void {
-    for (const cut of this.#active) cut()
+    for (const cut of this.#active.keys()) cut()
   }
 
   /** Resolves when no message is being handled. */

@@ -27,34 +27,77 @@ export interface LoadedConfig {
   readonly plansAt: Place
 }
 
-/** Loads `dir` apart from this thread. */
-export function loadApart(
-  dir: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<LoadedConfig> {
-  const own = import.meta.url
-  const worker = new Worker(new URL(`./worker${own.slice(own.lastIndexOf('.'))}`, own), {
-    workerData: { dir, env: { ...env } },
-  })
+/** Milliseconds that the thread waits for another edit: saving a file is rarely done once. */
+const STAY = 10_000
+
+/** Starts its thread with the first load, and keeps it while edits go on. One load at a time. */
+export class Loader {
+  readonly #data: { readonly dir: string; readonly env: Readonly<Record<string, string | undefined>> }
+  #worker: Worker | null = null
+  #leaving: NodeJS.Timeout | undefined
+
+  constructor(dir: string, env: Readonly<Record<string, string | undefined>>) {
+    this.#data = { dir, env: { ...env } }
+  }
+
+  /** Loads the directory apart from this thread. */
+  async load(): Promise<LoadedConfig> {
+    clearTimeout(this.#leaving)
+    const worker = this.#worker ?? this.#start()
+    try {
+      return await ask(worker)
+    } catch (error) {
+      await this.close()
+      throw error
+    } finally {
+      this.#leaving = setTimeout(() => void this.close(), STAY).unref()
+    }
+  }
+
+  #start(): Worker {
+    const own = import.meta.url
+    const options = { workerData: this.#data }
+    const worker = new Worker(new URL(`./worker${own.slice(own.lastIndexOf('.'))}`, own), options)
+    worker.unref()
+    worker.on('error', () => undefined)
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = null
+    })
+    this.#worker = worker
+    return worker
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = null
+    await worker?.terminate()
+  }
+}
+
+function ask(worker: Worker): Promise<LoadedConfig> {
   return new Promise((resolve, reject) => {
     const networks: NetworkConfig[] = []
     const routes: RouteConfig[] = []
     const problems: Problem[] = []
-    worker.on('message', (message: LoaderMessage) => {
+    const hear = (message: LoaderMessage): void => {
       if ('networks' in message) networks.push(...message.networks)
       else if ('routes' in message) routes.push(...message.routes)
       else if ('problems' in message) problems.push(...message.problems)
       else {
         const { rest, version, plansAt } = message
+        worker.off('message', hear).off('error', reject).off('exit', ended)
         resolve({ config: rest === null ? null : { ...rest, networks, routes }, version, problems, plansAt })
+        return
       }
       setImmediate(() => {
         worker.postMessage('next')
       })
-    })
-    worker.on('error', reject)
-    worker.on('exit', code => {
+    }
+    const ended = (code: number): void => {
       reject(new Error(`the loader ended with ${code}`))
-    })
+    }
+    worker.on('message', hear).on('error', reject).on('exit', ended)
+    worker.postMessage('load')
   })
 }

@@ -75,6 +75,11 @@ export class Reloader {
     return result
   }
 
+  /** Resolves when no reload is under way. */
+  async idle(): Promise<void> {
+    await this.#last
+  }
+
   async #reload(): Promise<ReloadResult> {
     const { config, version, problems, plansAt } = await this.#parts.load()
     const missing = config === null ? [] : missingPlans(config, this.#parts.plansInUse(), plansAt)

@@ -9,9 +9,13 @@ const PIECE = 200
 
 const { dir, env } = workerData as { readonly dir: string; readonly env: Readonly<Record<string, string>> }
 
-/** Sends a piece once the last one was taken: what lies ready would all arrive within one turn. */
-async function send(message: LoaderMessage): Promise<void> {
+function tell(message: LoaderMessage): void {
   parentPort?.postMessage(message)
+}
+
+/** Sends a piece and waits until it was taken: what lies ready would all arrive within one turn. */
+async function send(message: LoaderMessage): Promise<void> {
+  tell(message)
   if (parentPort !== null) await once(parentPort, 'message')
 }
 
@@ -19,12 +23,19 @@ function* pieces<T>(list: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < list.length; i += PIECE) yield list.slice(i, i + PIECE)
 }
 
-const { config, snapshot, problems, plansAt } = await loadSnapshot(dir, env)
-for (const piece of pieces(problems)) await send({ problems: piece })
-if (config === null || snapshot === null) await send({ rest: null, version: '', plansAt })
-else {
+async function load(): Promise<void> {
+  const { config, snapshot, problems, plansAt } = await loadSnapshot(dir, env)
+  for (const piece of pieces(problems)) await send({ problems: piece })
+  if (config === null || snapshot === null) {
+    tell({ rest: null, version: '', plansAt })
+    return
+  }
   const { networks, routes, ...rest } = config
   for (const piece of pieces(networks)) await send({ networks: piece })
   for (const piece of pieces(routes)) await send({ routes: piece })
-  await send({ rest, version: snapshot.version, plansAt })
+  tell({ rest, version: snapshot.version, plansAt })
 }
+
+parentPort?.on('message', (word: 'load' | 'next') => {
+  if (word === 'load') void load()
+})

@@ -5,6 +5,7 @@ import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { encodeRefusal, refuse, statusOf } from '../jsonrpc/refusal.ts'
 import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import { columnOf } from '../pipeline/caller.ts'
+import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { ClientAddress } from './address.ts'
 import { isJson, readBody } from './body.ts'
@@ -37,8 +38,8 @@ export async function handleRequest(
   { gateway, address }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
-  const { origin } = request.headers
-  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
+  const { snapshot } = gateway
+  const cors = corsHeaders(snapshot.gateway.cors.origins, request.headers.origin)
   const visit: Visit = { request, response, requestId: nextRequestId(), cors }
   const target = readTarget(request, gateway)
   if (isRefusal(target)) {
@@ -54,21 +55,24 @@ export async function handleRequest(
     refuseEarly(visit, refuse('method_not_allowed'), column, gateway)
     return
   }
-  const { key, network } = target
-  const caller = gateway.admit({
-    network,
-    key,
-    origin,
+  const visitor = {
+    origin: request.headers.origin,
     transport: 'http',
     session: null,
     ...address(request),
-  })
+  } as const
+  const caller = gateway.admit({ ...target, ...visitor })
   const refusal = isRefusal(caller) ? caller : checkMedia(request)
-  if (isRefusal(caller) || refusal !== null) {
-    refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
+  if (refusal !== null) {
+    refuseEarly(visit, refusal, column, gateway)
     return
   }
-  await handleBody(visit, caller, gateway)
+  const body = await readBody(request, snapshot.gateway.limits.body)
+  if (body === 'gone') return
+  // A body may be long on its way: it is served by what the configuration says when it is here.
+  const now = gateway.snapshot === snapshot ? caller : admitAgain(request, visitor, gateway)
+  if (isRefusal(now)) refuseEarly(visit, now, column, gateway)
+  else await handleBody(visit, body, now, gateway)
 }
 
 /** What is asked for, or the first check that fails. */
@@ -86,12 +90,24 @@ function checkMedia(request: IncomingMessage): Refusal | null {
   return isJson(type) && encoding === undefined ? null : refuse('unsupported_media_type')
 }
 
-async function handleBody(visit: Visit, caller: Caller, gateway: Gateway): Promise<void> {
-  const { request, response, requestId, cors } = visit
-  const { body: limit } = gateway.snapshot.gateway.limits
-  const body = await readBody(request, limit)
-  if (body === 'gone') return
+function admitAgain(
+  request: IncomingMessage,
+  visitor: Omit<Visitor, 'network' | 'key'>,
+  gateway: Gateway,
+): Caller | Refusal {
+  const target = readTarget(request, gateway)
+  return isRefusal(target) ? target : gateway.admit({ ...target, ...visitor })
+}
+
+async function handleBody(
+  visit: Visit,
+  body: Buffer | 'too_large',
+  caller: Caller,
+  gateway: Gateway,
+): Promise<void> {
+  const { response, requestId, cors } = visit
   if (body === 'too_large') {
+    const { body: limit } = gateway.snapshot.gateway.limits
     const sentence = `The request body is larger than ${limit} bytes`
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
     return

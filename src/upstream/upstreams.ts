@@ -22,7 +22,8 @@ export interface Opened {
 /** Opens, keeps and closes live routes as snapshots come and go. */
 export class Upstreams {
   #entries = new Map<string, Entry>()
-  readonly #retired: LiveRoute[] = []
+  /** Routes that no snapshot names any more, for messages that began before. */
+  readonly #leaving = new Map<string, LiveRoute>()
   readonly #budgets = new Map<string, RetryBudget>()
   readonly #tips: Tips
 
@@ -48,16 +49,24 @@ export class Upstreams {
     return { entries, slugs: new Set(Object.keys(networks)) }
   }
 
-  /** Serves with these from now on; those that are not among them wait for `retire`. */
-  adopt({ entries, slugs }: Opened): void {
-    for (const [id, { live }] of this.#entries) if (entries.get(id)?.live !== live) this.#retired.push(live)
+  /**
+   * Serves with these from now on. Those that are not among them serve on for messages that were let in before, and are
+   * returned: `retire` them when the last such message is over.
+   */
+  adopt({ entries, slugs }: Opened): readonly LiveRoute[] {
+    const left = [...this.#entries.values()].flatMap(({ live }) =>
+      entries.get(live.id)?.live === live ? [] : [live],
+    )
+    for (const live of left) this.#leaving.set(live.id, live)
     this.#entries = entries
     for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
+    return left
   }
 
   /** Closes routes that serve no more, one a step; each ends its calls first. */
-  *retire(): Generator<void, void> {
-    for (let live = this.#retired.pop(); live !== undefined; live = this.#retired.pop()) {
+  *retire(left: readonly LiveRoute[]): Generator<void, void> {
+    for (const live of left) {
+      if (this.#leaving.get(live.id) === live) this.#leaving.delete(live.id)
       void live.close()
       yield
     }
@@ -68,9 +77,9 @@ export class Upstreams {
     return this.#entries.get(id)?.route
   }
 
-  /** The live route of that id; absent once no snapshot names it. */
+  /** The live route of that id; absent once no snapshot names it and no message can. */
   get(id: string): LiveRoute | undefined {
-    return this.#entries.get(id)?.live
+    return this.#entries.get(id)?.live ?? this.#leaving.get(id)
   }
 
   /** The live routes of a network. */
@@ -145,8 +154,9 @@ export class Upstreams {
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    const live = [...this.#retired, ...[...this.#entries.values()].map(entry => entry.live)]
+    const live = [...this.#leaving.values(), ...[...this.#entries.values()].map(entry => entry.live)]
     this.#entries.clear()
+    this.#leaving.clear()
     await Promise.all(live.map(route => route.destroy()))
   }
 
