@@ -1,5 +1,6 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
+import { endWithReplies, watchReplies } from './last-replies.ts'
 import { endUnused, watchUnused } from './unused.ts'
 import type { AddressInfo } from 'node:net'
 
@@ -9,6 +10,7 @@ export function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
   watchUnused(server)
+  watchReplies(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
@@ -43,6 +45,7 @@ export async function drain(server: Server, { idle, patience, cutShort }: Drain)
   })
   server.closeIdleConnections()
   endUnused(server)
+  endWithReplies(server)
   if (!(await orAfter(idle, patience))) cutShort()
   server.closeIdleConnections()
   if (patience > 0) await orAfter(closed, LAST_BYTES)
