@@ -27,7 +27,7 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
     append('methods.yaml', 'duplicate key', 'families: {}', 'families', twice),
     append('plans.yaml', 'duplicate key', 'plans: {}', 'plans', twice),
     append('gateway.yaml', 'duplicate key', 'listen: 127.0.0.1:1', 'listen', twice),
-    append('networks.yaml', 'syntax', '}', '', /YAML/),
+    append('networks.yaml', 'syntax', '}', '', /nothing of this kind can stand here|YAML/),
     append('routes.yaml', 'syntax', '\t- id: x', '', /tab|YAML/),
     append('methods.yaml', 'syntax', '@', '', /YAML/),
     append('plans.yaml', 'syntax', '--- {}', '', /a second document/),
