@@ -8,6 +8,7 @@ import type { Caller } from './pipeline/caller.ts'
 import type { Context, Live } from './pipeline/context.ts'
 import { deliver } from './pipeline/deliver.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
+import { UnderWay } from './pipeline/under-way.ts'
 import type { Sink } from './pipeline/sink.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import type { Opened } from './upstream/upstreams.ts'
@@ -24,9 +25,7 @@ export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
-  /** How to cut each message short that is being handled, and when it is over. */
-  readonly #active = new Map<() => void, Promise<void>>()
-  #idle: (() => void)[] = []
+  readonly #underWay = new UnderWay()
 
   constructor(snapshot: Snapshot, keys: Keys, live: Live) {
     this.#snapshot = snapshot
@@ -48,7 +47,7 @@ export class Gateway {
     const left = this.live.upstreams.adopt(opened)
     this.live.prober.watch(snapshot)
     this.live.subscriptions.reconcile(snapshot)
-    return { left, underWay: Promise.all(this.#active.values()) }
+    return { left, underWay: this.#underWay.allOver() }
   }
 
   /** Who a visitor is, before its body is read. */
@@ -68,10 +67,9 @@ export class Gateway {
       this.live.observer.bug(error, requestId)
       sink.cut()
     })
-    this.#active.set(cutShort, over)
+    const message = this.#underWay.add(cutShort, over)
     await over
-    this.#active.delete(cutShort)
-    if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    this.#underWay.remove(message)
   }
 
   /** What the rate headers of a reply to this caller say. */
@@ -87,16 +85,16 @@ export class Gateway {
 
   /** Messages being handled. */
   get inFlight(): number {
-    return this.#active.size
+    return this.#underWay.size
   }
 
   /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */
   cutShort(): void {
-    for (const cut of this.#active.keys()) cut()
+    this.#underWay.cutShort()
   }
 
   /** Resolves when no message is being handled. */
   idle(): Promise<void> {
-    return this.#active.size === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
+    return this.#underWay.idle()
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 interface Watched {
-  /** Replies that are not over, by connection, in the order of their requests. */
+  /** Replies that are not over, by open connection, in the order of their requests. */
   readonly open: Map<Socket, ServerResponse[]>
   ending: boolean
 }
@@ -15,8 +15,7 @@ export function watchReplies(server: Server): void {
   const watched: Watched = { open: new Map(), ending: false }
   watchedOf.set(server, watched)
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const replies = watched.open.get(socket) ?? []
-    if (replies.length === 0) watched.open.set(socket, replies)
+    const replies = repliesOf(socket, watched)
     const before = replies.at(-1)
     replies.push(response)
     if (watched.ending) {
@@ -26,12 +25,19 @@ export function watchReplies(server: Server): void {
     }
     response.once('close', () => {
       replies.splice(replies.indexOf(response), 1)
-      if (replies.length > 0) return
-      watched.open.delete(socket)
       // It may have begun before the end was known, and said that its connection is kept.
-      if (watched.ending) socket.end()
+      if (replies.length === 0 && watched.ending) socket.end()
     })
   })
+}
+
+function repliesOf(socket: Socket, { open }: Watched): ServerResponse[] {
+  const known = open.get(socket)
+  if (known !== undefined) return known
+  const replies: ServerResponse[] = []
+  open.set(socket, replies)
+  socket.once('close', () => open.delete(socket))
+  return replies
 }
 
 /** From now on the newest reply of each connection says `Connection: close`, and the connection ends behind it. */
