@@ -16,12 +16,18 @@ export interface Series {
 export function* linesOf({ name, help, type, labelNames, read }: Series): Generator<string> {
   yield `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
   for (const [values, value] of read()) {
-    let labels = ''
-    for (let i = 0; i < labelNames.length; i += 1)
-      labels += `${i === 0 ? '{' : ','}${labelNames[i]!}="${escaped(values[i]!)}"`
-    yield `${name}${labels}${labels === '' ? '' : '}'} ${value}\n`
+    const labels = labelText(labelNames, values)
+    yield `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`
   }
   yield '\n'
+}
+
+/** `name="value",…` with the values escaped. */
+export function labelText(names: readonly string[], values: readonly string[]): string {
+  let text = ''
+  for (let i = 0; i < names.length; i += 1)
+    text += `${i === 0 ? '' : ','}${names[i]!}="${escaped(values[i]!)}"`
+  return text
 }
 
 function escaped(value: string): string {

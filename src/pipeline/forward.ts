@@ -39,13 +39,14 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
   while (setbacks.length < MAX_ATTEMPTS) {
     const last = setbacks.at(-1)
     if (last !== undefined && !(mayGoOn(row, last) && (isDetour(last) || budget.take(now())))) break
-    const picked = await choose(request, tried, last, context)
+    const first = pickNow(request, tried, last, context)
+    const picked = first === 'full' ? await waitForRoom(request, tried, last, context) : first
     if (picked === 'full')
       return { answer: refused(refuse('overloaded', 'Every route is at its limit')), route: null }
     const left = deadline - performance.now()
     if (picked === 'none' || left <= 0) break
     tried.add(picked.route.id)
-    const sentBefore = setbacks.some(({ sent }) => sent)
+    const sentBefore = setbacks.length > 0 && setbacks.some(({ sent }) => sent)
     const options = { left, mode, sentBefore, signal }
     const another = (): Picked => {
       const second = budget.take(now()) ? pickNow(request, tried, undefined, context) : 'none'
@@ -76,8 +77,8 @@ function isStaleConnection({ why }: Setback, setbacks: readonly Setback[]): bool
   return why === 'reset' && setbacks.filter(each => each.why === 'reset').length === 1
 }
 
-/** The route for the next attempt; waits a little when all are full. After missing state only an archive helps. */
-async function choose(
+/** The route for the next attempt once one has room; waits a little for that. */
+async function waitForRoom(
   request: Request,
   tried: ReadonlySet<string>,
   last: Setback | undefined,
@@ -85,12 +86,13 @@ async function choose(
 ): Promise<Picked> {
   const patience = performance.now() + WAIT_FOR_ROOM
   for (;;) {
+    await pause(LOOK_EVERY)
     const picked = pickNow(request, tried, last, context)
     if (picked !== 'full' || performance.now() >= patience) return picked
-    await pause(LOOK_EVERY)
   }
 }
 
+/** The route for the next attempt. After missing state only an archive helps. */
 function pickNow(
   { network, row, routes, need }: Request,
   tried: ReadonlySet<string>,

@@ -33,7 +33,7 @@ export interface Passed {
 export async function walk(call: Call, caller: Caller, mode: ReplyMode, context: Context): Promise<Passed> {
   const { network, plan } = caller
   if (context.live.management.has(call.method))
-    return over(await guarded(() => serve(call, caller, context), context), null)
+    return over(await serve(call, caller, context).catch(bug(context)), null)
   const row = findRow(network, call.method, caller.transport)
   if (isRefusal(row)) return over(refused(row), null)
   const { rule } = row
@@ -50,7 +50,7 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
   if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
   const begin = performance.now()
   const decided: Decided = { row, method: call.method, ...checked, routes }
-  const answer = await guarded(() => fulfil(decided, caller, mode, context), context)
+  const answer = await fulfil(decided, caller, mode, context).catch(bug(context))
   return { ...charge, answer, upstreamMs: rule.answer === null ? performance.now() - begin : 0 }
 }
 
@@ -65,10 +65,8 @@ function admit(rule: Rule, { payer, plan, address }: Caller, { live }: Context):
 }
 
 /** Whatever throws is a bug of ours: the client gets `internal`, the operator the stack. */
-async function guarded(stage: () => Promise<Answer>, { live, requestId }: Context): Promise<Answer> {
-  try {
-    return await stage()
-  } catch (error) {
+function bug({ live, requestId }: Context): (error: unknown) => Answer {
+  return error => {
     live.observer.bug(error, requestId)
     return refused(refuse('internal'))
   }

@@ -1,13 +1,13 @@
 /** CORS (Fetch standard, "CORS protocol"): any page may call unless the operator lists origins; never credentials. */
 
 const EXPOSED = 'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
+const ANY = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
 /** Seconds that a browser may keep a preflight's answer. */
 const MAX_AGE = '86400'
 
 /** The CORS headers of a reply, as name, value, name, value. */
-export function corsHeaders(origins: readonly string[], origin: string | undefined): string[] {
-  if (origins.includes('*'))
-    return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
+export function corsHeaders(origins: readonly string[], origin: string | undefined): readonly string[] {
+  if (origins.includes('*')) return ANY
   const headers = ['Vary', 'Origin']
   if (origin !== undefined && origins.includes(origin))
     headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED)

@@ -77,12 +77,20 @@ export async function handleRequest(
 
 /** What is asked for, or the first check that fails. */
 export function readTarget(request: IncomingMessage, gateway: Gateway): (Target & { kind: 'rpc' }) | Refusal {
-  const hosts = request.rawHeaders.filter(
-    (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
-  )
-  if (hosts.length !== 1) return refuse('invalid_request', 'Send exactly one Host header')
+  if (countOf('host', request.rawHeaders) !== 1)
+    return refuse('invalid_request', 'Send exactly one Host header')
   const target = findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
   return target.kind === 'rpc' ? target : refuse('not_found')
+}
+
+/** How often a header was sent; `rawHeaders` holds names and values in turn. */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i]!
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count
 }
 
 function checkMedia(request: IncomingMessage): Refusal | null {

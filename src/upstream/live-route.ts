@@ -81,7 +81,7 @@ export class LiveRoute {
     const begin = performance.now()
     const over = asked.heavy ? null : this.#outstanding.begin(now())
     const exchange = await this.exchange(asked.body, limits)
-    over?.()
+    if (over !== null) this.#outstanding.end(over)
     const verdict = judge(exchange, asked.id)
     if (verdict.kind !== 'setback') {
       this.breaker.succeeded()

@@ -24,6 +24,7 @@ export class Upstreams {
   #entries = new Map<string, Entry>()
   /** Routes that no snapshot names any more, for messages that began before. */
   readonly #leaving = new Map<string, LiveRoute>()
+  #candidatesOf = new WeakMap<readonly string[], readonly Candidate[]>()
   readonly #budgets = new Map<string, RetryBudget>()
   readonly #tips: Tips
 
@@ -59,6 +60,7 @@ export class Upstreams {
     )
     for (const live of left) this.#leaving.set(live.id, live)
     this.#entries = entries
+    this.#candidatesOf = new WeakMap()
     for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
     return left
   }
@@ -95,7 +97,8 @@ export class Upstreams {
     need: Need,
     now: number,
   ): Picked {
-    const able = this.#candidates(network, ids).filter(({ route }) => !tried.has(route.id))
+    const all = this.#candidates(network, ids)
+    const able = tried.size === 0 ? all : all.filter(({ route }) => !tried.has(route.id))
     return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
   }
 
@@ -160,11 +163,16 @@ export class Upstreams {
     await Promise.all(live.map(route => route.destroy()))
   }
 
-  #candidates(network: Network, ids: readonly string[]): Candidate[] {
-    return network.routes.flatMap(route => {
+  /** The routes behind the ids of a snapshot's row: looked up once for each list, until the next snapshot. */
+  #candidates(network: Network, ids: readonly string[]): readonly Candidate[] {
+    const known = this.#candidatesOf.get(ids)
+    if (known !== undefined) return known
+    const found = network.routes.flatMap(route => {
       const live = ids.includes(route.id) ? this.get(route.id) : undefined
       return live === undefined ? [] : [{ route, live }]
     })
+    this.#candidatesOf.set(ids, found)
+    return found
   }
 }
 
