@@ -10,7 +10,7 @@ import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
-import { drain, listen, orAfter } from './server/listen.ts'
+import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import { atOnce, gently } from './reload/gently.ts'
@@ -32,9 +32,6 @@ import { BadKeys } from './usage/bad-keys.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
 import { Slots } from './usage/slots.ts'
-
-/** Milliseconds that calls get to end once their upstreams are closed. */
-const LAST_CALLS = 1_000
 
 /** What `serve` is told. */
 export interface AppOptions {
@@ -168,13 +165,24 @@ async function openListeners(
     gateway.live.observer.bug(error, 'admin')
   })
   const adminBound = await listen(admin, adminAt)
-  closing.push(() => drain(admin, { idle: Promise.resolve(), patience: 0, cutShort: () => undefined }))
+  closing.push(() =>
+    drain(admin, {
+      idle: Promise.resolve(),
+      patience: 0,
+      endCalls: () => undefined,
+      cutShort: () => undefined,
+    }),
+  )
   const bound = await listen(server, listenAt)
   closing.push(async () => {
     const told = sockets.drain()
     await drain(server, {
       idle: gateway.idle(),
       patience: timeouts.drain,
+      endCalls: () => {
+        gateway.live.subscriptions.close()
+        void gateway.live.upstreams.close()
+      },
       cutShort: () => {
         gateway.cutShort()
         sockets.cut()

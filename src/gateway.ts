@@ -1,6 +1,6 @@
 /** The gateway: holds the current snapshot, and takes each message through the pipeline with it. */
 import { isRefusal } from './jsonrpc/is-refusal.ts'
-import { refuse } from './jsonrpc/refusal.ts'
+import { refuse, SHUTTING_DOWN } from './jsonrpc/refusal.ts'
 import type { Refusal } from './jsonrpc/refusal.ts'
 import { authenticate } from './pipeline/authenticate.ts'
 import type { Keys, Visitor } from './pipeline/authenticate.ts'
@@ -61,7 +61,7 @@ export class Gateway {
   async handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
     const context: Context = { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
     const cutShort = (): void => {
-      refuseMessage(refuse('no_route', 'The gateway is shutting down'), caller, sink, context)
+      refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
     }
     const over = deliver(body, caller, sink, context).catch((error: unknown) => {
       this.live.observer.bug(error, requestId)

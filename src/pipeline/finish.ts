@@ -24,12 +24,12 @@ export async function seal(passed: Passed, caller: Caller, context: Context): Pr
   const { answer, admission } = passed
   const { live } = context
   if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
-    if (admission !== null) live.meter.giveBack(admission)
+    if (admission !== null) await live.meter.giveBack(admission)
     live.publicMeter.giveBack(caller.plan.rate, caller.address, passed.publicCost)
     return { ...passed, admission: null, publicCost: 0 }
   }
   if (admission === null || (await live.meter.committed(admission))) return passed
-  live.meter.giveBack(admission)
+  await live.meter.giveBack(admission)
   if (answer.kind === 'stream') answer.tail.destroy()
   if (answer.kind === 'result') answer.delivered?.(false)
   return { ...passed, answer: refused(refuse('journal_unavailable')), admission: null }

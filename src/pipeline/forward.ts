@@ -1,6 +1,6 @@
 /** Sends a call upstream: to the next able route while the call may be repeated, within one deadline and a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { refuse } from '../jsonrpc/refusal.ts'
+import { refuse, SHUTTING_DOWN } from '../jsonrpc/refusal.ts'
 import { findOpenMember } from '../jsonrpc/relay.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { MethodRow } from '../snapshot/types.ts'
@@ -59,7 +59,9 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
     setbacks.push(verdict)
     if (isStaleConnection(verdict, setbacks)) tried.delete(candidate.route.id)
   }
-  return { answer: lastWord(setbacks), route: null }
+  // Not the fault that the end of this process made of it.
+  const answer = upstreams.closed ? refused(refuse('no_route', SHUTTING_DOWN)) : lastWord(setbacks)
+  return { answer, route: null }
 }
 
 /** A route that answered, and cannot know: going on to one that can is no retry, and buries nobody. */

@@ -27,6 +27,7 @@ export class Upstreams {
   #candidatesOf = new WeakMap<readonly string[], readonly Candidate[]>()
   readonly #budgets = new Map<string, RetryBudget>()
   readonly #tips: Tips
+  #closed = false
 
   constructor(tips: Tips) {
     this.#tips = tips
@@ -72,6 +73,11 @@ export class Upstreams {
       void live.close()
       yield
     }
+  }
+
+  /** Whether calls end because this process does. */
+  get closed(): boolean {
+    return this.#closed
   }
 
   /** What the snapshot says of a live route. */
@@ -157,6 +163,7 @@ export class Upstreams {
 
   /** Ends every connection. */
   async close(): Promise<void> {
+    this.#closed = true
     const live = [...this.#leaving.values(), ...[...this.#entries.values()].map(entry => entry.live)]
     this.#entries.clear()
     this.#leaving.clear()

@@ -48,9 +48,9 @@ export class Journal {
   }
 
   /** Takes a charge back that was committed, or is about to be. */
-  giveBack(cell: Cell, calls: number, requests: number): void {
+  giveBack(cell: Cell, calls: number, requests: number): Group {
     this.#group.giveBack(cell, calls, requests)
-    this.#schedule()
+    return this.#schedule()
   }
 
   /** Commits what waits, now. */

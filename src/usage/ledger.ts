@@ -58,8 +58,8 @@ export class Ledger implements UsageReader {
     return this.#journal.charge(cell, requests)
   }
 
-  giveBack(cell: Cell, calls: number, requests: number): void {
-    this.#journal.giveBack(cell, calls, requests)
+  giveBack(cell: Cell, calls: number, requests: number): Group {
+    return this.#journal.giveBack(cell, calls, requests)
   }
 
   /** Carries everything recorded so far into the tables. Returns whether that worked. */

@@ -32,6 +32,8 @@ export interface Payer {
 export interface Admission {
   readonly payer: Payer
   readonly cost: number
+  /** Whether it took rate besides quota. */
+  readonly rated: boolean
   readonly cell: Cell
   readonly group: Group
 }
@@ -66,20 +68,24 @@ export class Meter {
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
     const limited = this.#ledger.available(now) ? this.#takeRates(payer, cost, now) : null
     if (limited !== null) return limited
-    const admission = this.admitUnrated(payer, method, cost, now)
+    const admission = this.#charge(payer, method, cost, now, true)
     if ('reason' in admission) this.#returnRates(payer, cost)
     return admission
   }
 
   /** The same without the rate: a delivered notification spends quota only. */
   admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
+    return this.#charge(payer, method, cost, now, false)
+  }
+
+  #charge(payer: Payer, method: string, cost: number, now: number, rated: boolean): Admission | Refusal {
     const { account, plan } = payer
     if (!this.#ledger.available(now)) return refuse('journal_unavailable')
     const meter = this.#meterOf(account)
     if (!meter.takeQuota(plan, cost, now))
       return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
     const cell = this.#ledger.cell(payer, method, now, meter.windowOf(plan, now)?.start ?? 0)
-    return { payer, cost, cell, group: this.#ledger.charge(cell, cost) }
+    return { payer, cost, rated, cell, group: this.#ledger.charge(cell, cost) }
   }
 
   /** Takes one management call from its own bucket. */
@@ -96,14 +102,17 @@ export class Meter {
     return group.state === 'committed'
   }
 
-  /** Undoes an admission: the call was refused after all. */
-  giveBack(admission: Admission): void {
-    const { payer, cost, cell, group } = admission
+  /**
+   * Undoes an admission: the call was refused after all. Resolves when that has been tried on disk too, so that a killed
+   * process leaves no charge for a call whose refusal has left.
+   */
+  async giveBack(admission: Admission): Promise<void> {
+    const { payer, cost, rated, cell, group } = admission
     const meter = this.#meterOf(payer.account)
-    this.#returnRates(payer, cost)
+    if (rated) this.#returnRates(payer, cost)
     meter.returnQuota(cell.window, cost)
     // A charge whose commit failed was never recorded, so there is nothing to take back from the journal.
-    if (group.state !== 'failed') this.#ledger.giveBack(cell, 1, cost)
+    if (group.state !== 'failed') await this.#ledger.giveBack(cell, 1, cost).settled()
   }
 
   /** Tells the ledger how a charged call went. */
