@@ -34,7 +34,7 @@ const random = new Random(randomInt(2 ** 32))
 const failing = [...mixedCalls.slice(0, 2), ['test_sick', []], ['test_sometimes', []]] as const
 const accounts = [
   new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random),
-  new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random, failing),
+  new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random, { methods: failing }),
 ]
 
 /** Sends as fast as answers come until the gateway is killed, which is when it has answered so many calls. */

@@ -57,7 +57,7 @@ export class ClientLedger {
 
   /** One call or message of a subscription may have been under way when nobody listened any more. */
   lost(method: string): void {
-    this.#add(this.unheard, method)
+    if (method in this.#costs) this.#add(this.unheard, method)
   }
 
   /** Begins anew from what is metered now, so that every bound is about what comes after. */

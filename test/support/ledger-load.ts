@@ -36,8 +36,10 @@ export const mixedCosts: Readonly<Record<string, number>> = {
 
 const hash = `0x${'ab'.repeat(32)}`
 
+type Methods = readonly (readonly [method: string, params: unknown])[]
+
 /** Calls of every cost, with params that pass. */
-export const mixedCalls: readonly (readonly [method: string, params: unknown])[] = [
+export const mixedCalls: Methods = [
   ['web3_sha3', ['0x00']],
   ['eth_gasPrice', []],
   ['eth_chainId', []],
@@ -46,17 +48,26 @@ export const mixedCalls: readonly (readonly [method: string, params: unknown])[]
   ['debug_traceBlockByNumber', ['latest']],
 ]
 
+/** What a test may decide about the load on one endpoint. */
+export interface LoadOptions {
+  readonly methods?: Methods
+  /** Any call may be refused, so none is made whose fate nobody is told. */
+  readonly limited?: boolean
+}
+
 /** One endpoint under load, and what its client knows. */
 export class LoadedAccess {
   readonly ledger = new ClientLedger(mixedCosts)
   readonly access: Access
   readonly #random: Random
-  readonly #methods: readonly (readonly [method: string, params: unknown])[]
+  readonly #methods: Methods
+  readonly #limited: boolean
 
-  constructor(access: Access, random: Random, methods = mixedCalls) {
+  constructor(access: Access, random: Random, { methods = mixedCalls, limited = false }: LoadOptions = {}) {
     this.access = access
     this.#random = random
     this.#methods = methods
+    this.#limited = limited
   }
 
   /** One call of any method. */
@@ -69,7 +80,7 @@ export class LoadedAccess {
     if (this.#random.below(4) > 0) return [this.call()]
     const batch = Array.from({ length: 2 + this.#random.below(6) }, () => this.call())
     // A local answer cannot fail, so it is known what becomes of it though nobody is told.
-    return [...batch, clientNotification('eth_chainId', [])]
+    return this.#limited ? batch : [...batch, clientNotification('eth_chainId', [])]
   }
 
   /** Posts one message and writes down what comes of it; gives whether anything came. */

@@ -15,6 +15,8 @@ export class LedgerSocket {
   /** Messages of subscriptions so far. */
   notified = 0
   readonly closed: Promise<unknown>
+  /** The close code; 0 while it is open. */
+  code = 0
   readonly #socket: WebSocket
   readonly #ledger: ClientLedger
   readonly #pending = new Map<string, Pending>()
@@ -28,7 +30,8 @@ export class LedgerSocket {
       this.#hear((data as Buffer).toString())
     })
     this.closed = new Promise<void>(resolve => {
-      socket.once('close', () => {
+      socket.once('close', code => {
+        this.code = code
         this.#lost()
         resolve()
       })
