@@ -62,6 +62,11 @@ export class AccountMeter {
     if (this.#window?.start === windowStart) this.#used -= cost
   }
 
+  /** Whether the quota still stands on this reading of its window. */
+  isReading(reading: Window | null): boolean {
+    return this.#window === reading
+  }
+
   /** The quota window of `now`, rolled over and read from the ledger when it is a new one. */
   windowOf(plan: Plan, now: number): Window | null {
     if (plan.quota === null) return null

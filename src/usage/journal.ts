@@ -87,6 +87,8 @@ export class Journal {
     group.close('failed')
     this.#events.failed(error)
     setTimeout(() => {
+      // Not by the clock, which may have gone back meanwhile.
+      this.#brokenUntil = 0
       this.flush()
     }, RETRY_AFTER).unref()
   }

@@ -5,6 +5,7 @@ import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { AccountMeter } from './account-meter.ts'
 import type { Cell } from './cell.ts'
+import type { Window } from './window.ts'
 import type { Group } from './group.ts'
 import type { Ledger } from './ledger.ts'
 import { newBucket, putBack, take } from './bucket.ts'
@@ -34,6 +35,8 @@ export interface Admission {
   readonly cost: number
   /** Whether it took rate besides quota. */
   readonly rated: boolean
+  /** The quota window as it was read when the cost was taken from it. */
+  readonly reading: Window | null
   readonly cell: Cell
   readonly group: Group
 }
@@ -84,8 +87,9 @@ export class Meter {
     const meter = this.#meterOf(account)
     if (!meter.takeQuota(plan, cost, now))
       return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
-    const cell = this.#ledger.cell(payer, method, now, meter.windowOf(plan, now)?.start ?? 0)
-    return { payer, cost, rated, cell, group: this.#ledger.charge(cell, cost) }
+    const reading = meter.windowOf(plan, now)
+    const cell = this.#ledger.cell(payer, method, now, reading?.start ?? 0)
+    return { payer, cost, rated, reading, cell, group: this.#ledger.charge(cell, cost) }
   }
 
   /** Takes one management call from its own bucket. */
@@ -107,10 +111,11 @@ export class Meter {
    * process leaves no charge for a call whose refusal has left.
    */
   async giveBack(admission: Admission): Promise<void> {
-    const { payer, cost, rated, cell, group } = admission
+    const { payer, cost, rated, reading, cell, group } = admission
     const meter = this.#meterOf(payer.account)
     if (rated) this.#returnRates(payer, cost)
-    meter.returnQuota(cell.window, cost)
+    // A window that was read anew since does not hold what never came to the disk.
+    if (group.state !== 'failed' || meter.isReading(reading)) meter.returnQuota(cell.window, cost)
     // A charge whose commit failed was never recorded, so there is nothing to take back from the journal.
     if (group.state !== 'failed') await this.#ledger.giveBack(cell, 1, cost).settled()
   }
