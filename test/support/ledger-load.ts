@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http'
 import type { Access } from './access.ts'
 import { bodyOf, clientCall, clientNotification, ClientLedger, type ClientCall } from './client-ledger.ts'
-import { LedgerSocket, openLedgerSocket } from './ledger-socket.ts'
+import { openLedgerSocket, type LedgerSocket } from './ledger-socket.ts'
 import type { Random } from './random.ts'
 
 /** A methods.yaml whose rules cost different amounts. */
