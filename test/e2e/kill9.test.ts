@@ -68,7 +68,8 @@ async function killUnderLoad(answers: number): Promise<void> {
   for (let told = 1; goesOn(); told++) {
     node.push('eth_subscribe', `{"number":"0x${told.toString(16)}"}`)
     await Promise.all(open.map(({ socket }) => socket.whenNotified(told)))
-    for (const { socket, account } of open) if (socket.notified < told) account.ledger.lost('eth_subscription')
+    for (const { socket, account } of open)
+      if (socket.notified < told) account.ledger.lost('eth_subscription')
   }
   await Promise.all(work)
   await killed
@@ -76,34 +77,40 @@ async function killUnderLoad(answers: number): Promise<void> {
   agent.destroy()
 }
 
-t.test('no acknowledged call is unmetered after kill -9, and only calls in flight are metered for nothing', async t => {
-  t.comment(`seed ${random.seed}`)
-  for (let round = 1; round <= rounds; round++) {
-    const answers = 1 + random.below(300)
-    await killUnderLoad(answers)
-    await gateway.start()
-    for (const [index, { access, ledger }] of accounts.entries()) {
-      const where = `round ${round}, account ${index}, killed after ${answers} answers`
-      const metered = await meteredByMethod(access)
-      t.strictSame(await access.usage(), total(metered), `the listing is the sum of the rows; ${where}`)
-      for (const method of new Set([...metered.keys(), ...ledger.told.keys()])) {
-        const none = { calls: 0, requests: 0 }
-        const is = metered.get(method) ?? none
-        const sure = ledger.told.get(method) ?? none
-        const unsure = ledger.unheard.get(method) ?? none
-        const numbers = JSON.stringify({ method, is, sure, unsure })
-        const within = (name: 'calls' | 'requests') =>
-          is[name] >= sure[name] && is[name] <= sure[name] + unsure[name]
-        if (!within('calls') || !within('requests')) t.fail(`${numbers}; ${where}`)
+t.test(
+  'no acknowledged call is unmetered after kill -9, and only calls in flight are metered for nothing',
+  async t => {
+    t.comment(`seed ${random.seed}`)
+    for (let round = 1; round <= rounds; round++) {
+      const answers = 1 + random.below(300)
+      await killUnderLoad(answers)
+      await gateway.start()
+      for (const [index, { access, ledger }] of accounts.entries()) {
+        const where = `round ${round}, account ${index}, killed after ${answers} answers`
+        const metered = await meteredByMethod(access)
+        t.strictSame(await access.usage(), total(metered), `the listing is the sum of the rows; ${where}`)
+        for (const method of new Set([...metered.keys(), ...ledger.told.keys()])) {
+          const none = { calls: 0, requests: 0 }
+          const is = metered.get(method) ?? none
+          const sure = ledger.told.get(method) ?? none
+          const unsure = ledger.unheard.get(method) ?? none
+          const numbers = JSON.stringify({ method, is, sure, unsure })
+          const within = (name: 'calls' | 'requests') =>
+            is[name] >= sure[name] && is[name] <= sure[name] + unsure[name]
+          if (!within('calls') || !within('requests')) t.fail(`${numbers}; ${where}`)
+        }
+        // What is known now is the start of the next round.
+        ledger.settle(metered)
       }
-      // What is known now is the start of the next round.
-      ledger.settle(metered)
     }
-  }
-  const unheard = accounts.reduce((sum, { ledger }) => sum + ledger.everUnheard, 0)
-  t.ok(unheard >= rounds, `calls were in flight when it was killed: ${unheard}`)
-  const told = accounts.map(({ ledger }) => [...ledger.told.keys()])
-  t.ok(told[0]!.includes('eth_subscription') && told[0]!.includes('eth_subscribe'), 'subscriptions were served')
-  t.ok(told[1]!.includes('test_sometimes'), 'and calls that fail')
-  t.ok((accounts[1]!.ledger.refusals.get('upstream_error') ?? 0) > rounds, 'that were given back')
-})
+    const unheard = accounts.reduce((sum, { ledger }) => sum + ledger.everUnheard, 0)
+    t.ok(unheard >= rounds, `calls were in flight when it was killed: ${unheard}`)
+    const told = accounts.map(({ ledger }) => [...ledger.told.keys()])
+    t.ok(
+      told[0]!.includes('eth_subscription') && told[0]!.includes('eth_subscribe'),
+      'subscriptions were served',
+    )
+    t.ok(told[1]!.includes('test_sometimes'), 'and calls that fail')
+    t.ok((accounts[1]!.ledger.refusals.get('upstream_error') ?? 0) > rounds, 'that were given back')
+  },
+)

@@ -73,7 +73,8 @@ export class ClientLedger {
       this.#add(this.told, method)
       return
     }
-    if (answer === undefined || this.#answered.has(id)) throw new Error(`${method} ${id} is not answered once`)
+    if (answer === undefined || this.#answered.has(id))
+      throw new Error(`${method} ${id} is not answered once`)
     this.#answered.add(id)
     const reason: string | undefined = answer.error?.data?.reason
     if (reason !== undefined) this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1)
