@@ -7,7 +7,7 @@ import { windowAt } from './window.ts'
 import type { Window } from './window.ts'
 
 /** Reads what the ledger says was used in a window; `switched` from windows of another kind. */
-export type UsedInWindow = (account: string, windowStart: number, switched: boolean) => number
+export type UsedInWindow = (account: string, window: Window, switched: boolean) => number
 
 /** The live limits of one account; nothing here waits, so a limit holds when calls race. */
 export class AccountMeter {
@@ -82,7 +82,7 @@ export class AccountMeter {
     const switched = this.#window !== null && this.#every !== every
     this.#every = every
     this.#window = windowAt(every, this.#account.createdAt, now)
-    this.#used = this.#usedInWindow(this.#account.id, this.#window.start, switched)
+    this.#used = this.#usedInWindow(this.#account.id, this.#window, switched)
     return this.#window
   }
 }

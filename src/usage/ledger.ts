@@ -7,10 +7,11 @@ import type { UsageDatabase } from './database.ts'
 import type { Group } from './group.ts'
 import { Journal } from './journal.ts'
 import type { JournalEvents } from './journal.ts'
-import { readRefusals, readRows, readSince, readTotals, readWindow } from './read.ts'
+import { readRefusals, readRows, readWithin, readTotals, readWindow } from './read.ts'
 import { rollUp } from './roll-up.ts'
 import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageReader, UsageRow } from './types.ts'
 import { hourAt } from './window.ts'
+import type { Window } from './window.ts'
 
 /** How often cells go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
@@ -95,13 +96,14 @@ export class Ledger implements UsageReader {
   }
 
   /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
-  usedInWindow(account: string, start: number, switched: boolean): number {
+  usedInWindow(account: string, window: Window, switched: boolean): number {
     this.#journal.flush()
     const { database } = this.#database
+    const { start } = window
     const { recorded, requests } = readWindow(database, account, start)
     if (recorded && !switched) return requests
     // Charged to windows of another kind within this one's time.
-    const missing = readSince(database, account, start) - requests
+    const missing = readWithin(database, account, window) - requests
     if (missing <= 0) return requests
     this.#database.topUpWindow(account, start, missing)
     return requests + missing

@@ -1,6 +1,7 @@
 /** Reads of the ledger together with what the journal holds. */
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageRow } from './types.ts'
+import type { Window } from './window.ts'
 
 /** Totals of every endpoint that an account ever had, deleted ones included. */
 export function readTotals(database: DatabaseSyncInstance, accountId: string): Map<string, Totals> {
@@ -29,10 +30,15 @@ export function readWindow(
   return { recorded: rows > 0, requests }
 }
 
-/** Requests of an account in the hours that began at or after a time. */
-export function readSince(database: DatabaseSyncInstance, accountId: string, start: number): number {
-  const sql = 'SELECT coalesce(sum(requests), 0) AS requests FROM usage_now WHERE account = ? AND hour >= ?'
-  return (database.prepare(sql).get(accountId, start) as { requests: number }).requests
+/** Requests of an account in the hours that lie wholly within a window. */
+export function readWithin(
+  database: DatabaseSyncInstance,
+  accountId: string,
+  { start, end }: Window,
+): number {
+  const sql =
+    'SELECT coalesce(sum(requests), 0) AS requests FROM usage_now WHERE account = ? AND hour BETWEEN ? AND ?'
+  return (database.prepare(sql).get(accountId, start, end - 3600) as { requests: number }).requests
 }
 
 /** The hour of the oldest row; null on an empty ledger. */
