@@ -159,7 +159,7 @@ function makeGateway(
 
 async function openListeners(
   gateway: Gateway,
-  { server, sockets }: PublicListener,
+  { server, sockets, streams }: PublicListener,
   routes: ReturnType<typeof adminRoutes>,
   closing: Closing,
 ): Promise<{ readonly listen: string; readonly admin: string }> {
@@ -171,7 +171,7 @@ async function openListeners(
   closing.push(() => drain(admin, { idle: Promise.resolve(), patience: 0, cutShort: () => undefined }))
   const bound = await listen(server, listenAt)
   closing.push(async () => {
-    const told = sockets.drain()
+    const told = Promise.all([sockets.drain(), streams.drain()])
     await drain(server, {
       idle: gateway.idle(),
       patience: timeouts.drain,

@@ -1,5 +1,6 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
 import { Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Route } from '../snapshot/types.ts'
 import { Breaker } from './breaker.ts'
@@ -11,7 +12,10 @@ import { Outstanding } from './outstanding.ts'
 import { Room } from './room.ts'
 import { requestTarget } from './request-target.ts'
 import { judge } from './verdict.ts'
-import type { Verdict } from './verdict.ts'
+import type { Setback, Verdict } from './verdict.ts'
+import { Hop } from './verbatim/hop.ts'
+import { judgeHead } from './verbatim/judge.ts'
+import type { Passage, ReplyHead } from './verbatim/passage.ts'
 
 /** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
 const POOL_IDLE = 4_000
@@ -47,6 +51,8 @@ export class LiveRoute {
   readonly #outstanding = new Outstanding()
   readonly #pool: Pool
   readonly #path: string
+  readonly #openHop: () => Hop
+  #hop: Hop | null = null
   readonly #headers: Record<string, string>
 
   constructor(route: Route, connectTimeout: number) {
@@ -54,6 +60,7 @@ export class LiveRoute {
     this.id = route.id
     this.room = new Room(route.limits)
     this.#path = path
+    this.#openHop = () => new Hop(route, connectTimeout)
     this.#headers = headers
     this.#pool = new Pool(origin, {
       connections: route.limits.inFlight ?? CONNECTIONS,
@@ -89,12 +96,40 @@ export class LiveRoute {
     const exchange = await this.exchange(asked.body, limits)
     over?.()
     const verdict = judge(exchange, asked.id)
+    this.#learn(verdict, asked.heavy ? null : performance.now() - begin, now)
+    return verdict
+  }
+
+  /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
+  async pass(
+    passage: Passage,
+    { timeout, heavy }: { readonly timeout: number; readonly heavy: boolean },
+    now: () => number,
+  ): Promise<ReplyHead | Setback> {
+    const begin = performance.now()
+    const over = heavy ? null : this.#outstanding.begin(now())
+    this.room.enter()
+    this.#hop ??= this.#openHop()
+    const result = await this.#hop.send(passage, timeout)
+    over?.()
+    const verdict = judgeHead(result)
+    if (result.kind === 'breach') this.room.leave()
+    else {
+      result.reply.once('close', () => {
+        this.room.leave()
+      })
+      if (verdict.kind === 'setback') result.reply.destroy()
+    }
+    this.#learn(verdict, heavy ? null : performance.now() - begin, now)
+    return verdict
+  }
+
+  #learn(verdict: Verdict | ReplyHead, ms: number | null, now: () => number): void {
     if (verdict.kind !== 'setback') {
       this.breaker.succeeded()
-      if (!asked.heavy) this.latency.add(performance.now() - begin)
+      if (ms !== null) this.latency.add(ms)
     } else if (verdict.coolDownMs !== null) this.coolDown.begin(verdict.coolDownMs, verdict.why, now())
     else if (verdict.fault) this.breaker.failed(verdict.why, now())
-    return verdict
   }
 
   /** Asks the node something of our own, without a word about its health. */
@@ -108,18 +143,27 @@ export class LiveRoute {
 
   /** Sends one request body and waits for the reply, or for what broke it. */
   exchange(body: Raw, limits: ExchangeLimits): Promise<Exchange> {
+    return this.#dispatch(
+      { path: this.#path, method: 'POST', headers: this.#headers, body: Buffer.from(body, 'latin1') },
+      limits,
+    )
+  }
+
+  /** Fetches a path below the route's URL, for questions of our own. */
+  fetch(path: string, timeout: number): Promise<Exchange> {
+    const [base = '', query] = this.#path.split('?', 2)
+    const whole = base.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    return this.#dispatch({ path: whole, method: 'GET', headers: this.#headers }, limits)
+  }
+
+  #dispatch(request: Omit<Dispatcher.DispatchOptions, 'origin'>, limits: ExchangeLimits): Promise<Exchange> {
     this.room.enter()
     return new Promise(resolve => {
       const collector = new Collector(limits, exchange => {
         this.room.leave()
         resolve(exchange)
       })
-      const request = {
-        path: this.#path,
-        method: 'POST',
-        headers: this.#headers,
-        body: Buffer.from(body, 'latin1'),
-      }
       this.#pool.dispatch(request, collector)
     })
   }
@@ -131,6 +175,7 @@ export class LiveRoute {
 
   /** Cuts the connections. */
   async destroy(): Promise<void> {
+    this.#hop?.destroy()
     await this.#pool.destroy()
   }
 }

@@ -1,6 +1,7 @@
 /** Asks every route, every few seconds, how far it has come; and now and then which chain it serves. */
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
+import { SYNCING_PATH, readSyncState, tellsSyncing } from './beacon-sync.ts'
 import { identityFault, identityQuestion } from './identity.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Tips } from './tips.ts'
@@ -63,7 +64,10 @@ export class Prober {
     this.#looks.set(live, looks + 1)
     const identity =
       looks % IDENTITY_EVERY === 0 || !live.identified ? this.#checkIdentity(network, live) : null
-    await Promise.all([identity, this.#readHead(network, live), this.#readSync(network, live)])
+    const looked = tellsSyncing(network)
+      ? this.#readBeacon(live)
+      : Promise.all([this.#readHead(network, live), this.#readSync(network, live)])
+    await Promise.all([identity, looked])
     this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
   }
 
@@ -85,6 +89,16 @@ export class Prober {
     noteHealth(live, verdict, Date.now())
     const head = verdict.kind === 'result' ? Number(decodeJson(verdict.result)) : NaN
     if (Number.isSafeInteger(head)) live.head = head
+  }
+
+  async #readBeacon(live: LiveRoute): Promise<void> {
+    const state = readSyncState(await live.fetch(SYNCING_PATH, PATIENCE))
+    const { breaker } = live
+    if (state.kind === 'down') breaker.failed(state.why, Date.now())
+    else if (breaker.state(Date.now()) === 'half-open') breaker.succeeded()
+    if (state.kind !== 'told') return
+    live.head = state.head
+    live.syncing = state.syncing
   }
 
   /** `eth_syncing` is false on a node that is up to date. */
