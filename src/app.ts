@@ -88,7 +88,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   })
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings)
-  const routes = adminRoutes({ gateway, metrics, state, reloader, sockets: listener.sockets })
+  const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
   const reload = (): void => {

@@ -29,3 +29,16 @@ export function isRulePath(path: string): boolean {
 export function isPlainQuery(query: string): boolean {
   return query.length <= MAX_QUERY && /^[!"$-~]*$/.test(query)
 }
+
+/** Whether a rule's name with `{name}` segments covers a verb and path. */
+export function pathCovers(written: string, method: string): boolean {
+  const isOpen = written.endsWith('*')
+  const wanted = (isOpen ? written.slice(0, -1) : written).split('/')
+  const given = method.split('/')
+  if (isOpen ? given.length < wanted.length : given.length !== wanted.length) return false
+  const last = wanted.length - 1
+  return wanted.every((part, at) => {
+    if (part.startsWith('{')) return given[at] !== ''
+    return isOpen && at === last ? given[at]?.startsWith(part) : part === given[at]
+  })
+}

@@ -1,6 +1,8 @@
 /** Answers "why was this call refused, or sent there?": the stages of a call's decision, without making the call. */
+import { isNormalPath } from '../config/http-path.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { findMethod } from '../snapshot/find-method.ts'
 import type { MethodRow, Network, Rule, Snapshot } from '../snapshot/types.ts'
@@ -43,10 +45,11 @@ export interface Explanation {
 
 /** Decides as the pipeline would, up to the choice among the able routes. */
 export function explain(question: Question, snapshot: Snapshot, liveWhy: LiveWhy | null): Explanation {
-  const { network, method, plan } = question
+  const { network, plan } = question
+  const method = network.family === 'http' ? withoutQuery(question.method) : question.method
   const row = findMethod(network, method)
   const archive = row === null ? false : readsArchive(question, row, snapshot)
-  const verdict = decide(question, archive, snapshot)
+  const verdict = decide({ ...question, method }, archive, snapshot)
   return {
     ...{ network: network.slug, method, plan, live: liveWhy !== null },
     ...(isRefusal(verdict)
@@ -55,6 +58,10 @@ export function explain(question: Question, snapshot: Snapshot, liveWhy: LiveWhy
     rule: row === null ? null : brief(row.rule),
     routes: row === null ? [] : explainRoutes(row, network, archive, liveWhy),
   }
+}
+
+function withoutQuery(method: string): string {
+  return method.split('?', 1)[0] ?? method
 }
 
 function readsArchive({ network, params, head }: Question, row: MethodRow, snapshot: Snapshot): boolean {
@@ -69,6 +76,9 @@ function decide(
   archive: boolean,
   snapshot: Snapshot,
 ): Refusal | readonly string[] {
+  const [, path] = network.family === 'http' ? method.split(' ', 2) : []
+  if (path !== undefined && !isNormalPath(path))
+    return refuse('invalid_request', 'The path is not in its normal form')
   const row = findRow(network, method, 'ws')
   if (isRefusal(row)) return row
   const plan = snapshot.plans[planName]

@@ -1,8 +1,9 @@
 /** Patterns of method names: `prefix*`, and in paths of verbatim HTTP `{name}` for one whole segment. */
+import { pathCovers } from '../config/http-path.ts'
 
 /** Whether a name as written in YAML (exact, or a pattern) covers a method. */
 export function covers(written: string, method: string): boolean {
-  if (written.includes('{')) return coversPath(written, method)
+  if (written.includes('{')) return pathCovers(written, method)
   return written.endsWith('*') ? method.startsWith(written.slice(0, -1)) : written === method
 }
 
@@ -21,18 +22,6 @@ export function byPrecedence(a: string, b: string): number {
     literalLength(b) - literalLength(a) ||
     Number(a.endsWith('*')) - Number(b.endsWith('*'))
   )
-}
-
-function coversPath(written: string, method: string): boolean {
-  const isOpen = written.endsWith('*')
-  const wanted = (isOpen ? written.slice(0, -1) : written).split('/')
-  const given = method.split('/')
-  if (isOpen ? given.length < wanted.length : given.length !== wanted.length) return false
-  const last = wanted.length - 1
-  return wanted.every((part, at) => {
-    if (part.startsWith('{')) return given[at] !== ''
-    return isOpen && at === last ? given[at]?.startsWith(part) : part === given[at]
-  })
 }
 
 function literalStart(match: string): number {

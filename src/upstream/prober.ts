@@ -1,7 +1,15 @@
 /** Asks every route, every few seconds, how far it has come; and now and then which chain it serves. */
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
-import { SYNCING_PATH, readSyncState, tellsSyncing } from './beacon-sync.ts'
+import {
+  GENESIS_PATH,
+  SYNCING_PATH,
+  genesisFault,
+  readSyncState,
+  tellsGenesis,
+  tellsSyncing,
+  whyDown,
+} from './beacon.ts'
 import { identityFault, identityQuestion } from './identity.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Tips } from './tips.ts'
@@ -72,11 +80,8 @@ export class Prober {
   }
 
   async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
-    const question = identityQuestion(network)
-    const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
-    if (verdict?.kind === 'setback' || verdict?.kind === 'open') return
-    // A node that answers with an error cannot say; it is taken at the operator's word.
-    const fault = verdict?.kind === 'result' ? identityFault(network, verdict.result) : null
+    const fault = await askIdentity(network, live)
+    if (fault === undefined) return
     live.identified = fault === null
     if (fault !== null && live.fault === null) this.#events.wrongChain(network.slug, live.id, fault)
     live.fault = fault
@@ -107,6 +112,19 @@ export class Prober {
     const verdict = await live.probe('eth_syncing', '[]', PATIENCE)
     if (verdict.kind === 'result') live.syncing = verdict.result.charCodeAt(0) === 123
   }
+}
+
+/** What is wrong with a route's chain, null when nothing is; undefined when the route did not answer. */
+async function askIdentity(network: Network, live: LiveRoute): Promise<string | null | undefined> {
+  if (tellsGenesis(network)) {
+    const exchange = await live.fetch(GENESIS_PATH, PATIENCE)
+    return whyDown(exchange) === null ? genesisFault(network, exchange) : undefined
+  }
+  const question = identityQuestion(network)
+  const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
+  if (verdict?.kind === 'setback' || verdict?.kind === 'open') return undefined
+  // A node that answers with an error cannot say; it is taken at the operator's word.
+  return verdict?.kind === 'result' ? identityFault(network, verdict.result) : null
 }
 
 /** An idle route that is down is found out by us, and so is one that has come back after its pause. */

@@ -3,6 +3,7 @@ import type { Path } from '../path.ts'
 import { show } from '../show.ts'
 import { suggester, type Suggest } from '../suggest.ts'
 import type { Partly, Written } from '../written.ts'
+import { checkHttpRule } from './http-rules.ts'
 import { checkName } from './method-names.ts'
 import { FAMILIES, named, type Row } from './rows.ts'
 import { subscriptionCheck } from './subscriptions.ts'
@@ -12,11 +13,16 @@ export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mist
   const checkNetworks = networkCheck(written)
   const checkSubscription = subscriptionCheck(rows)
   return rows.flatMap(row => [
-    ...checkName(row),
+    ...checkNamed(row),
     ...checkParams(row),
     ...checkSubscription(row),
     ...checkNetworks(row),
   ])
+}
+
+function checkNamed(row: Row): Mistake[] {
+  const mistakes = checkName(row)
+  return mistakes.length > 0 ? mistakes : checkHttpRule(row)
 }
 
 function checkParams(row: Row): Mistake[] {
