@@ -111,6 +111,7 @@ t.test('when the client leaves the upstream is let go', async t => {
 })
 
 t.test('before the head has come, too', async t => {
+  const before = await access.usage()
   node.on('/eth/v1/node/slow', () => undefined)
   const socket = await openSocket(gateway.port)
   socket.write(`GET ${access.path}/eth/v1/node/slow HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -118,6 +119,9 @@ t.test('before the head has come, too', async t => {
   const broken = node.broken
   socket.destroy()
   await node.broke(broken + 1)
+  // A node was at work on it, so it is paid for.
+  await metricIs(gateway, 'tollgate_calls_total', { method: 'GET /eth/v1/node/*', outcome: 'failed' }, 1)
+  t.equal((await access.usage()).requests - before.requests, 1)
 })
 
 t.test('a reader who does not read stops the upstream, not the memory of the gateway', async t => {
@@ -222,7 +226,7 @@ t.test('an edit ends the streams of the routes and rules that it concerns', asyn
     await writeFile(path, text.replace(from, to))
   }
   await edit('plans.yaml', 'maxBatch: 20', 'maxBatch: 21')
-  await until('the edit is served', async () => gateway.printed.includes('maxBatch 20 → 21'))
+  await until('the edit is served', () => Promise.resolve(gateway.printed.includes('maxBatch 20 → 21')))
   await edit('routes.yaml', '/v3/operator-secret?key', '/v4/operator-secret?key')
   t.equal(await here.ended, 'end', 'another route under the same name')
   otherStreams.at(-1)?.write('data: on\n\n')
@@ -255,4 +259,23 @@ t.test('a drain ends streams and finishes calls', async t => {
   t.strictSame(await gateway.exited, { code: 0, signal: null })
   for (const each of [node, other])
     await until('no connection is left', async () => (await each.connections()) === 0)
+})
+
+t.test('what has no head when the drain is over is refused, and not paid for', async t => {
+  const brief = await startGateway(t, {
+    methods,
+    networks: { beacon: { family: 'http', chainId: 'mainnet' } },
+    routes: [{ id: 'beacon-a', network: 'beacon', http: node.url }],
+    gateway: { timeouts: { drain: '300ms' } },
+  })
+  const through = await createAccess(brief, 'paid', 'beacon')
+  const before = node.asked('/eth/v1/node/slow').length
+  const call = brief.send({ method: 'GET', path: `${through.path}/eth/v1/node/slow` })
+  await node.arrived('/eth/v1/node/slow', before + 1)
+  brief.signal('SIGTERM')
+  const { status, text } = await call
+  t.strictSame([status, JSON.parse(text).error.data.reason], [503, 'no_route'])
+  t.strictSame(await brief.exited, { code: 0, signal: null })
+  await brief.start()
+  t.strictSame(await through.usage(), { requests: 0, calls: 0 })
 })

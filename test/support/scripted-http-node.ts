@@ -63,11 +63,6 @@ export class ScriptedHttpNode {
     return `http://127.0.0.1:${this.port}${SECRET_PATH}?${SECRET_QUERY}`
   }
 
-  /** What a path is seen as below that URL. */
-  static seen(target: string): string {
-    return `${SECRET_PATH}${target}${target.includes('?') ? '&' : '?'}${SECRET_QUERY}`
-  }
-
   /** Connections open now. */
   async connections(): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -162,6 +157,11 @@ function tellSync(sync: ScriptedHttpNode['sync'], response: ServerResponse): voi
 function pathOf(url: string): string {
   const path = url.split('?', 1)[0] ?? ''
   return path.startsWith(SECRET_PATH) ? path.slice(SECRET_PATH.length) : path
+}
+
+/** What a path and query are seen as at the node. */
+export function seenAs(target: string): string {
+  return `${SECRET_PATH}${target}${target.includes('?') ? '&' : '?'}${SECRET_QUERY}`
 }
 
 /** Starts a scripted server that is stopped with the test. */

@@ -28,3 +28,19 @@ function unreachable(target: string): Pick<Mistake, 'message' | 'hint'> {
     hint: 'segments hold letters, digits and ._~:@,=+$!-, or are a {name}; a * ends a prefix',
   }
 }
+
+/** Rules of one place whose paths differ in the names of their segments only: which one governs would be chance. */
+export function checkTwins(rows: readonly Row[]): Mistake[] {
+  const first = new Map<string, string>()
+  return rows.flatMap(({ file, path, family, network, name }) => {
+    if (family !== 'http' || !name.includes('{')) return []
+    const shape = JSON.stringify([network, name.replaceAll(/\{[^}]*\}/g, '{}')])
+    const twin = first.get(shape)
+    if (twin === undefined) {
+      first.set(shape, name)
+      return []
+    }
+    const message = `${show(twin)} covers the same paths`
+    return [{ file, path, at: 'key' as const, message, hint: 'remove one of them' }]
+  })
+}
