@@ -119,6 +119,7 @@ t.test('before the head has come, too', async t => {
   const broken = node.broken
   socket.destroy()
   await node.broke(broken + 1)
+  await metricIs(gateway, 'tollgate_attempts_total', { route: 'beacon-a', result: 'aborted' }, 1)
   // A node was at work on it, so it is paid for.
   await metricIs(gateway, 'tollgate_calls_total', { method: 'GET /eth/v1/node/*', outcome: 'failed' }, 1)
   t.equal((await access.usage()).requests - before.requests, 1)
@@ -233,15 +234,10 @@ t.test('an edit ends the streams of the routes and rules that it concerns', asyn
   await there.has('data: on')
   await edit('methods.yaml', '"GET /eth/v1/events": {', '"GET /eth/v1/events": { enabled: false,')
   t.equal(await there.ended, 'end', 'a rule that is no more')
-  await edit('methods.yaml', 'enabled: false,', '')
-  await until('the rule is back', async () => {
-    const back = await openStream(t, onOther, events)
-    return back.status === 200
-  })
 })
 
 t.test('a drain ends streams and finishes calls', async t => {
-  const stream = await openStream(t, onOther, events)
+  const stream = await openStream(t, onOther, '/eth/v1/paid')
   await stream.has('hello')
   const gate = new Gate()
   other.on('/eth/v1/node/held', async (_, response) => {

@@ -8,10 +8,9 @@ import { within } from './until.ts'
 export class EventStream {
   /** All that has come. */
   text = ''
-  /** How it ended: `end` is a clean end, `cut` any other. */
-  readonly ended: Promise<'end' | 'cut'>
   readonly #reply: IncomingMessage
   readonly #news = new EventEmitter()
+  readonly #ended: Promise<'end' | 'cut'>
   #isOver = false
 
   constructor(reply: IncomingMessage) {
@@ -22,13 +21,18 @@ export class EventStream {
       this.#news.emit('news')
     })
     reply.on('error', () => undefined)
-    this.ended = new Promise(resolve => {
+    this.#ended = new Promise(resolve => {
       reply.on('close', () => {
         this.#isOver = true
         this.#news.emit('news')
         resolve(reply.complete ? 'end' : 'cut')
       })
     })
+  }
+
+  /** Resolves when it ends: `end` is a clean end, `cut` any other. */
+  get ended(): Promise<'end' | 'cut'> {
+    return within('the end of the stream', this.#ended)
   }
 
   get status(): number {

@@ -22,7 +22,10 @@ export async function forwardVerbatim(
   // RFC 9110, section 9.2.1: asking twice changes nothing. What has a body was poured out at the first try.
   const repeatable = passage.verb === 'GET' || passage.verb === 'HEAD'
   const wanted = { network, row, routes, need: { tip: true, atLeast: null, mayProbe: repeatable } }
-  const bounds = { repeatable, isGone: () => passage.response.destroyed }
+  // A response that we finished ourselves was cut short by a drain: then the call is refused, not abandoned.
+  const { response } = passage
+  const isGone = (): boolean => response.destroyed && !response.writableFinished
+  const bounds = { repeatable, isGone }
   const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
     tryRoute(each, row.rule.timeout, passage, caller, context),
   )
