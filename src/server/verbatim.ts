@@ -48,16 +48,16 @@ export async function handleVerbatim(
   const visit: Visit = { request, response, requestId, cors: corsHeaders(origins, origin, EXPOSED) }
   const column = columnOf(network)
   const verb = request.method ?? ''
-  const verbs = verbsOf(network, path)
   if (!isNormalPath(path) || !isPlainQuery(query.slice(1))) {
     refuseEarly(visit, refuse('invalid_request', NOT_NORMAL), column, gateway)
     return
   }
   if (verb === 'OPTIONS') {
-    answerPreflight(visit, verbs)
+    answerPreflight(visit, verbsOf(network, path))
     return
   }
-  if (verbs.length > 0 && !verbs.includes(verb)) {
+  const verbs = isServed(network, verb, path) ? [] : verbsOf(network, path)
+  if (verbs.length > 0) {
     const refusal = refuse('method_not_allowed', `This path is called with ${verbs.join(', ')}`)
     refuseEarly(visit, refusal, column, gateway, undefined, verbs)
     return
@@ -84,7 +84,11 @@ const NOT_NORMAL =
 
 /** The verbs that rules name for a path. */
 function verbsOf(network: Network, path: string): string[] {
-  return VERBS.filter(verb => !isRefusal(findRow(network, `${verb} ${path}`, 'http')))
+  return VERBS.filter(verb => isServed(network, verb, path))
+}
+
+function isServed(network: Network, verb: string, path: string): boolean {
+  return !isRefusal(findRow(network, `${verb} ${path}`, 'http'))
 }
 
 function hasBody({ request: { headers } }: Visit): boolean {

@@ -18,7 +18,7 @@ families:
     "GET /debug/*": { needs: [debug] }
 `
 /** Two nodes of one network; what they are asked for tells them apart. */
-const pairs = ['lag', 'sync', 'chain', 'breaker', 'full', 'debug', 'rate', 'plain'] as const
+const pairs = ['lag', 'sync', 'chain', 'breaker', 'pause', 'full', 'debug', 'rate', 'plain'] as const
 const nodes = new Map<string, ScriptedHttpNode>()
 for (const slug of pairs)
   for (const letter of ['a', 'b']) {
@@ -112,6 +112,17 @@ t.test('a route that fails three times is left alone', async t => {
   t.equal(bad.asked('/plain/x').length, 3)
   t.equal(await ask('breaker', '/plain/y'), 'b')
   t.equal(bad.asked('/plain/y').length, 0)
+})
+
+t.test('a route whose upstream asks for a pause gets one', async t => {
+  const full = nodes.get('pause-a')!
+  full.on('/plain/x', (_, response) => {
+    response.writeHead(429, { 'retry-after': '30' }).end()
+  })
+  t.equal(await ask('pause'), 'b')
+  await new Promise(resolve => setTimeout(resolve, 1_200)) // longer than the pause of one who does not say how long
+  t.equal(await ask('pause'), 'b')
+  t.equal(full.asked('/plain/x').length, 1)
 })
 
 t.test('only a route that can is asked', async t => {

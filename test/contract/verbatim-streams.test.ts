@@ -8,6 +8,7 @@ import { createAccess, withAccounts } from '../support/accounts.ts'
 import { openStream } from '../support/event-stream.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
+import { memoryIsVisible, resident } from '../support/memory.ts'
 import { metricIs } from '../support/metrics.ts'
 import { startHttpNode, type ScriptedHttpNode } from '../support/scripted-http-node.ts'
 import { exchange, openSocket } from '../support/tcp.ts'
@@ -143,10 +144,7 @@ t.test('a reader who does not read stops the upstream, not the memory of the gat
     }
     response.end()
   })
-  const memory = async (): Promise<number> => {
-    const status = await readFile(`/proc/${gateway.pid}/status`, 'utf8')
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024
-  }
+  const memory = async (): Promise<number> => (memoryIsVisible ? resident(gateway.pid) : 0)
   const before = await memory()
   const stream = await openStream(t, access, '/eth/v1/node/flood')
   stream.pause()

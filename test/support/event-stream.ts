@@ -32,7 +32,12 @@ export class EventStream {
 
   /** Resolves when it ends: `end` is a clean end, `cut` any other. */
   get ended(): Promise<'end' | 'cut'> {
-    return within('the end of the stream', this.#ended)
+    return this.endsWithin(15_000)
+  }
+
+  /** The same with more patience. */
+  async endsWithin(ms: number): Promise<'end' | 'cut'> {
+    return within('the end of the stream', this.#ended, ms)
   }
 
   get status(): number {

@@ -96,8 +96,8 @@ export class ScriptedHttpNode {
   }
 
   /** Resolves when so many answers could not be sent to their end. */
-  async broke(times: number): Promise<void> {
-    await this.#until(`${times} broken answers`, () => this.broken >= times)
+  async broke(times: number, deadlineMs?: number): Promise<void> {
+    await this.#until(`${times} broken answers`, () => this.broken >= times, deadlineMs)
   }
 
   async listen(): Promise<void> {
@@ -115,11 +115,11 @@ export class ScriptedHttpNode {
     await closed
   }
 
-  async #until(what: string, isSo: () => boolean): Promise<void> {
+  async #until(what: string, isSo: () => boolean, deadlineMs?: number): Promise<void> {
     const wait = async () => {
       while (!isSo()) await once(this.#events, 'change')
     }
-    await within(what, wait())
+    await within(what, wait(), deadlineMs)
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
