@@ -391,12 +391,12 @@ t.test('a connection outlives an upstream that broke while the body was on its w
   const socket = await openSocket(gateway.port)
   let reply = ''
   socket.on('data', (chunk: Buffer) => (reply += String(chunk)))
-  const head = `POST ${access.path}/eth/v1/beacon/pool/attestations HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n`
+  const head = `POST ${access.path}/eth/v1/beacon/pool/attestations HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n`
   socket.write(head + 'x'.repeat(1000))
   await until('it is refused', () => Promise.resolve(reply.includes('upstream_error')))
   node.unread = false
   const next = `GET ${access.path}/eth/v1/node/one HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
-  socket.write('x'.repeat(1000) + next)
+  socket.write('x'.repeat(59_000) + next)
   await until('the next call is answered', () => Promise.resolve(reply.includes('{"data":"ok"}')))
   t.match(reply, /^HTTP\/1.1 502 .*HTTP\/1.1 200 /s)
 })
