@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -10,7 +9,7 @@ import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { memoryIsVisible, resident } from '../support/memory.ts'
 import { metricIs } from '../support/metrics.ts'
-import { startHttpNode, type ScriptedHttpNode } from '../support/scripted-http-node.ts'
+import { drained, startHttpNode, type ScriptedHttpNode } from '../support/scripted-http-node.ts'
 import { exchange, openSocket } from '../support/tcp.ts'
 import { until } from '../support/until.ts'
 
@@ -134,13 +133,7 @@ t.test('a reader who does not read stops the upstream, not the memory of the gat
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (let n = 0; n < total && !response.destroyed; n++) {
       written += piece.length
-      if (response.write(piece)) continue
-      const over = new AbortController()
-      const { signal } = over
-      const waits = [once(response, 'drain', { signal }), once(response, 'close', { signal })]
-      await Promise.race(waits)
-      over.abort()
-      await Promise.allSettled(waits)
+      if (!response.write(piece)) await drained(response)
     }
     response.end()
   })

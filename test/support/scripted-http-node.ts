@@ -159,6 +159,16 @@ function pathOf(url: string): string {
   return path.startsWith(SECRET_PATH) ? path.slice(SECRET_PATH.length) : path
 }
 
+/** Resolves when a response takes more, or nobody takes it any longer. */
+export async function drained(response: ServerResponse): Promise<void> {
+  const over = new AbortController()
+  const { signal } = over
+  const waits = [once(response, 'drain', { signal }), once(response, 'close', { signal })]
+  await Promise.race(waits)
+  over.abort()
+  await Promise.allSettled(waits)
+}
+
 /** What a path and query are seen as at the node. */
 export function seenAs(target: string): string {
   return `${SECRET_PATH}${target}${target.includes('?') ? '&' : '?'}${SECRET_QUERY}`
