@@ -6,6 +6,7 @@ import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
 import type { AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
+import type { ClientStreams } from './server/client-streams.ts'
 import type { LiveRoute } from './upstream/live-route.ts'
 import type { Network } from './snapshot/types.ts'
 
@@ -14,6 +15,7 @@ export interface AdminParts {
   readonly gateway: Gateway
   readonly metrics: Metrics
   readonly sockets: ClientSockets
+  readonly streams: ClientStreams
   readonly state: { readonly draining: boolean }
   readonly reloader: Reloader
 }
@@ -78,7 +80,7 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
   return { slug: network.slug, head: best, routes }
 }
 
-function registerGauges({ gateway, metrics, sockets, reloader }: AdminParts): void {
+function registerGauges({ gateway, metrics, sockets, streams, reloader }: AdminParts): void {
   const { live } = gateway
   const routes = function* (
     read: (network: Network, route: LiveRoute) => number | null,
@@ -108,6 +110,9 @@ function registerGauges({ gateway, metrics, sockets, reloader }: AdminParts): vo
   const slugs = (): string[] => Object.keys(gateway.snapshot.networks)
   metrics.gauge('tollgate_ws_connections', 'Open client sockets', ['network'], () =>
     slugs().map(slug => [[slug], sockets.count(slug)]),
+  )
+  metrics.gauge('tollgate_http_streams', 'Open event streams', ['network'], () =>
+    slugs().map(slug => [[slug], streams.count(slug)]),
   )
   metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], () =>
     slugs().flatMap(slug => [

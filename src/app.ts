@@ -94,7 +94,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   )
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings)
-  const routes = adminRoutes({ gateway, metrics, state, reloader, sockets: listener.sockets })
+  const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
   const reload = (): void => {
@@ -156,7 +156,7 @@ function makeGateway(
 
 async function openListeners(
   gateway: Gateway,
-  { server, sockets }: PublicListener,
+  { server, sockets, streams }: PublicListener,
   routes: ReturnType<typeof adminRoutes>,
   closing: Closing,
 ): Promise<{ readonly listen: string; readonly admin: string }> {
@@ -175,7 +175,7 @@ async function openListeners(
   )
   const bound = await listen(server, listenAt)
   closing.push(async () => {
-    const told = sockets.drain()
+    const told = Promise.all([sockets.drain(), streams.drain()])
     await drain(server, {
       idle: gateway.idle(),
       patience: timeouts.drain,

@@ -7,9 +7,12 @@ import type { Keys, Visitor } from './pipeline/authenticate.ts'
 import type { Caller } from './pipeline/caller.ts'
 import type { Context, Live } from './pipeline/context.ts'
 import { deliver } from './pipeline/deliver.ts'
+import { checkTier, findRow } from './pipeline/find.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
 import { UnderWay } from './pipeline/under-way.ts'
 import type { Sink } from './pipeline/sink.ts'
+import { deliverVerbatim } from './pipeline/verbatim/deliver.ts'
+import type { VerbatimSink } from './pipeline/verbatim/sink.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import type { Opened } from './upstream/upstreams.ts'
 import type { RateState } from './usage/bucket.ts'
@@ -58,12 +61,36 @@ export class Gateway {
   }
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
-  async handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
+  handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
+    return this.#track(caller, sink, requestId, context => deliver(body, caller, sink, context))
+  }
+
+  /** Lets one request of an admitted caller through to a verbatim HTTP network. */
+  pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): Promise<void> {
+    return this.#track(caller, sink, requestId, context => deliverVerbatim(method, caller, sink, context))
+  }
+
+  /** Whether a call of this visitor would be served now, and could be by this route. */
+  wouldServe(visitor: Visitor, method: string, route: string): boolean {
+    const network = this.#snapshot.networks[visitor.network.slug]
+    const caller = network === undefined ? null : this.admit({ ...visitor, network })
+    if (caller === null || isRefusal(caller)) return false
+    const row = findRow(caller.network, method, visitor.transport)
+    if (isRefusal(row) || checkTier(row, caller.plan) !== null) return false
+    return row.routes.includes(route)
+  }
+
+  async #track(
+    caller: Caller,
+    sink: Sink,
+    requestId: string,
+    work: (context: Context) => Promise<void>,
+  ): Promise<void> {
     const context: Context = { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
     const cutShort = (): void => {
       refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
     }
-    const over = deliver(body, caller, sink, context).catch((error: unknown) => {
+    const over = work(context).catch((error: unknown) => {
       this.live.observer.bug(error, requestId)
       sink.cut()
     })

@@ -1,4 +1,5 @@
 /** Answers "why was this call refused, or sent there?": the stages of a call's decision, without making the call. */
+import { isNormalPath } from '../config/http-path.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
@@ -41,7 +42,8 @@ export interface Explained {
 }
 
 /** Decides as the pipeline would, up to the choice among the able routes. */
-export function explain(question: Question, snapshot: Snapshot, live: LiveView | null): Explained {
+export function explain(asked: Question, snapshot: Snapshot, live: LiveView | null): Explained {
+  const question = asked.network.family === 'http' ? { ...asked, method: withoutQuery(asked.method) } : asked
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
   const verdict = decide(question, snapshot)
@@ -62,6 +64,10 @@ export function explain(question: Question, snapshot: Snapshot, live: LiveView |
   return { explanation, details: detailsOf(question, decision, snapshot, live) }
 }
 
+function withoutQuery(method: string): string {
+  return method.split('?', 1)[0] ?? method
+}
+
 /** The first stage that refuses, or what is known of the block it reads. */
 function decide(
   question: Question,
@@ -72,6 +78,9 @@ function decide(
     return planName === 'public' && management === 'keys'
       ? { refusal: refuse('invalid_key'), span: null }
       : { span: null }
+  const [, path] = network.family === 'http' ? method.split(' ', 2) : []
+  if (path !== undefined && !isNormalPath(path))
+    return { refusal: refuse('invalid_request', 'The path is not in its normal form'), span: null }
   const row = findRow(network, method, 'ws')
   if (isRefusal(row)) return { refusal: row, span: null }
   const maxDepth = snapshot.gateway.limits.depth

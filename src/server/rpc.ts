@@ -21,7 +21,12 @@ import type { Target } from './target.ts'
 export interface RpcOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
+  /** Handles a request to a path of a verbatim HTTP network. */
+  readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
 }
+
+/** A target that calls are sent to. */
+export type RpcTarget = Target & { readonly kind: 'rpc' }
 
 /** One request on its way through the listener. */
 export interface Visit {
@@ -35,7 +40,7 @@ export interface Visit {
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, address }: RpcOptions,
+  { gateway, address, verbatim }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
   const { snapshot } = gateway
@@ -46,9 +51,13 @@ export async function handleRequest(
     refuseEarly(visit, target, 'evm', gateway)
     return
   }
+  if (target.path !== '') {
+    await verbatim(visit, target)
+    return
+  }
   const column = columnOf(target.network)
   if (request.method === 'OPTIONS') {
-    answerPreflight(visit)
+    answerPreflight(visit, ['POST'])
     return
   }
   if (request.method !== 'POST') {
@@ -76,7 +85,7 @@ export async function handleRequest(
 }
 
 /** What is asked for, or the first check that fails. */
-export function readTarget(request: IncomingMessage, gateway: Gateway): (Target & { kind: 'rpc' }) | Refusal {
+export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarget | Refusal {
   if (countOf('host', request.rawHeaders) !== 1)
     return refuse('invalid_request', 'Send exactly one Host header')
   const target = findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
@@ -124,9 +133,13 @@ async function handleBody(
   await gateway.handle(body, caller, sink, requestId)
 }
 
-function answerPreflight({ request, response, requestId, cors }: Visit): void {
+/** Answers OPTIONS: costs nothing, asks for no key. */
+export function answerPreflight(
+  { request, response, requestId, cors }: Visit,
+  verbs: readonly string[],
+): void {
   const headers = headersOf({ requestId, cors, rate: null }).slice(2)
-  headers.push(...preflightHeaders(request.headers['access-control-request-headers']))
+  headers.push(...preflightHeaders(request.headers['access-control-request-headers'], verbs))
   response.writeHead(204, headers)
   response.end()
 }
@@ -138,12 +151,13 @@ export function refuseEarly(
   column: CodeColumn,
   gateway: Gateway,
   status = statusOf(refusal, column),
+  verbs: readonly string[] = ['POST'],
 ): void {
   const { request, response, requestId, cors } = visit
   gateway.live.observer.refused(refusal.reason)
   const headers = headersOf({ requestId, cors, rate: null })
   headers.push(...retryAfterHeaders(refusal, Date.now()))
-  if (refusal.reason === 'method_not_allowed') headers.push('Allow', 'POST, OPTIONS')
+  if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))
   const keep = isShort(request)
   if (!keep) headers.push('Connection', 'close')
   sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))

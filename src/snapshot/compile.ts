@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import type { Config, NetworkConfig } from '../config/types.ts'
 import { deepFreeze, record } from '../config/record.ts'
 import { joinRules } from './join.ts'
-import { isPattern } from './patterns.ts'
+import { byPrecedence, isPattern } from './patterns.ts'
 import { absentRules, familyRules, rulesOf } from './rules.ts'
 import type { FamilyRules } from './rules.ts'
-import type { MethodRow, Network, Route, Snapshot } from './types.ts'
+import type { Network, Route, Snapshot } from './types.ts'
 import { hostOf, networkUrl, socketUrl } from './urls.ts'
 
 /** The snapshot of a configuration, frozen. */
@@ -73,16 +73,14 @@ function compileNetwork(
     wssUrl: socketUrl(httpsUrl),
     wss: routes.some(route => route.ws !== null),
     methods: record(rows.filter(row => !isPattern(row.rule.match)).map(row => [row.rule.match, row])),
-    patterns: rows.filter(row => isPattern(row.rule.match)).sort(byLongest),
+    patterns: rows
+      .filter(row => isPattern(row.rule.match))
+      .sort((a, b) => byPrecedence(a.rule.match, b.rule.match)),
     absent: record(absentRules(config, all)),
     dearest: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),
   }
-}
-
-function byLongest(a: MethodRow, b: MethodRow): number {
-  return b.rule.match.length - a.rule.match.length
 }
 
 function* hostsOf(config: Config): Generator<readonly [string, string]> {

@@ -70,7 +70,7 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly wss: boolean
   /** Null-prototype, by exact method name. */
   readonly methods: Readonly<Record<string, MethodRow>>
-  /** Rows of `prefix*` patterns, longest prefix first. */
+  /** Rows of patterns, in the order in which they are tried. */
   readonly patterns: readonly MethodRow[]
   /** Names and patterns of rules that are written and do not count here, and why. */
   readonly absent: Readonly<Record<string, string>>

@@ -1,6 +1,15 @@
 /** Asks every route, every few seconds, how far it has come; and now and then which chain it serves. */
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
+import {
+  GENESIS_PATH,
+  SYNCING_PATH,
+  genesisFault,
+  readSyncState,
+  tellsGenesis,
+  tellsSyncing,
+  whyDown,
+} from './beacon.ts'
 import { identityFault, identityQuestion } from './identity.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Tips } from './tips.ts'
@@ -97,18 +106,18 @@ export class Prober {
   async #lookAt(network: Network, live: LiveRoute): Promise<void> {
     const asked = this.#identityAt.get(live) ?? -Infinity
     if (!live.identified || Date.now() - asked >= IDENTITY_EVERY) await this.#checkIdentity(network, live)
-    await this.#readHead(network, live)
-    await this.#readSync(network, live)
+    if (tellsSyncing(network)) await this.#readBeacon(live)
+    else {
+      await this.#readHead(network, live)
+      await this.#readSync(network, live)
+    }
     this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
   }
 
   async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
     this.#identityAt.set(live, Date.now())
-    const question = identityQuestion(network)
-    const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
-    if (verdict?.kind === 'setback' || verdict?.kind === 'open') return
-    // A node that answers with an error cannot say; it is taken at the operator's word.
-    const fault = verdict?.kind === 'result' ? identityFault(network, verdict.result) : null
+    const fault = await askIdentity(network, live)
+    if (fault === undefined) return
     live.identified = fault === null
     if (fault !== null && live.fault === null) this.#events.wrongChain(network.slug, live.id, fault)
     live.fault = fault
@@ -123,12 +132,35 @@ export class Prober {
     if (Number.isSafeInteger(head)) live.head = head
   }
 
+  async #readBeacon(live: LiveRoute): Promise<void> {
+    const state = readSyncState(await live.fetch(SYNCING_PATH, PATIENCE))
+    const { breaker } = live
+    if (state.kind === 'down') breaker.failed(state.why, Date.now())
+    else if (breaker.state(Date.now()) === 'half-open') breaker.succeeded()
+    if (state.kind !== 'told') return
+    live.head = state.head
+    live.syncing = state.syncing
+  }
+
   /** `eth_syncing` is false on a node that is up to date. */
   async #readSync({ family }: Network, live: LiveRoute): Promise<void> {
     if (family !== 'evm') return
     const verdict = await live.probe('eth_syncing', '[]', PATIENCE)
     if (verdict.kind === 'result') live.syncing = verdict.result.charCodeAt(0) === 123
   }
+}
+
+/** What is wrong with a route's chain, null when nothing is; undefined when the route did not answer. */
+async function askIdentity(network: Network, live: LiveRoute): Promise<string | null | undefined> {
+  if (tellsGenesis(network)) {
+    const exchange = await live.fetch(GENESIS_PATH, PATIENCE)
+    return whyDown(exchange) === null ? genesisFault(network, exchange) : undefined
+  }
+  const question = identityQuestion(network)
+  const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
+  if (verdict?.kind === 'setback' || verdict?.kind === 'open') return undefined
+  // A node that answers with an error cannot say; it is taken at the operator's word.
+  return verdict?.kind === 'result' ? identityFault(network, verdict.result) : null
 }
 
 /** An idle route that is down is found out by us, and so is one that has come back after its pause. */

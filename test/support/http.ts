@@ -51,7 +51,9 @@ export async function send(port: number, options: HttpOptions): Promise<HttpRepl
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
       })
     })
-    sent.end(body)
+    // A body that is handed to `end` alone would be sent with its length.
+    if (options.chunked === true) sent.write(body)
+    sent.end(options.chunked === true ? undefined : body)
   })
 }
 
