@@ -167,6 +167,7 @@ export class Upstreams {
     const live = [...this.#leaving.values(), ...[...this.#entries.values()].map(entry => entry.live)]
     this.#entries.clear()
     this.#leaving.clear()
+    this.#candidatesOf = new WeakMap()
     await Promise.all(live.map(route => route.destroy()))
   }
 
