@@ -1,5 +1,7 @@
 /** Goes from route to route while a call may be repeated, within one deadline and the network's retry budget. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { refuse, SHUTTING_DOWN } from '../jsonrpc/refusal.ts'
+import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { MethodRow, Network } from '../snapshot/types.ts'
 import type { Candidate, Need, Picked } from '../upstream/pick.ts'
 import type { Setback } from '../upstream/verdict.ts'
@@ -91,6 +93,13 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (isStaleConnection(verdict, setbacks)) tried.delete(candidate.route.id)
   }
   return { kind: 'failed', setbacks }
+}
+
+/** What is told of a call that no route answered. */
+export function lastRefusal(setbacks: readonly Setback[], { live }: Context): Refusal {
+  // Not the fault that the end of this process made of it.
+  if (live.upstreams.closed) return refuse('no_route', SHUTTING_DOWN)
+  return setbacks.at(-1)?.refusal ?? refuse('no_route')
 }
 
 function isSetback(verdict: { readonly kind: string }): verdict is Setback {

@@ -1,11 +1,11 @@
 /** Sends a call upstream, to the next able route while it may be repeated, and reads the answer out of the tries. */
-import { refuse, SHUTTING_DOWN } from '../jsonrpc/refusal.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
 import { findOpenMember } from '../jsonrpc/relay.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import { refused } from './answer.ts'
 import type { Answer } from './answer.ts'
-import { tryInTurn } from './attempts.ts'
+import { lastRefusal, tryInTurn } from './attempts.ts'
 import type { Context } from './context.ts'
 import { hedged } from './hedge.ts'
 import type { Round } from './attempt.ts'
@@ -45,12 +45,11 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
 }
 
 /** A node's own word about the call is worth more than that a later route could not be reached. */
-function lastWord(setbacks: readonly Setback[], { live }: Context): Answer {
-  // Not the fault that the end of this process made of it.
-  if (live.upstreams.closed) return refused(refuse('no_route', SHUTTING_DOWN))
+function lastWord(setbacks: readonly Setback[], context: Context): Answer {
+  if (context.live.upstreams.closed) return refused(lastRefusal(setbacks, context))
   const answered = setbacks.findLast(({ answer }) => answer !== null)?.answer ?? null
   if (answered !== null) return answerOf(answered, 0)
-  return refused(setbacks.at(-1)?.refusal ?? refuse('no_route'))
+  return refused(lastRefusal(setbacks, context))
 }
 
 function answerOf(verdict: Exclude<Verdict, Setback> | Reply, sentAs: number): Answer {

@@ -4,7 +4,7 @@ import type { Passage, ReplyHead } from '../../upstream/verbatim/passage.ts'
 import type { Setback } from '../../upstream/verdict.ts'
 import { refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
-import { tryInTurn } from '../attempts.ts'
+import { lastRefusal, tryInTurn } from '../attempts.ts'
 import type { Tried, Try } from '../attempts.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -37,7 +37,7 @@ export async function forwardVerbatim(
     case 'abandoned':
       return { kind: 'abandoned' }
     case 'failed':
-      return refused(ended.setbacks.at(-1)?.refusal ?? refuse('no_route'))
+      return refused(lastRefusal(ended.setbacks, context))
   }
 }
 
