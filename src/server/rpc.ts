@@ -8,18 +8,22 @@ import { columnOf } from '../pipeline/caller.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { ClientAddress } from './address.ts'
 import { isJson, readBody } from './body.ts'
+import type { BodyRoom, Hold } from './body-room.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
+import { headFault } from './head-fault.ts'
+import type { HeadFault } from './head-fault.ts'
 import { HttpSink } from './http-sink.ts'
-import { isEnding, isShort, linger } from './linger.ts'
+import { endAfter, isEnding, isShort, linger } from './linger.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import { nextRequestId } from './request-id.ts'
-import { findTarget } from './target.ts'
+import { askedFor, findTarget } from './target.ts'
 import type { Target } from './target.ts'
 
 /** What the listener knows besides the gateway. */
 export interface RpcOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
+  readonly bodies: BodyRoom
 }
 
 /** One request on its way through the listener. */
@@ -30,16 +34,25 @@ export interface Visit {
   readonly cors: readonly string[]
 }
 
+/** What is made of a request before anything is asked about it. */
+export function visitOf(request: IncomingMessage, response: ServerResponse, gateway: Gateway): Visit {
+  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, request.headers.origin)
+  return { request, response, requestId: nextRequestId(), cors }
+}
+
 /** Handles one request of the public listener. */
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, address }: RpcOptions,
+  { gateway, address, bodies }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
-  const { origin } = request.headers
-  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
-  const visit: Visit = { request, response, requestId: nextRequestId(), cors }
+  const visit = visitOf(request, response, gateway)
+  const fault = headFault(request)
+  if (fault !== null) {
+    refuseFault(visit, fault, gateway)
+    return
+  }
   const target = readTarget(request, gateway)
   if (isRefusal(target)) {
     refuseEarly(visit, target, 'evm', gateway)
@@ -58,7 +71,7 @@ export async function handleRequest(
   const caller = gateway.admit({
     network,
     key,
-    origin,
+    origin: request.headers.origin,
     transport: 'http',
     session: null,
     ...address(request),
@@ -68,16 +81,28 @@ export async function handleRequest(
     refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
     return
   }
-  await handleBody(visit, caller, gateway)
+  if (gateway.isFull) {
+    refuseEarly(visit, refuse('overloaded'), column, gateway)
+    return
+  }
+  const hold = bodies.hold()
+  try {
+    await handleBody(visit, caller, gateway, hold)
+  } finally {
+    hold.release()
+  }
+}
+
+/** Refuses a request that cannot be read for certain; nothing after it on the connection is read. */
+export function refuseFault(visit: Visit, { refusal, status }: HeadFault, gateway: Gateway): void {
+  endAfter(visit.request)
+  refuseEarly(visit, refusal, 'evm', gateway, status)
 }
 
 /** What is asked for, or the first check that fails. */
 export function readTarget(request: IncomingMessage, gateway: Gateway): (Target & { kind: 'rpc' }) | Refusal {
-  const hosts = request.rawHeaders.filter(
-    (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
-  )
-  if (hosts.length !== 1) return refuse('invalid_request', 'Send exactly one Host header')
-  const target = findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
+  const { host, url } = askedFor(request.headers.host ?? '', request.url ?? '')
+  const target = findTarget(host, url, gateway.snapshot)
   return target.kind === 'rpc' ? target : refuse('not_found')
 }
 
@@ -86,11 +111,15 @@ function checkMedia(request: IncomingMessage): Refusal | null {
   return isJson(type) && encoding === undefined ? null : refuse('unsupported_media_type')
 }
 
-async function handleBody(visit: Visit, caller: Caller, gateway: Gateway): Promise<void> {
+async function handleBody(visit: Visit, caller: Caller, gateway: Gateway, hold: Hold): Promise<void> {
   const { request, response, requestId, cors } = visit
   const { body: limit } = gateway.snapshot.gateway.limits
-  const body = await readBody(request, limit)
+  const body = await readBody(request, limit, bytes => hold.grow(bytes))
   if (body === 'gone') return
+  if (body === 'no_room') {
+    refuseEarly(visit, refuse('overloaded'), columnOf(caller.network), gateway)
+    return
+  }
   if (body === 'too_large') {
     const sentence = `The request body is larger than ${limit} bytes`
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
@@ -123,5 +152,5 @@ export function refuseEarly(
   const keep = isShort(request)
   if (!keep) headers.push('Connection', 'close')
   sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))
-  if (!keep) linger(request, response)
+  if (!keep) linger(request)
 }
