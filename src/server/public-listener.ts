@@ -36,7 +36,7 @@ export interface PublicListener {
 export function makePublicListener(
   gateway: Gateway,
   { limits, timeouts }: GatewayConfig,
-  certificate: Certificate | null,
+  certificate: Certificate | null = null,
 ): PublicListener {
   const server = makeServer(timeouts, certificate)
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
