@@ -43,6 +43,8 @@ export function linger(request: IncomingMessage): void {
   }, LINGER_TIME)
   socket.once('close', () => {
     clearTimeout(timer)
+    // Node forgets a request with its reply: whoever waits for the rest of the body would wait for ever.
+    request.destroy()
   })
   // Node would destroy the socket right behind the reply, and bytes not read by then would reset the reply away.
   socket.destroySoon = () => {
