@@ -1,8 +1,12 @@
 /** The composition root: opens every part of `serve` in order, and closes them in the other. */
 import { adminRoutes } from './admin-routes.ts'
+import { join } from 'node:path'
 import { ConfigError } from './config-error.ts'
 import { Closing } from './closing.ts'
+import { readCertificate } from './config/certificate.ts'
+import { FILES } from './config/files.ts'
 import type { Problem } from './config/problem.ts'
+import type { Config } from './config/types.ts'
 import { Gateway } from './gateway.ts'
 import { loadSnapshot, missingPlans } from './load-snapshot.ts'
 import { makeManagement } from './management.ts'
@@ -16,7 +20,9 @@ import type { PublicListener } from './server/public-listener.ts'
 import { atOnce, gently } from './reload/gently.ts'
 import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
-import { watchDirectory } from './reload/watch.ts'
+import { watchFiles } from './reload/watch.ts'
+import { CertificateWatch } from './reload/watch-certificate.ts'
+import { Certificate } from './server/certificate.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
@@ -74,14 +80,22 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const missing = missingPlans(config, stores.accounts.plansInUse(), plansAt)
   if (missing.length > 0) throw new ConfigError(missing)
 
+  const certificate = await openCertificate(settings.tls)
   const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
   const loader = new Loader(dir, env)
   closing.push(() => loader.close())
+  const certificateWatch = new CertificateWatch(() => {
+    reload()
+  })
   const reloader = new Reloader(
     { config, version: snapshot.version, problems },
     {
       load: () => loader.load(),
       plansInUse: () => stores.accounts.plansInUse(),
+      renewCertificate: async ({ tls }) => {
+        await certificateWatch.follow(tls)
+        return certificate !== null && tls !== null && renew(certificate, tls)
+      },
       swap: async next => {
         const { upstreams } = gateway.live
         const opened = await gently(upstreams.open(next))
@@ -93,7 +107,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     },
   )
   const state = { draining: false }
-  const listener = makePublicListener(gateway, settings)
+  const listener = makePublicListener(gateway, settings, certificate)
   const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
@@ -104,7 +118,16 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     })
   }
   closing.push(() => reloader.idle())
-  closing.push(await watchDirectory(dir, reload))
+  closing.push(
+    await watchFiles(
+      FILES.map(file => join(dir, file)),
+      reload,
+    ),
+  )
+  await certificateWatch.follow(settings.tls)
+  closing.push(() => {
+    certificateWatch.close()
+  })
   return {
     ...{ ...bound, log, reload, warnings: problems },
     stop: () => {
@@ -112,6 +135,21 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
       return closing.close()
     },
   }
+}
+
+/** The certificate of a listener that speaks TLS; null for one that does not. */
+async function openCertificate(tls: Config['gateway']['tls']): Promise<Certificate | null> {
+  if (tls === null) return null
+  const files = await readCertificate(tls)
+  // It was read a moment ago, when the configuration was loaded.
+  if ('at' in files) throw new Error(`cannot serve TLS: ${tls[files.at]}: ${files.message}`)
+  return new Certificate(files)
+}
+
+/** Whether the files hold another certificate, which is then served; ones that have just broken are told by the next look. */
+async function renew(certificate: Certificate, tls: NonNullable<Config['gateway']['tls']>): Promise<boolean> {
+  const files = await readCertificate(tls)
+  return !('at' in files) && certificate.renew(files)
 }
 
 function makeGateway(

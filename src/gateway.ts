@@ -110,6 +110,11 @@ export class Gateway {
     return `${this.#keys.changes} ${this.#snapshot.version}`
   }
 
+  /** Whether no further call is to be taken. */
+  get isFull(): boolean {
+    return this.#underWay.size >= this.#snapshot.gateway.limits.inFlight
+  }
+
   /** Messages being handled. */
   get inFlight(): number {
     return this.#underWay.size

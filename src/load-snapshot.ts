@@ -1,4 +1,5 @@
 /** From a directory of YAML to a configuration and its snapshot, or to everything that is wrong with it. */
+import { readCertificate } from './config/certificate.ts'
 import { loadConfig } from './config/load.ts'
 import type { Loaded } from './config/load.ts'
 import type { Problem } from './config/problem.ts'
@@ -28,8 +29,23 @@ export async function loadSnapshot(
   const { config, problems, locate } = await loadConfig(dir, env)
   const plansAt = locate('plans.yaml', ['plans'])
   if (config === null) return { config, snapshot: null, problems, plansAt }
+  const certificate = await certificateProblems(config, locate)
+  if (certificate.length > 0)
+    return { config: null, snapshot: null, problems: [...problems, ...certificate], plansAt }
   const snapshot = compile(config)
   return { config, snapshot, problems: [...problems, ...warningsOf(snapshot, locate)], plansAt }
+}
+
+async function certificateProblems(
+  { gateway: { tls } }: Config,
+  locate: Loaded['locate'],
+): Promise<readonly Problem[]> {
+  if (tls === null) return []
+  const read = await readCertificate(tls)
+  if (!('at' in read)) return []
+  const { at, ...told } = read
+  const file = 'gateway.yaml'
+  return [{ file, ...locate(file, ['tls', at]), path: `tls.${at}`, severity: 'error', ...told }]
 }
 
 /** Plans that accounts use may not vanish from plans.yaml. */

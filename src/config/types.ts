@@ -24,6 +24,12 @@ export interface GatewayConfig {
     readonly batchReply: number
     readonly wsReply: number
     readonly connections: number
+    /** Of one client address, an IPv6 /64 counting as one; trusted proxies are not bound by it. */
+    readonly connectionsPerAddress: number
+    /** Messages being handled, of all clients. */
+    readonly inFlight: number
+    /** Bytes of long request bodies held at a time, of all clients. */
+    readonly bodies: number
     readonly socketCalls: number
     /** Levels of JSON nesting. */
     readonly depth: number

@@ -13,11 +13,16 @@ import { restartOnly } from './restart-only.ts'
 /** Lines of log that one reload may write about changes or problems; the answer and /status have all of them. */
 const MOST_LINES = 200
 
+/** The line that tells of another certificate. */
+const CERTIFICATE = 'gateway.yaml: the certificate is another one'
+
 /** What the reloader works with. */
 export interface ReloaderParts {
   load(): Promise<LoadedConfig>
   /** Plans of existing accounts. */
   plansInUse(): readonly string[]
+  /** Serves with the certificate as its files are now; whether it is another one. */
+  renewCertificate(gateway: Config['gateway']): Promise<boolean>
   /** Serves new messages with the snapshot. */
   swap(snapshot: Snapshot): Promise<void>
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
@@ -84,9 +89,11 @@ export class Reloader {
     const { config, version, problems, plansAt } = await this.#parts.load()
     const missing = config === null ? [] : missingPlans(config, this.#parts.plansInUse(), plansAt)
     if (config === null || missing.length > 0) return this.#keep([...problems, ...missing])
+    const renewed = (await this.#parts.renewCertificate(config.gateway)) ? [CERTIFICATE] : []
+    for (const change of renewed) this.#parts.log.info(change)
     if (version === this.#version) {
       this.#state = { ok: true, at: now(), problems }
-      return { ok: true, version, changes: [], problems }
+      return { ok: true, version, changes: renewed, problems }
     }
     const snapshot = await gently(compileInSteps(config, version))
     const changes = await gently(changesInSteps(this.#config, config))
@@ -98,7 +105,7 @@ export class Reloader {
     this.#state = { ok: true, at: this.#takenAt, problems }
     for (const change of listed(changes)) this.#parts.log.info(change)
     if (waiting.length > 0) this.#parts.log.warn(`gateway.yaml: ${waiting.join(', ')} acts after a restart`)
-    return { ok: true, version, changes, problems }
+    return { ok: true, version, changes: [...renewed, ...changes], problems }
   }
 
   /** A bad edit changes nothing but what is told of it. */

@@ -1,14 +1,14 @@
 /** Settings of gateway.yaml that are read once, at start. */
 import type { GatewayConfig } from '../config/types.ts'
 
-const AT_START = ['listen', 'admin', 'dataDir', 'tls', 'timeouts'] as const
+const AT_START = ['listen', 'admin', 'dataDir', 'timeouts'] as const
 
 /** Names of changed settings that act only after a restart. */
 export function restartOnly(before: GatewayConfig, after: GatewayConfig): string[] {
   const names: string[] = AT_START.filter(
     name => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   )
-  for (const limit of ['connections', 'socketCalls'] as const)
-    if (before.limits[limit] !== after.limits[limit]) names.push(`limits.${limit}`)
+  if (before.limits.socketCalls !== after.limits.socketCalls) names.push('limits.socketCalls')
+  if ((before.tls === null) !== (after.tls === null)) names.push('tls')
   return names
 }

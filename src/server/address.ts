@@ -11,6 +11,9 @@ export interface ClientAddress {
   readonly limitAddress: string
 }
 
+/** Longest X-Forwarded-For that is walked, in hops from the right. */
+const MAX_HOPS = 100
+
 /** Reads client addresses behind the proxies that are believed. */
 export function addressReader(
   trustedProxies: readonly string[],
@@ -20,7 +23,7 @@ export function addressReader(
     const peer = request.socket.remoteAddress ?? '0.0.0.0'
     const forwarded = request.headers['x-forwarded-for']
     const hops = ranges.length > 0 && typeof forwarded === 'string' ? forwarded.split(',') : []
-    return normal(walkFromRight(peer, hops, ranges))
+    return clientAddress(walkFromRight(peer, hops.slice(-MAX_HOPS), ranges))
   }
 }
 
@@ -29,14 +32,23 @@ function walkFromRight(peer: string, hops: readonly string[], ranges: readonly A
   let address = peer
   for (const hop of hops.toReversed()) {
     if (!ranges.some(range => inRange(address, range))) return address
-    const next = hop.trim()
-    if (!ipaddr.isValid(next)) return address
+    const next = writtenAddress(hop.trim())
+    if (next === null) return address
     address = next
   }
   return address
 }
 
-function normal(address: string): ClientAddress {
+/** An address as proxies write it: `1.2.3.4`, `1.2.3.4:567`, `::1`, `[::1]`, `[::1]:567`; never octal or shortened IPv4. */
+function writtenAddress(hop: string): string | null {
+  const [, bracketed, dotted] = /^\[([^\]]*)\](?::\d{1,5})?$|^([\d.]+)(?::\d{1,5})?$/.exec(hop) ?? []
+  const text = bracketed ?? dotted ?? hop
+  if (bracketed === undefined && ipaddr.IPv4.isValidFourPartDecimal(text)) return text
+  return text.includes(':') && ipaddr.IPv6.isValid(text) ? text : null
+}
+
+/** A valid address in its one form, with what limits count. */
+export function clientAddress(address: string): ClientAddress {
   if (!address.includes(':')) return { address, limitAddress: address }
   const ip = ipaddr.process(address)
   if (!(ip instanceof ipaddr.IPv6)) return { address: ip.toString(), limitAddress: ip.toString() }

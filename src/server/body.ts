@@ -1,22 +1,30 @@
 /** Reads request bodies within a bound. */
 import type { IncomingMessage } from 'node:http'
+import { invite } from './invite.ts'
 
 /** Why there is no body. */
-export type NoBody = 'too_large' | 'gone'
+export type NoBody = 'too_large' | 'no_room' | 'gone'
 
-/** The whole body, or why there is none. Stops reading as soon as the bound is passed. */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | NoBody> {
+/** The whole body, or why there is none. Stops reading as soon as the bound is passed, or `grow` finds no room for a piece. */
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  grow: (bytes: number) => boolean = () => true,
+): Promise<Buffer | NoBody> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too_large')
+  invite(request)
   return new Promise(resolve => {
     const chunks: Buffer[] = []
     let size = 0
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > limit) {
-        request.pause()
-        request.removeAllListeners('data')
-        resolve('too_large')
-      } else chunks.push(chunk)
+      if (size <= limit && grow(chunk.length)) {
+        chunks.push(chunk)
+        return
+      }
+      request.pause()
+      request.removeAllListeners('data')
+      resolve(size > limit ? 'too_large' : 'no_room')
     })
     request.on('end', () => {
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))

@@ -3,6 +3,7 @@
  * HTTP server, so that it gets its normal answer (RFC 9110, section 7.8: a server may ignore Upgrade).
  */
 import type { IncomingMessage, Server } from 'node:http'
+import { Server as SecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
 /** Connection options that speak of the upgrade, and the header that goes with h2c. */
@@ -17,7 +18,7 @@ export function handBack(server: Server, request: IncomingMessage, socket: Duple
     if (kept !== null) lines.push(`${name}: ${kept}`)
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
-  server.emit('connection', socket)
+  server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket)
 }
 
 function keptValue(name: string, value: string): string | null {

@@ -1,6 +1,7 @@
 /** Ends a connection whose request body will not be read. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { isUninvited } from './invite.ts'
 
 /** Bodies up to this many bytes are read to their end, so that the connection can be kept. */
 const WORTH_READING = 64 * 1024
@@ -8,8 +9,17 @@ const WORTH_READING = 64 * 1024
 const LINGER_BYTES = 1024 * 1024
 const LINGER_TIME = 2_000
 
+/** Requests after which the connection ends whatever their bodies. */
+const last = new WeakSet<IncomingMessage>()
+
+/** Ends the connection with the answer to this request. */
+export function endAfter(request: IncomingMessage): void {
+  last.add(request)
+}
+
 /** Whether the rest of the body is short enough to be read for the sake of the connection. */
 export function isShort(request: IncomingMessage): boolean {
+  if (last.has(request) || isUninvited(request)) return false
   if (request.complete) return true
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return encoding === undefined && Number(length ?? 0) <= WORTH_READING
@@ -24,22 +34,25 @@ export function isEnding({ socket }: IncomingMessage): boolean {
 }
 
 /** After an early reply with `Connection: close`: reads a little, so that the client sees the reply, then cuts. */
-export function linger(request: IncomingMessage, response: ServerResponse): void {
-  ending.add(request.socket)
-  let seen = 0
-  const cut = (): void => {
-    request.socket.destroy()
+export function linger(request: IncomingMessage): void {
+  const { socket } = request
+  ending.add(socket)
+  const before = socket.bytesRead
+  const timer = setTimeout(() => {
+    socket.destroy()
+  }, LINGER_TIME)
+  socket.once('close', () => {
+    clearTimeout(timer)
+    // Node forgets a request with its reply: whoever waits for the rest of the body would wait for ever.
+    request.destroy()
+  })
+  // Node would destroy the socket right behind the reply, and bytes not read by then would reset the reply away.
+  socket.destroySoon = () => {
+    socket.end()
   }
-  const timer = setTimeout(cut, LINGER_TIME)
-  request.on('data', (chunk: Buffer) => {
-    seen += chunk.length
-    if (seen > LINGER_BYTES) cut()
-  })
-  request.on('close', () => {
-    clearTimeout(timer)
-  })
-  response.on('close', () => {
-    clearTimeout(timer)
+  request.on('data', () => {
+    if (socket.bytesRead - before > LINGER_BYTES) socket.destroy()
   })
   request.resume()
+  socket.resume()
 }

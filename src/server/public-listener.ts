@@ -1,20 +1,30 @@
 /** The public listener: one HTTP server with the bounds of design section 14. */
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { Socket } from 'node:net'
 import type { Gateway } from '../gateway.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
-import { addressReader } from './address.ts'
 import type { ClientAddress } from './address.ts'
-import { handleRequest } from './rpc.ts'
-import type { RpcOptions } from './rpc.ts'
+import { Addresses } from './addresses.ts'
+import type { Certificate } from './certificate.ts'
+import { BodyRoom } from './body-room.ts'
+import { answerClientErrors } from './client-error.ts'
 import type { ClientSockets } from './client-sockets.ts'
 import { ClientStreams } from './client-streams.ts'
-import { takeUpgrades } from './upgrade.ts'
+import { boundConnections } from './connections.ts'
+import { refuseDetached } from './detached.ts'
+import type { HeadFault } from './head-fault.ts'
+import { awaitInvitation } from './invite.ts'
+import { handleRequest, refuseFault, visitOf } from './rpc.ts'
+import type { RpcOptions } from './rpc.ts'
 import { SocketGate } from './socket-gate.ts'
+import type { Exchange } from './socket-gate.ts'
+import { takeUpgrades } from './upgrade.ts'
 import { handleVerbatim } from './verbatim.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
-const MAX_HEADERS = 100
 /** How often header and request timeouts are looked at, in milliseconds. */
 const CHECK_EVERY = 2_000
 /** Milliseconds after which a connection on which nothing moves is cut: above the longest call. */
@@ -27,48 +37,85 @@ export interface PublicListener {
   readonly streams: ClientStreams
 }
 
-/** Makes the server; it is not bound yet. */
+/** Makes the server, with TLS where there is a certificate; it is not bound yet. */
 export function makePublicListener(
   gateway: Gateway,
-  { limits, timeouts, trustedProxies }: GatewayConfig,
+  { limits, timeouts }: GatewayConfig,
+  certificate: Certificate | null = null,
 ): PublicListener {
-  const server = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: timeouts.headers,
-    requestTimeout: timeouts.request,
-    keepAliveTimeout: timeouts.keepAlive,
-    connectionsCheckingInterval: CHECK_EVERY,
-    noDelay: true,
-  })
-  server.maxHeadersCount = MAX_HEADERS
-  server.maxConnections = limits.connections
+  const server = makeServer(timeouts, certificate)
+  // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
+  server.maxHeadersCount = 0
   server.timeout = SILENCE
   const gate = new SocketGate(limits.socketCalls)
-  let proxies = trustedProxies
-  let read = addressReader(proxies)
-  const address = (request: IncomingMessage): ClientAddress => {
-    const { trustedProxies: current } = gateway.snapshot.gateway
-    if (current !== proxies) {
-      proxies = current
-      read = addressReader(current)
-    }
-    return read(request)
-  }
+  const addresses = new Addresses(gateway)
+  const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
   const sockets = takeUpgrades(server, { gateway, address, gate, maxPayload: limits.body })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
     ...{ gateway, address },
+    bodies: new BodyRoom(() => gateway.snapshot.gateway.limits.bodies),
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
-  server.on('request', (request, response) => {
+  const faults = new WeakMap<IncomingMessage, HeadFault>()
+
+  const enter = (request: IncomingMessage, response: ServerResponse): void => {
     // A client that resets its connection is no error of ours.
     response.on('error', () => undefined)
     gate.enter(request, response, () => {
+      const fault = faults.get(request)
+      if (fault !== undefined) {
+        refuseFault(visitOf(request, response, gateway), fault, gateway)
+        return
+      }
       void handleRequest(request, response, options).catch((error: unknown) => {
         gateway.live.observer.bug(error, 'listener')
         response.destroy()
       })
     })
+  }
+  server.on('request', enter)
+  server.on('checkExpectation', enter)
+  server.on('checkContinue', (request, response) => {
+    awaitInvitation(request, response)
+    enter(request, response)
   })
+  const refuseBody = ({ request, response, started }: Exchange, fault: HeadFault): void => {
+    if (!started) faults.set(request, fault)
+    else if (response.headersSent) request.socket.destroy()
+    else refuseFault(visitOf(request, response, gateway), fault, gateway)
+  }
+  answerClientErrors(server, { gateway, gate, refuseBody })
+  server.on('connect', (request, socket) => {
+    socket.on('error', () => undefined)
+    if (!(socket instanceof Socket)) return
+    gate.whenIdle(socket, () => {
+      refuseDetached(request, socket, refuse('method_not_allowed'), gateway)
+    })
+  })
+  boundConnections(server, { gateway, addresses, tls: certificate !== null })
   return { server, sockets, streams }
+}
+
+function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificate | null): Server {
+  const options = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: timeouts.headers,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: timeouts.keepAlive,
+    connectionsCheckingInterval: CHECK_EVERY,
+    // Its absence is refused in our words.
+    requireHostHeader: false,
+    noDelay: true,
+  }
+  if (certificate === null) return createServer(options)
+  const server = createSecureServer({
+    ...options,
+    ...certificate.context,
+    handshakeTimeout: timeouts.headers,
+  })
+  certificate.onChange(context => {
+    server.setSecureContext(context)
+  })
+  return server
 }

@@ -9,12 +9,15 @@ import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { ClientAddress } from './address.ts'
 import { isJson, readBody } from './body.ts'
+import type { BodyRoom } from './body-room.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
+import { headFault } from './head-fault.ts'
+import type { HeadFault } from './head-fault.ts'
 import { HttpSink } from './http-sink.ts'
-import { isEnding, isShort, linger } from './linger.ts'
+import { endAfter, isEnding, isShort, linger } from './linger.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import { nextRequestId } from './request-id.ts'
-import { findTarget } from './target.ts'
+import { askedFor, findTarget } from './target.ts'
 import type { Target } from './target.ts'
 
 /** What the listener knows besides the gateway. */
@@ -23,6 +26,7 @@ export interface RpcOptions {
   readonly address: (request: IncomingMessage) => ClientAddress
   /** Handles a request to a path of a verbatim HTTP network. */
   readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
+  readonly bodies: BodyRoom
 }
 
 /** A target that calls are sent to. */
@@ -36,16 +40,26 @@ export interface Visit {
   readonly cors: readonly string[]
 }
 
+/** What is made of a request before anything is asked about it. */
+export function visitOf(request: IncomingMessage, response: ServerResponse, gateway: Gateway): Visit {
+  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, request.headers.origin)
+  return { request, response, requestId: nextRequestId(), cors }
+}
+
 /** Handles one request of the public listener. */
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, address, verbatim }: RpcOptions,
+  { gateway, address, bodies, verbatim }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
   const { snapshot } = gateway
-  const cors = corsHeaders(snapshot.gateway.cors.origins, request.headers.origin)
-  const visit: Visit = { request, response, requestId: nextRequestId(), cors }
+  const visit = visitOf(request, response, gateway)
+  const fault = headFault(request)
+  if (fault !== null) {
+    refuseFault(visit, fault, gateway)
+    return
+  }
   const target = readTarget(request, gateway)
   if (isRefusal(target)) {
     refuseEarly(visit, target, 'evm', gateway)
@@ -76,30 +90,34 @@ export async function handleRequest(
     refuseEarly(visit, refusal, column, gateway)
     return
   }
-  const body = await readBody(request, snapshot.gateway.limits.body)
-  if (body === 'gone') return
-  // A body may be long on its way: it is served by what the configuration says when it is here.
-  const now = gateway.snapshot === snapshot ? caller : admitAgain(request, visitor, gateway)
-  if (isRefusal(now)) refuseEarly(visit, now, column, gateway)
-  else await handleBody(visit, body, now, gateway)
+  if (gateway.isFull) {
+    refuseEarly(visit, refuse('overloaded'), column, gateway)
+    return
+  }
+  const hold = bodies.hold()
+  try {
+    const body = await readBody(request, snapshot.gateway.limits.body, bytes => hold.grow(bytes))
+    if (body === 'gone') return
+    // A body may be long on its way: it is served by what the configuration says when it is here.
+    const now = gateway.snapshot === snapshot ? caller : admitAgain(request, visitor, gateway)
+    if (isRefusal(now)) refuseEarly(visit, now, column, gateway)
+    else await handleBody(visit, body, now, gateway)
+  } finally {
+    hold.release()
+  }
+}
+
+/** Refuses a request that cannot be read for certain; nothing after it on the connection is read. */
+export function refuseFault(visit: Visit, { refusal, status }: HeadFault, gateway: Gateway): void {
+  endAfter(visit.request)
+  refuseEarly(visit, refusal, 'evm', gateway, status)
 }
 
 /** What is asked for, or the first check that fails. */
 export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarget | Refusal {
-  if (countOf('host', request.rawHeaders) !== 1)
-    return refuse('invalid_request', 'Send exactly one Host header')
-  const target = findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
+  const { host, url } = askedFor(request.headers.host ?? '', request.url ?? '')
+  const target = findTarget(host, url, gateway.snapshot)
   return target.kind === 'rpc' ? target : refuse('not_found')
-}
-
-/** How often a header was sent; `rawHeaders` holds names and values in turn. */
-function countOf(name: string, rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const sent = rawHeaders[i]!
-    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
-  }
-  return count
 }
 
 function checkMedia(request: IncomingMessage): Refusal | null {
@@ -118,11 +136,15 @@ function admitAgain(
 
 async function handleBody(
   visit: Visit,
-  body: Buffer | 'too_large',
+  body: Buffer | 'too_large' | 'no_room',
   caller: Caller,
   gateway: Gateway,
 ): Promise<void> {
   const { response, requestId, cors } = visit
+  if (body === 'no_room') {
+    refuseEarly(visit, refuse('overloaded'), columnOf(caller.network), gateway)
+    return
+  }
   if (body === 'too_large') {
     const { body: limit } = gateway.snapshot.gateway.limits
     const sentence = `The request body is larger than ${limit} bytes`
@@ -161,5 +183,5 @@ export function refuseEarly(
   const keep = isShort(request)
   if (!keep) headers.push('Connection', 'close')
   sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))
-  if (!keep) linger(request, response)
+  if (!keep) linger(request)
 }

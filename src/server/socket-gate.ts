@@ -5,9 +5,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** A request and its reply on their connection. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  started: boolean
+  readonly start: () => void
+}
+
 interface Line {
   running: number
-  readonly waiting: (() => void)[]
+  readonly waiting: Exchange[]
+  /** The one that came last; null when none is under way. */
+  newest: Exchange | null
   /** What has to wait until every earlier request is over. */
   last: (() => void) | null
 }
@@ -22,18 +32,27 @@ export class SocketGate {
   }
 
   /** Runs `start` now or when an earlier request of the connection is over. */
-  enter({ socket }: IncomingMessage, response: ServerResponse, start: () => void): void {
+  enter(request: IncomingMessage, response: ServerResponse, start: () => void): void {
+    const { socket } = request
     const line = this.#lineOf(socket)
+    const exchange: Exchange = { request, response, started: false, start }
+    line.newest = exchange
     response.on('close', () => {
       this.#leave(socket, line)
     })
     if (line.running < this.#limit) {
       line.running += 1
-      start()
+      begin(exchange)
       return
     }
-    line.waiting.push(start)
+    line.waiting.push(exchange)
     socket.pause()
+  }
+
+  /** The request that came last on a connection, while any is under way. */
+  newest(socket: Socket): Exchange | null {
+    const line = this.#lines.get(socket)
+    return line === undefined || line.running === 0 ? null : line.newest
   }
 
   /** Runs `work` when no earlier request of the connection is under way: replies keep the order of their requests. */
@@ -46,11 +65,12 @@ export class SocketGate {
   #leave(socket: Socket, line: Line): void {
     const next = socket.destroyed ? undefined : line.waiting.shift()
     if (next === undefined) line.running -= 1
-    else next()
-    if (line.running === 0 && line.last !== null) {
+    else begin(next)
+    if (line.running === 0) {
       const { last } = line
+      line.newest = null
       line.last = null
-      last()
+      last?.()
     }
     if (line.waiting.length === 0 && socket.isPaused()) socket.resume()
   }
@@ -58,8 +78,13 @@ export class SocketGate {
   #lineOf(socket: Socket): Line {
     const known = this.#lines.get(socket)
     if (known !== undefined) return known
-    const fresh: Line = { running: 0, waiting: [], last: null }
+    const fresh: Line = { running: 0, waiting: [], newest: null, last: null }
     this.#lines.set(socket, fresh)
     return fresh
   }
+}
+
+function begin(exchange: Exchange): void {
+  exchange.started = true
+  exchange.start()
 }

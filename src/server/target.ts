@@ -22,6 +22,20 @@ export function hostName(header: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name
 }
 
+/** A host and what is asked of it. */
+export interface Asked {
+  readonly host: string
+  /** Path and query. */
+  readonly url: string
+}
+
+/** Splits a request target: in the absolute form its host counts, whatever Host says (RFC 9112, section 3.2.2). */
+export function askedFor(hostHeader: string, target: string): Asked {
+  const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? []
+  if (authority === undefined) return { host: hostHeader, url: target }
+  return { host: authority, url: rest.startsWith('/') ? rest : `/${rest}` }
+}
+
 /** Finds what `url` (path and query) on a host stands for. */
 export function findTarget(hostHeader: string, url: string, snapshot: Snapshot): Target {
   const host = hostName(hostHeader)

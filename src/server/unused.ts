@@ -2,18 +2,22 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-const unusedOf = new WeakMap<Server, Set<Socket>>()
+/** By the other end: under TLS the socket of the requests is another one than that of the connection. */
+const unusedOf = new WeakMap<Server, Map<string, Socket>>()
 
 /** Begins to watch the connections of a server. */
 export function watchUnused(server: Server): void {
-  const unused = new Set<Socket>()
+  const unused = new Map<string, Socket>()
   unusedOf.set(server, unused)
   const use = ({ socket }: IncomingMessage): void => {
-    unused.delete(socket)
+    unused.delete(peerOf(socket))
   }
   server.on('connection', socket => {
-    unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
+    const peer = peerOf(socket)
+    unused.set(peer, socket)
+    socket.once('close', () => {
+      if (unused.get(peer) === socket) unused.delete(peer)
+    })
   })
   server.prependListener('request', use)
   server.prependListener('upgrade', use)
@@ -21,5 +25,9 @@ export function watchUnused(server: Server): void {
 
 /** Ends the connections on which nothing was asked. */
 export function endUnused(server: Server): void {
-  for (const socket of unusedOf.get(server) ?? []) socket.destroy()
+  for (const socket of unusedOf.get(server)?.values() ?? []) socket.destroy()
+}
+
+function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
 }

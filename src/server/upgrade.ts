@@ -1,5 +1,4 @@
 /** The upgrade to WebSocket: authentication before 101, and a plain HTTP refusal otherwise. */
-import { ServerResponse } from 'node:http'
 import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
@@ -8,18 +7,18 @@ import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Caller } from '../pipeline/caller.ts'
-import { columnOf } from '../pipeline/caller.ts'
 import { holderOf } from '../pipeline/holder.ts'
 import { Outbox } from '../pipeline/outbox.ts'
 import type { ClientAddress } from './address.ts'
 import { ClientSocket } from './client-socket.ts'
 import type { ClientSocketOptions } from './client-socket.ts'
 import { ClientSockets } from './client-sockets.ts'
-import { corsHeaders } from './cors.ts'
+import { refuseDetached } from './detached.ts'
 import { handBack } from './hand-back.ts'
+import { headFault } from './head-fault.ts'
+import type { HeadFault } from './head-fault.ts'
 import { isEnding } from './linger.ts'
-import { nextRequestId } from './request-id.ts'
-import { readTarget, refuseEarly } from './rpc.ts'
+import { readTarget } from './rpc.ts'
 import type { SocketGate } from './socket-gate.ts'
 
 /** What the upgrade needs to know. */
@@ -59,9 +58,15 @@ export function takeUpgrades(
   })
 
   const upgrade = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+    const fault = headFault(request) ?? bodyFault(request)
+    if (fault !== null) {
+      refuseDetached(request, socket, fault.refusal, gateway, fault.status)
+      return
+    }
     const admitted = admit(request, gateway, address, sockets)
     if (isRefusal(admitted)) {
-      refuseUpgrade(request, socket, admitted, gateway)
+      const status = admitted.reason === 'capability_missing' ? NO_SOCKET_HERE : undefined
+      refuseDetached(request, socket, admitted, gateway, status)
       return
     }
     const { visitor, caller } = admitted
@@ -79,6 +84,13 @@ export function takeUpgrades(
     })
   }
   return sockets
+}
+
+/** What follows the head of a handshake is frames: a reader who sees a body there sees other bytes. */
+function bodyFault({ headers }: IncomingMessage): HeadFault | null {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  if (Number(length) === 0 && encoding === undefined) return null
+  return { refusal: refuse('invalid_request', 'A WebSocket handshake has no body'), status: 400 }
 }
 
 interface Admitted {
@@ -109,24 +121,3 @@ function admit(
 
 /** A network without WebSocket is not there for a socket: 404 tells clients not to try again. */
 const NO_SOCKET_HERE = 404
-
-function refuseUpgrade(request: IncomingMessage, socket: Socket, refusal: Refusal, gateway: Gateway): void {
-  const response = new ServerResponse(request)
-  response.shouldKeepAlive = false
-  response.assignSocket(socket)
-  response.on('finish', () => {
-    socket.end()
-  })
-  const { origin } = request.headers
-  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
-  const target = readTarget(request, gateway)
-  const column = columnOf(isRefusal(target) ? null : target.network)
-  const visit = { request, response, requestId: nextRequestId(), cors }
-  refuseEarly(
-    visit,
-    refusal,
-    column,
-    gateway,
-    refusal.reason === 'capability_missing' ? NO_SOCKET_HERE : undefined,
-  )
-}

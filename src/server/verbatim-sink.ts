@@ -107,9 +107,9 @@ export class ResponseSink implements VerbatimSink {
 
   /** What is left of the request's body is read a little, or to its short end for the sake of the connection. */
   #letGo(): void {
-    const { request, response } = this.passage
+    const { request } = this.passage
     if (request.complete) return
     if (isShort(request)) request.resume()
-    else linger(request, response)
+    else linger(request)
   }
 }

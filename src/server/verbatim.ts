@@ -10,6 +10,7 @@ import { findRow } from '../pipeline/find.ts'
 import type { Network } from '../snapshot/types.ts'
 import type { ClientStreams } from './client-streams.ts'
 import { corsHeaders } from './cors.ts'
+import { invite } from './invite.ts'
 import { answerPreflight, refuseEarly } from './rpc.ts'
 import type { RpcOptions, RpcTarget, Visit } from './rpc.ts'
 import { ResponseSink } from './verbatim-sink.ts'
@@ -76,6 +77,7 @@ export async function handleVerbatim(
     () => ({ requestId, cors: visit.cors, rate: gateway.rate(caller) }),
     (route, stop) => streams.take({ visitor, caller, method, route, stop }),
   )
+  invite(request)
   await gateway.pass(method, caller, sink, requestId)
 }
 

@@ -31,6 +31,7 @@ const gateway = await startGateway(t, {
     crowd: { tiers: ['any'], rate, ws: { connections: 5_000, subscriptions: 5_000 } },
     odd: { tiers: ['any'], rate, ws: { connections: 60, subscriptions: 60 } },
   },
+  gateway: { limits: { connectionsPerAddress: 10_000 } },
 })
 node.on('web3_sha3', echo)
 const access = await createAccess(gateway, 'crowd', 'alpha')

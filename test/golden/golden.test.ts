@@ -27,12 +27,12 @@ async function load(written: Case) {
 
 /** The dump, but for the version, which is a hash of everything, and the problems. */
 async function dumpOf(written: Case): Promise<{ dumped: Dump; warnings: string[] }> {
-  const { snapshot, problems } = await load(written)
+  const { dir, snapshot, problems } = await load(written)
   const warnings = problems.map(formatProblem)
   if (snapshot === null) throw new Error(warnings.join('\n'))
   const { version, ...rest } = dump(snapshot) as { version: string }
   if (!/^[0-9a-f]{12}$/.test(version)) throw new Error(`"${version}" is no version`)
-  return { dumped: JSON.parse(JSON.stringify(rest)) as Dump, warnings }
+  return { dumped: JSON.parse(JSON.stringify(rest).replaceAll(dir, '<dir>')) as Dump, warnings }
 }
 
 interface Dump {

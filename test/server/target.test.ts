@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hostName, findTarget } from '../../src/server/target.ts'
+import { askedFor, hostName, findTarget } from '../../src/server/target.ts'
 import { isJson } from '../../src/server/body.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -46,6 +46,22 @@ t.test('what a host and path stand for', async t => {
     ['example.test', '/', 'page'],
   ]
   for (const [host, url, expected] of cases) t.equal(find(host, url), expected, `${host} ${url}`)
+})
+
+t.test('in an absolute target the host counts that stands there', t => {
+  const cases: [string, string, string][] = [
+    ['/v1/rpc/key', 'a', '/v1/rpc/key'],
+    ['http://b/v1/rpc/key?x', 'b', '/v1/rpc/key?x'],
+    ['HTTPS://B:443/v1', 'B:443', '/v1'],
+    ['http://b', 'b', '/'],
+    ['http://b?x=/y', 'b', '/?x=/y'],
+    ['http:///x', '', '/x'],
+    ['http://user@b/x', 'user@b', '/x'],
+    ['ftp://b/x', 'a', 'ftp://b/x'],
+    ['*', 'a', '*'],
+  ]
+  for (const [target, host, url] of cases) t.strictSame(askedFor('a', target), { host, url }, target)
+  t.end()
 })
 
 t.test('only JSON in UTF-8 is JSON', t => {

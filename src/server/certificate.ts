@@ -1,0 +1,34 @@
+/** The certificate that the public listener serves with; a renewed one is for the connections that come after it. */
+import type { CertificateFiles } from '../config/certificate.ts'
+
+/** What Node makes a secure context of. */
+export interface ContextOptions extends CertificateFiles {
+  readonly minVersion: 'TLSv1.2'
+}
+
+/** Lives as long as the listener. */
+export class Certificate {
+  #files: CertificateFiles
+  #tell: (context: ContextOptions) => void = () => undefined
+
+  constructor(files: CertificateFiles) {
+    this.#files = files
+  }
+
+  get context(): ContextOptions {
+    return { ...this.#files, minVersion: 'TLSv1.2' }
+  }
+
+  /** Calls `tell` with each renewed one. */
+  onChange(tell: (context: ContextOptions) => void): void {
+    this.#tell = tell
+  }
+
+  /** Serves with other files from now on; whether they are others. */
+  renew(files: CertificateFiles): boolean {
+    if (files.cert.equals(this.#files.cert) && files.key.equals(this.#files.key)) return false
+    this.#files = files
+    this.#tell(this.context)
+    return true
+  }
+}
