@@ -1,6 +1,6 @@
 /** What a node answers: the raw `result` or `error` of one response object. */
 import { matchName } from './names.ts'
-import { decodeJson } from './raw.ts'
+import { decodeJson, isUtf8Raw } from './raw.ts'
 import type { Raw } from './raw.ts'
 import { skipSpace } from './skip.ts'
 import { walkMembers } from './walk.ts'
@@ -14,11 +14,11 @@ export type Reply =
 const MAX_REPLY_DEPTH = 10_000
 
 const NAMES = ['id', 'result', 'error'] as const
-type Found = Partial<Record<(typeof NAMES)[number] | 'variant', Raw>>
+type Found = Partial<Record<(typeof NAMES)[number] | 'ambiguous', Raw>>
 
 /** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
 export function readReply(body: Raw, id: number): Reply | null {
-  const found = scanResponse(body)
+  const found = isUtf8Raw(body) ? scanResponse(body) : null
   if (found === null) return null
   const { result, error } = found
   if (error !== undefined && error !== 'null') return readError(error, found.id, id)
@@ -43,10 +43,12 @@ export function scanResponse(body: Raw): Found | null {
   const end = walkMembers(body, begin, MAX_REPLY_DEPTH, (nameAt, valueAt, valueEnd) => {
     for (const name of NAMES) {
       const match = matchName(body, nameAt, name)
-      if (match === 'same') found[name] = body.slice(valueAt, valueEnd)
-      else if (match === 'variant' && name !== 'id') found.variant = name
+      if (match === 'variant' && name !== 'id') found.ambiguous = name
+      if (match !== 'same') continue
+      if (found[name] !== undefined) found.ambiguous = name
+      found[name] = body.slice(valueAt, valueEnd)
     }
     return true
   })
-  return end < 0 || found.variant !== undefined || skipSpace(body, end) !== body.length ? null : found
+  return end < 0 || found.ambiguous !== undefined || skipSpace(body, end) !== body.length ? null : found
 }
