@@ -10,7 +10,7 @@ import type { HttpReply } from '../support/http.ts'
 import { hang, held, html, result, type Handler } from '../support/node-replies.ts'
 import { rawItems } from '../support/raw-json.ts'
 import { refused, refusedItem, refusals, type ExpectedRefusal, type Reason } from '../support/refusals.ts'
-import { startSocketNode } from '../support/scripted-socket-node.ts'
+import { startSocketNode, type ScriptedSocketNode } from '../support/scripted-socket-node.ts'
 import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
 
@@ -38,7 +38,7 @@ const methods = {
 
 const networks: Record<string, NetworkYaml> = {}
 const routes: RouteYaml[] = []
-const nodes = []
+const nodes: ScriptedSocketNode[] = []
 for (const family of families) {
   for (const [i, [ailment, handler]] of Object.entries({ ...ailments, down: hang }).entries()) {
     const node = await startSocketNode(t, { chainId: 2000 + i })

@@ -40,7 +40,7 @@ const bodies = { evm: body, solana: message('getSlot') }
 async function restricted(family: 'evm' | 'solana', change: object) {
   const owner = owners[family]
   const access = await owner.another(owner.slug)
-  const update = async (more: object) =>
+  const update = (more: object): Promise<unknown> =>
     owner.managed('service_updateEndpoint', [{ endpointId: access.endpointId, ...more }])
   await update(change)
   return { access, owner, update }

@@ -104,7 +104,12 @@ const forms: Readonly<Record<string, (name: string, id: string) => string>> = {
 const notification = (name: string) => `{"jsonrpc":"2.0","method":${JSON.stringify(name)},"params":[]}`
 
 /** What a refused call is told: its id, code, reason and tier. */
-const told = (item: any) => [item.id, item.error?.code, item.error?.data?.reason, item.error?.data?.tier]
+const told = (item: any): readonly unknown[] => [
+  item.id,
+  item.error?.code,
+  item.error?.data?.reason,
+  item.error?.data?.tier,
+]
 const expected = (family: 'evm' | 'solana', gated: readonly Gated[], publicly: boolean) =>
   gated.map(({ name, reason }, id) => {
     // Management has no one to speak for on the public route.

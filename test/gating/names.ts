@@ -60,7 +60,7 @@ export const unknownNames =
   __proto__ constructor prototype toString valueOf hasOwnProperty __defineGetter__ then toJSON length 0 -1 null true *
   eth_* debug_* ** ? notification other families x-shapes service_ service_* service_rotateKey service_admin
   service_listEndpoints2 public dashboard metrics ../eth_call ./eth_call eth_call/../debug_traceCall eth_call,debug_traceCall
-  eth_call;debug_traceCall eth_call&debug_traceCall {"method":"eth_call"} ["eth_call"] ${'$'}{eth_call} %s`
+  eth_call;debug_traceCall eth_call&debug_traceCall {"method":"eth_call"} ["eth_call"] %s %n $eth_call`
     .trim()
     .split(/\s+/)
 
@@ -103,7 +103,7 @@ const lookalikes: Readonly<Record<string, string>> = {
 /** Names that are not `name`, but could be taken for it by someone who trims, folds, decodes or cuts. */
 export function variantsOf(name: string): string[] {
   const half = name.indexOf('_') + 1
-  const letters = [...name]
+  const letters = Array.from(name)
   return [
     ...[name.toUpperCase(), name.toLowerCase(), name[0]!.toUpperCase() + name.slice(1)],
     ...letters.map(

@@ -141,6 +141,13 @@ t.test('5 MiB of anything are refused, forwarded nowhere and charged to nobody',
   t.match(await access.call('web3_sha3', ['0x00']), { result: 'ok' })
 })
 
+t.test('params of management are not even decoded when they are long', async t => {
+  const { error } = JSON.parse(
+    (await access.post(`${call('service_account')}[{"a":"${'a'.repeat(65_536)}"}]}`)).text,
+  )
+  t.match(error.data, { reason: 'invalid_params', why: /at most 65536 bytes/ })
+})
+
 t.test('subscriptions do not keep 5 MiB', async t => {
   const client = await openClient(t, access)
   const body = filled(`${call('eth_subscribe')}["logs",{"address":["`, 'a', '"]}]}')

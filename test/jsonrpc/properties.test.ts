@@ -12,7 +12,7 @@ const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 const spelling = (name: string) =>
   fc
     .tuple(
-      ...[...name].map(letter =>
+      ...Array.from(name, letter =>
         fc.tuple(
           fc.oneof(
             { weight: 6, arbitrary: fc.constant(letter) },
