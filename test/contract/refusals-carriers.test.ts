@@ -137,14 +137,14 @@ async function everywhere(t: Test, access: Access, family: Family, one: Case): P
   const expected = { reason, family, id: '7', data }
   const told = refused(t, single, expected)
   const header = (reply: HttpReply) => Number(reply.headers['retry-after'])
-  if (retryAfter?.(told) === undefined) t.notHas(single.headers, 'retry-after')
+  if (retryAfter?.(told) === undefined) t.equal(single.headers['retry-after'], undefined)
   else t.ok(Math.abs(header(single) - Number(retryAfter(told))) <= 1, `Retry-After ${header(single)}`)
   t.equal(whole.status, refusals[reason][0], 'a batch that is refused as a whole has the status')
-  if (retryAfter?.(told) === undefined) t.notHas(whole.headers, 'retry-after')
+  if (retryAfter?.(told) === undefined) t.equal(whole.headers['retry-after'], undefined)
   else t.ok(header(whole) >= 5, 'and says when to come back')
   for (const item of rawItems(whole.text)) refusedItem(t, item, expected)
   t.equal(mixed.status, 200, 'one that is not, has 200')
-  t.notHas(mixed.headers, 'retry-after')
+  t.equal(mixed.headers['retry-after'], undefined)
   refusedItem(t, rawItems(mixed.text)[0]!, expected)
   t.match(rawItems(mixed.text)[1], '"accountId"')
   t.equal(silent.status, 204)
@@ -216,7 +216,7 @@ t.test('too_many_bad_keys says how long, in the data alone: the wait is short', 
   for (let i = 0; i < 22; i++) replies.push(await access.post('{', { path: '/evm-fine/v1/rpc/tg_nonsense' }))
   const data = refused(t, replies.at(-1)!, { reason: 'too_many_bad_keys', data: { retryAfterMs: positive } })
   t.ok(data.retryAfterMs <= 3_000, 'one more every three seconds')
-  t.notHas(replies.at(-1)!.headers, 'retry-after')
+  t.equal(replies.at(-1)!.headers['retry-after'], undefined)
   refused(t, await access.post('{', { path: '/solana-fine/v1/rpc/tg_nonsense' }), {
     reason: 'too_many_bad_keys',
     family: 'solana',

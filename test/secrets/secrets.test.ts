@@ -184,9 +184,10 @@ async function admin(method: string, path: string, body = ''): Promise<HttpReply
   toOperators.push(JSON.stringify(reply))
   return reply
 }
-async function tell(...args: string[]): Promise<void> {
-  const { stdout, stderr } = await run([...args, '--config', gateway.dir], env)
+async function tell(...args: string[]): Promise<number | null> {
+  const { stdout, stderr, code } = await run([...args, '--config', gateway.dir], env)
   toOperators.push(stdout, stderr)
+  return code
 }
 
 t.test('calls that succeed', async t => {
@@ -330,7 +331,7 @@ t.test('edits that are mistaken, and one that is not', async t => {
   t.equal((await admin('POST', '/reload')).status, 200)
 })
 
-t.test('everything that operators can ask', async () => {
+t.test('everything that operators can ask', async t => {
   for (const path of ['/metrics', '/livez', '/readyz', '/status', '/', '/dump', `/${access.key}`])
     await admin('GET', path)
   const question = {
@@ -343,9 +344,10 @@ t.test('everything that operators can ask', async () => {
   for (const network of ['dns', 'fine', 'hang', 'wrongchain', 'nowhere'])
     await admin('POST', '/explain', JSON.stringify({ ...question, network }))
   await admin('POST', '/explain', '{"cnryclbroken')
-  for (const args of [['check'], ['dump'], ['account', 'list'], ['usage']]) await tell(...args)
+  for (const args of [['check'], ['dump'], ['account', 'list'], ['usage']])
+    t.equal(await tell(...args), 0, args.join(' '))
   for (const json of [[], ['--json']])
-    await tell('explain', 'echoed', 'eth_getBalance', '--plan', 'paid', ...json)
+    t.equal(await tell('explain', 'echoed', 'eth_getBalance', '--plan', 'paid', ...json), 0)
 })
 
 t.test('starts that fail, a second process and a killed one', async t => {
