@@ -1,15 +1,19 @@
 /** One JSON-RPC request object, scanned out of the bytes of a message. */
-import { isVariant, nameOf } from './names.ts'
+import { matchName, nameOf } from './names.ts'
 import type { Raw } from './raw.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
-import { skipString, skipValue } from './skip.ts'
+import { skipValue } from './skip.ts'
 import { walkMembers } from './walk.ts'
 
 /** Longest id in bytes that is kept and echoed. */
 export const MAX_ID = 1024
 /** Longest method name in characters. */
 export const MAX_METHOD = 128
+/** Most members of a call. */
+export const MAX_MEMBERS = 100
+/** Longest quoted string in bytes that can spell such a name: each character as an escape. */
+const MAX_METHOD_RAW = MAX_METHOD * 6 + 2
 
 /** A well-formed call. */
 export interface Call {
@@ -31,11 +35,11 @@ export function isBad(item: Call | BadCall): item is BadCall {
   return 'refusal' in item
 }
 
-type MemberName = 'jsonrpc' | 'id' | 'method' | 'params'
-type Members = Partial<Record<MemberName | 'fault', Raw>>
+const NAMES = ['jsonrpc', 'id', 'method', 'params'] as const
+type Members = Partial<Record<(typeof NAMES)[number] | 'fault', Raw>>
 
 interface Scanned {
-  /** Index after the object, INVALID or TOO_DEEP. */
+  /** Index after the object, INVALID, TOO_DEEP or TOO_MANY. */
   readonly end: number
   readonly item: Call | BadCall | null
 }
@@ -47,22 +51,27 @@ export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
     return { end, item: end < 0 ? null : bad('null', 'a call is a JSON object') }
   }
   const members: Members = {}
+  let count = 0
   const end = walkMembers(raw, at, maxDepth, (nameAt, begin, valueEnd) => {
     keep(members, raw, nameAt, begin, valueEnd)
+    count += 1
+    return count <= MAX_MEMBERS
   })
   return { end, item: end < 0 ? null : callOf(members) }
 }
 
 /** Keeps one of the four members, or the fault when two parsers could read the object differently. */
 function keep(members: Members, raw: Raw, nameAt: number, begin: number, end: number): void {
-  const name = nameOf(raw.slice(nameAt, skipString(raw, nameAt)))
-  if (name === 'jsonrpc' || name === 'id' || name === 'method' || name === 'params') {
-    if (members[name] !== undefined) members.fault = `the member "${name}" is there twice`
-    members[name] = raw.slice(begin, end)
+  for (const name of NAMES) {
+    const match = matchName(raw, nameAt, name)
+    if (match === 'other') continue
+    if (match === 'variant') members.fault = `a member's name is a variant of "${name}"`
+    else {
+      if (members[name] !== undefined) members.fault = `the member "${name}" is there twice`
+      members[name] = raw.slice(begin, end)
+    }
     return
   }
-  for (const wanted of ['jsonrpc', 'id', 'method', 'params'])
-    if (isVariant(name, wanted)) members.fault = `a member's name is a variant of "${wanted}"`
 }
 
 function callOf({ jsonrpc, id, method, params, fault }: Members): Call | BadCall {
@@ -70,11 +79,12 @@ function callOf({ jsonrpc, id, method, params, fault }: Members): Call | BadCall
   if (fault !== undefined) return bad(readable, fault)
   if (id !== undefined && readable !== id)
     return bad(readable, `"id" is a string, a number or null of at most ${MAX_ID} bytes`)
-  if (jsonrpc?.charCodeAt(0) !== 34 || nameOf(jsonrpc) !== '2.0')
+  if (jsonrpc?.charCodeAt(0) !== 34 || matchName(jsonrpc, 0, '2.0') !== 'same')
     return bad(readable, '"jsonrpc" has to be "2.0"')
   if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" has to be a string')
-  const name = nameOf(method)
-  if (name.length > MAX_METHOD) return bad(readable, `"method" has at most ${MAX_METHOD} characters`)
+  const name = method.length > MAX_METHOD_RAW ? null : nameOf(method)
+  if (name === null || name.length > MAX_METHOD)
+    return bad(readable, `"method" has at most ${MAX_METHOD} characters`)
   if (params === undefined || params === 'null') return { id, method: name, params: '[]' }
   const c = params.charCodeAt(0)
   if (c !== 91 && c !== 123) return bad(readable, '"params" has to be an array or an object')

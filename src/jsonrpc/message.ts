@@ -1,11 +1,11 @@
 /** A message: the body of a POST or a text frame, which holds one call or a batch of them. */
 import { isUtf8 } from 'node:buffer'
-import { scanCall } from './call.ts'
+import { MAX_MEMBERS, scanCall } from './call.ts'
 import type { BadCall, Call } from './call.ts'
 import type { Raw } from './raw.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
-import { TOO_DEEP, skipSpace } from './skip.ts'
+import { TOO_DEEP, TOO_MANY, skipSpace, skipValue } from './skip.ts'
 import { walkElements } from './walk.ts'
 
 /** What a message asks: one call, or several whose answers travel as one array. */
@@ -14,7 +14,10 @@ export type Message =
   | { readonly kind: 'batch'; readonly items: readonly (Call | BadCall)[] }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-/** Scans a message once; no value in it is decoded. `maxDepth` counts every level of the body. */
+/** Longest batch that is answered item by item. */
+export const MAX_BATCH = 1000
+
+/** Scans a message once; no value in it is decoded. `maxDepth` counts every level of the body; a batch keeps at most MAX_BATCH + 1 items. */
 export function scanMessage(body: Buffer, maxDepth: number): Message {
   if (!isUtf8(body)) return refused('parse_error')
   const raw = body.toString('latin1')
@@ -29,6 +32,8 @@ export function scanMessage(body: Buffer, maxDepth: number): Message {
 function scanBatch(raw: Raw, begin: number, maxDepth: number): Message {
   const items: (Call | BadCall)[] = []
   const batchEnd = walkElements(raw, begin, at => {
+    // One more tells that there are too many; the others still have to be JSON.
+    if (items.length > MAX_BATCH) return skipValue(raw, at, maxDepth - 1)
     const { end, item } = scanCall(raw, at, maxDepth - 1)
     if (item !== null) items.push(item)
     return end
@@ -40,7 +45,10 @@ function scanBatch(raw: Raw, begin: number, maxDepth: number): Message {
 }
 
 function broken(end: number): Message {
-  return end === TOO_DEEP ? refused('invalid_request', 'The JSON is nested too deep') : refused('parse_error')
+  if (end === TOO_DEEP) return refused('invalid_request', 'The JSON is nested too deep')
+  return end === TOO_MANY
+    ? refused('invalid_request', `A call has at most ${MAX_MEMBERS} members`)
+    : refused('parse_error')
 }
 
 function refused(reason: 'parse_error' | 'invalid_request', detail?: string): Message {

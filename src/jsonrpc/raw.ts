@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /**
  * Bytes as a latin1 string: one character a byte, never decoded. Slices and joins are cheap, the content is exact,
  * and `Buffer.from(raw, 'latin1')` or `socket.write(raw, 'latin1')` gives the same bytes back.
@@ -7,6 +9,11 @@ export type Raw = string
 /** The text that a run of UTF-8 bytes spells. */
 export function textOf(raw: Raw): string {
   return /[\u0080-\u00ff]/.test(raw) ? Buffer.from(raw, 'latin1').toString('utf8') : raw
+}
+
+/** Whether the bytes are UTF-8, as JSON has to be; ASCII, which nearly all is, costs a glance. */
+export function isUtf8Raw(raw: Raw): boolean {
+  return !/[\x80-\xff]/.test(raw) || isUtf8(Buffer.from(raw, 'latin1'))
 }
 
 /** The UTF-8 bytes of a text. */

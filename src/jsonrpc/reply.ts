@@ -1,8 +1,8 @@
 /** What a node answers: the raw `result` or `error` of one response object. */
-import { isVariant, nameOf } from './names.ts'
-import { decodeJson } from './raw.ts'
+import { matchName } from './names.ts'
+import { decodeJson, isUtf8Raw } from './raw.ts'
 import type { Raw } from './raw.ts'
-import { skipSpace, skipString } from './skip.ts'
+import { skipSpace } from './skip.ts'
 import { walkMembers } from './walk.ts'
 
 /** A node's response, its value as it was sent. */
@@ -13,11 +13,12 @@ export type Reply =
 /** Levels of nesting believed in a node's reply; the scanner does not recurse, so this only bounds memory. */
 const MAX_REPLY_DEPTH = 10_000
 
-type Found = Partial<Record<'id' | 'result' | 'error' | 'variant', Raw>>
+const NAMES = ['id', 'result', 'error'] as const
+type Found = Partial<Record<(typeof NAMES)[number] | 'ambiguous', Raw>>
 
 /** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
 export function readReply(body: Raw, id: number): Reply | null {
-  const found = scanResponse(body)
+  const found = isUtf8Raw(body) ? scanResponse(body) : null
   if (found === null) return null
   const { result, error } = found
   if (error !== undefined && error !== 'null') return readError(error, found.id, id)
@@ -40,9 +41,14 @@ export function scanResponse(body: Raw): Found | null {
   if (body.charCodeAt(begin) !== 123) return null
   const found: Found = {}
   const end = walkMembers(body, begin, MAX_REPLY_DEPTH, (nameAt, valueAt, valueEnd) => {
-    const name = nameOf(body.slice(nameAt, skipString(body, nameAt)))
-    if (name === 'id' || name === 'result' || name === 'error') found[name] = body.slice(valueAt, valueEnd)
-    else if (isVariant(name, 'result') || isVariant(name, 'error')) found.variant = name
+    for (const name of NAMES) {
+      const match = matchName(body, nameAt, name)
+      if (match === 'variant' && name !== 'id') found.ambiguous = name
+      if (match !== 'same') continue
+      if (found[name] !== undefined) found.ambiguous = name
+      found[name] = body.slice(valueAt, valueEnd)
+    }
+    return true
   })
-  return end < 0 || found.variant !== undefined || skipSpace(body, end) !== body.length ? null : found
+  return end < 0 || found.ambiguous !== undefined || skipSpace(body, end) !== body.length ? null : found
 }

@@ -5,6 +5,8 @@ import type { Raw } from './raw.ts'
 export const INVALID = -1
 /** Returned in place of an end: nested deeper than allowed. */
 export const TOO_DEEP = -2
+/** Returned in place of an end: more members than allowed. */
+export const TOO_MANY = -3
 
 const ARRAY = 0
 const OBJECT = 1
@@ -93,6 +95,8 @@ export function skipName(raw: Raw, at: number): number {
 
 /** Index after the value at `at` (no white space before it), INVALID, or TOO_DEEP beyond `maxDepth` levels. */
 export function skipValue(raw: Raw, at: number, maxDepth: number): number {
+  const first = raw.charCodeAt(at)
+  if (first !== 123 && first !== 91) return skipScalar(raw, at)
   const containers: number[] = []
   let i = at
   for (;;) {

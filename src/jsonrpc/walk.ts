@@ -1,16 +1,17 @@
 /** Walking one level of a JSON object or array, valid or not. */
 import type { Raw } from './raw.ts'
-import { INVALID, skipName, skipSpace, skipValue } from './skip.ts'
+import { INVALID, TOO_MANY, skipName, skipSpace, skipValue } from './skip.ts'
 
 /**
- * Walks the members of the object that opens at `at`. `visit` learns where each name, value and value's end stand.
- * Returns the index after the object, INVALID or TOO_DEEP (the values may have `maxDepth` - 1 levels).
+ * Walks the members of the object that opens at `at`. `visit` learns where each name, value and value's end stand, and
+ * says whether it wants more. Returns the index after the object, INVALID, TOO_DEEP (the values may have `maxDepth` - 1
+ * levels), or TOO_MANY when `visit` had enough.
  */
 export function walkMembers(
   raw: Raw,
   at: number,
   maxDepth: number,
-  visit: (nameAt: number, begin: number, end: number) => void,
+  visit: (nameAt: number, begin: number, end: number) => boolean,
 ): number {
   let i = skipSpace(raw, at + 1)
   if (raw.charCodeAt(i) === 125) return i + 1
@@ -19,7 +20,7 @@ export function walkMembers(
     if (begin < 0) return INVALID
     const end = skipValue(raw, begin, maxDepth - 1)
     if (end < 0) return end
-    visit(i, begin, end)
+    if (!visit(i, begin, end)) return TOO_MANY
     i = skipSpace(raw, end)
     const c = raw.charCodeAt(i)
     if (c === 125) return i + 1

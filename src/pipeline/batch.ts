@@ -1,5 +1,6 @@
 /** A batch: each call walks the line by itself; the answers come back in order, each once, as one array. */
 import type { BadCall, Call } from '../jsonrpc/call.ts'
+import { MAX_BATCH } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { refuse, statusOf } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
@@ -15,8 +16,6 @@ import type { Sink } from './sink.ts'
 
 /** Calls of one batch that are in flight at a time. */
 const IN_FLIGHT = 32
-/** Longest batch that is answered item by item. */
-const MAX_ITEMS = 1000
 
 /** What became of one item. */
 interface Done {
@@ -32,9 +31,9 @@ export async function deliverBatch(
   sink: Sink,
   context: Context,
 ): Promise<void> {
-  const most = Math.min(caller.plan.maxBatch, MAX_ITEMS)
+  const most = Math.min(caller.plan.maxBatch, MAX_BATCH)
   const tooLarge = refuse('batch_too_large', `A batch holds at most ${most} calls`, { maxBatch: most })
-  if (items.length > MAX_ITEMS) {
+  if (items.length > MAX_BATCH) {
     refuseMessage(tooLarge, caller, sink, context, 413)
     return
   }

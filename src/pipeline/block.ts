@@ -1,5 +1,5 @@
 /** Reads out of a call's params which block it asks about, as far as the rule says where that stands. */
-import { memberOf } from '../jsonrpc/elements.ts'
+import { memberOf, pickMembers } from '../jsonrpc/elements.ts'
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
@@ -21,6 +21,9 @@ export type BlockSpan =
 export interface Ambiguous {
   readonly why: string
 }
+
+/** Bytes of a number, tag or hash: a 32-byte hash has 66 characters, each of which may be an escape. */
+const MAX_REF = 512
 
 type BlockRule = NonNullable<Rule['block']>
 
@@ -46,14 +49,15 @@ function omitted(block: BlockRule): BlockSpan {
   return one({ kind: 'tag', tag: block.omitted ?? 'latest' })
 }
 
-function one(ref: BlockRef | null): BlockSpan {
-  return ref === null ? null : { from: ref, to: ref }
+function one(ref: BlockRef | null): BlockSpan
+function one(ref: BlockRef | Ambiguous | null): BlockSpan | Ambiguous
+function one(ref: BlockRef | Ambiguous | null): BlockSpan | Ambiguous {
+  return ref === null || 'why' in ref ? ref : { from: ref, to: ref }
 }
 
 /** EIP-1898: {blockNumber} or {blockHash, requireCanonical}. */
 function objectRef(object: Raw): BlockSpan | Ambiguous {
-  const number = memberOf(object, 'blockNumber')
-  const hash = memberOf(object, 'blockHash')
+  const [number, hash] = pickMembers(object, ['blockNumber', 'blockHash'])
   if (number === null) return ambiguous('blockNumber')
   if (hash === null) return ambiguous('blockHash')
   if (hash !== undefined) return one({ kind: 'hash' })
@@ -62,23 +66,24 @@ function objectRef(object: Raw): BlockSpan | Ambiguous {
 
 /** {fromBlock, toBlock} or {blockHash} of a log or trace filter; a missing end is `latest`. */
 function rangeOf(object: Raw): BlockSpan | Ambiguous {
-  const values: (Raw | undefined)[] = []
-  for (const name of ['blockHash', 'fromBlock', 'toBlock']) {
-    const value = memberOf(object, name)
-    if (value === null) return ambiguous(name)
-    values.push(value === 'null' ? undefined : value)
-  }
-  const [hash, fromBlock, toBlock] = values
-  if (hash !== undefined) return one({ kind: 'hash' })
-  const from = fromBlock === undefined ? latest : scalarRef(fromBlock)
-  const to = toBlock === undefined ? latest : scalarRef(toBlock)
+  const values = pickMembers(object, RANGE)
+  const twice = values.indexOf(null)
+  if (twice !== -1) return ambiguous(RANGE[twice]!)
+  const [hash, fromBlock, toBlock] = values.map(value => (value === 'null' ? undefined : value))
+  if (hash != null) return one({ kind: 'hash' })
+  const from = fromBlock == null ? latest : scalarRef(fromBlock)
+  const to = toBlock == null ? latest : scalarRef(toBlock)
+  if (from !== null && 'why' in from) return from
+  if (to !== null && 'why' in to) return to
   return from === null || to === null ? null : { from, to }
 }
 
+const RANGE = ['blockHash', 'fromBlock', 'toBlock']
 const latest: BlockRef = { kind: 'tag', tag: 'latest' }
 
 /** A hex quantity, a decimal number (Solana's slots, and nodes that take them), a tag, or a 32-byte hash. */
-function scalarRef(raw: Raw): BlockRef | null {
+function scalarRef(raw: Raw): BlockRef | Ambiguous | null {
+  if (raw.length > MAX_REF) return { why: `a block is written in at most ${MAX_REF} bytes` }
   const value = decodeJson(raw)
   if (typeof value === 'number')
     return Number.isInteger(value) && value >= 0 ? { kind: 'number', number: value } : null
@@ -89,5 +94,5 @@ function scalarRef(raw: Raw): BlockRef | null {
 }
 
 function ambiguous(name: string): Ambiguous {
-  return { why: `the member "${name}" is there twice or in a variant of its name` }
+  return { why: `the member "${name}" is there twice or in a variant of its name, or among too many` }
 }

@@ -10,6 +10,13 @@ import { blockSpan } from './block.ts'
 import type { BlockSpan } from './block.ts'
 import { tracerFault } from './tracer.ts'
 
+/** Most params that are looked into, where a rule does not say how many there are. */
+const MAX_PARAMS = 1000
+/** How many too many are counted, to say how many were sent. */
+const COUNTED = 100
+/** Bytes of a subscription's params, which are kept as long as it lives. */
+const MAX_SUBSCRIBE = 128 * 1024
+
 /** Params that may go upstream. */
 export interface CheckedParams {
   /** The client's own bytes, but for decoded `jsonParams`. */
@@ -26,9 +33,11 @@ export function checkParams(
 ): CheckedParams | Refusal {
   if (params.charCodeAt(0) === 123)
     return family === 'evm' ? invalid('params are positional: send an array') : { params, span: null }
+  if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
+    return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
   if (!readsParams(rule)) return { params, span: null }
-  const elements = elementsOf(params)
-  const [min, max] = rule.params ?? [0, Infinity]
+  const [min, max] = rule.params ?? [0, MAX_PARAMS]
+  const elements = elementsOf(params, max + COUNTED)
   if (elements.length < min || elements.length > max) return invalid(countFault(min, max, elements.length))
   const decoded = decodeStrings(rule, elements, maxDepth)
   const fault = rule.tracers === null ? null : tracerFault(elements, rule.tracers)
@@ -45,8 +54,8 @@ function readsParams(rule: Rule): boolean {
 }
 
 function countFault(min: number, max: number, count: number): string {
-  const wanted = min === max ? String(min) : max === Infinity ? `at least ${min}` : `${min} to ${max}`
-  return `the method takes ${wanted} params, ${count} were sent`
+  const wanted = min === max ? String(min) : `${min} to ${max}`
+  return `the method takes ${wanted} params, ${count < max + COUNTED ? count : `over ${count - 1}`} were sent`
 }
 
 /** Puts the object or array in place of a string that spells one (the spec shows such calls). */

@@ -8,10 +8,17 @@ import type { WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 
+/** Bytes of params that are decoded: a hundred origins at their longest take half of it. */
+const MAX_PARAMS = 64 * 1024
+
 /** Answers a management call. */
 export async function serve(call: Call, caller: Caller, context: Context): Promise<WholeAnswer> {
   const refusal = admitService(call.method, caller, context)
   if (refusal !== null) return refused(refusal)
+  if (call.params.length > MAX_PARAMS) {
+    const why = `the params of management have at most ${MAX_PARAMS} bytes`
+    return refused(refuse('invalid_params', `Invalid params: ${why}`, { why }))
+  }
   const { snapshot, live } = context
   const outcome = await live.management.answer(call.method, decodeJson(call.params), caller.payer, snapshot)
   if (outcome === null) return refused(refuse('method_not_found'))

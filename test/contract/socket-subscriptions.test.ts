@@ -525,7 +525,8 @@ t.test('the node sees our frames and our headers, nothing of the client', async 
     t.equal(url, '/v3/operator-secret-ws?key=operator-secret-2')
     t.equal(headers['x-operator'], 'operator-secret-3')
     t.equal(headers['sec-websocket-extensions'], undefined, 'no compression')
-    for (const name of ['authorization', 'cookie', 'origin', 'x-forwarded-for']) t.notHas(headers, name)
+    for (const name of ['authorization', 'cookie', 'origin', 'x-forwarded-for'])
+      t.equal(headers[name], undefined)
   }
   const all = JSON.stringify([node.upgrades, node.socketRequests])
   for (const secret of ['client-secret', '203.0.113.7', access.key])

@@ -29,6 +29,7 @@ export const refusals = {
   quota_exhausted: [402, 402, 402],
   no_route: [503, -32603, -32603],
   overloaded: [503, -32603, -32603],
+  journal_unavailable: [503, -32603, -32603],
   upstream_error: [502, -32603, -32603],
   upstream_timeout: [504, -32015, 504],
   response_too_large: [200, -32020, 413],

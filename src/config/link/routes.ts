@@ -71,9 +71,22 @@ function checkNetwork({ network }: Partly<WrittenRoute>, path: Path, { networks 
 
 function checkUrl(url: string | undefined, path: Path, schemes: readonly [string, string]): Mistake[] {
   if (url === undefined) return []
-  if (URL.canParse(url) && schemes.some(scheme => url.toLowerCase().startsWith(scheme))) return []
   // The value itself is not shown: it may hold the operator's provider key.
-  return [mistake(path, `the value is no ${schemes.join(' or ')} URL`)]
+  if (!URL.canParse(url) || !schemes.some(scheme => url.toLowerCase().startsWith(scheme)))
+    return [mistake(path, `the value is no ${schemes.join(' or ')} URL`)]
+  if (hasReadableUser(url)) return []
+  return [mistake(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25')]
+}
+
+/** Whether user and password can be decoded, as has to be done to send them. */
+function hasReadableUser(url: string): boolean {
+  const { username, password } = new URL(url)
+  try {
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function checkCapabilities(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
