@@ -45,7 +45,7 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
     const left = deadline - performance.now()
     if (picked === 'none' || left <= 0) break
     tried.add(picked.route.id)
-    const sentBefore = setbacks.some(({ sent }) => sent)
+    const sentBefore = setbacks.some(each => each.sent && !isTurnedDown(each))
     const options = { left, mode, sentBefore, signal }
     const another = (): Picked => {
       const second = budget.take(now()) ? pickNow(request, tried, undefined, context) : 'none'
@@ -63,7 +63,12 @@ export async function forward(request: Request, mode: ReplyMode, context: Contex
 
 /** A route that answered, and cannot know: going on to one that can is no retry, and buries nobody. */
 function isDetour({ why }: Setback): boolean {
-  return why === 'missing_state' || why === 'unsupported' || why === 'null_behind'
+  return why === 'missing_state' || why === 'unsupported' || why === 'null_behind' || why === 'not_yet'
+}
+
+/** A node that said why it would not take the call has not acted on it. */
+function isTurnedDown(setback: Setback): boolean {
+  return isDetour(setback) || setback.why === 'limited' || setback.why === 'syncing'
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */

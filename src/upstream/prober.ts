@@ -2,6 +2,7 @@
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import { identityFault, identityQuestion } from './identity.ts'
+import { SolanaLook } from './solana-look.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Tips } from './tips.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -15,9 +16,6 @@ const IDENTITY_EVERY = 300_000
 /** How many looks begin at a time, and how often (milliseconds): 400 a second, so that thousands of routes do not hold up calls. */
 const AT_A_TIME = 20
 const PACE = 50
-
-/** What a node of a family is asked for its head. */
-const HEAD_QUESTION = { evm: 'eth_blockNumber', solana: 'getSlot', http: null } as const
 
 /** Hears what was found out. */
 export interface ProberEvents {
@@ -44,6 +42,7 @@ export class Prober {
   readonly #busy = new Set<LiveRoute>()
   /** When each was last asked for its chain, in milliseconds; absent until its first look. */
   readonly #identityAt = new WeakMap<LiveRoute, number>()
+  readonly #solana = new SolanaLook(PATIENCE)
 
   constructor(upstreams: Upstreams, tips: Tips, snapshot: Snapshot, events: ProberEvents) {
     this.#upstreams = upstreams
@@ -97,8 +96,9 @@ export class Prober {
   async #lookAt(network: Network, live: LiveRoute): Promise<void> {
     const asked = this.#identityAt.get(live) ?? -Infinity
     if (!live.identified || Date.now() - asked >= IDENTITY_EVERY) await this.#checkIdentity(network, live)
-    await this.#readHead(network, live)
-    await this.#readSync(network, live)
+    if (network.family === 'evm') await this.#readHead(live)
+    if (network.family === 'solana')
+      noteHealth(live, await this.#solana.at(live, keepsAll(network, live)), Date.now())
     this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
   }
 
@@ -114,21 +114,19 @@ export class Prober {
     live.fault = fault
   }
 
-  async #readHead({ family }: Network, live: LiveRoute): Promise<void> {
-    const question = HEAD_QUESTION[family]
-    if (question === null) return
-    const verdict = await live.probe(question, '[]', PATIENCE)
+  /** `eth_syncing` is false on a node that is up to date. */
+  async #readHead(live: LiveRoute): Promise<void> {
+    const verdict = await live.probe('eth_blockNumber', '[]', PATIENCE)
     noteHealth(live, verdict, Date.now())
     const head = verdict.kind === 'result' ? Number(decodeJson(verdict.result)) : NaN
     if (Number.isSafeInteger(head)) live.head = head
+    const sync = await live.probe('eth_syncing', '[]', PATIENCE)
+    if (sync.kind === 'result') live.syncing = sync.result.charCodeAt(0) === 123
   }
+}
 
-  /** `eth_syncing` is false on a node that is up to date. */
-  async #readSync({ family }: Network, live: LiveRoute): Promise<void> {
-    if (family !== 'evm') return
-    const verdict = await live.probe('eth_syncing', '[]', PATIENCE)
-    if (verdict.kind === 'result') live.syncing = verdict.result.charCodeAt(0) === 123
-  }
+function keepsAll({ routes }: Network, { id }: LiveRoute): boolean {
+  return routes.find(route => route.id === id)?.capabilities.includes('archive') === true
 }
 
 /** An idle route that is down is found out by us, and so is one that has come back after its pause. */
