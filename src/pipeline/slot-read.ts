@@ -35,7 +35,8 @@ export function slotRead(
   blockhashes: Pick<Blockhashes, 'find'>,
 ): SlotRead {
   const config = configOf(rule.commitment, params)
-  const commitment = commitmentOf(rule, method, config)
+  const name = method === 'sendTransaction' ? 'preflightCommitment' : 'commitment'
+  const commitment = commitmentIn(rule.commitment, name, params)
   const least = config === null ? null : decoded(config, 'minContextSlot')
   const blockhash = blockhashOf(method, params)
   const known = blockhash === null ? null : blockhashes.find(network, blockhash)
@@ -49,10 +50,10 @@ export function slotRead(
   return { commitment, scale, slot, prefer: rangesFar(rule, method, params) ? archive : [] }
 }
 
-/** Methods that take no commitment answer from the newest bank. */
-function commitmentOf(rule: MethodRow['rule'], method: string, config: Raw | null): Commitment {
-  if (rule.commitment === null) return 'processed'
-  const name = method === 'sendTransaction' ? 'preflightCommitment' : 'commitment'
+/** How settled a call wants it, by a member of its config object. Methods that take none answer from the newest bank. */
+export function commitmentIn(at: number | null, name: string, params: Raw): Commitment {
+  if (at === null) return 'processed'
+  const config = configOf(at, params)
   const word = config === null ? null : decoded(config, name)
   return (typeof word === 'string' ? WORDS[word] : undefined) ?? 'finalized'
 }
