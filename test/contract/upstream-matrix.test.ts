@@ -117,8 +117,10 @@ async function make(each: Case): Promise<Seen> {
   return { ...each, reply, again, askedBad, askedGood }
 }
 
-// All at once, so that every silence is waited for only once; each has a network, and so breakers and budgets, of its own.
-const seen = await Promise.all(cases.map(make))
+// A family at once, so that its silences are waited for together; each has a network, and so breakers and budgets, of its own.
+const seen: Seen[] = []
+for (const family of [undefined, 'solana'] as const)
+  seen.push(...(await Promise.all(cases.filter(({ fault }) => fault.family === family).map(make))))
 const usage = await accesses.usage()
 const ports = [good, ...cases.map(({ bad }) => bad)].map(({ port }) => port)
 
