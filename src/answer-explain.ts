@@ -36,6 +36,7 @@ function managementOf(method: string, management: Management): Question['managem
 
 function liveView(network: Network, { upstreams, now }: Asked['live']): LiveView {
   return {
+    firstSlot: id => upstreams.get(id)?.firstSlot ?? null,
     whyNot: (id, tip) => upstreams.whyNot(network, id, now(), tip),
     waits: (id, need) => upstreams.waits(id, need, now()),
     contenders: (ids, need) => {

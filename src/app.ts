@@ -28,6 +28,7 @@ import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
 import { tellJournal } from './tell-journal.ts'
+import { Blockhashes } from './upstream/blockhashes.ts'
 import { Filters } from './upstream/filters.ts'
 import { Floors } from './upstream/floors.ts'
 import { Prober } from './upstream/prober.ts'
@@ -181,6 +182,7 @@ function makeGateway(
       prober,
       filters: new Filters(),
       floors: new Floors(),
+      blockhashes: new Blockhashes(),
       publicMeter: new PublicMeter(),
       badKeys: new BadKeys(),
     },

@@ -56,6 +56,8 @@ function blockLines(details: Details): string[] {
   const { archive, block, head, rule, stateWindow } = details
   if (details.assumed) return ['no --params given: taken to be about the newest block']
   if (rule === null || rule.reads === 'none') return []
+  if (rule.reads === 'history')
+    return typeof block === 'number' ? [`reads slot ${block}: only routes that keep it`] : []
   const what = rule.reads === 'replay' ? 'the state before block' : 'the state at block'
   if (block === null) return []
   if (archive && typeof block === 'string')

@@ -100,7 +100,7 @@ export interface RuleConfig {
     readonly path?: string
     readonly omitted?: string
   }
-  readonly reads?: 'state' | 'replay' | 'none'
+  readonly reads?: 'state' | 'replay' | 'history' | 'none'
   readonly retry?: 'safe' | 'dedupe' | 'never'
   readonly hedge?: boolean
   readonly timeout?: 'fast' | 'normal' | 'heavy'

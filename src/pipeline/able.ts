@@ -4,6 +4,9 @@ import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { MethodRow, Network } from '../snapshot/types.ts'
 import type { BlockSpan } from './block.ts'
 
+/** The oldest slot that a route keeps; null when it has not told, or keeps all. */
+export type FirstSlot = (route: string) => number | null
+
 /**
  * Whether a call reads state older than a non-archive route keeps (spec, chain methods rule 2). Unknown ages, such as
  * a hash's, are not called old: a route's missing-state answer tells then.
@@ -15,7 +18,7 @@ export function needsArchive(
   head: number | null,
 ): boolean {
   const { reads } = row.rule
-  if (reads === 'none' || span === null) return false
+  if (reads === 'none' || reads === 'history' || span === null) return false
   const { from } = span
   if (from.kind === 'tag') return from.tag === 'earliest'
   if (from.kind === 'hash' || head === null) return false
@@ -24,10 +27,22 @@ export function needsArchive(
 }
 
 /** Ids of the routes that may serve the call, or why none can. */
-export function ableRoutes(row: MethodRow, archive: boolean): readonly string[] | Refusal {
+export function ableRoutes(
+  row: MethodRow,
+  archive: boolean,
+  span: BlockSpan,
+  firstSlot: FirstSlot,
+): readonly string[] | Refusal {
   if (row.unable !== null) return refuseUnable(row.unable)
-  if (!archive) return row.routes
-  return row.archive.length > 0 ? row.archive : missing('archive')
+  const routes = archive ? row.archive : keepersOf(row, span, firstSlot)
+  return routes.length > 0 ? routes : missing('archive')
+}
+
+/** Nodes keep the last part of a ledger; what is older, some answer wrongly instead of with an error. */
+export function keepersOf(row: MethodRow, span: BlockSpan, firstSlot: FirstSlot): readonly string[] {
+  if (row.rule.reads !== 'history' || span?.from.kind !== 'number') return row.routes
+  const { number } = span.from
+  return row.routes.filter(id => row.archive.includes(id) || (firstSlot(id) ?? 0) <= number)
 }
 
 function refuseUnable(unable: NonNullable<MethodRow['unable']>): Refusal {

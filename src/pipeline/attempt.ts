@@ -5,7 +5,9 @@ import type { Candidate } from '../upstream/pick.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import type { Context } from './context.ts'
 import type { ReplyMode, Request } from './request.ts'
-import { readSendError, transactionHash } from './known-transaction.ts'
+import { doubtOf } from './doubt.ts'
+import type { Doubt } from './doubt.ts'
+import { readSendError, saysProcessed, transactionHash, transactionSignature } from './known-transaction.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** Bytes of a reply held back until status, id and error are known. */
@@ -56,13 +58,8 @@ export async function attempt(
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
   const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes, signal }
   let verdict = await live.ask({ body, id, heavy: rule.timeout === 'heavy' }, limits, now)
-  if (
-    rule.nullIsLag &&
-    verdict.kind === 'result' &&
-    verdict.result === 'null' &&
-    isBehind(live, tips.best(network.slug))
-  )
-    verdict = behind(verdict)
+  const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null
+  if (doubt !== null) verdict = doubted(verdict as Reply, doubt)
   if (rule.retry === 'dedupe' && sentBefore && verdict.kind === 'error')
     verdict = await alreadySent(verdict, request, candidate)
   const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
@@ -70,15 +67,10 @@ export async function attempt(
   return { verdict, id, candidate }
 }
 
-function isBehind({ head }: Candidate['live'], best: number | null): boolean {
-  return best !== null && (head === null || head < best)
-}
-
-/** A null from a route that is behind may only mean that it has not heard of it yet. */
-function behind(answer: Reply): Setback {
+function doubted(answer: Reply, why: Doubt): Setback {
   return {
     kind: 'setback',
-    why: 'null_behind',
+    why,
     refusal: refuse('upstream_error'),
     answer,
     ...{ sent: true, fault: false, coolDownMs: null },
@@ -88,9 +80,13 @@ function behind(answer: Reply): Setback {
 /** An earlier try may have brought the transaction to the chain: then its hash is the answer. */
 async function alreadySent(
   error: Reply & { readonly kind: 'error' },
-  { params }: Request,
+  { params, network }: Request,
   { live }: Candidate,
 ): Promise<Reply> {
+  if (network.family === 'solana') {
+    const signature = saysProcessed(error) ? transactionSignature(params) : null
+    return signature === null ? error : { kind: 'result', result: signature }
+  }
   const hash = transactionHash(params)
   const said = readSendError(error.message)
   if (hash === null || said === 'other') return error

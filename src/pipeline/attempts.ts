@@ -79,7 +79,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     const left = deadline - performance.now()
     if (picked === 'none' || left <= 0) break
     tried.add(picked.route.id)
-    const sentBefore = setbacks.length > 0 && setbacks.some(({ sent }) => sent)
+    const sentBefore = setbacks.length > 0 && setbacks.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
       const second = budget.take(now()) ? pickNow(wanted, tried, undefined, context) : 'none'
       if (typeof second !== 'string') tried.add(second.route.id)
@@ -108,7 +108,12 @@ function isSetback(verdict: { readonly kind: string }): verdict is Setback {
 
 /** A route that answered, and cannot know: going on to one that can is no retry, and buries nobody. */
 function isDetour({ why }: Setback): boolean {
-  return why === 'missing_state' || why === 'unsupported' || why === 'null_behind'
+  return why === 'missing_state' || why === 'unsupported' || why === 'null_behind' || why === 'not_yet'
+}
+
+/** A node that said why it would not take the call has not acted on it. */
+function isTurnedDown(setback: Setback): boolean {
+  return isDetour(setback) || setback.why === 'limited' || setback.why === 'syncing'
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */

@@ -6,6 +6,7 @@ import { rawJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Family, MethodRow } from '../snapshot/types.ts'
+import type { Scale } from '../upstream/scale.ts'
 import type { Share } from '../upstream/subscriptions/subscriptions.ts'
 import { refused } from './answer.ts'
 import type { WholeAnswer } from './answer.ts'
@@ -13,6 +14,8 @@ import type { Caller, Session } from './caller.ts'
 import type { Live } from './context.ts'
 import { holderOf } from './holder.ts'
 import type { Outbox } from './outbox.ts'
+import { rememberMessage, scaleOf, shownIn } from './shown-notification.ts'
+import { readerOf } from './sticky.ts'
 
 /** The socket as the session uses it. */
 export interface ClientEnd {
@@ -68,10 +71,12 @@ export class ClientSession implements Session {
     if (!this.#live.subscriptionSlots.take(holder, plan.ws.subscriptions))
       return refused(refuse('too_many_subscriptions', undefined, { limit: plan.ws.subscriptions }))
     const name = notificationName(network.family, row.rule.match)
+    const scale = scaleOf(call.method, call.params)
     const subscription: Subscription = { id: newId(network.family), name, holder, share: null, held: [] }
     this.#subscriptions.set(subscription.id, subscription)
     const joined = await this.#live.subscriptions.join(network, row, call, {
-      message: (result, last) => {
+      message: (result, last, route) => {
+        this.#remember(call.method, scale, result, route)
         this.#hear(subscription, result, last)
       },
       lost: why => {
@@ -112,6 +117,13 @@ export class ClientSession implements Session {
     if (!this.#subscriptions.delete(subscription.id)) return
     subscription.share?.leave()
     this.#live.subscriptionSlots.free(subscription.holder)
+  }
+
+  #remember(method: string, scale: Scale | null, result: Raw, route: string | null): void {
+    const { caller } = this
+    const number = scale === null ? null : shownIn(method, scale, result)
+    if (caller === null || scale === null || number === null) return
+    rememberMessage({ network: caller.network, reader: readerOf(caller), route }, scale, number, this.#live)
   }
 
   #release(subscription: Subscription): void {

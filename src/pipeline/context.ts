@@ -1,6 +1,7 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
 import type { Observer } from '../observe/observation.ts'
 import type { Snapshot } from '../snapshot/types.ts'
+import type { Blockhashes } from '../upstream/blockhashes.ts'
 import type { Filters } from '../upstream/filters.ts'
 import type { Floors } from '../upstream/floors.ts'
 import type { Subscriptions } from '../upstream/subscriptions/subscriptions.ts'
@@ -42,6 +43,7 @@ export interface Live {
   readonly prober: Pick<Prober, 'watch'>
   readonly filters: Filters
   readonly floors: Floors
+  readonly blockhashes: Blockhashes
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
 }

@@ -45,6 +45,7 @@ interface Absence {
 interface Decision {
   readonly row: MethodRow | null
   readonly archive: boolean
+  readonly keepers: readonly string[]
   readonly need: Need | null
   readonly refusal: Refusal | null
   readonly span: BlockSpan
@@ -53,13 +54,12 @@ interface Decision {
 /** The facts behind a decision. */
 export function detailsOf(
   question: Question,
-  { row, archive, need, refusal, span }: Decision,
+  { row, archive, keepers, need, refusal, span }: Decision,
   snapshot: Snapshot,
   live: LiveView | null,
 ): Details {
   const { network, method, management } = question
   const rule = row?.rule ?? null
-  const able = row === null ? [] : archive ? row.archive : row.routes
   const tier = rule?.tier
   return {
     version: snapshot.version,
@@ -76,7 +76,7 @@ export function detailsOf(
       .map(({ name }) => name),
     absence: refusal?.reason === 'method_not_found' ? absenceOf(network, method, snapshot) : null,
     data: refusal?.data ?? {},
-    turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, able, need, live),
+    turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, keepers, need, live),
   }
 }
 

@@ -5,7 +5,8 @@ import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { findMethod } from '../snapshot/find-method.ts'
 import type { MethodRow, Network, Rule, Snapshot } from '../snapshot/types.ts'
-import { ableRoutes, needsArchive } from './able.ts'
+import { ableRoutes, keepersOf, needsArchive } from './able.ts'
+import type { FirstSlot } from './able.ts'
 import type { BlockSpan } from './block.ts'
 import { detailsOf } from './explain-details.ts'
 import type { Details } from './explain-details.ts'
@@ -46,11 +47,13 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const question = asked.network.family === 'http' ? { ...asked, method: withoutQuery(asked.method) } : asked
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
-  const verdict = decide(question, snapshot)
+  const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
+  const verdict = decide(question, snapshot, firstSlot)
   const refusal = 'refusal' in verdict ? verdict.refusal : null
   const archive = row !== null && needsArchive(row, network, verdict.span, head)
   const need = row === null ? null : needOf(row.rule, verdict.span, null)
-  const routes = row === null ? [] : explainRoutes(row, network, archive, id => live?.whyNot(id, need!.tip))
+  const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, verdict.span, firstSlot)
+  const routes = row === null ? [] : explainRoutes(row, network, keepers, id => live?.whyNot(id, need!.tip))
   const local = question.management !== null || row?.rule.answer != null
   const explanation: Explanation = {
     ...{ network: network.slug, method, plan, live: live !== null },
@@ -60,7 +63,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     rule: row === null ? null : brief(row.rule),
     routes,
   }
-  const decision = { row, archive, need, refusal, span: verdict.span }
+  const decision = { row, archive, keepers, need, refusal, span: verdict.span }
   return { explanation, details: detailsOf(question, decision, snapshot, live) }
 }
 
@@ -72,6 +75,7 @@ function withoutQuery(method: string): string {
 function decide(
   question: Question,
   snapshot: Snapshot,
+  firstSlot: FirstSlot,
 ): { readonly span: BlockSpan; readonly refusal?: Refusal } {
   const { network, method, plan: planName, params, head, management } = question
   if (management !== null)
@@ -90,7 +94,7 @@ function decide(
   const tier = plan === undefined ? null : checkTier(row, plan)
   if (tier !== null) return { refusal: tier, span }
   if (checked !== null && isRefusal(checked)) return { refusal: checked, span }
-  const routes = ableRoutes(row, needsArchive(row, network, span, head))
+  const routes = ableRoutes(row, needsArchive(row, network, span, head), span, firstSlot)
   return isRefusal(routes) ? { refusal: routes, span } : { span }
 }
 
@@ -101,13 +105,15 @@ function brief({ match, cost, tier, needs }: Rule): Pick<Rule, 'match' | 'cost' 
 function explainRoutes(
   row: MethodRow,
   network: Network,
-  archive: boolean,
+  keepers: readonly string[],
   liveWhy: (id: string) => string | null | undefined,
 ): ExplainedRoute[] {
   const skipped = new Map(row.skipped.map(({ id, why }) => [id, why]))
   const enabled = network.routes.map(({ id }): ExplainedRoute => {
     const tooOld =
-      archive && !row.archive.includes(id) ? 'the call reads state older than it keeps' : undefined
+      keepers.includes(id) || !row.routes.includes(id)
+        ? undefined
+        : `the call reads ${row.rule.reads === 'history' ? 'slots' : 'state'} older than it keeps`
     const why = skipped.get(id) ?? tooOld ?? liveWhy(id) ?? undefined
     return why === undefined ? { id, able: true } : { id, able: false, why }
   })

@@ -7,8 +7,11 @@ import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { forward } from './forward.ts'
 import type { ReplyMode } from './request.ts'
+import { healthOf } from './health.ts'
 import { localResult } from './local.ts'
-import { needOf, shownHead } from './need.ts'
+import { remember } from './remember.ts'
+import { needOf } from './need.ts'
+import { slotRead } from './slot-read.ts'
 import { findFilter, keepFilter, readerOf } from './sticky.ts'
 
 /** A call that has passed every check and was admitted. */
@@ -30,6 +33,7 @@ export async function fulfil(
 ): Promise<Answer> {
   const { rule } = call.row
   const { session, network } = caller
+  if (rule.answer === 'health') return healthOf(network, context.live)
   if (rule.answer !== null) return { kind: 'result', result: localResult(rule.answer, network) }
   if (session !== null && rule.unsubscribes !== null) return session.unsubscribe(call.params, caller)
   if (session !== null && rule.subscribe !== null) return session.subscribe(call.row, call, caller)
@@ -38,19 +42,22 @@ export async function fulfil(
 
 async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Promise<Answer> {
   const { row, method, span } = call
+  const { slug, family } = caller.network
   const { sticky } = row.rule
   const { network } = caller
-  const { floors } = context.live
+  const { floors, blockhashes } = context.live
   const found = sticky === 'use' ? findFilter(method, call.params, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
-  const need = needOf(row.rule, span, floors.of(reader, network.slug))
+  const slots = family === 'solana' ? slotRead(row, method, call.params, slug, blockhashes) : null
+  const need = needOf(row.rule, span, floors.of(reader, slug, slots?.scale), slots)
   const { params, routes } = found
+  const askedAt = context.live.now()
   const { answer, route } = await forward({ network, row, method, params, routes, need }, mode, context)
-  const shown = answer.kind === 'result' ? shownHead(method, span, answer.result) : null
-  if (shown !== null) {
-    floors.show(reader, network.slug, shown)
-    if (route !== null) context.live.upstreams.learnHead(network, route, shown, context.live.now())
-  }
+  if (answer.kind === 'result')
+    remember(
+      { ...{ network, method, span, slots, reader, route, askedAt }, result: answer.result },
+      context.live,
+    )
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }

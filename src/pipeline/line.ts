@@ -49,7 +49,9 @@ export async function walk<A>(
   const admission = admit(rule, caller, context)
   if (admission !== null && isRefusal(admission)) return over(refused(admission), rule)
   const charge = { rule, admission, publicCost: caller.payer === null ? rule.cost : 0 }
-  const routes = ableRoutes(row, needsArchive(row, network, checked.span, head))
+  const archive = needsArchive(row, network, checked.span, head)
+  const firstSlot = (id: string): number | null => context.live.upstreams.get(id)?.firstSlot ?? null
+  const routes = ableRoutes(row, archive, checked.span, firstSlot)
   if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
   const begin = performance.now()
   const decided: Decided = { row, method: call.method, ...checked, routes }

@@ -1,8 +1,10 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
+import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
-import type { Route } from '../snapshot/types.ts'
+import type { Reply } from '../jsonrpc/reply.ts'
+import type { Family, Route } from '../snapshot/types.ts'
 import { Breaker } from './breaker.ts'
 import { CoolDown } from './cool-down.ts'
 import { Collector } from './exchange.ts'
@@ -12,6 +14,8 @@ import { Outstanding } from './outstanding.ts'
 import { Room } from './room.ts'
 import { requestTarget } from './request-target.ts'
 import type { RequestTarget } from './request-target.ts'
+import type { Scale } from './scale.ts'
+import { Slots } from './slots.ts'
 import { judge } from './verdict.ts'
 import type { Setback, Verdict } from './verdict.ts'
 import { Hop } from './verbatim/hop.ts'
@@ -26,6 +30,11 @@ const POOL_AGE = 600_000
 const CONNECTIONS = 256
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
+
+/** What Agave says of a node that is behind. */
+interface Unhealthy {
+  readonly data?: { readonly numSlotsBehind?: unknown } | null
+}
 
 /** One call for a route. */
 export interface Asked {
@@ -47,23 +56,30 @@ export class LiveRoute {
   /** What speaks against it ever serving: a wrong chain. Null when nothing does. */
   fault: string | null = null
   syncing = false
+  /** How far behind the cluster its node says that it is; null when it does not. */
+  slotsBehind: number | null = null
+  /** Oldest slot that it keeps; null until it has told, and where it keeps all. */
+  firstSlot: number | null = null
+  readonly slots = new Slots()
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
   readonly #outstanding = new Outstanding()
   readonly #target: RequestTarget
   readonly #connectTimeout: number
   readonly #connections: number
+  readonly #family: Family
   /** Opened by the first call: thousands of routes may be named at once. */
   #pool: Pool | null = null
   #closed = false
   readonly #openHop: () => Hop
   #hop: Hop | null = null
 
-  constructor(route: Route, connectTimeout: number) {
+  constructor(route: Route, connectTimeout: number, family: Family = 'evm') {
     this.id = route.id
     this.room = new Room(route.limits)
     this.#target = requestTarget(route)
     this.#connectTimeout = connectTimeout
+    this.#family = family
     this.#connections = route.limits.inFlight ?? CONNECTIONS
     this.#openHop = () => new Hop(route, connectTimeout)
   }
@@ -72,10 +88,20 @@ export class LiveRoute {
   whyNot(now: number): string | null {
     if (this.fault !== null) return this.fault
     if (this.coolDown.isActive(now)) return `its upstream asked for a pause (${this.coolDown.why})`
-    if (this.syncing) return 'its node is syncing'
+    if (this.syncing)
+      return this.slotsBehind === null
+        ? 'its node is syncing'
+        : `its node says that it is ${this.slotsBehind} slots behind`
     if (this.breaker.state(now) === 'open')
       return `it failed and is given a pause (last: ${this.breaker.lastError ?? 'unknown'})`
     return this.isHanging(now) ? 'it leaves calls unanswered' : null
+  }
+
+  /** Takes a node's word that it is behind the cluster (Agave's NodeUnhealthy), or that it is well: null. */
+  isBehind(reply: Reply | null): void {
+    this.syncing = reply !== null
+    const data = reply?.kind === 'error' ? (decodeJson(reply.error) as Unhealthy).data : null
+    this.slotsBehind = typeof data?.numSlotsBehind === 'number' ? data.numSlotsBehind : null
   }
 
   /** Whether it has left several calls unanswered for far longer than it usually takes. */
@@ -89,7 +115,9 @@ export class LiveRoute {
     const over = asked.heavy ? null : this.#outstanding.begin(now())
     const exchange = await this.exchange(asked.body, limits)
     if (over !== null) this.#outstanding.end(over)
-    const verdict = judge(exchange, asked.id)
+    const verdict = judge(exchange, asked.id, this.#family)
+    if (this.#family === 'solana' && verdict.kind === 'setback' && verdict.why === 'syncing')
+      this.isBehind(verdict.answer)
     this.#learn(verdict, asked.heavy ? null : performance.now() - begin, now)
     return verdict
   }
@@ -132,7 +160,14 @@ export class LiveRoute {
     return judge(
       await this.exchange(body, { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }),
       1,
+      this.#family,
     )
+  }
+
+  /** Whether it is known to have come to a block. */
+  hasReached(number: number, scale: Scale = 'head'): boolean {
+    const come = scale === 'head' ? this.head : this.slots.at(scale)
+    return come !== null && come >= number
   }
 
   /** Sends one request body and waits for the reply, or for what broke it. */

@@ -1,6 +1,7 @@
 /** Chooses the route for the next attempt of a call. */
 import type { Route } from '../snapshot/types.ts'
 import type { LiveRoute } from './live-route.ts'
+import type { Scale } from './scale.ts'
 
 /** A route together with its live state. */
 export interface Candidate {
@@ -16,6 +17,10 @@ export interface Need {
   readonly atLeast: number | null
   /** Whether the call may be the one that tries a route which failed. */
   readonly mayProbe: boolean
+  /** What `atLeast` counts; default the head. */
+  readonly scale?: Scale
+  /** Routes that come before all others, whatever their priority, as long as they can serve it. */
+  readonly prefer?: readonly string[]
 }
 
 /** Says whether a route is behind the others. */
@@ -57,16 +62,18 @@ export function contenders(
   if (choice.length === 0) return 'none'
   const withRoom = choice.filter(({ live }) => live.room.fits(now))
   if (withRoom.length === 0) return 'full'
+  const preferred =
+    need.prefer === undefined ? [] : withRoom.filter(({ route }) => need.prefer!.includes(route.id))
+  if (preferred.length > 0) return preferred
   const first = Math.min(...withRoom.map(({ route }) => route.priority))
   return withRoom.filter(({ route }) => route.priority === first)
 }
 
 /** The routes that have what the call reads; where none is known to, those that may. */
 function freshest(usable: readonly Candidate[], need: Need, isLagging: IsLagging): readonly Candidate[] {
-  const { tip, atLeast } = need
+  const { tip, atLeast, scale } = need
   const current = tip ? usable.filter(candidate => !isLagging(candidate)) : usable
-  const reached =
-    atLeast === null ? current : current.filter(({ live }) => live.head !== null && live.head >= atLeast)
+  const reached = atLeast === null ? current : current.filter(({ live }) => live.hasReached(atLeast, scale))
   return reached.length > 0 ? reached : current
 }
 

@@ -11,6 +11,7 @@ import {
   whyDown,
 } from './beacon.ts'
 import { identityFault, identityQuestion } from './identity.ts'
+import { SolanaLook } from './solana-look.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Tips } from './tips.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -24,9 +25,6 @@ const IDENTITY_EVERY = 300_000
 /** How many looks begin at a time, and how often (milliseconds): 400 a second, so that thousands of routes do not hold up calls. */
 const AT_A_TIME = 20
 const PACE = 50
-
-/** What a node of a family is asked for its head. */
-const HEAD_QUESTION = { evm: 'eth_blockNumber', solana: 'getSlot', http: null } as const
 
 /** Hears what was found out. */
 export interface ProberEvents {
@@ -53,6 +51,7 @@ export class Prober {
   readonly #busy = new Set<LiveRoute>()
   /** When each was last asked for its chain, in milliseconds; absent until its first look. */
   readonly #identityAt = new WeakMap<LiveRoute, number>()
+  readonly #solana = new SolanaLook(PATIENCE)
 
   constructor(upstreams: Upstreams, tips: Tips, snapshot: Snapshot, events: ProberEvents) {
     this.#upstreams = upstreams
@@ -107,10 +106,9 @@ export class Prober {
     const asked = this.#identityAt.get(live) ?? -Infinity
     if (!live.identified || Date.now() - asked >= IDENTITY_EVERY) await this.#checkIdentity(network, live)
     if (tellsSyncing(network)) await this.#readBeacon(live)
-    else {
-      await this.#readHead(network, live)
-      await this.#readSync(network, live)
-    }
+    else if (network.family === 'evm') await this.#readHead(live)
+    else if (network.family === 'solana')
+      noteHealth(live, await this.#solana.at(live, keepsAll(network, live)), Date.now())
     this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
   }
 
@@ -123,13 +121,14 @@ export class Prober {
     live.fault = fault
   }
 
-  async #readHead({ family }: Network, live: LiveRoute): Promise<void> {
-    const question = HEAD_QUESTION[family]
-    if (question === null) return
-    const verdict = await live.probe(question, '[]', PATIENCE)
+  /** `eth_syncing` is false on a node that is up to date. */
+  async #readHead(live: LiveRoute): Promise<void> {
+    const verdict = await live.probe('eth_blockNumber', '[]', PATIENCE)
     noteHealth(live, verdict, Date.now())
     const head = verdict.kind === 'result' ? Number(decodeJson(verdict.result)) : NaN
     if (Number.isSafeInteger(head)) live.head = head
+    const sync = await live.probe('eth_syncing', '[]', PATIENCE)
+    if (sync.kind === 'result') live.syncing = sync.result.charCodeAt(0) === 123
   }
 
   async #readBeacon(live: LiveRoute): Promise<void> {
@@ -141,13 +140,10 @@ export class Prober {
     live.head = state.head
     live.syncing = state.syncing
   }
+}
 
-  /** `eth_syncing` is false on a node that is up to date. */
-  async #readSync({ family }: Network, live: LiveRoute): Promise<void> {
-    if (family !== 'evm') return
-    const verdict = await live.probe('eth_syncing', '[]', PATIENCE)
-    if (verdict.kind === 'result') live.syncing = verdict.result.charCodeAt(0) === 123
-  }
+function keepsAll({ routes }: Network, { id }: LiveRoute): boolean {
+  return routes.find(route => route.id === id)?.capabilities.includes('archive') === true
 }
 
 /** What is wrong with a route's chain, null when nothing is; undefined when the route did not answer. */

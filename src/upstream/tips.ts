@@ -4,8 +4,9 @@ import type { LiveRoute } from './live-route.ts'
 
 /** A route may always be this many blocks behind: nodes hear of a block at different moments. */
 const ALWAYS_ALLOWED = 2
-/** Milliseconds per block until the network's own pace has been measured. */
+/** Milliseconds per block, or slot, until the network's own pace has been measured. */
 const USUAL_BLOCK_TIME = 12_000
+const USUAL_SLOT_TIME = 400
 /** Share of the newest measurement in the moving average. */
 const WEIGHT = 0.2
 
@@ -45,11 +46,14 @@ export class Tips {
   }
 
   /** Whether a route is further behind than the network's maxLag allows. */
-  isLagging({ slug, maxLag }: Pick<Network, 'slug' | 'maxLag'>, live: Pick<LiveRoute, 'head'>): boolean {
+  isLagging(
+    { slug, maxLag, family }: Pick<Network, 'slug' | 'maxLag'> & Partial<Pick<Network, 'family'>>,
+    live: Pick<LiveRoute, 'head'>,
+  ): boolean {
     const tip = this.#tips.get(slug)
     if (tip === undefined || live.head === null) return false
-    const allowed =
-      maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / (tip.blockTime ?? USUAL_BLOCK_TIME)
+    const usual = family === 'solana' ? USUAL_SLOT_TIME : USUAL_BLOCK_TIME
+    const allowed = maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / (tip.blockTime ?? usual)
     return tip.head - live.head > Math.max(ALWAYS_ALLOWED, allowed)
   }
 

@@ -4,6 +4,7 @@ import { LiveRoute } from './live-route.ts'
 import { contenders, pick } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
+import type { Scale } from './scale.ts'
 import type { Tips } from './tips.ts'
 
 interface Entry {
@@ -44,7 +45,9 @@ export class Upstreams {
         const definition = definitionOf(route, network, gateway.timeouts.connect)
         const current = this.#entries.get(route.id)
         const live =
-          current?.definition === definition ? current.live : new LiveRoute(route, gateway.timeouts.connect)
+          current?.definition === definition
+            ? current.live
+            : new LiveRoute(route, gateway.timeouts.connect, network.family)
         entries.set(route.id, { definition, route, live })
         yield
       }
@@ -115,14 +118,14 @@ export class Upstreams {
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
-  waits(id: string, { atLeast, mayProbe }: Need, now: number): string | null {
+  waits(id: string, { atLeast, mayProbe, scale }: Need, now: number): string | null {
     const live = this.get(id)
     if (live === undefined) return null
     if (!live.identified) return 'it has not told its chain yet'
     if (!live.room.fits(now)) return 'it is at its limits'
     if (!mayProbe && live.breaker.state(now) === 'half-open')
       return 'it failed, and waits for a call that may be repeated'
-    return atLeast !== null && (live.head ?? -1) < atLeast ? `it has not come to block ${atLeast}` : null
+    return atLeast !== null && !live.hasReached(atLeast, scale) ? `it has not come to block ${atLeast}` : null
   }
 
   /** Routes to carry a subscription: those that calls may go to, by priority. */
@@ -136,9 +139,17 @@ export class Upstreams {
   }
 
   /** A route has shown a block in a call's answer: newer than what it was last asked for. */
-  learnHead(network: Network, id: string, head: number, now: number): void {
+  learnHead(
+    network: Network,
+    id: string,
+    head: number,
+    now: number,
+    scale: Scale = 'head',
+    askedAt = now,
+  ): void {
     const live = this.get(id)
-    if (live === undefined || (live.head !== null && live.head >= head)) return
+    if (scale !== 'head') live?.slots.tell(scale, head, askedAt, now)
+    if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head)) return
     live.head = head
     this.#tips.update(network.slug, this.of(network), now)
   }
@@ -185,7 +196,7 @@ export class Upstreams {
 }
 
 /** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
-function definitionOf(route: Route, { chainId, genesisHash }: Network, connect: number): string {
+function definitionOf(route: Route, { family, chainId, genesisHash }: Network, connect: number): string {
   const { network, http, headers, limits } = route
-  return JSON.stringify({ network, chainId, genesisHash, http, headers, limits, connect })
+  return JSON.stringify({ network, family, chainId, genesisHash, http, headers, limits, connect })
 }

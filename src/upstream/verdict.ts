@@ -4,6 +4,7 @@ import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { readReply } from '../jsonrpc/reply.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
+import type { Family } from '../snapshot/types.ts'
 import type { Exchange } from './exchange.ts'
 import { retryAfterMs } from './cool-down.ts'
 import { classOf } from './node-errors.ts'
@@ -38,7 +39,7 @@ export type Verdict = Reply | OpenAnswer | Setback
 export const ABOUT_THE_OPERATOR = new Set([401, 403, 408, 429])
 
 /** Judges an exchange for the call that went out under `id`. */
-export function judge(exchange: Exchange, id: number): Verdict {
+export function judge(exchange: Exchange, id: number, family: Family = 'evm'): Verdict {
   if (exchange.kind === 'broken') return brokenSetback(exchange.how, exchange.sent)
   const { status } = exchange
   if (status === 429) {
@@ -55,7 +56,7 @@ export function judge(exchange: Exchange, id: number): Verdict {
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
   if (reply.kind === 'result')
     return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
-  const errorClass = classOf(reply)
+  const errorClass = classOf(reply, family)
   return errorClass === null ? reply : nodeSetback(errorClass, reply)
 }
 

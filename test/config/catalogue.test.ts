@@ -78,7 +78,10 @@ function ruleOf(name: string, row: Row): RuleConfig {
       ? 'replay'
       : row.needs.includes('archive_if_old')
         ? 'state'
-        : undefined,
+        : // Every route of an EVM network is taken to have its history.
+          row.family === 'solana' && row.needs.includes('history')
+          ? 'history'
+          : undefined,
     params: row.params,
     block: row.block,
     commitment: row.commitment,

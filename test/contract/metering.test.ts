@@ -8,13 +8,19 @@ import { get } from '../support/http.ts'
 import { error, html, result } from '../support/node-replies.ts'
 import { observe, Watch } from '../support/observe.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { randomTransaction } from '../support/solana-transactions.ts'
 
 const node = await startNode(t, { chainId: 1001 })
+const solana = await startNode(t)
 const gateway = await startGateway(t, {
   networks: {
     alpha: { chainId: 1001, public: true, methods: { test_free: { cost: 0 }, test_sick: { cost: 3 } } },
+    sol: { family: 'solana', chainId: 'solana-test' },
   },
-  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, capabilities: allCapabilities }],
+  routes: [
+    { id: 'alpha-a', network: 'alpha', http: node.url, capabilities: allCapabilities },
+    { id: 'sol-a', network: 'sol', http: solana.url },
+  ],
 })
 node.on('test_sick', html)
 const create = () => createAccess(gateway, 'paid', 'alpha')
@@ -33,19 +39,38 @@ const costs: [cost: number, method: string, params: unknown[]][] = [
   [20, 'debug_traceBlockByNumber', ['latest', { tracer: 'callTracer' }]],
 ]
 
-const watch = new Watch(create)
-for (const [cost, method, params] of costs) {
-  t.test(`${method} costs ${cost}, whether the node gives a result or an error`, async t => {
-    for (const handler of [result('[]'), error('{"code":-32000,"message":"execution reverted"}')]) {
-      node.on(method, handler)
-      const seen = await watch.observe(node, access => access.post(message(method, params)))
-      t.equal(seen.value.status, 200)
-      t.equal(seen.sent.length, 1)
-      t.equal(seen.requests, cost)
-      t.equal(seen.calls, 1)
-    }
-    node.on(method, result('[]'))
-  })
+/** The same for methods of Solana, where that is ours to say. */
+const solanaCosts: typeof costs = [
+  [1, 'getBalance', ['x']],
+  [1, 'getTransaction', ['sig']],
+  [1, 'sendTransaction', [randomTransaction().base58]],
+  [3, 'getBlock', [5]],
+  [5, 'getProgramAccounts', ['x']],
+  [5, 'getTokenLargestAccounts', ['x']],
+  [5, 'getSupply', []],
+]
+
+/** What a node says of a call: each is an answer. */
+const reverted = error('{"code":-32000,"message":"execution reverted"}')
+const preflight = error('{"code":-32002,"message":"Transaction simulation failed"}')
+for (const [slug, asked, rows, failed] of [
+  ['alpha', node, costs, reverted],
+  ['sol', solana, solanaCosts, preflight],
+] as const) {
+  const watch = new Watch(() => createAccess(gateway, 'paid', slug))
+  for (const [cost, method, params] of rows) {
+    t.test(`${method} costs ${cost}, whether the node gives a result or an error`, async t => {
+      for (const handler of [result('[]'), failed]) {
+        asked.on(method, handler)
+        const seen = await watch.observe(asked, access => access.post(message(method, params)))
+        t.equal(seen.value.status, 200)
+        t.equal(seen.sent.length, 1)
+        t.equal(seen.requests, cost)
+        t.equal(seen.calls, 1)
+      }
+      asked.on(method, result('[]'))
+    })
+  }
 }
 
 t.test('a method that costs nothing is forwarded and charges nothing', async t => {

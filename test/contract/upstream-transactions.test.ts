@@ -8,6 +8,7 @@ import { startGateway } from '../support/gateway.ts'
 import { result, type Handler } from '../support/node-replies.ts'
 import { routesLookedAt } from '../support/route-status.ts'
 import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
+import { randomTransaction } from '../support/solana-transactions.ts'
 
 /** What becomes of one transaction: how the first route fails, what the second one says, and what the client gets. */
 interface Case {
@@ -18,6 +19,10 @@ interface Case {
   /** Whether the second node knows the transaction when it is asked for it; absent when it need not be asked. */
   readonly found?: boolean
   readonly gets: 'hash' | 'error'
+  /** Default evm. */
+  readonly family?: 'solana'
+  /** The encoding that a Solana client names; default base58, unnamed. */
+  readonly encoding?: 'base64'
 }
 
 /** How nodes say that they have a transaction already. */
@@ -54,45 +59,75 @@ for (const first of ['refused', null]) {
 }
 cases['funds'] = { first: 'reset-mid', code: -32000, says: 'insufficient funds for gas', gets: 'error' }
 
+/** How a Solana node says it, and what it says of any other transaction. */
+const processed = 'Transaction simulation failed: This transaction has already been processed'
+const solana = { family: 'solana', code: -32002 } as const
+for (const first of ['reset-before', 'hang', 'http-500', 'page'])
+  cases[`sol-after-${first}`] = { ...solana, first, says: processed, gets: 'hash' }
+cases['sol-base64'] = { ...solana, first: 'reset-mid', encoding: 'base64', says: processed, gets: 'hash' }
+// What turned it down has not taken it: that it was processed is then news, and no answer to this call.
+const turnsDown = { 'http-429': failures['http-429']!, unknown: fault(-32002, 'Blockhash not found') }
+for (const first of ['refused', null, ...Object.keys(turnsDown)])
+  cases[`sol-${first ?? 'alone'}`] = { ...solana, first, says: processed, gets: 'error' }
+cases['sol-other'] = {
+  ...{ ...solana, first: 'reset-mid', gets: 'error' },
+  says: 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
+}
+
 const chainId = 1001
-const transaction = `0x02f8${'c5'.repeat(120)}`
-const hash = keccak256(transaction)
-const method = 'eth_sendRawTransaction'
+const raw = `0x02f8${'c5'.repeat(120)}`
+const random = randomTransaction()
+const kinds = {
+  evm: { method: 'eth_sendRawTransaction', params: [raw], hash: keccak256(raw) },
+  solana: { method: 'sendTransaction', params: [random.base58], hash: random.signature },
+}
+const base64 = { ...kinds.solana, params: [random.base64, { encoding: 'base64' }] }
+const kindOf = ({ family, encoding }: Case) => (encoding === undefined ? kinds[family ?? 'evm'] : base64)
 const networks: Record<string, NetworkYaml> = { 'same-route': { chainId } }
 const routes: RouteYaml[] = []
 /** Routes at whose end nothing listens. */
 const down: string[] = []
 const nodes = new Map<string, { bad: ScriptedNode; second: ScriptedNode }>()
-for (const [slug, { first, code, says, found }] of Object.entries(cases)) {
-  const bad = (await startNode(t, { chainId })).on(method, failures[first ?? ''] ?? failures['empty']!)
+for (const [slug, one] of Object.entries(cases)) {
+  const { first, code, says, found, family } = one
+  const { method, hash } = kindOf(one)
+  const broken = { ...failures, ...turnsDown }[first ?? ''] ?? failures['empty']!
+  const bad = (await startNode(t, { chainId })).on(method, broken)
   const second = (await startNode(t, { chainId })).on(method, fault(code, says))
   second.on('eth_getTransactionByHash', result(found === true ? `{"hash":"${hash}"}` : 'null'))
   nodes.set(slug, { bad, second })
-  networks[slug] = { chainId }
+  networks[slug] = family === undefined ? { chainId } : { family, chainId: 'solana-test' }
   const http = first === 'refused' ? 'http://127.0.0.1:1' : bad.url
   if (first === 'refused') down.push(`${slug}-a`)
   if (first !== null) routes.push({ id: `${slug}-a`, network: slug, http, timeout: '300ms' })
   routes.push({ id: `${slug}-b`, network: slug, http: second.url, priority: 2 })
 }
 const forgetful = await startNode(t, { chainId })
+const { method: send, hash: own } = kinds.evm
 const taken: Handler = (request, response) => {
-  const answer = forgetful.count(method) === 1 ? failures['reset-before']! : fault(-32000, 'already known')
+  const answer = forgetful.count(send) === 1 ? failures['reset-before']! : fault(-32000, 'already known')
   return answer(request, response)
 }
-forgetful.on(method, taken)
+forgetful.on(send, taken)
 routes.push({ id: 'same-route-a', network: 'same-route', http: forgetful.url })
 
 const gateway = await startGateway(t, { networks, routes })
 const accesses = await createAccesses(gateway, 'paid', Object.keys(networks))
 await routesLookedAt(gateway, down)
-const body = message(method, [transaction], 'tx')
 const slugs = Object.keys(networks)
 const replies = new Map(
-  await Promise.all(slugs.map(async slug => [slug, await accesses.in(slug).post(body)] as const)),
+  await Promise.all(
+    slugs.map(async slug => {
+      const { method, params } = kindOf(cases[slug] ?? cases['alone-known']!)
+      return [slug, await accesses.in(slug).post(message(method, params, 'tx'))] as const
+    }),
+  ),
 )
 const usage = await accesses.usage()
 
-for (const [slug, { first, code, says, found, gets }] of Object.entries(cases)) {
+for (const [slug, one] of Object.entries(cases)) {
+  const { first, code, says, found, gets } = one
+  const { method, params: sent, hash } = kindOf(one)
   t.test(`${slug}: "${says}" becomes the ${gets}`, t => {
     const { bad, second } = nodes.get(slug)!
     const { status, text } = replies.get(slug)!
@@ -102,7 +137,7 @@ for (const [slug, { first, code, says, found, gets }] of Object.entries(cases)) 
     tellsNothing(t, text, 'the reply', [bad.port, second.port])
     t.equal(second.count(method), 1, 'sent to the second node')
     for (const { params } of [...bad.calls, ...second.calls].filter(call => call.method === method))
-      t.equal(params, `["${transaction}"]`)
+      t.equal(params, JSON.stringify(sent))
     if (first === 'refused' || first === null) t.equal(bad.count(method), 0)
     else t.ok([1, 2].includes(bad.count(method)), `sent to the first node: ${bad.count(method)}`)
     const lookups = second.calls.filter(call => call.method === 'eth_getTransactionByHash')
@@ -117,8 +152,8 @@ for (const [slug, { first, code, says, found, gets }] of Object.entries(cases)) 
 }
 
 t.test('a route that lost its reply and has the transaction', t => {
-  t.strictSame(JSON.parse(replies.get('same-route')!.text), { jsonrpc: '2.0', id: 'tx', result: hash })
-  t.equal(forgetful.count(method), 2)
+  t.strictSame(JSON.parse(replies.get('same-route')!.text), { jsonrpc: '2.0', id: 'tx', result: own })
+  t.equal(forgetful.count(send), 2)
   t.same(usage.get('same-route'), { requests: 1, calls: 1 })
   t.end()
 })

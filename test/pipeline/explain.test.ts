@@ -53,6 +53,7 @@ t.test('the decision for a call, and what speaks against each route', async t =>
   t.match(ask({ method: 'nope' }), { outcome: 'refuse', reason: 'method_not_found', rule: null, routes: [] })
   t.match(ask({ params: '[]' }), { outcome: 'refuse', reason: 'invalid_params' })
   const view: LiveView = {
+    firstSlot: () => null,
     whyNot: id => (id === 'rich' ? 'it is behind' : null),
     waits: () => null,
     contenders: () => ['plain'],

@@ -2,7 +2,10 @@ import { Access } from './access.ts'
 import { createAccess, withAccounts } from './accounts.ts'
 import type { Gateway } from './gateway.ts'
 
-/** Ways into many networks, all of one account. */
+/** Endpoints that one account may have. */
+const most = 100
+
+/** Ways into many networks, all of one account, or of as few as may have so many. */
 export interface Accesses {
   /** The way into one of them. */
   in(slug: string): Access
@@ -10,26 +13,32 @@ export interface Accesses {
   usage(): Promise<ReadonlyMap<string, { readonly requests: number; readonly calls: number }>>
 }
 
-/** Creates an account with an endpoint on each of these networks. */
+/** Creates an account with an endpoint on each of these networks, or several where one may not have so many. */
 export async function createAccesses(
   gateway: Gateway,
   plan: string,
   slugs: readonly string[],
 ): Promise<Accesses> {
-  const first = await createAccess(gateway, plan, slugs[0]!)
-  const all = new Map([[first.slug, first]])
-  await withAccounts(gateway, async accounts => {
-    for (const slug of slugs.slice(1)) {
-      const endpoint = await accounts.createEndpoint({ accountId: first.accountId, network: slug })
-      if (typeof endpoint === 'string') throw new Error(`no endpoint on ${slug}: ${endpoint}`)
-      all.set(slug, new Access(gateway, slug, endpoint.apiKey, endpoint.id, first.accountId))
-    }
-  })
+  const all = new Map<string, Access>()
+  const firsts: Access[] = []
+  for (let at = 0; at < slugs.length; at += most) {
+    const first = await createAccess(gateway, plan, slugs[at]!)
+    firsts.push(first)
+    all.set(first.slug, first)
+    await withAccounts(gateway, async accounts => {
+      for (const slug of slugs.slice(at + 1, at + most)) {
+        const endpoint = await accounts.createEndpoint({ accountId: first.accountId, network: slug })
+        if (typeof endpoint === 'string') throw new Error(`no endpoint on ${slug}: ${endpoint}`)
+        all.set(slug, new Access(gateway, slug, endpoint.apiKey, endpoint.id, first.accountId))
+      }
+    })
+  }
   const usage = async () => {
-    const { endpoints } = await first.managed('service_listEndpoints')
-    const rows = new Map<string, any>(
-      endpoints.map((endpoint: any): [string, any] => [endpoint.endpointId, endpoint]),
-    )
+    const rows = new Map<string, any>()
+    for (const first of firsts) {
+      const { endpoints } = await first.managed('service_listEndpoints')
+      for (const endpoint of endpoints) rows.set(endpoint.endpointId, endpoint)
+    }
     return new Map(
       [...all].map(([slug, { endpointId }]) => {
         const { requestCount, callCount } = rows.get(endpointId)

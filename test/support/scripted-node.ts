@@ -33,6 +33,8 @@ const housekeeping = new Set([
   'getHealth',
   'getGenesisHash',
   'getVersion',
+  'getFirstAvailableBlock',
+  'minimumLedgerSlot',
 ])
 
 /** How a scripted node presents itself. */
@@ -41,6 +43,8 @@ export interface NodeOptions {
   /** Head block or slot. */
   readonly head?: number
   readonly genesisHash?: string
+  /** The oldest slot that it keeps. */
+  readonly firstSlot?: number
 }
 
 /** A node on a real socket that answers by a script and remembers every request. */
@@ -52,6 +56,7 @@ export class ScriptedNode {
   head: number
   readonly #chainId: number
   readonly #genesisHash: string
+  readonly #firstSlot: number
   readonly #script = new Map<string, Handler>()
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
   protected readonly server = createServer((request, response) => {
@@ -61,10 +66,11 @@ export class ScriptedNode {
   #otherwise: Handler = result('"ok"')
   #inFlight = 0
 
-  constructor({ chainId = 1, head = 0x1000, genesisHash = '1'.repeat(32) }: NodeOptions) {
+  constructor({ chainId = 1, head = 0x1000, genesisHash = '1'.repeat(32), firstSlot = 0 }: NodeOptions) {
     this.head = head
     this.#chainId = chainId
     this.#genesisHash = genesisHash
+    this.#firstSlot = firstSlot
     this.server.keepAliveTimeout = 60_000
   }
 
@@ -174,6 +180,9 @@ export class ScriptedNode {
         return result('"ok"')
       case 'getGenesisHash':
         return result(`"${this.#genesisHash}"`)
+      case 'getFirstAvailableBlock':
+      case 'minimumLedgerSlot':
+        return result(String(this.#firstSlot))
       case 'getVersion':
         return result('{"solana-core":"2.1.0","feature-set":1}')
       default:

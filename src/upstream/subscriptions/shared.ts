@@ -20,7 +20,7 @@ const PATIENCE = 30_000
 /** What clients of a shared subscription hear. */
 export interface Listener {
   /** A message of the subscription. `last` is set when the subscription is over with it. */
-  message(result: Raw, last: boolean): void
+  message(result: Raw, last: boolean, route: string | null): void
   /** The subscription cannot go on: the client has to start again. */
   lost(why: string): void
 }
@@ -190,12 +190,13 @@ export class SharedSubscription {
 
   #tell(result: Raw): void {
     if (this.#over) return
+    const route = this.#socket?.routeId ?? null
     const last = this.#options.filler.isLast(result)
     if (last) {
       this.#finish()
       this.#detach('ended by the upstream')
     }
-    for (const listener of [...this.listeners]) listener.message(result, last)
+    for (const listener of [...this.listeners]) listener.message(result, last, route)
   }
 
   #lose(why: string): void {

@@ -1,0 +1,55 @@
+/** Keeps what an answer has shown: how far its route has come, what its reader has seen, who knows a blockhash. */
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Network } from '../snapshot/types.ts'
+import type { Scale } from '../upstream/scale.ts'
+import type { BlockSpan } from './block.ts'
+import type { Live } from './context.ts'
+import { shownHead } from './need.ts'
+import { shownBlockhash, shownSlots } from './shown-slots.ts'
+import type { SlotRead } from './slot-read.ts'
+
+/** An answer, and whose it is. */
+export interface Shown {
+  readonly network: Network
+  readonly method: string
+  readonly span: BlockSpan
+  readonly slots: SlotRead | null
+  /** Whose floors it raises. */
+  readonly reader: string
+  /** The route that answered. */
+  readonly route: string | null
+  readonly result: Raw
+  /** Milliseconds since the Unix epoch. */
+  readonly askedAt: number
+}
+
+/** Takes note of an answer. */
+export function remember(
+  shown: Shown,
+  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'now'>,
+): void {
+  const { method, span, slots, result } = shown
+  if (slots === null) {
+    const head = shownHead(method, span, result)
+    if (head !== null) note(shown, 'head', head, live)
+    return
+  }
+  const numbers = shownSlots(method, slots.commitment, result)
+  for (const [scale, number] of numbers) note(shown, scale, number, live)
+  if (method !== 'getLatestBlockhash' || shown.route === null) return
+  const blockhash = shownBlockhash(result)
+  if (blockhash === null) return
+  const { network, route } = shown
+  const slot = numbers[0]?.[1] ?? null
+  live.blockhashes.add(network.slug, blockhash, { route, slot, commitment: slots.commitment })
+}
+
+function note(
+  { network, reader, route, askedAt }: Shown,
+  scale: Scale,
+  number: number,
+  { floors, upstreams, now }: Pick<Live, 'floors' | 'upstreams' | 'now'>,
+): void {
+  floors.show(reader, network.slug, number, scale)
+  if (route !== null) upstreams.learnHead(network, route, number, now(), scale, askedAt)
+}

@@ -1,0 +1,23 @@
+/** What a block number counts: on EVM there is one head; on Solana slots, and block heights, by how settled they are. */
+
+/** Solana's commitments, the least settled first. */
+export const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
+export type Commitment = (typeof COMMITMENTS)[number]
+
+/** `head` is EVM's; the others are slots of a commitment, or heights. */
+export type Scale = 'head' | Commitment | `${Commitment} height`
+
+/** The scales whose numbers a number on this scale cannot be below: what is finalized is confirmed and processed too. */
+export function settledFrom(scale: Scale): readonly Scale[] {
+  return FROM[scale]
+}
+
+const FROM: Readonly<Record<Scale, readonly Scale[]>> = {
+  head: ['head'],
+  processed: ['processed', 'confirmed', 'finalized'],
+  confirmed: ['confirmed', 'finalized'],
+  finalized: ['finalized'],
+  'processed height': ['processed height', 'confirmed height', 'finalized height'],
+  'confirmed height': ['confirmed height', 'finalized height'],
+  'finalized height': ['finalized height'],
+}

@@ -1,0 +1,31 @@
+/** How far a Solana route has come, by commitment. */
+import { settledFrom } from './scale.ts'
+import type { Scale } from './scale.ts'
+
+interface Told {
+  readonly number: number
+  /** When it was told, in milliseconds. */
+  readonly at: number
+}
+
+/** Last numbers that a route told, by scale. */
+export class Slots {
+  readonly #told = new Map<Scale, Told>()
+
+  /** Takes in a number from an answer to what was asked at `askedAt`; an older answer does not undo a newer one. */
+  tell(scale: Scale, number: number, askedAt: number, now: number): void {
+    const known = this.#told.get(scale)
+    if (known !== undefined && number < known.number && known.at >= askedAt) return
+    this.#told.set(scale, { number, at: now })
+  }
+
+  /** The highest number on that scale that the route is known to have come to; null when none is known. */
+  at(scale: Scale): number | null {
+    let highest: number | null = null
+    for (const other of settledFrom(scale)) {
+      const told = this.#told.get(other)
+      if (told !== undefined && told.number > (highest ?? -1)) highest = told.number
+    }
+    return highest
+  }
+}
