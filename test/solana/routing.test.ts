@@ -16,7 +16,7 @@ const head = 5_000
 const genesisHash = '7'.repeat(32)
 const node = (options: object = {}) => startSocketNode(t, { head, genesisHash, ...options })
 
-/** Each scenario has a network of its own with two nodes; the first is asked first where nothing speaks against it. */
+/** Each scenario has a network and two nodes of its own; the first is asked first where nothing speaks against it. */
 const nodes: Readonly<Record<string, readonly [ScriptedSocketNode, ScriptedSocketNode]>> = {
   unwell: [await node(), await node()],
   'both-unwell': [await node(), await node()],
@@ -59,7 +59,6 @@ await until('every route has been looked at', async () => {
   const seen = await routesOf(gateway)
   return seen.every(({ head, healthy }) => head !== null || !healthy)
 })
-// The last question of a look: after it all that it tells is known.
 await nodes['pruned']![1].arrived('minimumLedgerSlot')
 await Promise.all(
   Object.entries(nodes).flatMap(([slug, [a, b]]) => [
@@ -89,12 +88,11 @@ async function scene(slug: string): Promise<Scene> {
 /** Everything that asks for a slot that is too old is refused over each transport, and nothing is sent. */
 async function isMissing(t: Test, { access, a, b }: Scene, method: string, params: unknown): Promise<void> {
   const before = a.count(method) + b.count(method)
-  const expected = { reason: 'capability_missing', family: 'solana', id: '1' } as const
   const data = { capability: 'archive' }
+  const expected = { reason: 'capability_missing', family: 'solana', id: '1', data } as const
   const body = message(method, params)
-  refused(t, await access.post(body), { ...expected, data })
-  for (const item of rawItems((await access.post(`[${body},${body}]`)).text))
-    refusedItem(t, item, { ...expected, data })
+  refused(t, await access.post(body), expected)
+  for (const item of rawItems((await access.post(`[${body},${body}]`)).text)) refusedItem(t, item, expected)
   const client = await openClient(t, access)
   t.match(await client.call(method, params), { error: { code: 503, data } })
   t.equal(a.count(method) + b.count(method), before, `${method} was not sent`)
@@ -225,7 +223,6 @@ t.test('what is signed by a blockhash goes to the node that gave it out', async 
   ]
   t.equal(await sent('getFees', [{ minContextSlot: head + 10 }]), 'b')
   t.equal(await sent('sendTransaction', [elder.base58], another), 'b')
-  // By another endpoint, which was shown nothing.
   for (const [method, params] of calls) {
     t.equal(await sent(method, params(own), another), 'b', method)
     t.equal(await sent(method, params(stranger), another), 'a', `${method} by a blockhash that is not ours`)
