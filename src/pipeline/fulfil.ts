@@ -52,12 +52,8 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   const slots = family === 'solana' ? slotRead(row, method, call.params, slug, blockhashes) : null
   const need = needOf(row.rule, span, floors.of(reader, slug, slots?.scale), slots)
   const { params, routes } = found
-  const askedAt = context.live.now()
   const { answer, route } = await forward({ network, row, method, params, routes, need }, mode, context)
   if (answer.kind === 'result')
-    remember(
-      { ...{ network, method, span, slots, reader, route, askedAt }, result: answer.result },
-      context.live,
-    )
+    remember({ ...{ network, method, span, slots, reader, route }, result: answer.result }, context.live)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }

@@ -19,9 +19,10 @@ export interface Shown {
   /** The route that answered. */
   readonly route: string | null
   readonly result: Raw
-  /** Milliseconds since the Unix epoch. */
-  readonly askedAt: number
 }
+
+/** Methods whose answer a transaction may be signed by; the older ones are off unless an operator needs them. */
+const GIVE_BLOCKHASH = new Set(['getLatestBlockhash', 'getRecentBlockhash', 'getFees'])
 
 /** Takes note of an answer. */
 export function remember(
@@ -36,7 +37,7 @@ export function remember(
   }
   const numbers = shownSlots(method, slots.commitment, result)
   for (const [scale, number] of numbers) note(shown, scale, number, live)
-  if (method !== 'getLatestBlockhash' || shown.route === null) return
+  if (!GIVE_BLOCKHASH.has(method) || shown.route === null) return
   const blockhash = shownBlockhash(result)
   if (blockhash === null) return
   const { network, route } = shown
@@ -45,11 +46,11 @@ export function remember(
 }
 
 function note(
-  { network, reader, route, askedAt }: Shown,
+  { network, reader, route }: Shown,
   scale: Scale,
   number: number,
   { floors, upstreams, now }: Pick<Live, 'floors' | 'upstreams' | 'now'>,
 ): void {
   floors.show(reader, network.slug, number, scale)
-  if (route !== null) upstreams.learnHead(network, route, number, now(), scale, askedAt)
+  if (route !== null) upstreams.learnHead(network, route, number, now(), scale)
 }

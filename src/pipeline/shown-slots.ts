@@ -26,7 +26,7 @@ export function shownSlots(method: string, commitment: Commitment, result: Raw):
   return context === undefined ? [] : numbered(commitment, memberOf(context, 'slot'))
 }
 
-/** The blockhash that getLatestBlockhash answered with; null when it did not. */
+/** The blockhash in the answer of getLatestBlockhash and its elders; null when there is none. */
 export function shownBlockhash(result: Raw): string | null {
   const value = result.charCodeAt(0) === 123 ? memberOf(result, 'value') : null
   const blockhash = value?.charCodeAt(0) === 123 ? memberOf(value, 'blockhash') : null

@@ -12,11 +12,16 @@ interface Told {
 export class Slots {
   readonly #told = new Map<Scale, Told>()
 
-  /** Takes in a number from an answer to what was asked at `askedAt`; an older answer does not undo a newer one. */
+  /** Takes in what a look that began at `askedAt` was told: that can be less, unless more was shown meanwhile. */
   tell(scale: Scale, number: number, askedAt: number, now: number): void {
     const known = this.#told.get(scale)
     if (known !== undefined && number < known.number && known.at >= askedAt) return
     this.#told.set(scale, { number, at: now })
+  }
+
+  /** Takes in a number that an answer or a message has shown. */
+  show(scale: Scale, number: number, now: number): void {
+    if (number > (this.#told.get(scale)?.number ?? -1)) this.#told.set(scale, { number, at: now })
   }
 
   /** The highest number on that scale that the route is known to have come to; null when none is known. */

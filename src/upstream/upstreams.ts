@@ -139,16 +139,9 @@ export class Upstreams {
   }
 
   /** A route has shown a block in a call's answer: newer than what it was last asked for. */
-  learnHead(
-    network: Network,
-    id: string,
-    head: number,
-    now: number,
-    scale: Scale = 'head',
-    askedAt = now,
-  ): void {
+  learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): void {
     const live = this.get(id)
-    if (scale !== 'head') live?.slots.tell(scale, head, askedAt, now)
+    if (scale !== 'head') live?.slots.show(scale, head, now)
     if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head)) return
     live.head = head
     this.#tips.update(network.slug, this.of(network), now)

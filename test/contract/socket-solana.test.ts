@@ -8,7 +8,17 @@ import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { openClient, type SocketClient } from '../support/socket-client.ts'
 
 /** Every scenario has a network with two nodes of its own: the first one serves until it is taken down. */
-const slugs = ['once', 'received', 'going-on', 'missed', 'pending', 'failed', 'early', 'shared'] as const
+const slugs = [
+  'once',
+  'received',
+  'going-on',
+  'missed',
+  'pending',
+  'failed',
+  'early',
+  'unwell',
+  'shared',
+] as const
 const pairs = new Map<string, { readonly a: ScriptedSocketNode; readonly b: ScriptedSocketNode }>()
 for (const slug of slugs) pairs.set(slug, { a: await startSocketNode(t), b: await startSocketNode(t) })
 const gateway = await startGateway(t, {
@@ -195,4 +205,17 @@ t.test('a notification that outruns its reply and is the last one', async t => {
   const subscription = await client.subscribe('signatureSubscribe', [signature('early')])
   t.strictSame(await client.notified(subscription, 1), [{ context: { slot: 3 }, value: { err: null } }])
   await isOver(t, client, subscription)
+})
+
+t.test('a node that is behind carries nothing; what it says of the params is final', async t => {
+  const { a, b, client } = await start(t, 'unwell')
+  a.onSubscribe(() => ({
+    error: '{"code":-32005,"message":"Node is behind by 42 slots","data":{"numSlotsBehind":42}}',
+  }))
+  await client.subscribe('slotSubscribe')
+  t.equal(b.live('slotSubscribe').length, 1)
+  const wrong = { code: -32602, message: 'Invalid param: WrongSize' }
+  a.onSubscribe(() => ({ error: JSON.stringify(wrong) }))
+  t.strictSame((await client.call('accountSubscribe', ['x'])).error, wrong)
+  t.equal(b.live('accountSubscribe').length, 0)
 })

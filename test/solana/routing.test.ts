@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
@@ -17,7 +16,7 @@ const head = 5_000
 const genesisHash = '7'.repeat(32)
 const node = (options: object = {}) => startSocketNode(t, { head, genesisHash, ...options })
 
-/** Each scenario has a network of its own with two nodes; the first is asked first where nothing speaks against it. */
+/** Each scenario has a network and two nodes of its own; the first is asked first where nothing speaks against it. */
 const nodes: Readonly<Record<string, readonly [ScriptedSocketNode, ScriptedSocketNode]>> = {
   unwell: [await node(), await node()],
   'both-unwell': [await node(), await node()],
@@ -38,6 +37,7 @@ nodes['both-unwell']![1].on('getHealth', unhealthy(200))
 nodes['pruned']![1].on('getFirstAvailableBlock', error('{"code":-32601,"message":"Method not found"}'))
 
 const archives = ['history', 'old']
+const methods = { getFees: { enabled: true, commitment: 0 } }
 const routes = Object.entries(nodes).flatMap(([slug, [a, b]]): RouteYaml[] => [
   { id: `${slug}-a`, network: slug, http: a.url, ws: a.wsUrl },
   {
@@ -47,7 +47,10 @@ const routes = Object.entries(nodes).flatMap(([slug, [a, b]]): RouteYaml[] => [
 ])
 const gateway = await startGateway(t, {
   networks: Object.fromEntries(
-    Object.keys(nodes).map(slug => [slug, { family: 'solana', chainId: `solana-${slug}`, genesisHash }]),
+    Object.keys(nodes).map(slug => [
+      slug,
+      { family: 'solana', chainId: `solana-${slug}`, genesisHash, methods },
+    ]),
   ),
   routes,
 })
@@ -56,7 +59,6 @@ await until('every route has been looked at', async () => {
   const seen = await routesOf(gateway)
   return seen.every(({ head, healthy }) => head !== null || !healthy)
 })
-// The last question of a look: after it all that it tells is known.
 await nodes['pruned']![1].arrived('minimumLedgerSlot')
 await Promise.all(
   Object.entries(nodes).flatMap(([slug, [a, b]]) => [
@@ -86,12 +88,11 @@ async function scene(slug: string): Promise<Scene> {
 /** Everything that asks for a slot that is too old is refused over each transport, and nothing is sent. */
 async function isMissing(t: Test, { access, a, b }: Scene, method: string, params: unknown): Promise<void> {
   const before = a.count(method) + b.count(method)
-  const expected = { reason: 'capability_missing', family: 'solana', id: '1' } as const
   const data = { capability: 'archive' }
+  const expected = { reason: 'capability_missing', family: 'solana', id: '1', data } as const
   const body = message(method, params)
-  refused(t, await access.post(body), { ...expected, data })
-  for (const item of rawItems((await access.post(`[${body},${body}]`)).text))
-    refusedItem(t, item, { ...expected, data })
+  refused(t, await access.post(body), expected)
+  for (const item of rawItems((await access.post(`[${body},${body}]`)).text)) refusedItem(t, item, expected)
   const client = await openClient(t, access)
   t.match(await client.call(method, params), { error: { code: 503, data } })
   t.equal(a.count(method) + b.count(method), before, `${method} was not sent`)
@@ -122,15 +123,14 @@ t.test('a node with another genesis serves nothing', async t => {
 
 t.test('slots that a route keeps no more go to an archive, before anything is sent', async t => {
   const { sent, a } = await scene('history')
-  const reads: [method: string, more: unknown[]][] = [
-    ['getBlock', [{ maxSupportedTransactionVersion: 0 }]],
-    ['getBlocks', [1_500]],
-    ['getBlocksWithLimit', [5]],
-    ['getBlockTime', []],
-  ]
-  for (const [method, more] of reads) {
-    t.equal(await sent(method, [1_000, ...more]), 'a', `${method} at the oldest slot that it keeps`)
-    t.equal(await sent(method, [999, ...more]), 'b', `${method} below it`)
+  const more: Record<string, unknown[]> = { getBlock: [{}], getBlocks: [1_500], getBlocksWithLimit: [5] }
+  for (const method of ['getBlock', 'getBlocks', 'getBlocksWithLimit', 'getBlockTime']) {
+    t.equal(
+      await sent(method, [1_000, ...(more[method] ?? [])]),
+      'a',
+      `${method} at the oldest that it keeps`,
+    )
+    t.equal(await sent(method, [999, ...(more[method] ?? [])]), 'b', `${method} below it`)
   }
   t.equal(await sent('getBlockCommitment', [999]), 'a', 'this one is not about what is kept')
   t.equal(await sent('getLeaderSchedule', [999]), 'a')
@@ -208,11 +208,11 @@ t.test('block heights do not go back either', async t => {
 t.test('what is signed by a blockhash goes to the node that gave it out', async t => {
   const { access, a, b, sent } = await scene('hash')
   const another = await account.another('hash')
-  const own = randomTransaction()
-  const stranger = randomTransaction(randomBytes(32))
-  const value = { blockhash: own.blockhash, lastValidBlockHeight: 6_000 }
+  const [own, stranger, elder] = [randomTransaction(), randomTransaction(), randomTransaction()]
+  const given = (blockhash: string) =>
+    result(`{"context":{"slot":${head}},"value":{"blockhash":"${blockhash}"}}`)
   // At a slot to which both have come: nothing but the blockhash speaks for either.
-  b.on('getLatestBlockhash', result(JSON.stringify({ context: { slot: head }, value })))
+  b.on('getLatestBlockhash', given(own.blockhash)).on('getFees', given(elder.blockhash))
   t.equal(await sent('getLatestBlockhash', [{ minContextSlot: head + 10 }]), 'b')
   const calls: [method: string, params: (one: typeof own) => unknown[]][] = [
     ['sendTransaction', one => [one.base58]],
@@ -221,7 +221,8 @@ t.test('what is signed by a blockhash goes to the node that gave it out', async 
     ['isBlockhashValid', one => [one.blockhash]],
     ['getFeeForMessage', one => [one.message]],
   ]
-  // By another endpoint, which was shown nothing.
+  t.equal(await sent('getFees', [{ minContextSlot: head + 10 }]), 'b')
+  t.equal(await sent('sendTransaction', [elder.base58], another), 'b')
   for (const [method, params] of calls) {
     t.equal(await sent(method, params(own), another), 'b', method)
     t.equal(await sent(method, params(stranger), another), 'a', `${method} by a blockhash that is not ours`)

@@ -17,15 +17,21 @@ t.test('what is finalized is confirmed and processed too, not the other way roun
   t.end()
 })
 
-t.test('an answer that was on its way does not undo a newer one; a node that went back is believed', t => {
-  const slots = new Slots()
-  slots.tell('processed', 100, 10, 20)
-  slots.tell('processed', 90, 15, 25)
-  t.equal(slots.at('processed'), 100)
-  slots.tell('processed', 90, 30, 31)
-  t.equal(slots.at('processed'), 90)
-  t.end()
-})
+t.test(
+  'a look does not undo what was shown meanwhile; a node that went back is believed when it is asked',
+  t => {
+    const slots = new Slots()
+    slots.tell('processed', 100, 10, 20)
+    slots.tell('processed', 90, 15, 25)
+    slots.show('processed', 95, 26)
+    t.equal(slots.at('processed'), 100)
+    slots.tell('processed', 90, 30, 31)
+    t.equal(slots.at('processed'), 90)
+    slots.show('processed', 92, 32)
+    t.equal(slots.at('processed'), 92)
+    t.end()
+  },
+)
 
 t.test('floors hold for a reader, a network and how settled the read is', t => {
   const floors = new Floors()

@@ -4,7 +4,7 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
-import type { Route } from '../../snapshot/types.ts'
+import type { Family, Route } from '../../snapshot/types.ts'
 import { classOf } from '../node-errors.ts'
 import { GapTooWide } from './gap.ts'
 import type { GapFiller } from './gap.ts'
@@ -29,6 +29,7 @@ export interface Listener {
 export interface SharedOptions {
   readonly method: string
   readonly params: Raw
+  readonly family: Family
   readonly unsubscribe: string
   readonly filler: GapFiller
   readonly sockets: UpstreamSockets
@@ -89,7 +90,7 @@ export class SharedSubscription {
 
   /** Subscribes on the first route that takes it. A node's error about the call itself is final. */
   async #attach(): Promise<Begun> {
-    const { method, params, sockets, routes } = this.#options
+    const { method, params, family, sockets, routes } = this.#options
     let last: Exclude<Begun, 'begun'> = refuse('no_route')
     for (const route of routes()) {
       if (this.#over) break
@@ -102,7 +103,7 @@ export class SharedSubscription {
       if (reply === null || 'kind' in reply) {
         sockets.release(socket)
         // What another route may not have is no last word.
-        if (reply?.kind === 'error' && classOf(reply) === null) return reply
+        if (reply?.kind === 'error' && classOf(reply, family) === null) return reply
         last = reply?.kind === 'error' ? reply : refuse('upstream_error')
         continue
       }

@@ -97,6 +97,7 @@ export class Subscriptions {
   ): Entry {
     const shared = new SharedSubscription({
       ...{ method, params, sockets: this.#sockets, filler: fillerOf(method, params) },
+      family: network.family,
       unsubscribe: row.rule.subscribe ?? '',
       routes: () => this.#carriers(network, method),
       headOf: routeId => this.#upstreams.get(routeId)?.head ?? null,
