@@ -18,6 +18,8 @@ const MiB = 2 ** 20
 
 /** How hard the gateway is tried. */
 export interface MixedLoad {
+  /** Seconds after which memory is looked at for the first time. */
+  readonly warmUp: number
   readonly seconds: number
   /** Sockets that send a byte now and then. */
   readonly slow: number
@@ -28,7 +30,7 @@ export interface MixedLoad {
 }
 
 /** Good calls at a fixed rate among everything that means no good: none is lost, and nothing is left behind. */
-export async function mixedLoad(t: Test, { seconds, slow, good, maxLag }: MixedLoad): Promise<void> {
+export async function mixedLoad(t: Test, { warmUp, seconds, slow, good, maxLag }: MixedLoad): Promise<void> {
   const node = (await startNode(t, { chainId: 1001 })).on('web3_sha3', echo)
   const gateway = await startGateway(t, {
     networks: { alpha: { chainId: 1001, public: true } },
@@ -45,17 +47,8 @@ export async function mixedLoad(t: Test, { seconds, slow, good, maxLag }: MixedL
     return steadyLoad(access, good, bodyOf, () => performance.now() - begin > duration * 1000)
   }
   const filesBefore = await files(gateway)
-  // What the first calls bring into memory is the program's, not the crowd's.
-  await loaded(2)
-  const memoryBefore = memoryIsVisible ? await resident(gateway.pid) : 0
-
-  const crowd = new HostileCrowd(gateway.port)
   const request = (path: string, body: string, headers = '') =>
     `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`
-  crowd.flood('bad keys', '127.0.0.2', 10, request(`/alpha/v1/rpc/tg_${'a'.repeat(38)}`, bodyOf(1)))
-  crowd.flood('over the rate', '127.0.0.3', 10, request(greedy.path, bodyOf(1)))
-  for (const last of [4, 5, 6, 7])
-    crowd.slowloris(`127.0.0.${last}`, slow / 4, request(greedy.path, bodyOf(1), `X: ${'a'.repeat(200)}\r\n`))
   const chunked = `POST ${greedy.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
   const mutated = [
     request(greedy.path, bodyOf(1)),
@@ -68,8 +61,26 @@ export async function mixedLoad(t: Test, { seconds, slow, good, maxLag }: MixedL
     `GET ${greedy.path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
   ]
   const seed = Date.now() % 1_000_000
-  crowd.mutants('127.0.0.8', 10, seed, mutated)
+  const gather = () => {
+    const crowd = new HostileCrowd(gateway.port)
+    crowd.flood('bad keys', '127.0.0.2', 10, request(`/alpha/v1/rpc/tg_${'a'.repeat(38)}`, bodyOf(1)))
+    crowd.flood('over the rate', '127.0.0.3', 10, request(greedy.path, bodyOf(1)))
+    for (const last of [4, 5, 6, 7])
+      crowd.slowloris(
+        `127.0.0.${last}`,
+        slow / 4,
+        request(greedy.path, bodyOf(1), `X: ${'a'.repeat(200)}\r\n`),
+      )
+    crowd.mutants('127.0.0.8', 10, seed, mutated)
+    return crowd
+  }
+  // What the first of them bring into memory is the program's: what a minute adds to it would go on growing.
+  const first = gather()
+  await loaded(warmUp)
+  await first.stop()
+  const memoryBefore = memoryIsVisible ? await resident(gateway.pid) : 0
 
+  const crowd = gather()
   const watch = watchLoop(gateway)
   const calls = await loaded(seconds)
   const { lag, healthy } = await watch()
