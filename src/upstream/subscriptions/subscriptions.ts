@@ -46,8 +46,7 @@ export class Subscriptions {
   ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
     const params = compact(call.params)
     const key = `${network.slug} ${call.method} ${params}`
-    const entry =
-      this.#entries.get(key) ?? this.#start(key, network.slug, row, { method: call.method, params })
+    const entry = this.#entries.get(key) ?? this.#start(key, network, row, { method: call.method, params })
     const { shared } = entry
     if (entry.grace !== null) clearTimeout(entry.grace)
     entry.grace = null
@@ -91,21 +90,21 @@ export class Subscriptions {
 
   #start(
     key: string,
-    network: string,
+    { slug, family }: Network,
     row: MethodRow,
     { method, params }: { readonly method: string; readonly params: Raw },
   ): Entry {
     const shared = new SharedSubscription({
       ...{ method, params, sockets: this.#sockets, filler: fillerOf(method, params) },
-      family: network.family,
+      family,
       unsubscribe: row.rule.subscribe ?? '',
-      routes: () => this.#carriers(network, method),
+      routes: () => this.#carriers(slug, method),
       headOf: routeId => this.#upstreams.get(routeId)?.head ?? null,
       onOver: () => {
         if (this.#entries.get(key)?.shared === shared) this.#entries.delete(key)
       },
     })
-    const entry: Entry = { network, shared, grace: null }
+    const entry: Entry = { network: slug, shared, grace: null }
     this.#entries.set(key, entry)
     return entry
   }
