@@ -11,6 +11,7 @@ import { Metrics } from './observe/metrics.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, listen, orAfter } from './server/listen.ts'
+import { openDashboard } from './open-dashboard.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import { loadApart } from './reload/loader.ts'
@@ -87,7 +88,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     log,
   })
   const state = { draining: false }
-  const listener = makePublicListener(gateway, settings)
+  const listener = makePublicListener(gateway, settings, openDashboard(gateway, stores.accounts))
   const routes = adminRoutes({ gateway, metrics, state, reloader, sockets: listener.sockets })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
@@ -150,7 +151,7 @@ function makeGateway(
       badKeys: new BadKeys(),
     },
     ...{ subscriptions, subscriptionSlots: new Slots() },
-    management: makeManagement(accounts, ledger, meter),
+    management: makeManagement({ accounts, ledger, meter, upstreams, tips }),
     observer: makeObserver(metrics, log),
     now: Date.now,
   })

@@ -5,6 +5,8 @@ import type { Gateway } from '../gateway.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { addressReader } from './address.ts'
 import type { ClientAddress } from './address.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
+import type { DashboardParts } from './dashboard/door.ts'
 import { handleRequest } from './rpc.ts'
 import type { ClientSockets } from './client-sockets.ts'
 import { takeUpgrades } from './upgrade.ts'
@@ -27,6 +29,7 @@ export interface PublicListener {
 export function makePublicListener(
   gateway: Gateway,
   { limits, timeouts, trustedProxies }: GatewayConfig,
+  openDashboard: (address: DashboardParts['address']) => Dashboard = () => () => null,
 ): PublicListener {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -50,7 +53,7 @@ export function makePublicListener(
     }
     return read(request)
   }
-  const options = { gateway, address }
+  const options = { gateway, address, dashboard: openDashboard(address) }
   server.on('request', (request, response) => {
     // A client that resets its connection is no error of ours.
     response.on('error', () => undefined)

@@ -7,6 +7,7 @@ import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import { columnOf } from '../pipeline/caller.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { ClientAddress } from './address.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
 import { isJson, readBody } from './body.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { HttpSink } from './http-sink.ts'
@@ -19,6 +20,7 @@ import type { Target } from './target.ts'
 /** What the listener knows besides the gateway. */
 export interface RpcOptions {
   readonly gateway: Gateway
+  readonly dashboard: Dashboard
   readonly address: (request: IncomingMessage) => ClientAddress
 }
 
@@ -34,13 +36,20 @@ export interface Visit {
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, address }: RpcOptions,
+  { gateway, dashboard, address }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
   const { origin } = request.headers
   const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
   const visit: Visit = { request, response, requestId: nextRequestId(), cors }
-  const target = readTarget(request, gateway)
+  const asked = readTarget(request, gateway)
+  const page = !isRefusal(asked) && asked.kind === 'page' ? dashboard(asked.path) : null
+  if (page !== null) {
+    const { requestId } = visit
+    await page({ request, response, requestId, refused: reason => gateway.live.observer.refused(reason) })
+    return
+  }
+  const target = rpcOnly(asked)
   if (isRefusal(target)) {
     refuseEarly(visit, target, 'evm', gateway)
     return
@@ -72,13 +81,17 @@ export async function handleRequest(
 }
 
 /** What is asked for, or the first check that fails. */
-export function readTarget(request: IncomingMessage, gateway: Gateway): (Target & { kind: 'rpc' }) | Refusal {
+export function readTarget(request: IncomingMessage, gateway: Gateway): Target | Refusal {
   const hosts = request.rawHeaders.filter(
     (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
   )
   if (hosts.length !== 1) return refuse('invalid_request', 'Send exactly one Host header')
-  const target = findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
-  return target.kind === 'rpc' ? target : refuse('not_found')
+  return findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
+}
+
+/** Where a call goes; anything else is not found. */
+export function rpcOnly(asked: Target | Refusal): (Target & { kind: 'rpc' }) | Refusal {
+  return isRefusal(asked) || asked.kind === 'rpc' ? asked : refuse('not_found')
 }
 
 function checkMedia(request: IncomingMessage): Refusal | null {

@@ -19,7 +19,7 @@ import { corsHeaders } from './cors.ts'
 import { handBack } from './hand-back.ts'
 import { isEnding } from './linger.ts'
 import { nextRequestId } from './request-id.ts'
-import { readTarget, refuseEarly } from './rpc.ts'
+import { readTarget, refuseEarly, rpcOnly } from './rpc.ts'
 import type { SocketGate } from './socket-gate.ts'
 
 /** What the upgrade needs to know. */
@@ -92,7 +92,7 @@ function admit(
   address: UpgradeOptions['address'],
   sockets: ClientSockets,
 ): Admitted | Refusal {
-  const target = readTarget(request, gateway)
+  const target = rpcOnly(readTarget(request, gateway))
   if (isRefusal(target)) return target
   const { network, key } = target
   const { origin } = request.headers
@@ -118,7 +118,7 @@ function refuseUpgrade(request: IncomingMessage, socket: Socket, refusal: Refusa
   })
   const { origin } = request.headers
   const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
-  const target = readTarget(request, gateway)
+  const target = rpcOnly(readTarget(request, gateway))
   const column = columnOf(isRefusal(target) ? null : target.network)
   const visit = { request, response, requestId: nextRequestId(), cors }
   refuseEarly(
