@@ -77,7 +77,10 @@ function Capability({ name, routes, healthy }: Routes & { name: string }) {
       ? ['none', 'not offered']
       : healthy === 0
         ? ['down', 'down now']
-        : ['', `${figure(healthy)} of ${count(routes, 'route')}`]
+        : [
+            '',
+            healthy === routes ? count(routes, 'route') : `${figure(healthy)} of ${count(routes, 'route')}`,
+          ]
   return (
     <li class={tone}>
       <span>{name}</span> <small>{told}</small>

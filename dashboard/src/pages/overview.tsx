@@ -78,9 +78,15 @@ function Quota({ requests, used, resetsAt }: NonNullable<Account['quota']>) {
       <strong class="figure">
         {figure(used)} <small>of {figure(requests)} requests</small>
       </strong>
-      <progress value={Math.min(used, requests)} max={requests} aria-label="Quota used" />
+      <progress
+        class={used < requests ? '' : 'spent'}
+        value={Math.min(used, requests)}
+        max={requests}
+        aria-label="Quota used"
+      />
       <span class="quiet-text">
-        {share(used, requests)} used · resets on {day(resetsAt)} (UTC)
+        {used < requests ? `${share(used, requests)} used` : 'Used up: calls are refused until then'} · resets
+        on {day(resetsAt)} (UTC)
       </span>
     </>
   )

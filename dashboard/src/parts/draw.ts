@@ -31,7 +31,7 @@ function make(place: HTMLElement, { steps, series, by }: Drawn): uPlot {
   const style = getComputedStyle(place)
   const colour = (name: string): string => style.getPropertyValue(name).trim()
   const step = stepOf(by)
-  const bars = uPlot.paths.bars!({ size: [0.72, 48], align: 1, radius: 0.12 })
+  const bars = uPlot.paths.bars!({ size: [0.72, 48], align: 0, radius: 0.12 })
   const axis = { stroke: colour('--plot-text'), font: `12px ${style.fontFamily}` }
   const lines = { stroke: colour('--plot-line'), width: 1 }
   const options: uPlot.Options = {
@@ -42,7 +42,7 @@ function make(place: HTMLElement, { steps, series, by }: Drawn): uPlot {
     cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
     tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     scales: {
-      x: { time: true, range: (_, min, max) => [min, max + step] },
+      x: { time: true, range: (_, min, max) => [min - step / 2, max + step / 2] },
       y: { range: (_, __, max) => [0, Math.max(4, max * 1.05)] },
     },
     axes: [

@@ -81,7 +81,9 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
           checked={manages}
           onChange={event => setManages(event.currentTarget.checked)}
         />
-        May manage the account <small>service_* calls, and signing in here</small>
+        <span>
+          May manage the account <small>service_* calls, and signing in here</small>
+        </span>
       </label>
       {problem !== '' && (
         <p class="notice bad" role="alert">

@@ -1,12 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { signOut } from '../api/session.ts'
 import { sentence } from '../api/failure.ts'
+import { useEffect } from 'preact/hooks'
 import { account } from '../data/account.ts'
+import { keepFresh } from '../data/fresh.ts'
 import { linkTo, PAGES, route } from '../route.ts'
 import { say } from './toast.tsx'
 
 /** What surrounds every page: the way to the others, and out. */
 export function Shell({ children }: { children: ComponentChildren }) {
+  useEffect(() => keepFresh(account), [])
   const leave = (): void => void signOut().catch((error: unknown) => say(sentence(error)))
   return (
     <>

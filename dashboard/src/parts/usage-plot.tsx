@@ -47,7 +47,7 @@ function Legend({ what, series }: { what: string; series: readonly Series[] }) {
             <th scope="col" class="number">
               Requests
             </th>
-            <th scope="col" class="number">
+            <th scope="col" class="number calls">
               Calls
             </th>
             <th scope="col" class="number">
@@ -59,11 +59,13 @@ function Legend({ what, series }: { what: string; series: readonly Series[] }) {
           {series.map(({ label, colour, sum }) => (
             <tr key={label}>
               <th scope="row">
-                <span class={`swatch series-${colour}`} />
-                {label}
+                <span class="legend">
+                  <span class={`swatch series-${colour}`} />
+                  {label}
+                </span>
               </th>
               <td class="number">{figure(sum.requests)}</td>
-              <td class="number">{figure(sum.calls)}</td>
+              <td class="number calls">{figure(sum.calls)}</td>
               <td class="number">{share(sum.errors, sum.calls)}</td>
             </tr>
           ))}
