@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 
 interface Props {
@@ -19,7 +19,7 @@ export function Dialog({ title, action, danger = false, ready = true, onSubmit, 
   const titleId = useId()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
-  useEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     setBusy(true)

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 let first = true
 
 /** The heading of a page. It takes the focus when the page has changed, so that a keyboard or a screen reader starts there. */
 export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Tollgate`
     if (!first) heading.current?.focus({ preventScroll: true })
     if (!first) scrollTo(0, 0)

@@ -53,16 +53,15 @@ export function SecretLine({ endpoint, field, label, secrets }: Props) {
 
 /** Shows the secrets, or hides them again. */
 export function RevealButton({ name, secrets, toggle }: ReturnType<typeof useSecrets> & { name: string }) {
-  const shown = secrets !== null
+  const word = secrets === null ? 'Reveal' : 'Hide'
   return (
     <button
       type="button"
       class="quiet small"
-      aria-pressed={shown}
-      aria-label={`Reveal the key of ${name}`}
+      aria-label={`${word} the key of ${name}`}
       onClick={() => void toggle()}
     >
-      {shown ? 'Hide' : 'Reveal'}
+      {word}
     </button>
   )
 }
