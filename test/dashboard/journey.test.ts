@@ -212,6 +212,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await page.getByRole('textbox', { name: 'Name' }).fill('short')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'short' }).waitFor()
+    t.equal(await page.title(), 'short · Tollgate')
 
     await button('Delete').click()
     const dialog = page.getByRole('dialog')

@@ -4,7 +4,7 @@ import { withAccounts } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { HttpReply } from '../support/http.ts'
 import { startNode } from '../support/scripted-node.ts'
-import { within } from '../support/until.ts'
+import { until } from '../support/until.ts'
 import { createOwner } from './support/owner.ts'
 import { reasonOf, Visitor } from './support/visitor.ts'
 
@@ -230,7 +230,7 @@ t.test('a key that may not manage its account does not sign in, nor one from the
 t.test(
   'rotating the token, suspending the account and deleting the key end its sessions within a second',
   async t => {
-    const ends: [string, (mine: typeof owner) => Promise<unknown>, boolean][] = [
+    const cases: [string, (mine: typeof owner) => Promise<unknown>, boolean][] = [
       ['rotate', mine => withAccounts(gateway, all => all.rotateToken(mine.accountId)), true],
       ['suspend', mine => withAccounts(gateway, all => all.setStatus(mine.accountId, 'suspended')), true],
       [
@@ -239,15 +239,14 @@ t.test(
         false,
       ],
     ]
-    for (const [what, end, both] of ends) {
+    for (const [what, end, both] of cases) {
       const mine = await createOwner(gateway, 'alpha')
       const [byToken, byKey, other] = [await signedIn(mine.token), await signedIn(mine.key), await signedIn()]
       await end(mine)
-      const ended = async (by: Visitor) => {
-        while (await opens(by));
-      }
-      await within(`${what} ends the session of the key`, ended(byKey), 1_000)
-      if (both) await within(`${what} ends the session of the token`, ended(byToken), 1_000)
+      const ends = (by: Visitor, whose: string) =>
+        until(`${what} ends the session of the ${whose}`, async () => !(await opens(by)), 1_000)
+      await ends(byKey, 'key')
+      if (both) await ends(byToken, 'token')
       else t.ok(await opens(byToken), 'the session of the token goes on')
       t.ok(await opens(other), "another account's goes on")
     }

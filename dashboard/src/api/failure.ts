@@ -30,5 +30,7 @@ export async function ask(path: string, method: string, body?: unknown): Promise
 
 /** What to tell of anything that was thrown. */
 export function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const wait = error instanceof Failure ? Math.ceil(error.retryAfterMs / 1000) : 0
+  return wait === 0 ? error.message : `${error.message}. Try again in ${wait} s.`
 }

@@ -8,8 +8,12 @@ export function Heading({ title, children }: { title: string; children?: Compone
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     document.title = `${title} · Tollgate`
-    if (!first) heading.current?.focus({ preventScroll: true })
-    if (!first) scrollTo(0, 0)
+  }, [title])
+  useLayoutEffect(() => {
+    if (!first) {
+      heading.current?.focus({ preventScroll: true })
+      scrollTo(0, 0)
+    }
     first = false
   }, [])
   return (

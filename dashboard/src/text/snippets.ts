@@ -4,7 +4,7 @@ import type { NetworkStatus } from '../api/types.ts'
 /** A program for one tool. */
 export interface Snippet {
   readonly tool: string
-  code(url: string): string
+  readonly code: (url: string) => string
 }
 
 const call = (method: string): string => `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[]}`
