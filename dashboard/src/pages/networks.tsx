@@ -64,11 +64,8 @@ function NetworkCard({ name, slug, chainId, head, routes, healthy, capabilities,
 
 function Health({ routes, healthy }: Routes) {
   if (healthy === 0) return <Pill tone="bad">down</Pill>
-  return (
-    <Pill
-      tone={healthy === routes ? 'good' : 'off'}
-    >{`${figure(healthy)} of ${count(routes, 'route')} up`}</Pill>
-  )
+  if (healthy === routes) return <Pill tone="good">{`${count(routes, 'route')} up`}</Pill>
+  return <Pill tone="off">{`${figure(healthy)} of ${count(routes, 'route')} up`}</Pill>
 }
 
 function Capability({ name, routes, healthy }: Routes & { name: string }) {
