@@ -33,6 +33,9 @@ export interface Tab {
   readonly complaints: string[]
 }
 
+/** The browser's own line about a reply that the program understands: signed out, wrong secret, wait a moment. */
+const EXPECTED = /^Failed to load resource: .* status of (401|429) /
+
 /** Opens a page in a profile of its own. */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
@@ -40,7 +43,8 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
   const complaints: string[] = []
   page.on('pageerror', error => complaints.push(String(error)))
   page.on('console', message => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    const text = message.text()
+    if (['error', 'warning'].includes(message.type()) && !EXPECTED.test(text)) complaints.push(text)
   })
   return { page, complaints }
 }
