@@ -1,11 +1,12 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
+import { answerExplain } from './answer-explain.ts'
 import type { Gateway } from './gateway.ts'
-import { rawJson } from './jsonrpc/raw.ts'
 import type { Metrics } from './observe/metrics.ts'
-import { explain } from './pipeline/explain.ts'
+import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
-import type { AdminReply, AdminRoutes } from './server/admin-listener.ts'
+import type { AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
+import type { ClientStreams } from './server/client-streams.ts'
 import type { LiveRoute } from './upstream/live-route.ts'
 import type { Network } from './snapshot/types.ts'
 
@@ -14,6 +15,7 @@ export interface AdminParts {
   readonly gateway: Gateway
   readonly metrics: Metrics
   readonly sockets: ClientSockets
+  readonly streams: ClientStreams
   readonly state: { readonly draining: boolean }
   readonly reloader: Reloader
 }
@@ -30,11 +32,12 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
         : { status: 200, text: 'ok\n', type: 'text/plain' },
     'GET /metrics': async () => ({
       status: 200,
-      text: await metrics.registry.metrics(),
+      text: await metrics.text(),
       type: metrics.registry.contentType,
     }),
-    'GET /status': () => ({ status: 200, json: status(parts) }),
+    'GET /status': async () => ({ status: 200, text: await status(parts), type: 'application/json' }),
     'POST /reload': async () => {
+      if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
       const result = await reloader.reload()
       return { status: result.ok ? 200 : 422, json: result }
     },
@@ -42,10 +45,21 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
   }
 }
 
-function status({ gateway, reloader }: AdminParts): unknown {
-  const { snapshot } = gateway
-  const networks = Object.values(snapshot.networks).map(network => networkStatus(network, gateway))
-  return { version: snapshot.version, reload: reloader.state, networks }
+/** JSON text, put together with turns for the calls in between: there may be thousands of routes. */
+async function status({ gateway, reloader }: AdminParts): Promise<string> {
+  const { version, networks } = gateway.snapshot
+  const told = await gently(
+    (function* () {
+      const texts: string[] = []
+      for (const network of Object.values(networks)) {
+        texts.push(JSON.stringify(networkStatus(network, gateway)))
+        yield
+      }
+      return texts
+    })(),
+  )
+  const start = JSON.stringify({ version, reload: reloader.state }).slice(0, -1)
+  return `${start},"networks":[${told.join(',')}]}\n`
 }
 
 function networkStatus(network: Network, { live }: Gateway): unknown {
@@ -66,23 +80,7 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
   return { slug: network.slug, head: best, routes }
 }
 
-function answerExplain(body: unknown, { snapshot, live }: Gateway): AdminReply {
-  const { network: slug, method, plan, params, head } = (body ?? {}) as Record<string, unknown>
-  const network = typeof slug === 'string' ? snapshot.networks[slug] : undefined
-  if (network === undefined) return { status: 404, json: { error: `there is no network "${String(slug)}"` } }
-  if (typeof method !== 'string') return { status: 400, json: { error: '"method" has to be a string' } }
-  const question = {
-    ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
-    params: params === undefined || params === null ? null : rawJson(params),
-    head: typeof head === 'number' ? head : live.tips.best(network.slug),
-  }
-  return {
-    status: 200,
-    json: explain(question, snapshot, id => live.upstreams.whyNot(network, id, live.now())),
-  }
-}
-
-function registerGauges({ gateway, metrics, sockets, reloader }: AdminParts): void {
+function registerGauges({ gateway, metrics, sockets, streams, reloader }: AdminParts): void {
   const { live } = gateway
   const routes = function* (
     read: (network: Network, route: LiveRoute) => number | null,
@@ -112,6 +110,9 @@ function registerGauges({ gateway, metrics, sockets, reloader }: AdminParts): vo
   const slugs = (): string[] => Object.keys(gateway.snapshot.networks)
   metrics.gauge('tollgate_ws_connections', 'Open client sockets', ['network'], () =>
     slugs().map(slug => [[slug], sockets.count(slug)]),
+  )
+  metrics.gauge('tollgate_http_streams', 'Open event streams', ['network'], () =>
+    slugs().map(slug => [[slug], streams.count(slug)]),
   )
   metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], () =>
     slugs().flatMap(slug => [

@@ -10,17 +10,19 @@ import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
-import { drain, listen, orAfter } from './server/listen.ts'
+import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
-import { loadApart } from './reload/loader.ts'
+import { atOnce, gently } from './reload/gently.ts'
+import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
 import { watchDirectory } from './reload/watch.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
+import { tellJournal } from './tell-journal.ts'
 import { Filters } from './upstream/filters.ts'
 import { Floors } from './upstream/floors.ts'
 import { Prober } from './upstream/prober.ts'
@@ -28,13 +30,9 @@ import { Tips } from './upstream/tips.ts'
 import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
-import type { JournalEvents } from './usage/journal.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
 import { Slots } from './usage/slots.ts'
-
-/** Milliseconds that calls get to end once their upstreams are closed. */
-const LAST_CALLS = 1_000
 
 /** What `serve` is told. */
 export interface AppOptions {
@@ -73,47 +71,46 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
-  const stores = await openStores(settings.dataDir, env, journalEvents(metrics, log), closing)
+  const stores = await openStores(settings.dataDir, env, tellJournal(metrics, log), closing)
   const missing = missingPlans(config, stores.accounts.plansInUse(), plansAt)
   if (missing.length > 0) throw new ConfigError(missing)
 
   const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
-  const reloader = new Reloader(config, problems, {
-    load: () => loadApart(dir, env),
-    plansInUse: () => stores.accounts.plansInUse(),
-    swap: next => {
-      log.level = next.gateway.log.level
-      gateway.swap(next)
+  const loader = new Loader(dir, env)
+  closing.push(() => loader.close())
+  const reloader = new Reloader(
+    { config, version: snapshot.version, problems },
+    {
+      load: () => loader.load(),
+      plansInUse: () => stores.accounts.plansInUse(),
+      swap: async next => {
+        const { upstreams } = gateway.live
+        const opened = await gently(upstreams.open(next))
+        log.level = next.gateway.log.level
+        const { left, underWay } = gateway.swap(next, opened)
+        void underWay.then(() => gently(upstreams.retire(left)))
+      },
+      log,
     },
-    log,
-  })
+  )
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings, openDashboard(gateway, stores.accounts))
-  const routes = adminRoutes({ gateway, metrics, state, reloader, sockets: listener.sockets })
+  const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
   const reload = (): void => {
+    if (state.draining) return
     void reloader.reload().catch((error: unknown) => {
       gateway.live.observer.bug(error, 'reload')
     })
   }
+  closing.push(() => reloader.idle())
   closing.push(await watchDirectory(dir, reload))
   return {
     ...{ ...bound, log, reload, warnings: problems },
     stop: () => {
       state.draining = true
       return closing.close()
-    },
-  }
-}
-
-function journalEvents(metrics: Metrics, log: Logger): JournalEvents {
-  return {
-    committed: seconds => {
-      metrics.committed(seconds)
-    },
-    failed: error => {
-      log.error({ err: error }, 'usage cannot be recorded; calls are refused until it can')
     },
   }
 }
@@ -129,14 +126,14 @@ function makeGateway(
   // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.
   closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
   closing.push(() => upstreams.close())
-  upstreams.reconcile(snapshot)
+  upstreams.adopt(atOnce(upstreams.open(snapshot)))
   const prober = new Prober(upstreams, tips, snapshot, {
     wrongChain: (network, route, why) => {
       log.error({ network, route, why }, 'a route serves another chain and gets no calls')
     },
   })
   closing.push(() => prober.close())
-  const subscriptions = new Subscriptions(upstreams, () => snapshot.gateway.timeouts.connect)
+  const subscriptions = new Subscriptions(upstreams, snapshot, () => snapshot.gateway.timeouts.connect)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   const gateway = new Gateway(snapshot, keys, {
@@ -160,7 +157,7 @@ function makeGateway(
 
 async function openListeners(
   gateway: Gateway,
-  { server, sockets }: PublicListener,
+  { server, sockets, streams }: PublicListener,
   routes: ReturnType<typeof adminRoutes>,
   closing: Closing,
 ): Promise<{ readonly listen: string; readonly admin: string }> {
@@ -169,13 +166,24 @@ async function openListeners(
     gateway.live.observer.bug(error, 'admin')
   })
   const adminBound = await listen(admin, adminAt)
-  closing.push(() => drain(admin, { idle: Promise.resolve(), patience: 0, cutShort: () => undefined }))
+  closing.push(() =>
+    drain(admin, {
+      idle: Promise.resolve(),
+      patience: 0,
+      endCalls: () => undefined,
+      cutShort: () => undefined,
+    }),
+  )
   const bound = await listen(server, listenAt)
   closing.push(async () => {
-    const told = sockets.drain()
+    const told = Promise.all([sockets.drain(), streams.drain()])
     await drain(server, {
       idle: gateway.idle(),
       patience: timeouts.drain,
+      endCalls: () => {
+        gateway.live.subscriptions.close()
+        void gateway.live.upstreams.close()
+      },
       cutShort: () => {
         gateway.cutShort()
         sockets.cut()

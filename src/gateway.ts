@@ -1,24 +1,34 @@
 /** The gateway: holds the current snapshot, and takes each message through the pipeline with it. */
 import { isRefusal } from './jsonrpc/is-refusal.ts'
-import { refuse } from './jsonrpc/refusal.ts'
+import { refuse, SHUTTING_DOWN } from './jsonrpc/refusal.ts'
 import type { Refusal } from './jsonrpc/refusal.ts'
 import { authenticate } from './pipeline/authenticate.ts'
 import type { Keys, Visitor } from './pipeline/authenticate.ts'
 import type { Caller } from './pipeline/caller.ts'
 import type { Context, Live } from './pipeline/context.ts'
 import { deliver } from './pipeline/deliver.ts'
+import { checkTier, findRow } from './pipeline/find.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
+import { UnderWay } from './pipeline/under-way.ts'
 import type { Sink } from './pipeline/sink.ts'
+import { deliverVerbatim } from './pipeline/verbatim/deliver.ts'
+import type { VerbatimSink } from './pipeline/verbatim/sink.ts'
 import type { Snapshot } from './snapshot/types.ts'
+import type { Opened } from './upstream/upstreams.ts'
 import type { RateState } from './usage/bucket.ts'
+
+/** What a swap leaves behind. */
+export interface Swapped {
+  readonly left: ReturnType<Live['upstreams']['adopt']>
+  readonly underWay: Promise<unknown>
+}
 
 /** Serves messages; transports call it, reloads swap its snapshot. */
 export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
-  readonly #active = new Set<() => void>()
-  #idle: (() => void)[] = []
+  readonly #underWay = new UnderWay()
 
   constructor(snapshot: Snapshot, keys: Keys, live: Live) {
     this.#snapshot = snapshot
@@ -31,12 +41,16 @@ export class Gateway {
     return this.#snapshot
   }
 
-  /** Serves new messages with another snapshot; those under way keep theirs. */
-  swap(snapshot: Snapshot): void {
+  /**
+   * Serves new messages with another snapshot, whose routes are `opened`; those under way keep theirs. Routes that are `left` may
+   * be retired when what is `underWay` is over.
+   */
+  swap(snapshot: Snapshot, opened: Opened): Swapped {
     this.#snapshot = snapshot
-    this.live.upstreams.reconcile(snapshot)
+    const left = this.live.upstreams.adopt(opened)
     this.live.prober.watch(snapshot)
-    this.live.subscriptions.reconcile(Object.values(snapshot.networks).flatMap(network => network.routes))
+    this.live.subscriptions.reconcile(snapshot)
+    return { left, underWay: this.#underWay.allOver() }
   }
 
   /** Who a visitor is, before its body is read. */
@@ -47,21 +61,42 @@ export class Gateway {
   }
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
-  async handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
+  handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
+    return this.#track(caller, sink, requestId, context => deliver(body, caller, sink, context))
+  }
+
+  /** Lets one request of an admitted caller through to a verbatim HTTP network. */
+  pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): Promise<void> {
+    return this.#track(caller, sink, requestId, context => deliverVerbatim(method, caller, sink, context))
+  }
+
+  /** Whether a call of this visitor would be served now, and could be by this route. */
+  wouldServe(visitor: Visitor, method: string, route: string): boolean {
+    const network = this.#snapshot.networks[visitor.network.slug]
+    const caller = network === undefined ? null : this.admit({ ...visitor, network })
+    if (caller === null || isRefusal(caller)) return false
+    const row = findRow(caller.network, method, visitor.transport)
+    if (isRefusal(row) || checkTier(row, caller.plan) !== null) return false
+    return row.routes.includes(route)
+  }
+
+  async #track(
+    caller: Caller,
+    sink: Sink,
+    requestId: string,
+    work: (context: Context) => Promise<void>,
+  ): Promise<void> {
     const context: Context = { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
     const cutShort = (): void => {
-      refuseMessage(refuse('no_route', 'The gateway is shutting down'), caller, sink, context)
+      refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
     }
-    this.#active.add(cutShort)
-    try {
-      await deliver(body, caller, sink, context)
-    } catch (error) {
+    const over = work(context).catch((error: unknown) => {
       this.live.observer.bug(error, requestId)
       sink.cut()
-    } finally {
-      this.#active.delete(cutShort)
-      if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
-    }
+    })
+    const message = this.#underWay.add(cutShort, over)
+    await over
+    this.#underWay.remove(message)
   }
 
   /** What the rate headers of a reply to this caller say. */
@@ -77,16 +112,16 @@ export class Gateway {
 
   /** Messages being handled. */
   get inFlight(): number {
-    return this.#active.size
+    return this.#underWay.size
   }
 
   /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */
   cutShort(): void {
-    for (const cut of this.#active) cut()
+    this.#underWay.cutShort()
   }
 
   /** Resolves when no message is being handled. */
   idle(): Promise<void> {
-    return this.#active.size === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
+    return this.#underWay.idle()
   }
 }

@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['jsonrpc', 'config', 'snapshot', 'accounts', 'usage', 'upstream', 'observe'],
   service: ['snapshot', 'accounts', 'usage'],
   server: ['jsonrpc', 'config', 'snapshot', 'usage', 'pipeline', 'gateway'],
-  gateway: ['jsonrpc', 'snapshot', 'usage', 'pipeline'],
+  gateway: ['jsonrpc', 'snapshot', 'usage', 'upstream', 'pipeline'],
 }
 
 /** What composes the others. */

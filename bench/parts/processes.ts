@@ -9,6 +9,8 @@ export interface Started {
   readonly pid: number
   /** `host:port`. */
   readonly listen: string
+  /** `host:port` of the gateway's admin listener; absent for the others. */
+  readonly admin?: string
 }
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -23,10 +25,15 @@ export class Processes {
     return this.#start(['--import=tsx', fileURLToPath(new URL(`${name}.ts`, import.meta.url))], env)
   }
 
-  /** Starts the built gateway on a small configuration. */
-  gateway(files: Readonly<Record<string, string>>): Promise<Started> {
+  /** Starts the built gateway on a configuration; `node` are arguments for Node itself. */
+  gateway(files: Readonly<Record<string, string>>, node: readonly string[] = []): Promise<Started> {
+    this.write(files)
+    return this.#start([...node, main, 'serve', '--config', this.#dir])
+  }
+
+  /** Writes files of the gateway's configuration. */
+  write(files: Readonly<Record<string, string>>): void {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#dir, name), text)
-    return this.#start([main, 'serve', '--config', this.#dir])
   }
 
   /** Makes an account on that configuration; returns the key of its first endpoint. */
@@ -35,6 +42,11 @@ export class Processes {
     const child = new Child(process.execPath, args, { PATH: process.env['PATH'] ?? '' })
     await child.exited
     return (JSON.parse(child.stdout) as { endpoint: { apiKey: string } }).endpoint.apiKey
+  }
+
+  /** What a process has printed so far. */
+  printed(pid: number): string {
+    return this.#children.find(child => child.pid === pid)?.stdout ?? ''
   }
 
   async stop(): Promise<void> {
@@ -47,8 +59,8 @@ export class Processes {
     this.#children.push(child)
     const ready = (): string | undefined =>
       child.stdout.split('\n').find(line => line.includes('"ready"') && line.endsWith('}'))
-    const { listen } = JSON.parse(await child.output('ready', ready)) as { listen: string }
-    return { pid: child.pid, listen }
+    const { listen, admin } = JSON.parse(await child.output('ready', ready)) as Omit<Started, 'pid'>
+    return { pid: child.pid, listen, ...(admin === undefined ? {} : { admin }) }
   }
 }
 

@@ -1,14 +1,16 @@
 /** `tollgate explain`: why a call would be refused, or where it would be sent. */
+import { suggester } from '../config/suggest.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { scanMessage } from '../jsonrpc/message.ts'
 import { rawOf } from '../jsonrpc/raw.ts'
-import type { Raw } from '../jsonrpc/raw.ts'
 import { explain as explainCall } from '../pipeline/explain.ts'
-import type { Explanation } from '../pipeline/explain.ts'
+import type { Explained } from '../pipeline/explain.ts'
+import { isPublicService, isService } from '../service/call.ts'
 import { readServing } from '../serving-file.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
+import { explainLines } from './explain-text.ts'
 import { loadOrThrow } from './load.ts'
 
 /** Milliseconds that a running gateway gets to answer before the question is answered offline. */
@@ -29,28 +31,38 @@ JSON, --head the block number to take for the latest.
     const [slug, method] = words as [string, string]
     const snapshot = await loadOrThrow(config, io)
     const network = snapshot.networks[slug]
-    if (network === undefined) return fail(io, json, `there is no network "${slug}"`)
+    if (network === undefined)
+      return fail(io, json, `there is no network "${slug}"; ${among(slug, Object.keys(snapshot.networks))}`)
     const plan = planOf(given['plan'], snapshot)
-    if (plan === null) return fail(io, json, `there is no plan "${String(given['plan'])}"`)
-    const params = paramsOf(given['params'])
-    const head = headOf(given['head'])
-    const question = {
-      network: slug,
-      method,
-      plan,
-      params: params === null ? null : (JSON.parse(params) as unknown),
-      head,
+    if (plan === null) {
+      const wanted = String(given['plan'])
+      return fail(io, json, `there is no plan "${wanted}"; ${among(wanted, Object.keys(snapshot.plans))}`)
     }
-    const explanation =
-      (await askLive(snapshot, question)) ??
+    const params = paramsOf(given['params'])
+    const raw = params === null ? null : rawOf(params)
+    const head = headOf(given['head'])
+    const explained =
+      (await askLive(snapshot, { network: slug, method, plan, params, head })) ??
       explainCall(
-        { network, method, plan, params: params === null ? null : rawOf(params), head },
+        { network, method, plan, params: raw, head, management: managementOf(method) },
         snapshot,
         null,
       )
-    print(io, json, explanation, () => sentences(explanation))
-    return explanation.outcome === 'refuse' ? 1 : 0
+    if ('error' in explained) return fail(io, json, `the running gateway says: ${explained.error}`)
+    print(io, json, explained.explanation, () => explainLines(explained, snapshot.version))
+    return explained.explanation.outcome === 'refuse' ? 1 : 0
   },
+}
+
+function managementOf(method: string): 'everybody' | 'keys' | null {
+  if (!isService(method)) return null
+  return isPublicService(method) ? 'everybody' : 'keys'
+}
+
+/** What was meant, or what there is. */
+function among(word: string, known: readonly string[]): string {
+  const more = known.length > 8 ? ' …' : ''
+  return suggester(known)(word) ?? `there are ${known.slice(0, 8).join(', ')}${more}`
 }
 
 function planOf(given: string | boolean | undefined, { plans }: Snapshot): string | null {
@@ -59,8 +71,8 @@ function planOf(given: string | boolean | undefined, { plans }: Snapshot): strin
   return names.find(name => name !== 'public') ?? names[0] ?? null
 }
 
-/** The params as the pipeline would read them. */
-function paramsOf(given: string | boolean | undefined): Raw | null {
+/** The text of params that the pipeline could read. */
+function paramsOf(given: string | boolean | undefined): string | null {
   if (typeof given !== 'string') return null
   const message = scanMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"m","params":${given}}`), 64)
   if (message.kind === 'single' && !isRefusal(message.item) && 'params' in message.item) return given
@@ -74,44 +86,25 @@ function headOf(given: string | boolean | undefined): number | null {
   return head
 }
 
-async function askLive(snapshot: Snapshot, question: unknown): Promise<Explanation | null> {
+/** The running gateway's word; null when none runs. */
+async function askLive(
+  snapshot: Snapshot,
+  { params, ...question }: Readonly<Record<string, unknown>> & { readonly params: string | null },
+): Promise<Explained | { readonly error: string } | null> {
   const serving = readServing(snapshot.gateway.dataDir)
   if (serving === null) return null
   try {
     const response = await fetch(`http://${serving.admin}/explain`, {
       method: 'POST',
-      body: JSON.stringify(question),
+      body: JSON.stringify({
+        ...question,
+        params: params === null ? null : (JSON.parse(params) as unknown),
+        details: true,
+      }),
       signal: AbortSignal.timeout(PATIENCE),
     })
-    return response.ok ? ((await response.json()) as Explanation) : null
+    return (await response.json()) as Explained | { readonly error: string }
   } catch {
     return null // nobody listens there any more
   }
-}
-
-function sentences({
-  network,
-  method,
-  plan,
-  live,
-  outcome,
-  message,
-  reason,
-  rule,
-  routes,
-}: Explanation): string[] {
-  const source = live ? 'as the running gateway sees it' : 'offline: no gateway runs on this dataDir'
-  const decision = {
-    forward: 'is sent to one of the able routes',
-    answer: 'is answered by the gateway itself',
-    refuse: `is refused with ${reason ?? ''}: ${message ?? ''}`,
-  }[outcome]
-  const needs = rule === null || rule.needs.length === 0 ? 'nothing special' : rule.needs.join(', ')
-  return [
-    `${method} on ${network}, plan ${plan} (${source}): ${decision}`,
-    rule === null
-      ? '  no rule matches'
-      : `  rule ${rule.match}: costs ${rule.cost}, tier ${rule.tier}, needs ${needs}`,
-    ...routes.map(({ id, able, why }) => `  route ${id}: ${able ? 'able' : `skipped, ${why ?? ''}`}`),
-  ]
 }

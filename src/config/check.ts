@@ -20,7 +20,7 @@ export function check(files: ReadonlyMap<string, Evaluated>): Checked {
   for (const file of FILES) {
     const evaluated = files.get(file)
     if (evaluated === undefined) continue
-    const own = [...evaluated.mistakes, ...checkShape(file, evaluated.value)]
+    const own = [...evaluated.mistakes, ...checkShape(file, evaluated.value, evaluated.emptied)]
     prune(evaluated.value, own)
     mistakes.push(...own)
     if (isMap(evaluated.value)) written[file.replace('.yaml', '')] = evaluated.value

@@ -2,13 +2,14 @@ import { isAlias, isMap, isScalar, isSeq, type Alias, type Node, type Pair, type
 import type { YAMLMap, YAMLSeq } from 'yaml'
 import type { Mistake } from './mistake.ts'
 import type { Source } from './parse.ts'
+import { formatPath } from './path.ts'
 import { emptyRecord } from './record.ts'
 import { retype } from './retype.ts'
 import { substitute, type Lookup } from './substitute.ts'
 import { isMerge, keyName, newWalk, targetOf, wrong, type Walk } from './walk.ts'
 
 /** A file as plain values, with what it takes to find the node of a value again. */
-export interface Evaluated extends Source, Pick<Walk, 'targets' | 'absent' | 'kept'> {
+export interface Evaluated extends Source, Pick<Walk, 'targets' | 'absent' | 'kept' | 'emptied'> {
   readonly value: unknown
   readonly mistakes: readonly Mistake[]
 }
@@ -19,11 +20,14 @@ const MOST_COPIED = 1_000_000
 /** Takes the place of a value that an empty substitution took away. */
 const ABSENT = Symbol('absent')
 
+/** Takes the place of an alias inside what it refers to. */
+const ENDLESS = Symbol('endless')
+
 /** Resolves aliases, merge keys and `${…}` of a parsed file. */
 export function evaluate(source: Source, lookup: Lookup): Evaluated {
   const walk = newWalk(source, lookup)
   const value = valueOf(walk, source.root)
-  const { mistakes, targets, absent, kept } = walk
+  const { mistakes, targets, absent, kept, emptied } = walk
   // An empty file says nothing, which is not the same as saying something wrong.
   return {
     ...source,
@@ -32,6 +36,7 @@ export function evaluate(source: Source, lookup: Lookup): Evaluated {
     targets,
     absent,
     kept,
+    emptied,
   }
 }
 
@@ -65,14 +70,13 @@ function copyOf(walk: Walk, alias: Alias): unknown {
   if (target === undefined) return null
   const endless = walk.open.has(target)
   if (endless || walk.copied > MOST_COPIED) {
-    wrong(
-      walk,
-      alias,
-      endless ? `*${alias.source} stands inside what it refers to` : 'these aliases grow too large',
-    )
+    if (endless) wrong(walk, alias, `*${alias.source} stands inside what it refers to`)
+    // Every further alias would say the same.
+    else if (walk.copied < Infinity) wrong(walk, alias, 'these aliases grow too large')
+    if (!endless) walk.copied = Infinity
     // Whoever looks a place up through this alias must not run in circles either.
     walk.targets.delete(alias)
-    return null
+    return ENDLESS
   }
   walk.open.add(target)
   const value = valueOf(walk, target)
@@ -87,7 +91,7 @@ function listOf(walk: Walk, list: YAMLSeq): unknown[] {
     walk.path.push(values.length)
     const value = valueOf(walk, item)
     walk.path.pop()
-    if (value === ABSENT) continue
+    if (value === ABSENT || value === ENDLESS) continue
     values.push(value)
     kept.push(item)
   }
@@ -114,8 +118,10 @@ function setPair(walk: Walk, pair: Pair, result: Record<string, unknown>, seen: 
   else {
     seen.add(name)
     const value = valueOf(walk, pair.value)
-    if (value === ABSENT) walk.absent.add(pair)
-    else result[name] = value
+    if (value === ABSENT) {
+      walk.absent.add(pair)
+      walk.emptied.add(formatPath(walk.path))
+    } else if (value !== ENDLESS) result[name] = value
   }
   walk.path.pop()
 }
@@ -126,10 +132,10 @@ function mergedBy(walk: Walk, pair: Pair): Record<string, unknown>[] {
   for (const source of mergeSources(walk, pair)) {
     const target = isAlias(source) ? targetOf(walk, source) : source
     const value = isMap(target) ? valueOf(walk, source) : null
-    // Null without a word here is an alias that was told already: to nothing, or to itself.
-    if (value !== null) maps.push(value as Record<string, unknown>)
+    // What says nothing here is an alias that was told already: to nothing, or to itself.
+    if (value !== null && value !== ENDLESS) maps.push(value as Record<string, unknown>)
     else if (target !== undefined && !isMap(target))
-      wrong(walk, source ?? pair.key, 'only a map can be merged')
+      wrong(walk, isAlias(pair.value) ? pair.value : (source ?? pair.key), 'only a map can be merged')
   }
   return maps
 }

@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument, type ParsedNode, type YAMLError } from 'yaml'
+import { LineCounter, parseDocument, visit, type ParsedNode, type YAMLError } from 'yaml'
 import type { FileName } from './files.ts'
 import type { Problem } from './problem.ts'
 
@@ -24,13 +24,26 @@ export function parseText(file: FileName, text: string): Source | Problem {
   // One broken line makes the parser stumble over the next ones: only the first error is worth reading.
   const error = document.errors[0] ?? document.warnings[0]
   if (error === undefined) return { file, root: document.contents, lines }
-  return { file, ...placeOf(lines, error.pos[0]), path: '', severity: 'error', ...explain(error, text) }
+  const at = beginOfQuote(error, document.contents) ?? error.pos[0]
+  return { file, ...placeOf(lines, at), path: '', severity: 'error', ...explain(error, text) }
 }
 
 /** Line and column, both counted from 1, of an offset. */
 export function placeOf(lines: LineCounter, offset: number): { line: number; column: number } {
   const { line, col } = lines.linePos(offset)
   return { line: Math.max(line, 1), column: Math.max(col, 1) }
+}
+
+/** Where the quote begins that does not end: the parser tells only where the file does. */
+function beginOfQuote({ code, message }: YAMLError, root: ParsedNode | null): number | null {
+  if (code !== 'MISSING_CHAR' || !message.includes('quote')) return null
+  let begin: number | null = null
+  visit(root, {
+    Scalar: (_, { type, range }) => {
+      if (type?.startsWith('QUOTE') === true) begin = range?.[0] ?? begin
+    },
+  })
+  return begin
 }
 
 function explain(error: YAMLError, text: string): { message: string; hint?: string } {
@@ -40,6 +53,8 @@ function explain(error: YAMLError, text: string): { message: string; hint?: stri
       message: 'a bare "${…}" cannot stand inside [ ] or { }',
       hint: 'quote it, or use lines of their own',
     }
+  if (error.code === 'MISSING_CHAR' && error.message.includes('quote'))
+    return { message: 'a quote begins here and does not end' }
   return SENTENCES[error.code] ?? { message: `this is no valid YAML: ${error.message}` }
 }
 
@@ -51,7 +66,12 @@ const SENTENCES: Readonly<Record<string, { message: string; hint?: string }>> = 
   RESOURCE_EXHAUSTION: { message: 'lists and maps nest too deeply here' },
   TAB_AS_INDENT: { message: 'a tab cannot indent', hint: 'use spaces' },
   BAD_INDENT: { message: 'a [ or { before this does not end, or it is not indented like its neighbours' },
-  UNEXPECTED_TOKEN: { message: 'this is no valid YAML: nothing of this kind can stand here' },
+  UNEXPECTED_TOKEN: {
+    message: 'nothing of this kind can stand here',
+    hint: 'a comma, a bracket or a quote may be missing before it',
+  },
+  MULTILINE_IMPLICIT_KEY: { message: 'a key has to end with ":" on its line' },
+  MISSING_CHAR: { message: 'a key without ":", or text that does not end' },
   BLOCK_AS_IMPLICIT_KEY: {
     message: 'a second ": " in one line, or a line indented too far',
     hint: 'quote text that holds ": "',

@@ -1,21 +1,26 @@
 import type { ErrorObject } from 'ajv'
 import type { FileName } from './files.ts'
 import type { Mistake } from './mistake.ts'
-import { pathOfPointer, type Path } from './path.ts'
+import { formatPath, pathOfPointer, type Path } from './path.ts'
 import { schemaErrors, type Annotations } from './schemas.ts'
 import { sentenceFor } from './sentence.ts'
 import { listed } from './show.ts'
 import { nearest } from './suggest.ts'
 
-/** The mistakes that a file's JSON Schema finds: unknown and missing keys, values of the wrong kind. */
-export function checkShape(file: FileName, value: unknown): readonly Mistake[] {
+/**
+ * The mistakes that a file's JSON Schema finds: unknown and missing keys, values of the wrong kind. `emptied` holds the
+ * paths of keys that are written, and absent because their `${…}` is empty.
+ */
+export function checkShape(file: FileName, value: unknown, emptied: ReadonlySet<string>): readonly Mistake[] {
   const errors = schemaErrors(file, value)
   const unknown = errors
     .filter(error => error.keyword === 'additionalProperties')
     .map(error => unknownKey(file, error, value))
   return [
     ...unknown.map(({ mistake }) => mistake),
-    ...missingKeys(file, errors, value, new Set(unknown.map(({ meant }) => meant))),
+    ...missingKeys(errors, value, new Set(unknown.map(({ meant }) => meant))).map(missing =>
+      missingMistake(file, missing, emptied),
+    ),
     ...errors.filter(isAboutValue).map(error => wrongValue(file, error, value)),
   ]
 }
@@ -39,24 +44,28 @@ function unknownKey(file: FileName, error: ErrorObject, value: unknown): { mista
   }
 }
 
+interface Missing {
+  readonly path: Path
+  readonly names: readonly string[]
+}
+
 /** One mistake a map, however many of its keys are missing: they all have the same place. */
-function missingKeys(
-  file: FileName,
-  errors: readonly ErrorObject[],
-  value: unknown,
-  meant: ReadonlySet<string>,
-): Mistake[] {
+function missingKeys(errors: readonly ErrorObject[], value: unknown, meant: ReadonlySet<string>): Missing[] {
   const missing = new Map<string, string[]>()
   for (const error of errors) {
     if (error.keyword !== 'required') continue
     const name = (error.params as { missingProperty: string }).missingProperty
     if (meant.has(`${error.instancePath}/${name}`)) continue
-    missing.set(error.instancePath, [...(missing.get(error.instancePath) ?? []), `"${name}"`])
+    missing.set(error.instancePath, [...(missing.get(error.instancePath) ?? []), name])
   }
-  return [...missing].map(([pointer, names]) => {
-    const message = `${listed(names)} ${names.length === 1 ? 'is' : 'are'} missing`
-    return { file, path: pathOfPointer(pointer, value), at: 'key', message }
-  })
+  return [...missing].map(([pointer, names]) => ({ path: pathOfPointer(pointer, value), names }))
+}
+
+function missingMistake(file: FileName, { path, names }: Missing, emptied: ReadonlySet<string>): Mistake {
+  const message = `${listed(names.map(name => `"${name}"`))} ${names.length === 1 ? 'is' : 'are'} missing`
+  const empty = names.some(name => emptied.has(formatPath([...path, name])))
+  const hint = empty ? 'it is written, but its ${…} is empty, which counts as absent' : undefined
+  return { file, path, at: 'key', message, hint }
 }
 
 function wrongValue(file: FileName, error: ErrorObject, value: unknown): Mistake {

@@ -21,6 +21,8 @@ export interface Walk {
   readonly targets: Map<Alias, Node>
   /** Pairs that an empty substitution took away. */
   readonly absent: Set<Pair>
+  /** Paths of what those pairs would have said. */
+  readonly emptied: Set<string>
   /** The items left of a list that lost some. */
   readonly kept: Map<YAMLSeq, readonly Node[]>
 }
@@ -37,6 +39,7 @@ export function newWalk(source: Source, lookup: Lookup): Walk {
     copied: 0,
     targets: new Map(),
     absent: new Set(),
+    emptied: new Set(),
     kept: new Map(),
   }
 }

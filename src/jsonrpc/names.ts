@@ -16,5 +16,7 @@ export function nameOf(quoted: Raw): string {
  * case, with Unicode folding (U+017F for s, U+212A for k).
  */
 export function isVariant(name: string, wanted: string): boolean {
-  return name !== wanted && name.toUpperCase().toLowerCase() === wanted.toLowerCase()
+  // Simple folding keeps the length.
+  if (name.length !== wanted.length || name === wanted) return false
+  return name.toUpperCase().toLowerCase() === wanted.toLowerCase()
 }

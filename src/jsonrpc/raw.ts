@@ -6,7 +6,7 @@ export type Raw = string
 
 /** The text that a run of UTF-8 bytes spells. */
 export function textOf(raw: Raw): string {
-  return Buffer.from(raw, 'latin1').toString('utf8')
+  return /[\u0080-\u00ff]/.test(raw) ? Buffer.from(raw, 'latin1').toString('utf8') : raw
 }
 
 /** The UTF-8 bytes of a text. */

@@ -14,6 +14,9 @@ export interface Refusal {
 /** Which column of codes applies. */
 export type CodeColumn = 'evm' | 'solana' | 'http'
 
+/** What calls are told that the end of the gateway cuts short. */
+export const SHUTTING_DOWN = 'The gateway is shutting down'
+
 /** A refusal by its row of the table; `detail` says more than the row's sentence where it can. */
 export function refuse(
   reason: Reason,

@@ -1,15 +1,24 @@
 /** Prometheus metrics (design, "Admin listener and metrics"). Every label's value comes from the snapshot or from us. */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Registry, collectDefaultMetrics } from 'prom-client'
 import type { Reason } from '../jsonrpc/refusal-table.ts'
+import { Histogram } from './histogram.ts'
+import { linesOf } from './series.ts'
+import type { Sample, Series } from './series.ts'
 import { Tally } from './tally.ts'
 import type { AttemptObservation, NotificationObservation, Observation } from './observation.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 
+/** Lines of a scrape after which calls get their turn: a few milliseconds. */
+const LINES_A_TURN = 1_000
+
 /** All metrics of this process. */
 export class Metrics {
+  /** What Node.js tells of itself. */
   readonly registry = new Registry()
+  readonly #series: Series[] = []
   readonly #calls = this.#tally('tollgate_calls_total', 'Calls by outcome', [
     'network',
     'method',
@@ -35,17 +44,26 @@ export class Metrics {
   readonly #notifications = this.#tally('tollgate_ws_notifications_total', 'Messages of subscriptions', [
     'network',
   ])
-  readonly #duration = this.#histogram('tollgate_call_duration_seconds', 'From arrival to reply', SECONDS)
-  readonly #overhead = this.#histogram('tollgate_overhead_seconds', 'Without upstream time', OVERHEAD_SECONDS)
-  readonly #commit: Histogram
+  readonly #duration = new Histogram(
+    'tollgate_call_duration_seconds',
+    'From arrival to reply',
+    SECONDS,
+    'network',
+  )
+  readonly #overhead = new Histogram(
+    'tollgate_overhead_seconds',
+    'Without upstream time',
+    OVERHEAD_SECONDS,
+    'network',
+  )
+  readonly #commit = new Histogram(
+    'tollgate_journal_commit_seconds',
+    'Commits of the usage journal',
+    OVERHEAD_SECONDS,
+    null,
+  )
 
   constructor() {
-    this.#commit = new Histogram({
-      name: 'tollgate_journal_commit_seconds',
-      help: 'Commits of the usage journal',
-      buckets: OVERHEAD_SECONDS,
-      registers: [this.registry],
-    })
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -54,8 +72,8 @@ export class Metrics {
     this.#calls.add([network, method, plan, transport, outcome])
     if (seen.requests > 0) this.#requests.add([network, plan], seen.requests)
     if (seen.reason !== null) this.#refusals.add([seen.reason])
-    this.#duration.labels({ network }).observe(seen.totalMs / 1000)
-    this.#overhead.labels({ network }).observe(Math.max(0, seen.totalMs - seen.upstreamMs) / 1000)
+    this.#duration.observe(network, seen.totalMs / 1000)
+    this.#overhead.observe(network, Math.max(0, seen.totalMs - seen.upstreamMs) / 1000)
   }
 
   attempt({ network, route, result, ms }: AttemptObservation): void {
@@ -74,44 +92,34 @@ export class Metrics {
   }
 
   committed(seconds: number): void {
-    this.#commit.observe(seconds)
+    this.#commit.observe('', seconds)
   }
 
   /** A gauge whose values are asked for at each scrape. */
-  gauge(
-    name: string,
-    help: string,
-    labelNames: string[],
-    read: () => Iterable<readonly [string[], number]>,
-  ): void {
-    const gauge = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: () => {
-        gauge.reset()
-        for (const [labels, value] of read()) gauge.labels(...labels).set(value)
-      },
-    })
+  gauge(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
+    this.#series.push({ name, help, type: 'gauge', labelNames, read })
+  }
+
+  /** Everything in the text format of Prometheus, with turns for the calls in between. */
+  async text(): Promise<string> {
+    let text = ''
+    let lines = 0
+    for (const line of this.#lines()) {
+      text += line
+      lines += 1
+      if (lines % LINES_A_TURN === 0) await turn()
+    }
+    return text + (await this.registry.metrics())
+  }
+
+  *#lines(): Generator<string> {
+    for (const series of this.#series) yield* linesOf(series)
+    for (const histogram of [this.#duration, this.#overhead, this.#commit]) yield* histogram.lines()
   }
 
   #tally(name: string, help: string, labelNames: string[]): Tally {
     const tally = new Tally()
-    const counter = new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: () => {
-        counter.reset()
-        for (const [labels, value] of tally.entries()) counter.labels(...labels).inc(value)
-      },
-    })
+    this.#series.push({ name, help, type: 'counter', labelNames, read: () => tally.entries() })
     return tally
-  }
-
-  #histogram(name: string, help: string, buckets: number[]): Histogram {
-    return new Histogram({ name, help, labelNames: ['network'], buckets, registers: [this.registry] })
   }
 }

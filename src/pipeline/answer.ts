@@ -30,6 +30,28 @@ export type WholeAnswer =
 
 export type Answer = WholeAnswer | StreamAnswer
 
+/** The reply of a verbatim HTTP upstream: its head has come, its body passes on as it comes. */
+export interface VerbatimAnswer {
+  readonly kind: 'verbatim'
+  readonly status: number
+  /** What of its headers goes on, as name, value, name, value. */
+  readonly headers: readonly string[]
+  readonly body: VerbatimBody
+  /** Whether the upstream says where its body ends, by length or by chunks. */
+  readonly isFramed: boolean
+  /** An event stream: it goes on until somebody leaves. */
+  readonly endless: boolean
+  /** The route that sends it. */
+  readonly route: string
+}
+
+/** A body on its way; destroying it lets go of the upstream. */
+export interface VerbatimBody extends AsyncIterable<Buffer> {
+  destroy(): unknown
+  /** Whether the upstream has sent all of it. */
+  readonly complete: boolean
+}
+
 /** The response object of an answer, under the client's own id. */
 export function encodeAnswer(answer: WholeAnswer, id: Raw, column: CodeColumn, requestId: string): Raw {
   switch (answer.kind) {

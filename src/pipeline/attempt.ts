@@ -24,6 +24,14 @@ export interface AttemptOptions {
   readonly signal: AbortSignal | null
 }
 
+/** How one try ended. */
+export interface Round {
+  readonly verdict: Verdict
+  /** The id under which the call went upstream. */
+  readonly id: number
+  readonly candidate: Candidate
+}
+
 let lastId = 0
 
 /** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
@@ -38,7 +46,7 @@ export async function attempt(
   request: Request,
   { left, mode, sentBefore, signal }: AttemptOptions,
   { live: { observer, tips, now } }: Context,
-): Promise<{ readonly verdict: Verdict; readonly id: number }> {
+): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params } = request
   const { rule } = row
@@ -59,7 +67,7 @@ export async function attempt(
     verdict = await alreadySent(verdict, request, candidate)
   const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
   observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
-  return { verdict, id }
+  return { verdict, id, candidate }
 }
 
 function isBehind({ head }: Candidate['live'], best: number | null): boolean {

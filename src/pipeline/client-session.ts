@@ -16,7 +16,8 @@ import type { Outbox } from './outbox.ts'
 
 /** The socket as the session uses it. */
 export interface ClientEnd {
-  send(frame: Raw): void
+  /** Whether it was sent: nothing is once the socket closes. */
+  send(frame: Raw): boolean
   close(code: number, reason: string): void
 }
 
@@ -133,9 +134,10 @@ export class ClientSession implements Session {
   #deliver(frame: Raw, name: string, { network, plan, payer }: Caller): void {
     const { meter, observer, now } = this.#live
     const cost = payer === null ? 0 : this.#notificationCost()
-    const send = (): void => {
-      this.#end.send(frame)
-      observer.notification({ network: network.slug, plan: plan.name, requests: cost })
+    const send = (): boolean => {
+      const sent = this.#end.send(frame)
+      if (sent) observer.notification({ network: network.slug, plan: plan.name, requests: cost })
+      return sent
     }
     if (payer === null) {
       send()
@@ -152,10 +154,9 @@ export class ClientSession implements Session {
     }
     this.#outbox.push(admission, committed => {
       if (!committed) this.#end.close(1013, 'journal_unavailable')
-      else {
-        send()
+      if (committed && send())
         meter.settle(admission, { error: false, bytesOut: frame.length, upstreamMs: 0 })
-      }
+      else void meter.giveBack(admission)
     })
   }
 }

@@ -32,7 +32,7 @@ export interface Live {
   readonly meter: Meter
   readonly publicMeter: PublicMeter
   readonly badKeys: BadKeys
-  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile'>
+  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
   /** Subscriptions by who holds them. */
   readonly subscriptionSlots: Slots
   readonly upstreams: Upstreams

@@ -3,6 +3,7 @@ import { refusalTable } from '../jsonrpc/refusal-table.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { OutcomeKind } from '../observe/observation.ts'
 import { refused } from './answer.ts'
+import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { Passed } from './line.ts'
@@ -20,23 +21,33 @@ export interface Delivered {
  * Makes sure that the charge is on disk, or that there is none: after this the reply may leave. A call that is refused
  * gives back what it took; one that cannot be recorded is refused.
  */
-export async function seal(passed: Passed, caller: Caller, context: Context): Promise<Passed> {
+export async function seal<A extends Answer | VerbatimAnswer>(
+  passed: Passed<A>,
+  caller: Caller,
+  context: Context,
+): Promise<Passed<A | WholeAnswer>> {
   const { answer, admission } = passed
   const { live } = context
   if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
-    if (admission !== null) live.meter.giveBack(admission)
+    if (admission !== null) await live.meter.giveBack(admission)
     live.publicMeter.giveBack(caller.plan.rate, caller.address, passed.publicCost)
     return { ...passed, admission: null, publicCost: 0 }
   }
   if (admission === null || (await live.meter.committed(admission))) return passed
-  live.meter.giveBack(admission)
+  await live.meter.giveBack(admission)
   if (answer.kind === 'stream') answer.tail.destroy()
+  if (answer.kind === 'verbatim') answer.body.destroy()
   if (answer.kind === 'result') answer.delivered?.(false)
   return { ...passed, answer: refused(refuse('journal_unavailable')), admission: null }
 }
 
 /** Settles and observes a call whose reply has left. */
-export function finish(passed: Passed, caller: Caller, delivered: Delivered, { live }: Context): void {
+export function finish(
+  passed: Passed<Answer | VerbatimAnswer>,
+  caller: Caller,
+  delivered: Delivered,
+  { live }: Context,
+): void {
   const { answer, admission, rule, upstreamMs } = passed
   const { network, plan, transport, payer } = caller
   if (answer.kind === 'result') answer.delivered?.(true)
@@ -44,7 +55,8 @@ export function finish(passed: Passed, caller: Caller, delivered: Delivered, { l
   const method = rule?.match ?? 'other'
   if (admission !== null)
     live.meter.settle(admission, { error: outcome === 'error', bytesOut: delivered.bytesOut, upstreamMs })
-  else if (payer !== null && answer.kind === 'refused') live.meter.refused(payer, method, live.now())
+  if (payer !== null && answer.kind === 'refused')
+    live.meter.refused(payer, method, answer.refusal.reason, live.now())
   live.observer.call({
     network: network.slug,
     ...{ method, plan: plan.name, transport, outcome, upstreamMs },
@@ -54,8 +66,9 @@ export function finish(passed: Passed, caller: Caller, delivered: Delivered, { l
   })
 }
 
-function outcomeOf({ answer }: Passed, { cut }: Delivered): OutcomeKind {
+function outcomeOf({ answer }: Passed<Answer | VerbatimAnswer>, { cut }: Delivered): OutcomeKind {
   if (cut || answer.kind === 'abandoned') return 'failed'
   if (answer.kind === 'refused') return answer.refusal.reason === 'internal' ? 'failed' : 'refused'
+  if (answer.kind === 'verbatim') return answer.status < 400 ? 'ok' : 'error'
   return answer.kind === 'error' || (answer.kind === 'stream' && answer.member === 'error') ? 'error' : 'ok'
 }

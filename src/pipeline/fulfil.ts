@@ -22,13 +22,16 @@ export interface Decided {
 }
 
 /** What the call is answered with. */
-export function fulfil(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Promise<Answer> {
+export async function fulfil(
+  call: Decided,
+  caller: Caller,
+  mode: ReplyMode,
+  context: Context,
+): Promise<Answer> {
   const { rule } = call.row
   const { session, network } = caller
-  if (rule.answer !== null)
-    return Promise.resolve({ kind: 'result', result: localResult(rule.answer, network) })
-  if (session !== null && rule.unsubscribes !== null)
-    return Promise.resolve(session.unsubscribe(call.params, caller))
+  if (rule.answer !== null) return { kind: 'result', result: localResult(rule.answer, network) }
+  if (session !== null && rule.unsubscribes !== null) return session.unsubscribe(call.params, caller)
   if (session !== null && rule.subscribe !== null) return session.subscribe(call.row, call, caller)
   return askNode(call, caller, mode, context)
 }

@@ -1,17 +1,9 @@
 /** A second try beside a slow first one, where a network asks for it: the first answer counts, the other is cut. */
 import type { Candidate, Picked } from '../upstream/pick.ts'
-import type { Verdict } from '../upstream/verdict.ts'
 import { attempt } from './attempt.ts'
-import type { AttemptOptions } from './attempt.ts'
+import type { AttemptOptions, Round } from './attempt.ts'
 import type { Context } from './context.ts'
 import type { Request } from './request.ts'
-
-/** How one round of tries ended. */
-export interface Round {
-  readonly verdict: Verdict
-  readonly id: number
-  readonly candidate: Candidate
-}
 
 /** Whether a slow try of this call may be doubled. */
 export function mayHedge({ network, row }: Request): boolean {
@@ -27,7 +19,7 @@ export async function hedged(
   another: () => Picked,
 ): Promise<Round> {
   const delay = mayHedge(request) ? first.live.latency.p95 : null
-  if (delay === null) return tryOnce(first, request, options, context)
+  if (delay === null) return attempt(first, request, options, context)
   const rounds = [cuttable(first, request, options, context)]
   const winner = await within(rounds[0]!.round, delay)
   if (winner !== null) return winner
@@ -38,15 +30,6 @@ export async function hedged(
   return round
 }
 
-async function tryOnce(
-  candidate: Candidate,
-  request: Request,
-  options: AttemptOptions,
-  context: Context,
-): Promise<Round> {
-  return { ...(await attempt(candidate, request, options, context)), candidate }
-}
-
 function cuttable(
   candidate: Candidate,
   request: Request,
@@ -55,7 +38,7 @@ function cuttable(
 ): { readonly round: Promise<Round>; readonly cut: () => void } {
   const controller = new AbortController()
   const signals = options.signal === null ? [controller.signal] : [controller.signal, options.signal]
-  const round = tryOnce(candidate, request, { ...options, signal: AbortSignal.any(signals) }, context)
+  const round = attempt(candidate, request, { ...options, signal: AbortSignal.any(signals) }, context)
   let over = false
   void round.then(({ verdict }) => {
     // A reply that streams goes on after its round.

@@ -7,19 +7,17 @@ import type { Rule } from '../snapshot/types.ts'
 import type { Admission } from '../usage/meter.ts'
 import { ableRoutes, needsArchive } from './able.ts'
 import { refused } from './answer.ts'
-import type { Answer } from './answer.ts'
+import type { Answer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { checkTier, findRow } from './find.ts'
-import type { ReplyMode } from './request.ts'
-import { fulfil } from './fulfil.ts'
 import type { Decided } from './fulfil.ts'
 import { checkParams } from './params.ts'
 import { serve } from './service.ts'
 
 /** A call at the end of its line. */
-export interface Passed {
-  readonly answer: Answer
+export interface Passed<A = Answer> {
+  readonly answer: A
   /** Null for a method that no rule has, and for management. */
   readonly rule: Rule | null
   /** Null where nothing was charged: refusals before admission, management, the public route. */
@@ -29,11 +27,16 @@ export interface Passed {
   readonly upstreamMs: number
 }
 
-/** Walks one call down the line. */
-export async function walk(call: Call, caller: Caller, mode: ReplyMode, context: Context): Promise<Passed> {
+/** Walks one call down the line; `fulfil` answers it once it was admitted. */
+export async function walk<A>(
+  call: Call,
+  caller: Caller,
+  context: Context,
+  fulfil: (decided: Decided) => Promise<A>,
+): Promise<Passed<A | WholeAnswer>> {
   const { network, plan } = caller
   if (context.live.management.has(call.method))
-    return over(await guarded(() => serve(call, caller, context), context), null)
+    return over(await serve(call, caller, context).catch(bug(context)), null)
   const row = findRow(network, call.method, caller.transport)
   if (isRefusal(row)) return over(refused(row), null)
   const { rule } = row
@@ -50,11 +53,11 @@ export async function walk(call: Call, caller: Caller, mode: ReplyMode, context:
   if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
   const begin = performance.now()
   const decided: Decided = { row, method: call.method, ...checked, routes }
-  const answer = await guarded(() => fulfil(decided, caller, mode, context), context)
+  const answer = await fulfil(decided).catch(bug(context))
   return { ...charge, answer, upstreamMs: rule.answer === null ? performance.now() - begin : 0 }
 }
 
-function over(answer: Answer, rule: Rule | null): Passed {
+function over(answer: WholeAnswer, rule: Rule | null): Passed<WholeAnswer> {
   return { answer, rule, admission: null, publicCost: 0, upstreamMs: 0 }
 }
 
@@ -65,10 +68,8 @@ function admit(rule: Rule, { payer, plan, address }: Caller, { live }: Context):
 }
 
 /** Whatever throws is a bug of ours: the client gets `internal`, the operator the stack. */
-async function guarded(stage: () => Promise<Answer>, { live, requestId }: Context): Promise<Answer> {
-  try {
-    return await stage()
-  } catch (error) {
+function bug({ live, requestId }: Context): (error: unknown) => WholeAnswer {
+  return error => {
     live.observer.bug(error, requestId)
     return refused(refuse('internal'))
   }

@@ -1,11 +1,13 @@
 /** One item of a message, from its bytes to where its reply may leave. */
 import { isBad } from '../jsonrpc/call.ts'
 import type { BadCall, Call } from '../jsonrpc/call.ts'
+import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { refused } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { seal } from './finish.ts'
+import { fulfil } from './fulfil.ts'
 import type { ReplyMode } from './request.ts'
 import { walk } from './line.ts'
 import type { Passed } from './line.ts'
@@ -18,7 +20,13 @@ export async function pass(
   context: Context,
 ): Promise<Passed> {
   if (isBad(item)) return passRefusal(item.refusal)
-  return seal(await walk(item, caller, mode, context), caller, context)
+  // The rules of a verbatim network name verbs and paths, which are no JSON-RPC methods.
+  if (caller.network.family === 'http' && !context.live.management.has(item.method))
+    return passRefusal(
+      refuse('method_not_found', 'Only service_* methods are called here: send others to their path'),
+    )
+  const walked = await walk(item, caller, context, decided => fulfil(decided, caller, mode, context))
+  return seal(walked, caller, context)
 }
 
 /** An item that is refused without a look at its method. */

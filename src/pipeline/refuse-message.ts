@@ -14,7 +14,9 @@ export function refuseMessage(
   status?: number,
 ): void {
   const column = columnOf(caller.network)
-  context.live.observer.refused(refusal.reason)
+  const { observer, meter, now } = context.live
+  observer.refused(refusal.reason)
+  if (caller.payer !== null) meter.refused(caller.payer, 'other', refusal.reason, now())
   sink.whole(
     status ?? statusOf(refusal, column),
     encodeRefusal(refusal, 'null', column, context.requestId),

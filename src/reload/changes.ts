@@ -1,60 +1,65 @@
 /** What an edit changed, a readable line for each thing. */
-import type { Config, PlanConfig, RuleConfig } from '../config/types.ts'
+import type { Config, PlanConfig, RouteConfig, RuleConfig } from '../config/types.ts'
 
 /** Values that are the operator's secrets: that they changed is told, not to what. */
 const SECRET = new Set(['http', 'ws', 'headers'])
 
-/** Lines such as `routes.yaml: ~ ethereum-a weight 1 → 3`; none when nothing changed. */
-export function describeChanges(before: Config, after: Config): string[] {
-  const families = Object.keys(after.families) as (keyof Config['families'])[]
-  return [
-    ...(before.baseUrl === after.baseUrl
-      ? []
-      : [`networks.yaml: baseUrl ${before.baseUrl} → ${after.baseUrl}`]),
-    ...lines('networks.yaml', keyed(before.networks, 'slug'), keyed(after.networks, 'slug'), () => ''),
-    ...lines(
-      'routes.yaml',
-      keyed(before.routes, 'id'),
-      keyed(after.routes, 'id'),
-      route => ` (priority ${route.priority})`,
+/** Lines such as `routes.yaml: ~ ethereum-a weight 1 → 3`, one thing a step; none when nothing changed. */
+export function* changesInSteps(before: Config, after: Config): Generator<void, string[]> {
+  const all: string[] = []
+  if (before.baseUrl !== after.baseUrl)
+    all.push(`networks.yaml: baseUrl ${before.baseUrl} → ${after.baseUrl}`)
+  const lists = [
+    lines('networks.yaml', keyed(before.networks, 'slug'), keyed(after.networks, 'slug'), () => ''),
+    lines('routes.yaml', keyed(before.routes, 'id'), keyed(after.routes, 'id'), routeBrief),
+    ...(Object.keys(after.families) as (keyof Config['families'])[]).map(family =>
+      lines('methods.yaml', named(before.families[family]), named(after.families[family]), ruleBrief),
     ),
-    ...families.flatMap(family =>
-      lines<RuleConfig>(
-        'methods.yaml',
-        new Map(Object.entries(before.families[family])),
-        new Map(Object.entries(after.families[family])),
-        rule => ` (cost ${rule.cost ?? 1})`,
-      ),
-    ),
-    ...lines('plans.yaml', keyed(before.plans, 'name'), keyed(after.plans, 'name'), planBrief),
-    ...fields('methods.yaml: ~ notification', before.notification, after.notification),
-    ...fields('gateway.yaml: ~', before.gateway, after.gateway),
+    lines('plans.yaml', keyed(before.plans, 'name'), keyed(after.plans, 'name'), planBrief),
   ]
+  for (const list of lists)
+    for (const found of list) {
+      all.push(...found)
+      yield
+    }
+  all.push(...fields('methods.yaml: ~ notification', before.notification, after.notification))
+  all.push(...fields('gateway.yaml: ~', before.gateway, after.gateway))
+  return all
 }
 
 function keyed<T>(list: readonly T[], key: keyof T): Map<string, T> {
   return new Map(list.map(item => [String(item[key]), item]))
 }
 
+function named(rules: Readonly<Record<string, RuleConfig>>): Map<string, RuleConfig> {
+  return new Map(Object.entries(rules))
+}
+
+function routeBrief({ priority }: RouteConfig): string {
+  return ` (priority ${priority})`
+}
+
+function ruleBrief({ cost }: RuleConfig): string {
+  return ` (cost ${cost ?? 1})`
+}
+
 function planBrief({ rate }: PlanConfig): string {
   return rate === null ? '' : ` (${rate.perSecond}/s)`
 }
 
-function lines<T extends object>(
+/** The lines of each thing that is new, gone or changed. */
+function* lines<T extends object>(
   file: string,
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
   brief: (item: T) => string,
-): string[] {
-  const added = [...after]
-    .filter(([name]) => !before.has(name))
-    .map(([name, item]) => `${file}: + ${name}${brief(item)}`)
-  const removed = [...before.keys()].filter(name => !after.has(name)).map(name => `${file}: - ${name}`)
-  const changed = [...after].flatMap(([name, item]) => {
+): Generator<string[]> {
+  for (const [name, item] of after) if (!before.has(name)) yield [`${file}: + ${name}${brief(item)}`]
+  for (const name of before.keys()) if (!after.has(name)) yield [`${file}: - ${name}`]
+  for (const [name, item] of after) {
     const old = before.get(name)
-    return old === undefined ? [] : fields(`${file}: ~ ${name}`, old, item)
-  })
-  return [...added, ...removed, ...changed]
+    if (old !== undefined) yield fields(`${file}: ~ ${name}`, old, item)
+  }
 }
 
 /** One line per member that differs; members of members by their path. */

@@ -4,46 +4,100 @@ import type { Problem } from '../config/problem.ts'
 import type { Config, NetworkConfig, RouteConfig } from '../config/types.ts'
 import type { Place } from '../load-snapshot.ts'
 
-/** What the thread sends, in this order: parts of the lists, then the end. Small pieces keep each arrival short. */
+/**
+ * What the thread sends: parts of the lists, then the end. Small pieces keep each arrival short; each waits until the one before
+ * was taken.
+ */
 export type LoaderMessage =
   | { readonly networks: readonly NetworkConfig[] }
   | { readonly routes: readonly RouteConfig[] }
+  | { readonly problems: readonly Problem[] }
   | {
       readonly rest: Omit<Config, 'networks' | 'routes'> | null
-      readonly problems: readonly Problem[]
+      readonly version: string
       readonly plansAt: Place
     }
 
 /** What a load came to; `config` is null when there is an error. */
 export interface LoadedConfig {
   readonly config: Config | null
+  /** Of the configuration's content. */
+  readonly version: string
   readonly problems: readonly Problem[]
   readonly plansAt: Place
 }
 
-/** Loads `dir` apart from this thread. */
-export function loadApart(
-  dir: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<LoadedConfig> {
-  const own = import.meta.url
-  const worker = new Worker(new URL(`./worker${own.slice(own.lastIndexOf('.'))}`, own), {
-    workerData: { dir, env: { ...env } },
-  })
+/** Milliseconds that the thread waits for another edit: saving a file is rarely done once. */
+const STAY = 10_000
+
+/** Starts its thread with the first load, and keeps it while edits go on. One load at a time. */
+export class Loader {
+  readonly #data: { readonly dir: string; readonly env: Readonly<Record<string, string | undefined>> }
+  #worker: Worker | null = null
+  #leaving: NodeJS.Timeout | undefined
+
+  constructor(dir: string, env: Readonly<Record<string, string | undefined>>) {
+    this.#data = { dir, env: { ...env } }
+  }
+
+  /** Loads the directory apart from this thread. */
+  async load(): Promise<LoadedConfig> {
+    clearTimeout(this.#leaving)
+    const worker = this.#worker ?? this.#start()
+    try {
+      return await ask(worker)
+    } catch (error) {
+      await this.close()
+      throw error
+    } finally {
+      this.#leaving = setTimeout(() => void this.close(), STAY).unref()
+    }
+  }
+
+  #start(): Worker {
+    const own = import.meta.url
+    const options = { workerData: this.#data }
+    const worker = new Worker(new URL(`./worker${own.slice(own.lastIndexOf('.'))}`, own), options)
+    worker.unref()
+    worker.on('error', () => undefined)
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = null
+    })
+    this.#worker = worker
+    return worker
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = null
+    await worker?.terminate()
+  }
+}
+
+function ask(worker: Worker): Promise<LoadedConfig> {
   return new Promise((resolve, reject) => {
     const networks: NetworkConfig[] = []
     const routes: RouteConfig[] = []
-    worker.on('message', (message: LoaderMessage) => {
+    const problems: Problem[] = []
+    const hear = (message: LoaderMessage): void => {
       if ('networks' in message) networks.push(...message.networks)
       else if ('routes' in message) routes.push(...message.routes)
+      else if ('problems' in message) problems.push(...message.problems)
       else {
-        const { rest, problems, plansAt } = message
-        resolve({ config: rest === null ? null : { ...rest, networks, routes }, problems, plansAt })
+        const { rest, version, plansAt } = message
+        worker.off('message', hear).off('error', reject).off('exit', ended)
+        resolve({ config: rest === null ? null : { ...rest, networks, routes }, version, problems, plansAt })
+        return
       }
-    })
-    worker.on('error', reject)
-    worker.on('exit', code => {
+      setImmediate(() => {
+        worker.postMessage('next')
+      })
+    }
+    const ended = (code: number): void => {
       reject(new Error(`the loader ended with ${code}`))
-    })
+    }
+    worker.on('message', hear).on('error', reject).on('exit', ended)
+    worker.postMessage('load')
   })
 }

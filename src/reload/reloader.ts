@@ -1,17 +1,17 @@
 /** "Edit YAML and reload": all of an edit, or nothing of it. */
-import { setImmediate as turn } from 'node:timers/promises'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config } from '../config/types.ts'
 import { missingPlans } from '../load-snapshot.ts'
-import { compileInSteps, versionOf } from '../snapshot/compile.ts'
+import { compileInSteps } from '../snapshot/compile.ts'
 import type { Snapshot } from '../snapshot/types.ts'
-import { describeChanges } from './changes.ts'
+import { changesInSteps } from './changes.ts'
+import { gently } from './gently.ts'
 import type { LoadedConfig } from './loader.ts'
 import { restartOnly } from './restart-only.ts'
 
-/** Milliseconds of compiling after which calls get their turn. */
-const SLICE = 10
+/** Lines of log that one reload may write about changes or problems; the answer and /status have all of them. */
+const MOST_LINES = 200
 
 /** What the reloader works with. */
 export interface ReloaderParts {
@@ -19,7 +19,7 @@ export interface ReloaderParts {
   /** Plans of existing accounts. */
   plansInUse(): readonly string[]
   /** Serves new messages with the snapshot. */
-  swap(snapshot: Snapshot): void
+  swap(snapshot: Snapshot): Promise<void>
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
@@ -49,10 +49,13 @@ export class Reloader {
   #takenAt: number
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(config: Config, problems: readonly Problem[], parts: ReloaderParts) {
+  constructor(
+    { config, version, problems }: Omit<LoadedConfig, 'plansAt'> & { readonly config: Config },
+    parts: ReloaderParts,
+  ) {
     this.#parts = parts
     this.#config = config
-    this.#version = versionOf(config)
+    this.#version = version
     this.#takenAt = now()
     this.#state = { ok: true, at: this.#takenAt, problems }
   }
@@ -72,24 +75,28 @@ export class Reloader {
     return result
   }
 
+  /** Resolves when no reload is under way. */
+  async idle(): Promise<void> {
+    await this.#last
+  }
+
   async #reload(): Promise<ReloadResult> {
-    const { config, problems, plansAt } = await this.#parts.load()
+    const { config, version, problems, plansAt } = await this.#parts.load()
     const missing = config === null ? [] : missingPlans(config, this.#parts.plansInUse(), plansAt)
     if (config === null || missing.length > 0) return this.#keep([...problems, ...missing])
-    const version = versionOf(config)
     if (version === this.#version) {
       this.#state = { ok: true, at: now(), problems }
       return { ok: true, version, changes: [], problems }
     }
-    const snapshot = await compileGently(config)
-    const changes = describeChanges(this.#config, config)
+    const snapshot = await gently(compileInSteps(config, version))
+    const changes = await gently(changesInSteps(this.#config, config))
     const waiting = restartOnly(this.#config.gateway, config.gateway)
-    this.#parts.swap(snapshot)
+    await this.#parts.swap(snapshot)
     this.#config = config
     this.#version = version
     this.#takenAt = now()
     this.#state = { ok: true, at: this.#takenAt, problems }
-    for (const change of changes) this.#parts.log.info(change)
+    for (const change of listed(changes)) this.#parts.log.info(change)
     if (waiting.length > 0) this.#parts.log.warn(`gateway.yaml: ${waiting.join(', ')} acts after a restart`)
     return { ok: true, version, changes, problems }
   }
@@ -97,23 +104,17 @@ export class Reloader {
   /** A bad edit changes nothing but what is told of it. */
   #keep(problems: readonly Problem[]): ReloadResult {
     this.#state = { ok: false, at: now(), problems }
-    for (const problem of problems)
-      if (problem.severity === 'error') this.#parts.log.error(formatProblem(problem))
+    const errors = problems.filter(({ severity }) => severity === 'error')
+    for (const line of listed(errors.map(formatProblem))) this.#parts.log.error(line)
     this.#parts.log.error('the configuration was not taken; the last good one is still served')
     return { ok: false, version: this.#version, changes: [], problems }
   }
 }
 
-async function compileGently(config: Config): Promise<Snapshot> {
-  const steps = compileInSteps(config)
-  let begin = performance.now()
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    if (performance.now() - begin < SLICE) continue
-    await turn()
-    begin = performance.now()
-  }
+/** The first lines, and how many more there are. */
+function listed(lines: readonly string[]): string[] {
+  if (lines.length <= MOST_LINES) return [...lines]
+  return [...lines.slice(0, MOST_LINES), `and ${lines.length - MOST_LINES} more`]
 }
 
 function now(): number {

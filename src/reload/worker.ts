@@ -1,26 +1,41 @@
 /** The loader's thread. */
+import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadSnapshot } from '../load-snapshot.ts'
 import type { LoaderMessage } from './loader.ts'
 
-/** Networks or routes in one message. */
+/** Networks, routes or problems in one message. */
 const PIECE = 200
 
 const { dir, env } = workerData as { readonly dir: string; readonly env: Readonly<Record<string, string>> }
 
-function send(message: LoaderMessage): void {
+function tell(message: LoaderMessage): void {
   parentPort?.postMessage(message)
+}
+
+/** Sends a piece and waits until it was taken: what lies ready would all arrive within one turn. */
+async function send(message: LoaderMessage): Promise<void> {
+  tell(message)
+  if (parentPort !== null) await once(parentPort, 'message')
 }
 
 function* pieces<T>(list: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < list.length; i += PIECE) yield list.slice(i, i + PIECE)
 }
 
-const { config, problems, plansAt } = await loadSnapshot(dir, env)
-if (config === null) send({ rest: null, problems, plansAt })
-else {
+async function load(): Promise<void> {
+  const { config, snapshot, problems, plansAt } = await loadSnapshot(dir, env)
+  for (const piece of pieces(problems)) await send({ problems: piece })
+  if (config === null || snapshot === null) {
+    tell({ rest: null, version: '', plansAt })
+    return
+  }
   const { networks, routes, ...rest } = config
-  for (const piece of pieces(networks)) send({ networks: piece })
-  for (const piece of pieces(routes)) send({ routes: piece })
-  send({ rest, problems, plansAt })
+  for (const piece of pieces(networks)) await send({ networks: piece })
+  for (const piece of pieces(routes)) await send({ routes: piece })
+  tell({ rest, version: snapshot.version, plansAt })
 }
+
+parentPort?.on('message', (word: 'load' | 'next') => {
+  if (word === 'load') void load()
+})

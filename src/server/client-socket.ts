@@ -69,9 +69,10 @@ export class ClientSocket {
     return this.session.caller
   }
 
-  send(frame: Raw): void {
-    if (this.#socket.readyState === this.#socket.OPEN)
-      this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
+  send(frame: Raw): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false
+    this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
+    return true
   }
 
   /** Says goodbye; a client that does not answer is cut. */

@@ -1,5 +1,6 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
+import { endWithReplies, watchReplies } from './last-replies.ts'
 import { endUnused, watchUnused } from './unused.ts'
 import type { AddressInfo } from 'node:net'
 
@@ -9,6 +10,7 @@ export function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
   watchUnused(server)
+  watchReplies(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
@@ -21,6 +23,9 @@ export function listen(
   })
 }
 
+/** Milliseconds that calls get to end once their upstreams are closed. */
+export const LAST_CALLS = 1_000
+
 /** Milliseconds that finished replies get to leave before their connections are ended. */
 const LAST_BYTES = 1_000
 
@@ -30,12 +35,14 @@ export interface Drain {
   readonly idle: Promise<void>
   /** Milliseconds that it may take. */
   readonly patience: number
-  /** Answers what is in flight after that. */
+  /** Ends the calls in flight after that, so that each is answered. */
+  readonly endCalls: () => void
+  /** Answers what is in flight even then. */
   readonly cutShort: () => void
 }
 
 /** Stops taking connections, waits for what is in flight, then ends the rest. */
-export async function drain(server: Server, { idle, patience, cutShort }: Drain): Promise<void> {
+export async function drain(server: Server, { idle, patience, endCalls, cutShort }: Drain): Promise<void> {
   const closed = new Promise<void>(resolve => {
     server.close(() => {
       resolve()
@@ -43,7 +50,11 @@ export async function drain(server: Server, { idle, patience, cutShort }: Drain)
   })
   server.closeIdleConnections()
   endUnused(server)
-  if (!(await orAfter(idle, patience))) cutShort()
+  endWithReplies(server)
+  if (!(await orAfter(idle, patience))) {
+    endCalls()
+    if (!(await orAfter(idle, LAST_CALLS))) cutShort()
+  }
   server.closeIdleConnections()
   if (patience > 0) await orAfter(closed, LAST_BYTES)
   server.closeAllConnections()

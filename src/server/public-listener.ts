@@ -8,9 +8,12 @@ import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import type { DashboardParts } from './dashboard/door.ts'
 import { handleRequest } from './rpc.ts'
+import type { RpcOptions } from './rpc.ts'
 import type { ClientSockets } from './client-sockets.ts'
+import { ClientStreams } from './client-streams.ts'
 import { takeUpgrades } from './upgrade.ts'
 import { SocketGate } from './socket-gate.ts'
+import { handleVerbatim } from './verbatim.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_HEADERS = 100
@@ -19,10 +22,11 @@ const CHECK_EVERY = 2_000
 /** Milliseconds after which a connection on which nothing moves is cut: above the longest call. */
 const SILENCE = 120_000
 
-/** The server, and the WebSockets that came through it. */
+/** The server, and the WebSockets and streams that came through it. */
 export interface PublicListener {
   readonly server: Server
   readonly sockets: ClientSockets
+  readonly streams: ClientStreams
 }
 
 /** Makes the server; it is not bound yet. */
@@ -53,7 +57,12 @@ export function makePublicListener(
     }
     return read(request)
   }
-  const options = { gateway, address, dashboard: openDashboard(address) }
+  const sockets = takeUpgrades(server, { gateway, address, gate, maxPayload: limits.body })
+  const streams = new ClientStreams(gateway, sockets.slots)
+  const options: RpcOptions = {
+    ...{ gateway, address, dashboard: openDashboard(address) },
+    verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
+  }
   server.on('request', (request, response) => {
     // A client that resets its connection is no error of ours.
     response.on('error', () => undefined)
@@ -64,6 +73,5 @@ export function makePublicListener(
       })
     })
   })
-  const sockets = takeUpgrades(server, { ...options, gate, maxPayload: limits.body })
-  return { server, sockets }
+  return { server, sockets, streams }
 }

@@ -5,6 +5,7 @@ import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { encodeRefusal, refuse, statusOf } from '../jsonrpc/refusal.ts'
 import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import { columnOf } from '../pipeline/caller.ts'
+import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
@@ -22,7 +23,12 @@ export interface RpcOptions {
   readonly gateway: Gateway
   readonly dashboard: Dashboard
   readonly address: (request: IncomingMessage) => ClientAddress
+  /** Handles a request to a path of a verbatim HTTP network. */
+  readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
 }
+
+/** A target that calls are sent to. */
+export type RpcTarget = Target & { readonly kind: 'rpc' }
 
 /** One request on its way through the listener. */
 export interface Visit {
@@ -36,11 +42,11 @@ export interface Visit {
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, dashboard, address }: RpcOptions,
+  { gateway, dashboard, address, verbatim }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
-  const { origin } = request.headers
-  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, origin)
+  const { snapshot } = gateway
+  const cors = corsHeaders(snapshot.gateway.cors.origins, request.headers.origin)
   const visit: Visit = { request, response, requestId: nextRequestId(), cors }
   const asked = readTarget(request, gateway)
   const page = !isRefusal(asked) && asked.kind === 'page' ? dashboard(asked.path) : null
@@ -54,44 +60,59 @@ export async function handleRequest(
     refuseEarly(visit, target, 'evm', gateway)
     return
   }
+  if (target.path !== '') {
+    await verbatim(visit, target)
+    return
+  }
   const column = columnOf(target.network)
   if (request.method === 'OPTIONS') {
-    answerPreflight(visit)
+    answerPreflight(visit, ['POST'])
     return
   }
   if (request.method !== 'POST') {
     refuseEarly(visit, refuse('method_not_allowed'), column, gateway)
     return
   }
-  const { key, network } = target
-  const caller = gateway.admit({
-    network,
-    key,
-    origin,
+  const visitor = {
+    origin: request.headers.origin,
     transport: 'http',
     session: null,
     ...address(request),
-  })
+  } as const
+  const caller = gateway.admit({ ...target, ...visitor })
   const refusal = isRefusal(caller) ? caller : checkMedia(request)
-  if (isRefusal(caller) || refusal !== null) {
-    refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
+  if (refusal !== null) {
+    refuseEarly(visit, refusal, column, gateway)
     return
   }
-  await handleBody(visit, caller, gateway)
+  const body = await readBody(request, snapshot.gateway.limits.body)
+  if (body === 'gone') return
+  // A body may be long on its way: it is served by what the configuration says when it is here.
+  const now = gateway.snapshot === snapshot ? caller : admitAgain(request, visitor, gateway)
+  if (isRefusal(now)) refuseEarly(visit, now, column, gateway)
+  else await handleBody(visit, body, now, gateway)
 }
 
 /** What is asked for, or the first check that fails. */
 export function readTarget(request: IncomingMessage, gateway: Gateway): Target | Refusal {
-  const hosts = request.rawHeaders.filter(
-    (name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host',
-  )
-  if (hosts.length !== 1) return refuse('invalid_request', 'Send exactly one Host header')
+  if (countOf('host', request.rawHeaders) !== 1)
+    return refuse('invalid_request', 'Send exactly one Host header')
   return findTarget(request.headers.host ?? '', request.url ?? '', gateway.snapshot)
 }
 
 /** Where a call goes; anything else is not found. */
-export function rpcOnly(asked: Target | Refusal): (Target & { kind: 'rpc' }) | Refusal {
+export function rpcOnly(asked: Target | Refusal): RpcTarget | Refusal {
   return isRefusal(asked) || asked.kind === 'rpc' ? asked : refuse('not_found')
+}
+
+/** How often a header was sent; `rawHeaders` holds names and values in turn. */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i]!
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count
 }
 
 function checkMedia(request: IncomingMessage): Refusal | null {
@@ -99,12 +120,24 @@ function checkMedia(request: IncomingMessage): Refusal | null {
   return isJson(type) && encoding === undefined ? null : refuse('unsupported_media_type')
 }
 
-async function handleBody(visit: Visit, caller: Caller, gateway: Gateway): Promise<void> {
-  const { request, response, requestId, cors } = visit
-  const { body: limit } = gateway.snapshot.gateway.limits
-  const body = await readBody(request, limit)
-  if (body === 'gone') return
+function admitAgain(
+  request: IncomingMessage,
+  visitor: Omit<Visitor, 'network' | 'key'>,
+  gateway: Gateway,
+): Caller | Refusal {
+  const target = rpcOnly(readTarget(request, gateway))
+  return isRefusal(target) ? target : gateway.admit({ ...target, ...visitor })
+}
+
+async function handleBody(
+  visit: Visit,
+  body: Buffer | 'too_large',
+  caller: Caller,
+  gateway: Gateway,
+): Promise<void> {
+  const { response, requestId, cors } = visit
   if (body === 'too_large') {
+    const { body: limit } = gateway.snapshot.gateway.limits
     const sentence = `The request body is larger than ${limit} bytes`
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
     return
@@ -113,9 +146,13 @@ async function handleBody(visit: Visit, caller: Caller, gateway: Gateway): Promi
   await gateway.handle(body, caller, sink, requestId)
 }
 
-function answerPreflight({ request, response, requestId, cors }: Visit): void {
+/** Answers OPTIONS: costs nothing, asks for no key. */
+export function answerPreflight(
+  { request, response, requestId, cors }: Visit,
+  verbs: readonly string[],
+): void {
   const headers = headersOf({ requestId, cors, rate: null }).slice(2)
-  headers.push(...preflightHeaders(request.headers['access-control-request-headers']))
+  headers.push(...preflightHeaders(request.headers['access-control-request-headers'], verbs))
   response.writeHead(204, headers)
   response.end()
 }
@@ -127,12 +164,13 @@ export function refuseEarly(
   column: CodeColumn,
   gateway: Gateway,
   status = statusOf(refusal, column),
+  verbs: readonly string[] = ['POST'],
 ): void {
   const { request, response, requestId, cors } = visit
   gateway.live.observer.refused(refusal.reason)
   const headers = headersOf({ requestId, cors, rate: null })
   headers.push(...retryAfterHeaders(refusal, Date.now()))
-  if (refusal.reason === 'method_not_allowed') headers.push('Allow', 'POST, OPTIONS')
+  if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))
   const keep = isShort(request)
   if (!keep) headers.push('Connection', 'close')
   sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))

@@ -2,7 +2,15 @@
 import type { Network, Snapshot } from '../snapshot/types.ts'
 
 export type Target =
-  | { readonly kind: 'rpc'; readonly network: Network; readonly key: string }
+  | {
+      readonly kind: 'rpc'
+      readonly network: Network
+      readonly key: string
+      /** What stands behind the key on a verbatim HTTP network, as it was sent; empty is the JSON-RPC door. */
+      readonly path: string
+      /** With its `?`; empty where there is none. */
+      readonly query: string
+    }
   | { readonly kind: 'page'; readonly path: string }
   | { readonly kind: 'nothing' }
 
@@ -19,22 +27,26 @@ export function findTarget(hostHeader: string, url: string, snapshot: Snapshot):
   const host = hostName(hostHeader)
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
+  const rest = query < 0 ? '' : url.slice(query)
   const slug = snapshot.hosts[host]
   const network = slug === undefined ? undefined : snapshot.networks[slug]
-  if (network !== undefined) return rpcTarget(network, path)
+  if (network !== undefined) return rpcTarget(network, path, rest)
   const second = path.indexOf('/', 1)
   const named = path.startsWith('/') && second > 0 ? snapshot.networks[path.slice(1, second)] : undefined
-  if (named !== undefined) return rpcTarget(named, path.slice(second))
+  if (named !== undefined) return rpcTarget(named, path.slice(second), rest)
   return host === snapshot.gateway.dashboardHost ? { kind: 'page', path } : NOTHING
 }
 
 const PREFIX = '/v1/rpc'
 
 /** `/v1/rpc/<key>` with one trailing slash at most; an absent key is an empty one. */
-function rpcTarget(network: Network, path: string): Target {
+function rpcTarget(network: Network, path: string, query: string): Target {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
-  if (trimmed === PREFIX) return { kind: 'rpc', network, key: '' }
+  if (trimmed === PREFIX) return { kind: 'rpc', network, key: '', path: '', query }
   if (!trimmed.startsWith(`${PREFIX}/`)) return NOTHING
   const key = trimmed.slice(PREFIX.length + 1)
-  return key.includes('/') ? NOTHING : { kind: 'rpc', network, key }
+  const end = key.indexOf('/')
+  if (end < 0) return { kind: 'rpc', network, key, path: '', query }
+  if (network.family !== 'http') return NOTHING
+  return { kind: 'rpc', network, key: key.slice(0, end), path: path.slice(PREFIX.length + 1 + end), query }
 }

@@ -95,6 +95,7 @@ function admit(
   const target = rpcOnly(readTarget(request, gateway))
   if (isRefusal(target)) return target
   const { network, key } = target
+  if (target.path !== '') return refuse('not_found')
   const { origin } = request.headers
   const visitor = { network, key, origin, transport: 'ws' as const, ...address(request) }
   const caller = gateway.admit({ ...visitor, session: null })

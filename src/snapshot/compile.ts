@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import type { Config, NetworkConfig } from '../config/types.ts'
 import { deepFreeze, record } from '../config/record.ts'
-import { joinRule } from './join.ts'
-import { isPattern } from './patterns.ts'
-import { rulesOf } from './rules.ts'
-import type { MethodRow, Network, Route, Snapshot } from './types.ts'
+import { joinRules } from './join.ts'
+import { byPrecedence, isPattern } from './patterns.ts'
+import { absentRules, familyRules, rulesOf } from './rules.ts'
+import type { FamilyRules } from './rules.ts'
+import type { Network, Route, Snapshot } from './types.ts'
 import { hostOf, networkUrl, socketUrl } from './urls.ts'
 
 /** The snapshot of a configuration, frozen. */
@@ -18,15 +19,17 @@ export function compile(config: Config): Snapshot {
 }
 
 /** The same with a pause after each network, for those who share their thread with calls. */
-export function* compileInSteps(config: Config): Generator<void, Snapshot> {
+export function* compileInSteps(config: Config, version = versionOf(config)): Generator<void, Snapshot> {
   const routes = byNetwork(config.routes)
+  const shared = familyRules(config)
   const networks = record<Network>([])
   for (const network of config.networks) {
-    networks[network.slug] = deepFreeze(compileNetwork(network, routes.get(network.slug) ?? [], config))
+    const own = routes.get(network.slug) ?? []
+    networks[network.slug] = deepFreeze(compileNetwork(network, own, config, shared))
     yield
   }
   return deepFreeze({
-    version: versionOf(config),
+    version,
     networks,
     hosts: record(hostsOf(config)),
     plans: record(config.plans.map(plan => [plan.name, plan])),
@@ -47,14 +50,22 @@ function byNetwork(routes: readonly Route[]): Map<string, Route[]> {
 
 /** Short hash of a configuration's content. */
 export function versionOf(config: Config): string {
-  return createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 12)
+  // In an order of its own: the loader's thread sends the parts in another one than they are built in.
+  const { baseUrl, networks, routes, notification, families, plans, gateway } = config
+  const content = [baseUrl, networks, routes, notification, families, plans, gateway]
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 12)
 }
 
-function compileNetwork(config: NetworkConfig, own: readonly Route[], all: Config): Network {
+function compileNetwork(
+  config: NetworkConfig,
+  own: readonly Route[],
+  all: Config,
+  shared: FamilyRules,
+): Network {
   const routes = own
     .filter(route => route.enabled)
     .sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1))
-  const rows = rulesOf(config, all).map(rule => joinRule(rule, routes))
+  const rows = joinRules(rulesOf(config, all, shared), routes)
   const httpsUrl = networkUrl(all.baseUrl, config)
   return {
     ...config,
@@ -62,15 +73,14 @@ function compileNetwork(config: NetworkConfig, own: readonly Route[], all: Confi
     wssUrl: socketUrl(httpsUrl),
     wss: routes.some(route => route.ws !== null),
     methods: record(rows.filter(row => !isPattern(row.rule.match)).map(row => [row.rule.match, row])),
-    patterns: rows.filter(row => isPattern(row.rule.match)).sort(byLongest),
+    patterns: rows
+      .filter(row => isPattern(row.rule.match))
+      .sort((a, b) => byPrecedence(a.rule.match, b.rule.match)),
+    absent: record(absentRules(config, all)),
     dearest: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),
   }
-}
-
-function byLongest(a: MethodRow, b: MethodRow): number {
-  return b.rule.match.length - a.rule.match.length
 }
 
 function* hostsOf(config: Config): Generator<readonly [string, string]> {

@@ -28,6 +28,25 @@ function whyNot(rule: Rule, route: Route): string | null {
 
 /** One method of a network with its able routes (`routes` come sorted by priority and enabled). */
 export function joinRule(rule: Rule, routes: readonly Route[]): MethodRow {
+  return { rule, ...ablenessOf(rule, routes) }
+}
+
+/** Joins many rules with the same routes; what equal rules have in common is one object: a network has hundreds. */
+export function joinRules(rules: readonly Rule[], routes: readonly Route[]): MethodRow[] {
+  const known = new Map<string, Ableness>()
+  return rules.map(rule => {
+    const denied = routes.map(route => (denies(route, rule.match) === null ? '' : route.id))
+    const key = JSON.stringify([rule.needs, rule.answer === null, denied])
+    const ableness = known.get(key) ?? ablenessOf(rule, routes)
+    known.set(key, ableness)
+    return { rule, ...ableness }
+  })
+}
+
+/** Which routes are able, and what is with the others. */
+type Ableness = Omit<MethodRow, 'rule'>
+
+function ablenessOf(rule: Rule, routes: readonly Route[]): Ableness {
   const able: Route[] = []
   const skipped: SkippedRoute[] = []
   for (const route of routes) {
@@ -36,7 +55,6 @@ export function joinRule(rule: Rule, routes: readonly Route[]): MethodRow {
     else skipped.push({ id: route.id, why })
   }
   return {
-    rule,
     routes: able.map(route => route.id),
     archive: able.filter(route => route.capabilities.includes('archive')).map(route => route.id),
     skipped,

@@ -1,5 +1,5 @@
 /** Which rules a network has: its family's, laid over by its own, with defaults filled in. */
-import type { Config, NetworkConfig, RuleConfig } from '../config/types.ts'
+import type { Config, Family, NetworkConfig, RuleConfig } from '../config/types.ts'
 import type { Rule } from './types.ts'
 
 /** A row with every default in place. Subscribe rows are made safe to look up by `unsubscribeRule`. */
@@ -27,6 +27,12 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
   }
 }
 
+function rulesOfRow(match: string, rule: RuleConfig): readonly Rule[] {
+  if (rule.enabled === false) return []
+  const own = fillRule(match, rule)
+  return own.subscribe === null ? [own] : [own, unsubscribeRule(own, own.subscribe)]
+}
+
 /** The row that a subscribe row defines for the method that ends it: free, and gated like its beginning. */
 export function unsubscribeRule(begin: Rule, name: string): Rule {
   return fillRuleOf(
@@ -40,8 +46,49 @@ function fillRuleOf(match: string, rule: RuleConfig, unsubscribes: string): Rule
   return { ...fillRule(match, rule), unsubscribes }
 }
 
+/** The rules of each family by the row they come from: made once, and shared by all its networks. */
+export type FamilyRules = Readonly<Record<Family, ReadonlyMap<string, readonly Rule[]>>>
+
+/** What the families' rows come to. */
+export function familyRules({ families }: Pick<Config, 'families'>): FamilyRules {
+  const rules = (family: Family): ReadonlyMap<string, readonly Rule[]> =>
+    new Map(Object.entries(families[family]).map(([match, rule]) => [match, rulesOfRow(match, rule)]))
+  return { evm: rules('evm'), solana: rules('solana'), http: rules('http') }
+}
+
 /** All enabled rules of a network, unsubscribe rows included, in the order they are written. */
-export function rulesOf(network: NetworkConfig, config: Pick<Config, 'families'>): Rule[] {
+export function rulesOf(
+  network: NetworkConfig,
+  config: Pick<Config, 'families'>,
+  shared: FamilyRules,
+): Rule[] {
+  const family = config.families[network.family]
+  return [...mergedRules(network, config)].flatMap(([match, rule]) =>
+    rule === family[match] ? shared[network.family].get(match)! : rulesOfRow(match, rule),
+  )
+}
+
+/** The rules that a network has not, with the reason as a sentence for the operator. */
+export function absentRules(
+  network: NetworkConfig,
+  config: Pick<Config, 'families'>,
+): [match: string, why: string][] {
+  const merged = mergedRules(network, config)
+  const off = [...merged].filter(([, rule]) => rule.enabled === false)
+  const elsewhere = Object.entries(config.families[network.family]).filter(([match]) => !merged.has(match))
+  return [
+    ...off.map(([match]): [string, string] => [match, 'its rule says enabled: false']),
+    ...elsewhere.map(([match, { networks = [] }]): [string, string] => [
+      match,
+      networks.length === 0 ? 'its rule names no network' : `its rule is for ${networks.join(', ')} only`,
+    ]),
+  ]
+}
+
+function mergedRules(
+  network: NetworkConfig,
+  config: Pick<Config, 'families'>,
+): ReadonlyMap<string, RuleConfig> {
   const family = config.families[network.family]
   const merged = new Map<string, RuleConfig>()
   for (const [match, rule] of Object.entries(family))
@@ -49,9 +96,5 @@ export function rulesOf(network: NetworkConfig, config: Pick<Config, 'families'>
   for (const [match, own] of Object.entries(network.methods))
     // A rule of the network itself applies to it, whatever networks the family's row names.
     merged.set(match, { ...family[match], ...own })
-  return [...merged].flatMap(([match, rule]) => {
-    if (rule.enabled === false) return []
-    const filled = fillRule(match, rule)
-    return filled.subscribe === null ? [filled] : [filled, unsubscribeRule(filled, filled.subscribe)]
-  })
+  return merged
 }

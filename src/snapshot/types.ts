@@ -70,8 +70,10 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly wss: boolean
   /** Null-prototype, by exact method name. */
   readonly methods: Readonly<Record<string, MethodRow>>
-  /** Rows of `prefix*` patterns, longest prefix first. */
+  /** Rows of patterns, in the order in which they are tried. */
   readonly patterns: readonly MethodRow[]
+  /** Names and patterns of rules that are written and do not count here, and why. */
+  readonly absent: Readonly<Record<string, string>>
   /** Highest cost of a call: what a rate limit's burst has to let through. */
   readonly dearest: number
   /** The enabled routes, by priority. */

@@ -30,6 +30,11 @@ export function migrate(database: DatabaseSyncInstance, { name, applicationId, s
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`)
 }
 
+/** Whether the schema is the one this version writes. */
+export function isUpToDate(database: DatabaseSyncInstance, { steps }: Kind): boolean {
+  return pragma(database, 'user_version') === steps.length
+}
+
 function pragma(database: DatabaseSyncInstance, name: 'application_id' | 'user_version'): number {
   return (database.prepare(`PRAGMA ${name}`).get() as Record<typeof name, number>)[name]
 }

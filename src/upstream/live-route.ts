@@ -1,5 +1,6 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
 import { Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Route } from '../snapshot/types.ts'
 import { Breaker } from './breaker.ts'
@@ -10,8 +11,12 @@ import { Latency } from './latency.ts'
 import { Outstanding } from './outstanding.ts'
 import { Room } from './room.ts'
 import { requestTarget } from './request-target.ts'
+import type { RequestTarget } from './request-target.ts'
 import { judge } from './verdict.ts'
-import type { Verdict } from './verdict.ts'
+import type { Setback, Verdict } from './verdict.ts'
+import { Hop } from './verbatim/hop.ts'
+import { judgeHead } from './verbatim/judge.ts'
+import type { Passage, ReplyHead } from './verbatim/passage.ts'
 
 /** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
 const POOL_IDLE = 4_000
@@ -45,26 +50,22 @@ export class LiveRoute {
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
   readonly #outstanding = new Outstanding()
-  readonly #pool: Pool
-  readonly #path: string
-  readonly #headers: Record<string, string>
+  readonly #target: RequestTarget
+  readonly #connectTimeout: number
+  readonly #connections: number
+  /** Opened by the first call: thousands of routes may be named at once. */
+  #pool: Pool | null = null
+  #closed = false
+  readonly #openHop: () => Hop
+  #hop: Hop | null = null
 
   constructor(route: Route, connectTimeout: number) {
-    const { origin, path, headers } = requestTarget(route)
     this.id = route.id
     this.room = new Room(route.limits)
-    this.#path = path
-    this.#headers = headers
-    this.#pool = new Pool(origin, {
-      connections: route.limits.inFlight ?? CONNECTIONS,
-      pipelining: 1,
-      keepAliveTimeout: POOL_IDLE,
-      keepAliveMaxTimeout: POOL_IDLE,
-      clientTtl: POOL_AGE,
-      connect: { timeout: connectTimeout },
-      headersTimeout: 0,
-      bodyTimeout: 60_000,
-    })
+    this.#target = requestTarget(route)
+    this.#connectTimeout = connectTimeout
+    this.#connections = route.limits.inFlight ?? CONNECTIONS
+    this.#openHop = () => new Hop(route, connectTimeout)
   }
 
   /** Why calls keep away from it at `now` (milliseconds), as a sentence for the operator; null when they do not. */
@@ -87,14 +88,42 @@ export class LiveRoute {
     const begin = performance.now()
     const over = asked.heavy ? null : this.#outstanding.begin(now())
     const exchange = await this.exchange(asked.body, limits)
-    over?.()
+    if (over !== null) this.#outstanding.end(over)
     const verdict = judge(exchange, asked.id)
+    this.#learn(verdict, asked.heavy ? null : performance.now() - begin, now)
+    return verdict
+  }
+
+  /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
+  async pass(
+    passage: Passage,
+    { timeout, heavy }: { readonly timeout: number; readonly heavy: boolean },
+    now: () => number,
+  ): Promise<ReplyHead | Setback> {
+    const begin = performance.now()
+    const over = heavy ? null : this.#outstanding.begin(now())
+    this.room.enter()
+    this.#hop ??= this.#openHop()
+    const result = await this.#hop.send(passage, timeout)
+    if (over !== null) this.#outstanding.end(over)
+    const verdict = judgeHead(result)
+    if (result.kind === 'breach') this.room.leave()
+    else {
+      result.reply.once('close', () => {
+        this.room.leave()
+      })
+      if (verdict.kind === 'setback') result.reply.destroy()
+    }
+    this.#learn(verdict, heavy ? null : performance.now() - begin, now)
+    return verdict
+  }
+
+  #learn(verdict: Verdict | ReplyHead, ms: number | null, now: () => number): void {
     if (verdict.kind !== 'setback') {
       this.breaker.succeeded()
-      if (!asked.heavy) this.latency.add(performance.now() - begin)
+      if (ms !== null) this.latency.add(ms)
     } else if (verdict.coolDownMs !== null) this.coolDown.begin(verdict.coolDownMs, verdict.why, now())
     else if (verdict.fault) this.breaker.failed(verdict.why, now())
-    return verdict
   }
 
   /** Asks the node something of our own, without a word about its health. */
@@ -108,29 +137,56 @@ export class LiveRoute {
 
   /** Sends one request body and waits for the reply, or for what broke it. */
   exchange(body: Raw, limits: ExchangeLimits): Promise<Exchange> {
+    const { path, headers } = this.#target
+    return this.#dispatch({ path, method: 'POST', headers, body: Buffer.from(body, 'latin1') }, limits)
+  }
+
+  /** Fetches a path below the route's URL, for questions of our own. */
+  fetch(path: string, timeout: number): Promise<Exchange> {
+    const [base = '', query] = this.#target.path.split('?', 2)
+    const whole = base.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    return this.#dispatch({ path: whole, method: 'GET', headers: this.#target.headers }, limits)
+  }
+
+  #dispatch(request: Omit<Dispatcher.DispatchOptions, 'origin'>, limits: ExchangeLimits): Promise<Exchange> {
     this.room.enter()
     return new Promise(resolve => {
       const collector = new Collector(limits, exchange => {
         this.room.leave()
         resolve(exchange)
       })
-      const request = {
-        path: this.#path,
-        method: 'POST',
-        headers: this.#headers,
-        body: Buffer.from(body, 'latin1'),
-      }
+      const fresh = this.#pool === null
+      this.#pool ??= this.#open()
       this.#pool.dispatch(request, collector)
+      // Chosen while it still served: its last call.
+      if (fresh && this.#closed) void this.#pool.close()
     })
   }
 
   /** Waits for calls in flight, then closes the connections. */
   async close(): Promise<void> {
-    await this.#pool.close()
+    this.#closed = true
+    await this.#pool?.close()
   }
 
   /** Cuts the connections. */
   async destroy(): Promise<void> {
-    await this.#pool.destroy()
+    this.#closed = true
+    this.#hop?.destroy()
+    await this.#pool?.destroy()
+  }
+
+  #open(): Pool {
+    return new Pool(this.#target.origin, {
+      connections: this.#connections,
+      pipelining: 1,
+      keepAliveTimeout: POOL_IDLE,
+      keepAliveMaxTimeout: POOL_IDLE,
+      clientTtl: POOL_AGE,
+      connect: { timeout: this.#connectTimeout },
+      headersTimeout: 0,
+      bodyTimeout: 60_000,
+    })
   }
 }

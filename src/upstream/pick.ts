@@ -24,6 +24,9 @@ export type IsLagging = (candidate: Candidate) => boolean
 /** The chosen route; `full` when all that could serve are at the operator's limits; `none` when none can. */
 export type Picked = Candidate | 'full' | 'none'
 
+/** Between whom the next attempt is decided; or as for `Picked`. */
+export type Contenders = readonly Candidate[] | 'full' | 'none'
+
 /** Picks among able routes that this call has not tried yet. `now` in milliseconds. */
 export function pick(
   able: readonly Candidate[],
@@ -32,6 +35,20 @@ export function pick(
   now: number,
   random = Math.random,
 ): Picked {
+  const choice = contenders(able, need, isLagging, now)
+  if (typeof choice === 'string') return choice
+  const chosen = better(choice, random)
+  if (chosen.live.breaker.state(now) === 'half-open') chosen.live.breaker.beginProbe(now)
+  return chosen
+}
+
+/** The routes that nothing but weight and load decides between; changes nothing, so that it can be asked to explain. */
+export function contenders(
+  able: readonly Candidate[],
+  need: Need,
+  isLagging: IsLagging,
+  now: number,
+): Contenders {
   const usable = able.filter(({ live }) => live.fault === null && !live.coolDown.isActive(now))
   const current = freshest(usable, need, isLagging)
   const healthy = current.filter(({ live }) => isHealthy(live, need, now))
@@ -41,12 +58,7 @@ export function pick(
   const withRoom = choice.filter(({ live }) => live.room.fits(now))
   if (withRoom.length === 0) return 'full'
   const first = Math.min(...withRoom.map(({ route }) => route.priority))
-  const chosen = better(
-    withRoom.filter(({ route }) => route.priority === first),
-    random,
-  )
-  if (chosen.live.breaker.state(now) === 'half-open') chosen.live.breaker.beginProbe(now)
-  return chosen
+  return withRoom.filter(({ route }) => route.priority === first)
 }
 
 /** The routes that have what the call reads; where none is known to, those that may. */

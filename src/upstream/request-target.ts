@@ -8,17 +8,22 @@ export interface RequestTarget {
   readonly headers: Record<string, string>
 }
 
-/** Splits a route's URL; a user in it becomes Basic authentication (RFC 7617) unless a header says otherwise. */
+/** Splits a route's URL; the headers are those of a JSON-RPC call. */
 export function requestTarget(route: Pick<Route, 'http' | 'headers'>): RequestTarget {
-  const url = new URL(route.http)
-  const headers: Record<string, string> = {
-    ...route.headers,
+  const { origin, pathname, search } = new URL(route.http)
+  const headers = {
+    ...operatorHeaders(route),
     'content-type': 'application/json',
     accept: 'application/json',
   }
-  const given = Object.keys(route.headers).some(name => name.toLowerCase() === 'authorization')
-  if (url.username !== '' && !given) headers['authorization'] = basicAuth(url)
-  return { origin: url.origin, path: url.pathname + url.search, headers }
+  return { origin, path: pathname + search, headers }
+}
+
+/** The headers that the operator sends along; a user in the URL becomes Basic authentication (RFC 7617) unless one says otherwise. */
+export function operatorHeaders({ http, headers }: Pick<Route, 'http' | 'headers'>): Record<string, string> {
+  const url = new URL(http)
+  const given = Object.keys(headers).some(name => name.toLowerCase() === 'authorization')
+  return url.username !== '' && !given ? { ...headers, authorization: basicAuth(url) } : { ...headers }
 }
 
 function basicAuth(url: URL): string {

@@ -1,54 +1,93 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import { LiveRoute } from './live-route.ts'
-import { pick } from './pick.ts'
-import type { Candidate, Need, Picked } from './pick.ts'
+import { contenders, pick } from './pick.ts'
+import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Tips } from './tips.ts'
 
 interface Entry {
+  /** Everything that makes it this way to this upstream: a change of it is another live route. */
   readonly definition: string
+  readonly route: Route
   readonly live: LiveRoute
+}
+
+/** Routes that are open and do not serve yet. */
+export interface Opened {
+  readonly entries: Map<string, Entry>
+  readonly slugs: ReadonlySet<string>
 }
 
 /** Opens, keeps and closes live routes as snapshots come and go. */
 export class Upstreams {
-  readonly #entries = new Map<string, Entry>()
+  #entries = new Map<string, Entry>()
+  /** Routes that no snapshot names any more, for messages that began before. */
+  readonly #leaving = new Map<string, LiveRoute>()
+  #candidatesOf = new WeakMap<readonly string[], readonly Candidate[]>()
   readonly #budgets = new Map<string, RetryBudget>()
   readonly #tips: Tips
+  #closed = false
 
   constructor(tips: Tips) {
     this.#tips = tips
   }
 
-  /** Makes the live routes those of the snapshot; removed ones finish their calls and close. */
-  reconcile(snapshot: Snapshot): void {
-    const wanted = new Map<string, Route>()
-    for (const network of Object.values(snapshot.networks))
-      for (const route of network.routes) wanted.set(route.id, route)
-    for (const [id, { live }] of this.#entries)
-      if (!wanted.has(id)) {
-        this.#entries.delete(id)
-        void live.close()
+  /**
+   * Opens what the snapshot names and is not open yet, one route a step: a large edit is for `gently`. Nothing of it serves
+   * before it is adopted.
+   */
+  *open({ networks, gateway }: Snapshot): Generator<void, Opened> {
+    const entries = new Map<string, Entry>()
+    for (const network of Object.values(networks))
+      for (const route of network.routes) {
+        const definition = definitionOf(route, network, gateway.timeouts.connect)
+        const current = this.#entries.get(route.id)
+        const live =
+          current?.definition === definition ? current.live : new LiveRoute(route, gateway.timeouts.connect)
+        entries.set(route.id, { definition, route, live })
+        yield
       }
-    for (const route of wanted.values()) this.#open(route, snapshot)
+    return { entries, slugs: new Set(Object.keys(networks)) }
   }
 
-  #open(route: Route, { networks, gateway }: Snapshot): void {
-    const { id, network, http, headers, limits } = route
-    // What identifies the chain belongs to it: a route that was found to be wrong may be right for another one.
-    const { chainId, genesisHash } = networks[network]!
-    const { connect } = gateway.timeouts
-    const definition = JSON.stringify({ network, chainId, genesisHash, http, headers, limits, connect })
-    const current = this.#entries.get(id)
-    if (current?.definition === definition) return
-    void current?.live.close()
-    this.#entries.set(id, { definition, live: new LiveRoute(route, connect) })
+  /**
+   * Serves with these from now on. Those that are not among them serve on for messages that were let in before, and are
+   * returned: `retire` them when the last such message is over.
+   */
+  adopt({ entries, slugs }: Opened): readonly LiveRoute[] {
+    const left = [...this.#entries.values()].flatMap(({ live }) =>
+      entries.get(live.id)?.live === live ? [] : [live],
+    )
+    for (const live of left) this.#leaving.set(live.id, live)
+    this.#entries = entries
+    this.#candidatesOf = new WeakMap()
+    for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
+    return left
   }
 
-  /** The live route of that id; absent once no snapshot names it. */
+  /** Closes routes that serve no more, one a step; each ends its calls first. */
+  *retire(left: readonly LiveRoute[]): Generator<void, void> {
+    for (const live of left) {
+      if (this.#leaving.get(live.id) === live) this.#leaving.delete(live.id)
+      void live.close()
+      yield
+    }
+  }
+
+  /** Whether calls end because this process does. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** What the snapshot says of a live route. */
+  route(id: string): Route | undefined {
+    return this.#entries.get(id)?.route
+  }
+
+  /** The live route of that id; absent once no snapshot names it and no message can. */
   get(id: string): LiveRoute | undefined {
-    return this.#entries.get(id)?.live
+    return this.#entries.get(id)?.live ?? this.#leaving.get(id)
   }
 
   /** The live routes of a network. */
@@ -64,8 +103,26 @@ export class Upstreams {
     need: Need,
     now: number,
   ): Picked {
-    const able = this.#candidates(network, ids).filter(({ route }) => !tried.has(route.id))
+    const all = this.#candidates(network, ids)
+    const able = tried.size === 0 ? all : all.filter(({ route }) => !tried.has(route.id))
     return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
+  }
+
+  /** The same without the draw, for the operator. */
+  contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
+    const able = this.#candidates(network, ids)
+    return contenders(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
+  }
+
+  /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
+  waits(id: string, { atLeast, mayProbe }: Need, now: number): string | null {
+    const live = this.get(id)
+    if (live === undefined) return null
+    if (!live.identified) return 'it has not told its chain yet'
+    if (!live.room.fits(now)) return 'it is at its limits'
+    if (!mayProbe && live.breaker.state(now) === 'half-open')
+      return 'it failed, and waits for a call that may be repeated'
+    return atLeast !== null && (live.head ?? -1) < atLeast ? `it has not come to block ${atLeast}` : null
   }
 
   /** Routes to carry a subscription: those that calls may go to, by priority. */
@@ -95,25 +152,40 @@ export class Upstreams {
     return fresh
   }
 
-  /** Why calls keep away from a route now, for the operator; null when they do not. */
-  whyNot(network: Network, id: string, now: number): string | null {
+  /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */
+  whyNot(network: Network, id: string, now: number, tip = true): string | null {
     const live = this.get(id)
     if (live === undefined) return 'it is not open'
     const why = live.whyNot(now)
-    if (why !== null || !this.#tips.isLagging(network, live)) return why
+    if (why !== null || !tip || !this.#tips.isLagging(network, live)) return why
     return `it is ${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind and serves no reads of the newest block`
   }
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ live }) => live.destroy()))
+    this.#closed = true
+    const live = [...this.#leaving.values(), ...[...this.#entries.values()].map(entry => entry.live)]
     this.#entries.clear()
+    this.#leaving.clear()
+    this.#candidatesOf = new WeakMap()
+    await Promise.all(live.map(route => route.destroy()))
   }
 
-  #candidates(network: Network, ids: readonly string[]): Candidate[] {
-    return network.routes.flatMap(route => {
+  /** The routes behind the ids of a snapshot's row: looked up once for each list, until the next snapshot. */
+  #candidates(network: Network, ids: readonly string[]): readonly Candidate[] {
+    const known = this.#candidatesOf.get(ids)
+    if (known !== undefined) return known
+    const found = network.routes.flatMap(route => {
       const live = ids.includes(route.id) ? this.get(route.id) : undefined
       return live === undefined ? [] : [{ route, live }]
     })
+    this.#candidatesOf.set(ids, found)
+    return found
   }
+}
+
+/** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
+function definitionOf(route: Route, { chainId, genesisHash }: Network, connect: number): string {
+  const { network, http, headers, limits } = route
+  return JSON.stringify({ network, chainId, genesisHash, http, headers, limits, connect })
 }

@@ -35,7 +35,7 @@ export interface Setback {
 export type Verdict = Reply | OpenAnswer | Setback
 
 /** HTTP statuses that are about the operator's standing with the upstream, never about the call. */
-const ABOUT_THE_OPERATOR = new Set([401, 403, 408, 429])
+export const ABOUT_THE_OPERATOR = new Set([401, 403, 408, 429])
 
 /** Judges an exchange for the call that went out under `id`. */
 export function judge(exchange: Exchange, id: number): Verdict {
@@ -74,10 +74,12 @@ function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolea
   return { ...setback(how, refusal, how !== 'too_large' && how !== 'aborted'), sent }
 }
 
-function limited(coolDownMs: number): Setback {
+/** The upstream is at a limit of its own. */
+export function limited(coolDownMs: number): Setback {
   return { ...setback('limited', refuse('no_route', 'Every route is at its limit'), true), coolDownMs }
 }
 
-function setback(why: string, refusal: Refusal, fault: boolean): Setback {
+/** An attempt that gave no answer, on a node that may have acted on it. */
+export function setback(why: string, refusal: Refusal, fault: boolean): Setback {
   return { kind: 'setback', why, refusal, answer: null, sent: true, fault, coolDownMs: null }
 }

@@ -6,8 +6,8 @@ import type { QuotaState } from './types.ts'
 import { windowAt } from './window.ts'
 import type { Window } from './window.ts'
 
-/** Reads what the ledger says was used in a window. */
-export type UsedInWindow = (account: string, windowStart: number) => number
+/** Reads what the ledger says was used in a window; `switched` from windows of another kind. */
+export type UsedInWindow = (account: string, window: Window, switched: boolean) => number
 
 /** The live limits of one account; nothing here waits, so a limit holds when calls race. */
 export class AccountMeter {
@@ -62,6 +62,11 @@ export class AccountMeter {
     if (this.#window?.start === windowStart) this.#used -= cost
   }
 
+  /** Whether the quota still stands on this reading of its window. */
+  isReading(reading: Window | null): boolean {
+    return this.#window === reading
+  }
+
   /** The quota window of `now`, rolled over and read from the ledger when it is a new one. */
   windowOf(plan: Plan, now: number): Window | null {
     if (plan.quota === null) return null
@@ -74,9 +79,10 @@ export class AccountMeter {
       seconds < this.#window.end
     )
       return this.#window
+    const switched = this.#window !== null && this.#every !== every
     this.#every = every
     this.#window = windowAt(every, this.#account.createdAt, now)
-    this.#used = this.#usedInWindow(this.#account.id, this.#window.start)
+    this.#used = this.#usedInWindow(this.#account.id, this.#window, switched)
     return this.#window
   }
 }

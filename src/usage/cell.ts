@@ -18,8 +18,12 @@ export interface Cell extends CellKey {
   /** Calls that a node answered with an error. */
   errors: number
   refusals: number
+  /** The refusals by reason; null while there are none. */
+  reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
+  /** What a journal entry of the cell begins with; null until it has one. */
+  entry: string | null
 }
 
 /** A cell with nothing in it. */
@@ -27,8 +31,23 @@ export function emptyCell(key: CellKey): Cell {
   const { account, endpoint, network, method, hour, window } = key
   return {
     ...{ account, endpoint, network, method, hour, window },
-    ...{ calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0 },
+    ...{
+      calls: 0,
+      requests: 0,
+      errors: 0,
+      refusals: 0,
+      reasons: null,
+      bytesOut: 0,
+      upstreamMs: 0,
+      entry: null,
+    },
   }
+}
+
+/** Takes out what the ledger has taken over. */
+export function empty(cell: Cell): void {
+  cell.calls = cell.requests = cell.errors = cell.refusals = cell.bytesOut = cell.upstreamMs = 0
+  cell.reasons = null
 }
 
 /** What a journal record says of one cell, in this order. Calls and requests are negative when given back. */

@@ -1,15 +1,21 @@
 /** Finds the cell of a call without building a key per call. */
-import { emptyCell } from './cell.ts'
-import type { Cell, CellKey } from './cell.ts'
+import { empty, emptyCell } from './cell.ts'
+import type { Cell } from './cell.ts'
+
+/** Whose usage a cell holds. */
+export interface Owner {
+  readonly account: { readonly id: string }
+  readonly endpoint: { readonly id: string; readonly network: string }
+}
 
 /** The cells in use now, by endpoint and method; holds the latest hour of each. */
 export class Cells {
   readonly #byEndpoint = new Map<string, Map<string, Cell>>()
   readonly #touched = new Set<Cell>()
 
-  /** The cell of a key, marked as having something for the ledger. */
-  touch(key: CellKey): Cell {
-    const cell = this.#find(key)
+  /** The cell of an owner, method, hour and window, marked as having something for the ledger. */
+  touch(owner: Owner, method: string, hour: number, window: number): Cell {
+    const cell = this.#find(owner, method, hour, window)
     this.#touched.add(cell)
     return cell
   }
@@ -34,20 +40,24 @@ export class Cells {
     const live = new Set(written.map(cell => cell.endpoint))
     for (const cell of written) {
       this.#touched.delete(cell)
-      Object.assign(cell, emptyCell(cell))
+      empty(cell)
     }
     if (this.#byEndpoint.size > 20_000)
       for (const endpoint of this.#byEndpoint.keys())
         if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)
   }
 
-  #find(key: CellKey): Cell {
-    const methods = this.#byEndpoint.get(key.endpoint) ?? new Map<string, Cell>()
-    if (methods.size === 0) this.#byEndpoint.set(key.endpoint, methods)
-    const cell = methods.get(key.method)
-    if (cell?.hour === key.hour && cell.window === key.window) return cell
-    const fresh = emptyCell(key)
-    methods.set(key.method, fresh)
+  #find({ account, endpoint }: Owner, method: string, hour: number, window: number): Cell {
+    let methods = this.#byEndpoint.get(endpoint.id)
+    if (methods === undefined) {
+      methods = new Map<string, Cell>()
+      this.#byEndpoint.set(endpoint.id, methods)
+    }
+    const cell = methods.get(method)
+    if (cell?.hour === hour && cell.window === window) return cell
+    const { id, network } = endpoint
+    const fresh = emptyCell({ account: account.id, endpoint: id, network, method, hour, window })
+    methods.set(method, fresh)
     return fresh
   }
 }

@@ -1,9 +1,10 @@
 /** journal.db: the journal and the ledger, written by one process only. */
+import { closeSync, fdatasync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import type { Cell, JournalEntry } from './cell.ts'
-import { makeFold } from './fold.ts'
+import { ADD_TO_WINDOW, makeFold } from './fold.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { closeFile, prepareFile } from '../sqlite/file.ts'
 import { migrate } from '../sqlite/schema.ts'
@@ -16,12 +17,19 @@ export class UsageDatabase {
   readonly database: DatabaseSyncInstance
   readonly #append: StatementSyncInstance
   readonly #fold: (cells: readonly Cell[], seq: number) => void
+  readonly #topUp: StatementSyncInstance
   #seq: number
 
-  constructor(database: DatabaseSyncInstance) {
+  readonly #logFile: string
+  /** The write-ahead log's descriptor. */
+  #log: number | null = null
+
+  constructor(database: DatabaseSyncInstance, file: string) {
     this.database = database
+    this.#logFile = `${file}-wal`
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
+    this.#topUp = database.prepare(ADD_TO_WINDOW)
     this.#seq = (
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq
@@ -38,10 +46,22 @@ export class UsageDatabase {
     this.#fold(cells, this.#seq)
   }
 
+  /** Adds requests to a quota window that no charge names. */
+  topUpWindow(account: string, start: number, requests: number): void {
+    this.#topUp.run(account, start, requests)
+  }
+
   /** What the journal holds that the ledger does not: after a crash, or seen from another process. */
   *unfolded(): Generator<JournalEntry> {
     for (const row of this.database.prepare('SELECT entries FROM journal ORDER BY seq').iterate())
       yield* JSON.parse((row as { entries: string }).entries) as JournalEntry[]
+  }
+
+  /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */
+  sync(): void {
+    this.#log ??= openSync(this.#logFile, 'r')
+    // A disk that fails is heard of at the next checkpoint.
+    fdatasync(this.#log, () => undefined)
   }
 
   /** Moves the write-ahead log into the database file, as far as no reader is in the way. */
@@ -50,6 +70,8 @@ export class UsageDatabase {
   }
 
   close(): void {
+    if (this.#log !== null) closeSync(this.#log)
+    this.#log = null
     closeFile(this.database)
   }
 }
@@ -66,7 +88,7 @@ export function openUsageDatabase(dataDir: string): UsageDatabase {
     inTransaction(opened, () => {
       migrate(opened, journalFile)
     })
-    return new UsageDatabase(opened)
+    return new UsageDatabase(opened, file)
   } catch (error) {
     database?.close()
     throw explainFailure(file, error)

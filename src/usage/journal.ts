@@ -1,6 +1,7 @@
 /**
- * The journal: a call's charge is on disk before its reply leaves (design, "Metering"). One record per loop turn holds
- * the charges of all calls admitted in it; the ledger takes them over later, and after a crash at the next start.
+ * The journal: a call's charge is on disk before its reply leaves (design, "Metering"). One record holds the charges of all calls
+ * that were admitted within a millisecond, or until the first of their replies waits for it; the ledger takes them over later, and
+ * after a crash at the next start.
  */
 import type { Cell } from './cell.ts'
 import type { Cells } from './cells.ts'
@@ -13,6 +14,9 @@ export interface JournalEvents {
   failed(error: Error): void
 }
 
+/** Milliseconds for which charges wait for others at most. */
+const GROUP_MS = 1
+
 /** How long a failed journal waits before it tries a commit again, in milliseconds. */
 const RETRY_AFTER = 500
 
@@ -21,8 +25,9 @@ export class Journal {
   readonly #database: UsageDatabase
   readonly #cells: Cells
   readonly #events: JournalEvents
-  #group = new Group()
-  #scheduled = false
+  #group = this.#newGroup()
+  #timer: NodeJS.Timeout | null = null
+  #hurried = false
   #brokenUntil = 0
 
   constructor(database: UsageDatabase, cells: Cells, events: JournalEvents) {
@@ -43,20 +48,22 @@ export class Journal {
   }
 
   /** Takes a charge back that was committed, or is about to be. */
-  giveBack(cell: Cell, calls: number, requests: number): void {
+  giveBack(cell: Cell, calls: number, requests: number): Group {
     this.#group.giveBack(cell, calls, requests)
-    this.#schedule()
+    return this.#schedule()
   }
 
   /** Commits what waits, now. */
   flush(): void {
-    this.#scheduled = false
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#hurried = false
     const group = this.#group
     if (group.charged.size + group.givenBack.size === 0) return
-    this.#group = new Group()
+    this.#group = this.#newGroup()
     const begin = performance.now()
     try {
-      this.#database.append(JSON.stringify(group.entries()))
+      this.#database.append(group.entries())
     } catch (error) {
       this.#fail(group, error as Error)
       return
@@ -80,18 +87,34 @@ export class Journal {
     group.close('failed')
     this.#events.failed(error)
     setTimeout(() => {
+      // Not by the clock, which may have gone back meanwhile.
+      this.#brokenUntil = 0
       this.flush()
     }, RETRY_AFTER).unref()
   }
 
+  /** While the upstreams work there is time for more calls to share the commit. */
   #schedule(): Group {
-    if (!this.#scheduled) {
-      this.#scheduled = true
-      setImmediate(() => {
-        if (this.#scheduled && this.available(Date.now())) this.flush()
-        this.#scheduled = false
-      })
-    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      this.#flushIfAvailable()
+    }, GROUP_MS)
     return this.#group
+  }
+
+  /** A reply waits: the commit comes at the end of this turn. */
+  #newGroup(): Group {
+    return new Group(() => {
+      if (this.#hurried) return
+      this.#hurried = true
+      setImmediate(() => {
+        this.#hurried = false
+        this.#flushIfAvailable()
+      })
+    })
+  }
+
+  #flushIfAvailable(): void {
+    if (this.available(Date.now())) this.flush()
   }
 }

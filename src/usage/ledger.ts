@@ -1,16 +1,22 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
 import { emptyCell } from './cell.ts'
-import type { Cell, CellKey } from './cell.ts'
+import type { Cell } from './cell.ts'
 import { Cells } from './cells.ts'
+import type { Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
 import type { Group } from './group.ts'
 import { Journal } from './journal.ts'
 import type { JournalEvents } from './journal.ts'
-import { readRows, readTotals, readWindow } from './read.ts'
-import type { Totals, UsageQuery, UsageReader, UsageRow } from './types.ts'
+import { readRefusals, readRows, readWithin, readTotals, readWindow } from './read.ts'
+import { rollUp } from './roll-up.ts'
+import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageReader, UsageRow } from './types.ts'
+import { hourAt } from './window.ts'
+import type { Window } from './window.ts'
 
 /** How often cells go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
+/** Folds between two checkpoints: a checkpoint waits for the disk, so the hundredth call should not meet one. */
+const CHECKPOINT_EVERY = 5
 /** Fold earlier when this many cells wait, so that one fold stays short. */
 const FOLD_AT = 2000
 
@@ -21,6 +27,7 @@ export class Ledger implements UsageReader {
   readonly #journal: Journal
   readonly #events: JournalEvents
   readonly #timer: NodeJS.Timeout
+  #folds = 0
 
   constructor(database: UsageDatabase, events: JournalEvents) {
     this.#database = database
@@ -28,7 +35,7 @@ export class Ledger implements UsageReader {
     this.#journal = new Journal(database, this.#cells, events)
     this.#recover()
     this.#timer = setInterval(() => {
-      this.fold()
+      if (this.fold()) this.#rollUp()
     }, FOLD_EVERY)
     this.#timer.unref()
   }
@@ -38,8 +45,9 @@ export class Ledger implements UsageReader {
     return this.#journal.available(now)
   }
 
-  cell(key: CellKey): Cell {
-    return this.#cells.touch(key)
+  /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
+  cell(owner: Owner, method: string, now: number, window: number): Cell {
+    return this.#cells.touch(owner, method, hourAt(now), window)
   }
 
   touch(cell: Cell): void {
@@ -51,8 +59,8 @@ export class Ledger implements UsageReader {
     return this.#journal.charge(cell, requests)
   }
 
-  giveBack(cell: Cell, calls: number, requests: number): void {
-    this.#journal.giveBack(cell, calls, requests)
+  giveBack(cell: Cell, calls: number, requests: number): Group {
+    return this.#journal.giveBack(cell, calls, requests)
   }
 
   /** Carries everything recorded so far into the tables. Returns whether that worked. */
@@ -63,7 +71,9 @@ export class Ledger implements UsageReader {
     try {
       this.#database.fold(cells)
       this.#cells.clear(cells)
-      this.#database.checkpoint()
+      this.#folds += 1
+      if (this.#folds % CHECKPOINT_EVERY === 0) this.#database.checkpoint()
+      else this.#database.sync()
       return true
     } catch (error) {
       this.#events.failed(error as Error)
@@ -76,14 +86,27 @@ export class Ledger implements UsageReader {
     return readTotals(this.#database.database, accountId)
   }
 
-  rows(query: UsageQuery): readonly UsageRow[] {
+  rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[] {
     this.#journal.flush()
     return readRows(this.#database.database, query)
   }
 
-  usedInWindow(account: string, start: number): number {
+  refusals(query: UsageQuery): readonly RefusalRow[] {
+    return readRefusals(this.#database.database, query)
+  }
+
+  /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
+  usedInWindow(account: string, window: Window, switched: boolean): number {
     this.#journal.flush()
-    return readWindow(this.#database.database, account, start)
+    const { database } = this.#database
+    const { start } = window
+    const { recorded, requests } = readWindow(database, account, start)
+    if (recorded && !switched) return requests
+    // Charged to windows of another kind within this one's time.
+    const missing = readWithin(database, account, window) - requests
+    if (missing <= 0) return requests
+    this.#database.topUpWindow(account, start, missing)
+    return requests + missing
   }
 
   /** Folds for the last time and closes the file. */
@@ -91,6 +114,15 @@ export class Ledger implements UsageReader {
     clearInterval(this.#timer)
     this.fold()
     this.#database.close()
+  }
+
+  /** A few of the oldest hours become days, as long as there are any. */
+  #rollUp(): void {
+    try {
+      rollUp(this.#database.database, Date.now())
+    } catch (error) {
+      this.#events.failed(error as Error)
+    }
   }
 
   /** After a crash the journal holds what was acknowledged and not folded. */

@@ -4,8 +4,8 @@ import type { Plan } from '../snapshot/types.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { AccountMeter } from './account-meter.ts'
-import type { Cell, CellKey } from './cell.ts'
-import { hourAt } from './window.ts'
+import type { Cell } from './cell.ts'
+import type { Window } from './window.ts'
 import type { Group } from './group.ts'
 import type { Ledger } from './ledger.ts'
 import { newBucket, putBack, take } from './bucket.ts'
@@ -33,6 +33,10 @@ export interface Payer {
 export interface Admission {
   readonly payer: Payer
   readonly cost: number
+  /** Whether it took rate besides quota. */
+  readonly rated: boolean
+  /** The quota window as it was read when the cost was taken from it. */
+  readonly reading: Window | null
   readonly cell: Cell
   readonly group: Group
 }
@@ -48,12 +52,16 @@ export interface Settlement {
 /** Rate of `service_*` calls, per account (design, "Management"). */
 const MANAGEMENT = { perSecond: 10, burst: 30 }
 
+/** Accounts and endpoints whose buckets are in memory. */
+const REMEMBERED = 100_000
+
 /** Admits, gives back, settles. */
 export class Meter {
   readonly #ledger: Ledger
-  readonly #accounts = new Map<string, AccountMeter>()
-  readonly #endpoints = new LRUCache<string, Bucket>({ max: 100_000 })
-  readonly #management = new Map<string, AccountMeter>()
+  // Who was not heard of for long has a full bucket, and a quota that the ledger knows.
+  readonly #accounts = new LRUCache<string, AccountMeter>({ max: REMEMBERED })
+  readonly #endpoints = new LRUCache<string, Bucket>({ max: REMEMBERED })
+  readonly #management = new LRUCache<string, Bucket>({ max: REMEMBERED })
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
@@ -63,27 +71,32 @@ export class Meter {
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
     const limited = this.#ledger.available(now) ? this.#takeRates(payer, cost, now) : null
     if (limited !== null) return limited
-    const admission = this.admitUnrated(payer, method, cost, now)
+    const admission = this.#charge(payer, method, cost, now, true)
     if ('reason' in admission) this.#returnRates(payer, cost)
     return admission
   }
 
   /** The same without the rate: a delivered notification spends quota only. */
   admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
+    return this.#charge(payer, method, cost, now, false)
+  }
+
+  #charge(payer: Payer, method: string, cost: number, now: number, rated: boolean): Admission | Refusal {
     const { account, plan } = payer
     if (!this.#ledger.available(now)) return refuse('journal_unavailable')
     const meter = this.#meterOf(account)
     if (!meter.takeQuota(plan, cost, now))
       return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
-    const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
-    return { payer, cost, cell, group: this.#ledger.charge(cell, cost) }
+    const reading = meter.windowOf(plan, now)
+    const cell = this.#ledger.cell(payer, method, now, reading?.start ?? 0)
+    return { payer, cost, rated, reading, cell, group: this.#ledger.charge(cell, cost) }
   }
 
   /** Takes one management call from its own bucket. */
   admitManagement(account: Account, now: number): Refusal | null {
-    let meter = this.#management.get(account.id)
-    if (meter === undefined) this.#management.set(account.id, (meter = new AccountMeter(account, () => 0)))
-    const wait = meter.takeRate(MANAGEMENT, 1, now)
+    let bucket = this.#management.get(account.id)
+    if (bucket === undefined) this.#management.set(account.id, (bucket = newBucket(MANAGEMENT, now)))
+    const wait = take(bucket, MANAGEMENT, 1, now)
     return wait === 0 ? null : rateLimited(wait, MANAGEMENT.perSecond)
   }
 
@@ -93,14 +106,18 @@ export class Meter {
     return group.state === 'committed'
   }
 
-  /** Undoes an admission: the call was refused after all. */
-  giveBack(admission: Admission): void {
-    const { payer, cost, cell, group } = admission
+  /**
+   * Undoes an admission: the call was refused after all. Resolves when that has been tried on disk too, so that a killed
+   * process leaves no charge for a call whose refusal has left.
+   */
+  async giveBack(admission: Admission): Promise<void> {
+    const { payer, cost, rated, reading, cell, group } = admission
     const meter = this.#meterOf(payer.account)
-    this.#returnRates(payer, cost)
-    meter.returnQuota(cell.window, cost)
+    if (rated) this.#returnRates(payer, cost)
+    // A window that was read anew since does not hold what never came to the disk.
+    if (group.state !== 'failed' || meter.isReading(reading)) meter.returnQuota(cell.window, cost)
     // A charge whose commit failed was never recorded, so there is nothing to take back from the journal.
-    if (group.state !== 'failed') this.#ledger.giveBack(cell, 1, cost)
+    if (group.state !== 'failed') await this.#ledger.giveBack(cell, 1, cost).settled()
   }
 
   /** Tells the ledger how a charged call went. */
@@ -113,9 +130,12 @@ export class Meter {
   }
 
   /** Counts a call that was refused; it costs nothing. */
-  refused(payer: Payer, method: string, now: number): void {
-    const cell = this.#ledger.cell(this.#keyOf(payer, method, now))
+  refused(payer: Payer, method: string, reason: string, now: number): void {
+    const window = this.#meterOf(payer.account).windowOf(payer.plan, now)?.start ?? 0
+    const cell = this.#ledger.cell(payer, method, now, window)
     cell.refusals += 1
+    cell.reasons ??= new Map()
+    cell.reasons.set(reason, (cell.reasons.get(reason) ?? 0) + 1)
   }
 
   /** What the rate headers of a reply say. */
@@ -156,15 +176,9 @@ export class Meter {
   #meterOf(account: Account): AccountMeter {
     let meter = this.#accounts.get(account.id)
     if (meter === undefined) {
-      meter = new AccountMeter(account, (id, start) => this.#ledger.usedInWindow(id, start))
+      meter = new AccountMeter(account, (...window) => this.#ledger.usedInWindow(...window))
       this.#accounts.set(account.id, meter)
     }
     return meter
-  }
-
-  #keyOf({ account, endpoint, plan }: Payer, method: string, now: number): CellKey {
-    const window = this.#meterOf(account).windowOf(plan, now)?.start ?? 0
-    const ids = { account: account.id, endpoint: endpoint.id, network: endpoint.network }
-    return { ...ids, method, hour: hourAt(now), window }
   }
 }

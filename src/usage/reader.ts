@@ -2,23 +2,49 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { explainFailure } from '../sqlite/error.ts'
+import { isOurs, isUpToDate } from '../sqlite/schema.ts'
 import { journalFile } from './schema.ts'
-import { readRows, readTotals } from './read.ts'
+import { readOldest, readRefusals, readRows, readTotals } from './read.ts'
 import type { UsageReader } from './types.ts'
 
 /** Milliseconds that a read waits for a checkpoint of the gateway to end. */
 const PATIENCE = 5_000
 
-/** Opens journal.db for reading; there is nothing to read before the first `serve`. */
-export function openUsageReader(dataDir: string): UsageReader & { close(): void } {
+/** A reader that is open. */
+export interface OpenReader extends UsageReader {
+  /** The hour of the oldest row; null on an empty ledger. */
+  oldest(): number | null
+  close(): void
+}
+
+const nothing: OpenReader = {
+  totals: () => new Map(),
+  rows: () => [],
+  refusals: () => [],
+  oldest: () => null,
+  close: () => undefined,
+}
+
+/** Opens journal.db for reading; there is nothing to read before the first `serve`. A failure is one sentence. */
+export function openUsageReader(dataDir: string): OpenReader {
   const file = join(dataDir, journalFile.name)
-  if (!existsSync(file)) return { totals: () => new Map(), rows: () => [], close: () => undefined }
-  const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
-  return {
-    totals: accountId => readTotals(database, accountId),
-    rows: query => readRows(database, query),
-    close: () => {
-      database.close()
-    },
+  if (!existsSync(file)) return nothing
+  try {
+    const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+    if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
+    if (!isUpToDate(database, journalFile))
+      throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
+    return {
+      totals: accountId => readTotals(database, accountId),
+      rows: query => readRows(database, query),
+      refusals: query => readRefusals(database, query),
+      oldest: () => readOldest(database),
+      close: () => {
+        database.close()
+      },
+    }
+  } catch (error) {
+    throw explainFailure(file, error)
   }
 }

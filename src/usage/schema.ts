@@ -35,5 +35,18 @@ export const journalFile: Kind = {
      UNION ALL SELECT account, endpoint, calls, requests FROM charges;
    CREATE VIEW windows_now AS SELECT account, start, requests FROM windows
      UNION ALL SELECT account, window, requests FROM charges;`,
+    // Why calls were refused; and what finds the hours that are to be rolled up to days.
+    `CREATE TABLE refusals (
+     endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL, reason TEXT NOT NULL,
+     account TEXT NOT NULL, network TEXT NOT NULL, count INTEGER NOT NULL,
+     PRIMARY KEY (endpoint, hour, method, reason)
+   ) WITHOUT ROWID;
+   CREATE INDEX refusals_by_account ON refusals (account, hour);
+   CREATE INDEX usage_by_hour ON usage (hour) WHERE hour % 86400 <> 0;
+   CREATE INDEX refusals_by_hour ON refusals (hour) WHERE hour % 86400 <> 0;
+   DROP VIEW usage_now;
+   CREATE VIEW usage_now AS
+     SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms FROM usage
+     UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0 FROM charges;`,
   ],
 }

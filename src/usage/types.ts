@@ -27,6 +27,21 @@ export interface UsageRow {
   readonly refusals: number
 }
 
+/** What else the ledger keeps of such a row. */
+export interface UsageDetail {
+  readonly bytesOut: number
+  /** Milliseconds that upstreams took. */
+  readonly upstreamMs: number
+}
+
+/** How often calls were refused for one reason. */
+export interface RefusalRow extends Pick<
+  UsageRow,
+  'time' | 'accountId' | 'endpointId' | 'network' | 'method' | 'refusals'
+> {
+  readonly reason: string
+}
+
 /** Which rows of the ledger to read. `from` is inclusive, `to` exclusive. */
 export interface UsageQuery {
   readonly accountId?: string
@@ -40,5 +55,7 @@ export interface UsageQuery {
 export interface UsageReader {
   /** By endpoint id; an endpoint that was never called is absent. */
   totals(accountId: string): ReadonlyMap<string, Totals>
-  rows(query: UsageQuery): readonly UsageRow[]
+  rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[]
+  /** The refusals of those rows by reason. */
+  refusals(query: UsageQuery): readonly RefusalRow[]
 }

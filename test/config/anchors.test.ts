@@ -58,7 +58,7 @@ t.test('an anchor counts from where it stands, and the last of a name wins', asy
 
 t.test('what cannot be merged', async t => {
   t.same(await problemsOf({ routes: `x-l: &l [1]\n${route('<<: *l', 'headers: { <<: 5 }')}` }), [
-    'routes.yaml:1:10 routes[0]: only a map can be merged',
+    'routes.yaml:6:9 routes[0]: only a map can be merged',
     'routes.yaml:7:20 routes[0].headers: only a map can be merged',
   ])
 })

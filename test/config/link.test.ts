@@ -246,7 +246,7 @@ t.test('rules of a network are checked like those of a family', async t => {
 t.test('a public network needs the plan public', async t => {
   const networks = ethereum('public: true')
   t.same(await problemsOf({ networks }), [
-    'plans.yaml:1:1 plans: the plan "public" is missing, which the public route of ethereum needs',
+    'plans.yaml:1:1 plans: the plan "public" is missing, which the public route of ethereum needs; add it, or write "public: false" there',
   ])
   t.same(await problemsOf({ networks, plans: `${VALID.plans}  public: { tiers: [any] }\n` }), [])
 })

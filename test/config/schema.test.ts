@@ -11,14 +11,21 @@ const schemas = FILES.map(file => {
   return { name, schema: JSON.parse(text) as Schema }
 })
 
-/** Every schema of a key or definition in a schema, with its path. */
+/** Every schema of a key, of an item, of a name or of a definition in a schema, with its path; those by reference once. */
 function* keysOf(schema: unknown, path: string): Generator<[string, Schema]> {
   if (typeof schema !== 'object' || schema === null) return
   for (const [keyword, inner] of Object.entries(schema)) {
     if (['properties', 'patternProperties', 'definitions'].includes(keyword))
       for (const [name, key] of Object.entries(inner as object)) yield [`${path}/${name}`, key as Schema]
+    if (['items', 'propertyNames', 'additionalProperties'].includes(keyword) && !isReference(inner))
+      yield [`${path}/${keyword}`, inner as Schema]
     if (keyword !== 'examples') yield* keysOf(inner, `${path}/${keyword}`)
   }
+}
+
+/** Whether an editor finds everything at another schema, or there is none. */
+function isReference(schema: unknown): boolean {
+  return typeof schema !== 'object' || schema === null || Object.keys(schema).join() === '$ref'
 }
 
 const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true })

@@ -109,7 +109,7 @@ t.test('an empty result is an absent key or item', async t => {
     'routes.yaml:10:9 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?',
   ])
   t.same(await problemsOf({ routes: route().replace('http://127.0.0.1:1', '${URL:-}') }), [
-    'routes.yaml:2:5 routes[0]: "http" is missing',
+    'routes.yaml:2:5 routes[0]: "http" is missing; it is written, but its ${…} is empty, which counts as absent',
   ])
 })
 

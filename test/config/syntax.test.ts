@@ -12,7 +12,7 @@ const CASES: Record<string, [text: string, problem: string | RegExp]> = {
     'plans:\n  free: tiers: [any]\n',
     '2:9: a second ": " in one line, or a line indented too far; quote text that holds ": "',
   ],
-  'a quote that does not end': ['plans: "abc\n', '2:1: this is no valid YAML: Missing closing "quote'],
+  'a quote that does not end': ['plans: "abc\n', '1:8: a quote begins here and does not end'],
   'a list that does not end': [
     'plans:\n  free: { tiers: [any }\n',
     '2:23: a [ or { before this does not end, or it is not indented like its neighbours',

@@ -144,7 +144,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
       return today.getByText('33.3%').isVisible()
     })
     t.match(await today.textContent(), /Calls today3.*Requests today3.*Error share33\.3%/)
-    t.notMatch(await today.textContent(), /rate/, 'a figure that the gateway does not have is not made up')
+    t.match(await today.textContent(), /Over the rate0/)
 
     t.equal((await post(url, message('eth_getBlockReceipts', ['latest']))).status, 200)
     await page.getByRole('link', { name: 'usage', exact: true }).click()
@@ -184,6 +184,22 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await card.getByText('everything').waitFor()
     t.equal((await post(url, message('eth_gasPrice'))).status, 200)
     for (const secret of [key, owner.key, owner.token]) t.notMatch(await held(), secret)
+
+    await card.getByLabel('Requests a second').fill('1')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved; it holds from now on').waitFor()
+    await until('the key is limited', async () => (await post(url, message('eth_gasPrice'))).status === 429)
+    const replies = await Promise.all(Array.from({ length: 9 }, () => post(url, message('eth_gasPrice'))))
+    const refused = 1 + replies.filter(({ status }) => status === 429).length
+    await page.getByRole('link', { name: 'overview' }).click()
+    await until('the refusals are told', async () => {
+      await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+      return page
+        .getByText('Over the rate')
+        .locator('..')
+        .getByText(String(refused), { exact: true })
+        .isVisible()
+    })
   })
 
   await t.test('networks tell their live state and no route', async t => {

@@ -39,7 +39,7 @@ t.test('what outlasts the drain gets an explicit 503, and is not charged', async
   const stuck = access.post(message('web3_sha3', ['0x00']))
   await node.arrived('web3_sha3', 1)
   gateway.signal('SIGTERM')
-  refused(t, await stuck, { reason: 'no_route' })
+  refused(t, await stuck, { reason: 'no_route', id: '1' })
   t.strictSame(await gateway.exited, { code: 0, signal: null })
   await gateway.start()
   t.strictSame(await access.usage(), { requests: 1, calls: 1 })

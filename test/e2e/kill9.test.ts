@@ -1,77 +1,116 @@
 import t from 'tap'
 import { randomInt } from 'node:crypto'
 import { Agent } from 'node:http'
-import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { total } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
-import { startNode } from '../support/scripted-node.ts'
+import { LoadedAccess, mixedCalls, mixedMethods } from '../support/ledger-load.ts'
+import type { LedgerSocket } from '../support/ledger-socket.ts'
+import { meteredByMethod } from '../support/metered.ts'
+import { error, html } from '../support/node-replies.ts'
+import { Random } from '../support/random.ts'
+import { startSocketNode } from '../support/scripted-socket-node.ts'
 
-/** What is sent, and how many units it costs. */
-const loads: [units: number, calls: number, body: string][] = [
-  [1, 1, message('web3_sha3', ['0x00'])],
-  [1, 1, message('eth_accounts')],
-  [3, 1, message('eth_getBlockReceipts', ['latest'])],
-  [5, 1, message('trace_transaction', [`0x${'ab'.repeat(32)}`])],
-  [20, 1, message('debug_traceBlockByNumber', ['latest'])],
+const rounds = 20
+/** Clients of each kind and account that send one message after the other. */
+const posting = 8
+const sockets = 2
+
+const node = await startSocketNode(t, { chainId: 1001 })
+let answered = 0
+node.on('test_sick', html).on('test_sometimes', (...call) => {
+  const handler = ++answered % 2 === 0 ? html : error('{"code":-32000,"message":"execution reverted"}')
+  return handler(...call)
+})
+const gateway = await startGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [
+    { id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl, capabilities: allCapabilities },
+  ],
+  methods: mixedMethods,
+})
+const random = new Random(randomInt(2 ** 32))
+const failing = [...mixedCalls.slice(0, 2), ['test_sick', []], ['test_sometimes', []]] as const
+const accounts = [
+  new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random),
+  new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random, { methods: failing }),
 ]
-loads.push([
-  loads.reduce((sum, [units]) => sum + units, 0),
-  loads.length,
-  `[${loads.map(([, , body]) => body).join()}]`,
-])
 
-/** What one endpoint was told was done, and what it asked for and never heard of again. */
-class Account {
-  readonly access: Access
-  acknowledged = { units: 0, calls: 0 }
-  unheard = { units: 0, calls: 0 }
-
-  constructor(access: Access) {
-    this.access = access
+/** Sends as fast as answers come until the gateway is killed, which is when it has answered so many calls. */
+async function killUnderLoad(answers: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  const heard = () => accounts.reduce((sum, { ledger }) => sum + ledger.heard, 0)
+  const enough = heard() + answers
+  let killed: Promise<void> | undefined
+  const goesOn = () => {
+    if (killed === undefined && heard() >= enough) killed = gateway.kill9()
+    return killed === undefined
   }
+  const work: Promise<unknown>[] = []
+  const open: { socket: LedgerSocket; account: LoadedAccess }[] = []
+  for (const account of accounts)
+    for (let i = 0; i < sockets; i++) open.push({ socket: await account.subscribed(), account })
+  for (const account of accounts)
+    for (let i = 0; i < posting; i++)
+      work.push(
+        (async () => {
+          while (goesOn() && (await account.post(account.message(), agent)));
+        })(),
+      )
+  for (const { socket, account } of open)
+    work.push(
+      (async () => {
+        while (goesOn() && (await socket.send([account.call(), account.call()])));
+      })(),
+    )
+  // The next head comes when everybody has been told of the last one: at most one a socket is under way.
+  for (let told = 1; goesOn(); told++) {
+    node.push('eth_subscribe', `{"number":"0x${told.toString(16)}"}`)
+    await Promise.all(open.map(({ socket }) => socket.whenNotified(told)))
+    for (const { socket, account } of open)
+      if (socket.notified < told) account.ledger.lost('eth_subscription')
+  }
+  await Promise.all(work)
+  await killed
+  await Promise.all(open.map(({ socket }) => socket.closed))
+  agent.destroy()
 }
 
-t.test('no acknowledged call is unmetered after kill -9, and hardly one is metered for nothing', async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, capabilities: allCapabilities }],
-  })
-  const accounts = [
-    new Account(await createAccess(gateway, 'paid', 'alpha')),
-    new Account(await createAccess(gateway, 'paid', 'alpha')),
-  ]
-
-  for (let round = 1; round <= 4; round++) {
-    const agent = new Agent({ keepAlive: true })
-    const killAfter = randomInt(100, 2_000)
-    let killed: Promise<void> | undefined
-    let acknowledged = 0
-    const work = async (account: Account) => {
-      while (killed === undefined) {
-        const [units, calls, body] = loads[randomInt(loads.length)]!
-        const reply = await account.access.post(body, { agent }).catch(() => undefined)
-        const heard = reply === undefined ? account.unheard : account.acknowledged
-        heard.units += units
-        heard.calls += calls
-        if (reply !== undefined && reply.status !== 200) throw new Error(`refused: ${reply.text}`)
-        if (reply !== undefined && ++acknowledged === killAfter) killed = gateway.kill9()
+t.test(
+  'no acknowledged call is unmetered after kill -9, and only calls in flight are metered for nothing',
+  async t => {
+    t.comment(`seed ${random.seed}`)
+    for (let round = 1; round <= rounds; round++) {
+      const answers = 1 + random.below(300)
+      await killUnderLoad(answers)
+      await gateway.start()
+      for (const [index, { access, ledger }] of accounts.entries()) {
+        const where = `round ${round}, account ${index}, killed after ${answers} answers`
+        const metered = await meteredByMethod(access)
+        t.strictSame(await access.usage(), total(metered), `the listing is the sum of the rows; ${where}`)
+        for (const method of new Set([...metered.keys(), ...ledger.told.keys()])) {
+          const none = { calls: 0, requests: 0 }
+          const is = metered.get(method) ?? none
+          const sure = ledger.told.get(method) ?? none
+          const unsure = ledger.unheard.get(method) ?? none
+          const numbers = JSON.stringify({ method, is, sure, unsure })
+          const within = (name: 'calls' | 'requests') =>
+            is[name] >= sure[name] && is[name] <= sure[name] + unsure[name]
+          if (!within('calls') || !within('requests')) t.fail(`${numbers}; ${where}`)
+        }
+        // What is known now is the start of the next round.
+        ledger.settle(metered)
       }
     }
-    await Promise.all(Array.from({ length: 24 }, (_, i) => work(accounts[i % 2]!)))
-    await killed
-    agent.destroy()
-    await gateway.start()
-    for (const { access, acknowledged: sure, unheard } of accounts) {
-      const { requests, calls } = await access.usage()
-      const where = `round ${round}, killed after ${killAfter}: ${requests} units, acknowledged ${sure.units}`
-      t.ok(requests >= sure.units, `every acknowledged unit is metered; ${where}`)
-      t.ok(calls >= sure.calls, `every acknowledged call is metered; ${where}`)
-      t.ok(requests <= sure.units + unheard.units, `at most what was in flight is too much; ${where}`)
-      t.ok(calls <= sure.calls + unheard.calls, `at most the calls in flight are too many; ${where}`)
-    }
-  }
-  const unheard = accounts.reduce((sum, account) => sum + account.unheard.calls, 0)
-  t.ok(unheard > 0, `calls were in flight when it was killed: ${unheard}`)
-})
+    const unheard = accounts.reduce((sum, { ledger }) => sum + ledger.everUnheard, 0)
+    t.ok(unheard >= rounds, `calls were in flight when it was killed: ${unheard}`)
+    const told = accounts.map(({ ledger }) => [...ledger.told.keys()])
+    t.ok(
+      told[0]!.includes('eth_subscription') && told[0]!.includes('eth_subscribe'),
+      'subscriptions were served',
+    )
+    t.ok(told[1]!.includes('test_sometimes'), 'and calls that fail')
+    t.ok((accounts[1]!.ledger.refusals.get('upstream_error') ?? 0) > rounds, 'that were given back')
+  },
+)

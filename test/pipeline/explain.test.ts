@@ -1,6 +1,7 @@
 import t from 'tap'
 import { explain } from '../../src/pipeline/explain.ts'
-import type { Question } from '../../src/pipeline/explain.ts'
+import type { Question } from '../../src/pipeline/explain-question.ts'
+import type { LiveView } from '../../src/pipeline/explain-turns.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
 const routes = `
@@ -20,12 +21,8 @@ families:
 t.test('the decision for a call, and what speaks against each route', async t => {
   const snapshot = await snapshotOf(t, { routes, methods })
   const network = snapshot.networks['eth']!
-  const ask = (question: Partial<Question>) =>
-    explain(
-      { network, method: 'eth_call', plan: 'free', params: null, head: null, ...question },
-      snapshot,
-      null,
-    )
+  const call = { network, method: 'eth_call', plan: 'free', params: null, head: null, management: null }
+  const ask = (question: Partial<Question>) => explain({ ...call, ...question }, snapshot, null).explanation
   t.strictSame(ask({}), {
     network: 'eth',
     method: 'eth_call',
@@ -55,9 +52,13 @@ t.test('the decision for a call, and what speaks against each route', async t =>
   })
   t.match(ask({ method: 'nope' }), { outcome: 'refuse', reason: 'method_not_found', rule: null, routes: [] })
   t.match(ask({ params: '[]' }), { outcome: 'refuse', reason: 'invalid_params' })
-  const live = explain({ network, method: 'eth_call', plan: 'free', params: null, head: 1 }, snapshot, id =>
-    id === 'rich' ? 'it is behind' : null,
-  )
+  const view: LiveView = {
+    whyNot: id => (id === 'rich' ? 'it is behind' : null),
+    waits: () => null,
+    contenders: () => ['plain'],
+    head: () => null,
+  }
+  const { explanation: live } = explain({ ...call, head: 1 }, snapshot, view)
   t.match(live, {
     live: true,
     routes: [{ id: 'plain', able: true }, { id: 'rich', able: false, why: 'it is behind' }, {}],

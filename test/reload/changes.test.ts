@@ -1,5 +1,6 @@
 import t from 'tap'
-import { describeChanges } from '../../src/reload/changes.ts'
+import { changesInSteps } from '../../src/reload/changes.ts'
+import { atOnce } from '../../src/reload/gently.ts'
 import { load, type Yaml } from '../support/snapshot.ts'
 
 const networks =
@@ -11,14 +12,14 @@ const plans = (perSecond: number): string =>
 t.test('one readable line for each change, and no secret in any', async t => {
   const config = async (yaml: Yaml) => (await load(t, yaml)).config!
   const before = await config({ networks, routes, plans: plans(25) })
-  t.strictSame(describeChanges(before, before), [])
+  t.strictSame(atOnce(changesInSteps(before, before)), [])
   const after = await config({
     networks: networks.replace('name: Test', 'name: Best, public: false'),
     routes: `${routes.replace('secret', 'other-secret').replace(' }', ', weight: 3 }')}  - { id: eth-b, network: eth, http: "http://127.0.0.1:2", priority: 2 }\n`,
     plans: plans(50),
     methods: 'families: { evm: { eth_call: { cost: 2 }, eth_new: { cost: 7 } } }',
   })
-  t.strictSame(describeChanges(before, after), [
+  t.strictSame(atOnce(changesInSteps(before, after)), [
     'networks.yaml: ~ eth name Test → Best',
     'routes.yaml: + eth-b (priority 2)',
     'routes.yaml: ~ eth-a http changed',

@@ -1,13 +1,12 @@
 import t from 'tap'
 import { callService } from '../../src/service/call.ts'
-import type { UsageQuery, UsageRow } from '../../src/usage/types.ts'
+import type { UsageDetail, UsageQuery, UsageRow } from '../../src/usage/types.ts'
 import { account, deps, endpoint, invalid } from './support/deps.ts'
 
 const NOW = 1_750_000_000
 const DAY = 86_400
-const row: UsageRow = {
+const shown: Omit<UsageRow, 'accountId'> = {
   time: 1_749_999_600,
-  accountId: 'acc_1',
   endpointId: 'ep_1',
   network: 'ethereum',
   method: 'eth_call',
@@ -16,6 +15,7 @@ const row: UsageRow = {
   errors: 1,
   refusals: 2,
 }
+const row: UsageRow & UsageDetail = { ...shown, accountId: 'acc_1', bytesOut: 400, upstreamMs: 30 }
 
 t.test('service_usage', t => {
   const queries: UsageQuery[] = []
@@ -38,11 +38,39 @@ t.test('service_usage', t => {
 
   t.test('returns the rows of the account', async t => {
     const outcome = await ask([{ by: 'hour', from: NOW - 7200, to: NOW - 3600 }])
-    const { accountId, ...shown } = row
+    const { accountId } = row
     const expected = { from: NOW - 7200, to: NOW - 3600, by: 'hour', rows: [shown] }
     t.strictSame(outcome, { result: expected })
     t.equal(JSON.stringify(outcome), JSON.stringify({ result: expected }), 'the order of the fields too')
     t.strictSame(queries.pop(), { accountId, from: NOW - 7200, to: NOW - 3600, by: 'hour' })
+  })
+
+  t.test('says more of each row when asked', async t => {
+    const detailed = deps({
+      usage: {
+        rows: () => [row, { ...row, method: 'eth_getLogs' }],
+        refusals: () => [
+          { ...row, reason: 'plan_required', refusals: 1 },
+          { ...row, reason: 'rate_limited', refusals: 1 },
+        ],
+      },
+      now: NOW,
+    })
+    const outcome = await callService(
+      'service_usage',
+      [{ by: 'hour', detail: true }],
+      { account, endpoint },
+      detailed,
+    )
+    const more = { bytesOut: 400, upstreamMs: 30 }
+    t.match(outcome, {
+      result: {
+        rows: [
+          { ...shown, ...more, refusalsByReason: { plan_required: 1, rate_limited: 1 } },
+          { ...shown, ...more, method: 'eth_getLogs', refusalsByReason: {} },
+        ],
+      },
+    })
   })
 
   t.test('takes the last 24 hours, or 30 days', async t => {

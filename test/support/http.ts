@@ -57,7 +57,9 @@ export async function send(port: number, options: HttpOptions): Promise<ByteRepl
         resolve({ status, headers, text: bytes.toString(), bytes })
       })
     })
-    sent.end(body)
+    // A body that is handed to `end` alone would be sent with its length.
+    if (options.chunked === true) sent.write(body)
+    sent.end(options.chunked === true ? undefined : body)
   })
 }
 

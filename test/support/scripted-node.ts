@@ -105,6 +105,16 @@ export class ScriptedNode {
     return this
   }
 
+  /** How many connections of any kind are open. */
+  get connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.getConnections((error, count) => {
+        if (error === null) resolve(count)
+        else reject(error)
+      })
+    })
+  }
+
   /** Resolves when a method has arrived so many times. */
   async arrived(method: string, times = 1): Promise<void> {
     const enough = async () => {

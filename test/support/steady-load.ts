@@ -7,6 +7,8 @@ export interface LoadedCall {
   readonly body: string
   /** When it was sent, on the clock of `performance.now()`. */
   readonly at: number
+  /** How long its answer took, in milliseconds. */
+  readonly took: number
   readonly status: number
   readonly text: string
 }
@@ -37,8 +39,9 @@ async function send(pool: Pool, path: string, body: string): Promise<LoadedCall>
   const headers = { 'content-type': 'application/json' }
   try {
     const reply = await pool.request({ path, method: 'POST', headers, body })
-    return { body, at, status: reply.statusCode, text: await reply.body.text() }
+    const text = await reply.body.text()
+    return { body, at, took: performance.now() - at, status: reply.statusCode, text }
   } catch {
-    return { body, at, status: 0, text: '' }
+    return { body, at, took: performance.now() - at, status: 0, text: '' }
   }
 }

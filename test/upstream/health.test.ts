@@ -48,13 +48,18 @@ t.test('Retry-After in seconds or as a date, bounded', t => {
 
 t.test('several calls far older than usual say that a route hangs', t => {
   const outstanding = new Outstanding()
-  const over = [0, 0, 0].map(at => outstanding.begin(at))
+  const calls = [0, 0, 0].map(at => outstanding.begin(at))
   t.notOk(outstanding.isHanging(3_999, 1_000))
   t.ok(outstanding.isHanging(4_000, 1_000))
   t.ok(outstanding.isHanging(1_000, 10), 'never under a second')
   t.notOk(outstanding.isHanging(999, 10))
-  over[0]?.()
+  outstanding.end(calls[1]!)
   t.notOk(outstanding.isHanging(100_000, 1_000))
+  const late = outstanding.begin(100_000)
+  t.notOk(outstanding.isHanging(100_500, 10), 'the third is young')
+  t.ok(outstanding.isHanging(101_000, 10))
+  for (const call of [late, calls[0]!, calls[2]!]) outstanding.end(call)
+  t.notOk(outstanding.isHanging(200_000, 10))
   t.end()
 })
 

@@ -6,7 +6,9 @@ import { Ledger } from '../../src/usage/ledger.ts'
 import { lockDataDir } from '../../src/usage/lock.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import type { Admission, Payer } from '../../src/usage/meter.ts'
+import { detailedRows } from '../../src/usage/detail.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
+import { rollUp } from '../../src/usage/roll-up.ts'
 
 const plan = {
   name: 'free',
@@ -79,10 +81,10 @@ t.test('what was committed and not folded is recovered from the journal', async 
 t.test('a call refused after admission gives everything back, before or after its commit', async t => {
   const { ledger, meter } = open(t.testdir())
   const before = admitted(meter.admit(payer, 'm', 20, NOW))
-  meter.giveBack(before)
+  void meter.giveBack(before)
   const after = admitted(meter.admit(payer, 'm', 20, NOW))
   t.ok(await meter.committed(after))
-  meter.giveBack(after)
+  void meter.giveBack(after)
   t.strictSame(ledger.totals('acc_1').get('ep_1'), { calls: 0, requests: 0 })
   t.equal(meter.quota(payer.account, plan, NOW)?.used, 0)
   t.equal(meter.rate(payer, NOW)?.remaining, 1000)
@@ -109,10 +111,10 @@ t.test('a commit that fails refuses its calls, and nothing is charged or lost', 
   t.ok(await meter.committed(kept))
   const other = openUsageDatabase(dir)
   other.database.exec('BEGIN IMMEDIATE')
-  meter.giveBack(kept)
+  void meter.giveBack(kept)
   const lost = admitted(meter.admit(payer, 'm', 7, NOW))
   t.notOk(await meter.committed(lost))
-  meter.giveBack(lost)
+  void meter.giveBack(lost)
   t.equal(failures.length, 1)
   t.match(meter.admit(payer, 'm', 1, Date.now()), { reason: 'journal_unavailable' })
   other.database.exec('ROLLBACK')
@@ -126,7 +128,7 @@ t.test('errors, refusals and the days of a row', t => {
   const { ledger, meter } = open(t.testdir())
   const call = admitted(meter.admit(payer, 'm', 1, NOW))
   meter.settle(call, { error: true, bytesOut: 10, upstreamMs: 1 })
-  meter.refused(payer, 'other', NOW)
+  meter.refused(payer, 'other', 'plan_required', NOW)
   ledger.fold()
   const day = Math.floor(NOW / 86_400_000) * 86_400
   t.strictSame(
@@ -142,6 +144,8 @@ t.test('errors, refusals and the days of a row', t => {
         requests: 1,
         errors: 1,
         refusals: 0,
+        bytesOut: 10,
+        upstreamMs: 1,
       },
       {
         time: day,
@@ -153,11 +157,107 @@ t.test('errors, refusals and the days of a row', t => {
         requests: 0,
         errors: 0,
         refusals: 1,
+        bytesOut: 0,
+        upstreamMs: 0,
       },
     ],
   )
   t.strictSame(ledger.rows({ accountId: 'acc_2', from: 0, to: NOW, by: 'day' }), [])
   ledger.close()
+  t.end()
+})
+
+t.test('refusals are kept by reason', t => {
+  const { ledger, meter } = open(t.testdir())
+  for (const [method, reason] of [
+    ['m', 'rate_limited'],
+    ['m', 'rate_limited'],
+    ['m', 'plan_required'],
+    ['other', 'method_not_found'],
+  ] as const)
+    meter.refused(payer, method, reason, NOW)
+  ledger.fold()
+  meter.refused(payer, 'm', 'rate_limited', NOW)
+  ledger.fold()
+  const query = { accountId: 'acc_1', from: 0, to: NOW, by: 'day' } as const
+  t.strictSame(
+    ledger.refusals(query).map(({ method, reason, refusals }) => [method, reason, refusals]),
+    [
+      ['m', 'plan_required', 1],
+      ['m', 'rate_limited', 3],
+      ['other', 'method_not_found', 1],
+    ],
+  )
+  t.strictSame(
+    detailedRows(ledger, query).map(({ refusals, refusalsByReason }) => ({ refusals, ...refusalsByReason })),
+    [
+      { refusals: 4, plan_required: 1, rate_limited: 3 },
+      { refusals: 1, method_not_found: 1 },
+    ],
+  )
+  ledger.close()
+  t.end()
+})
+
+t.test('hours of over 90 days ago become days, and no sum changes', t => {
+  const dir = t.testdir()
+  const { ledger, meter } = open(dir)
+  const hour = 3_600_000
+  const day = 24 * hour
+  const today = Math.floor(NOW / day) * day
+  const quiet: Payer = { ...payer, plan: { ...plan, quota: null, rate: null } }
+  for (const daysAgo of [200, 91, 90, 1])
+    for (let h = 0; h < 24; h += 1) {
+      admitted(meter.admit(quiet, 'm', 3, today - daysAgo * day + h * hour))
+      meter.refused(quiet, 'm', 'rate_limited', today - daysAgo * day + h * hour)
+      ledger.fold()
+    }
+  const all = { from: 0, to: NOW / 1000 } as const
+  const byDay = (): unknown => [
+    ledger.rows({ ...all, by: 'day' }),
+    ledger.refusals({ ...all, by: 'day' }),
+    ledger.totals('acc_1').get('ep_1'),
+  ]
+  const before = byDay()
+  const { database } = openUsageDatabase(dir)
+  let steps = 0
+  while (rollUp(database, NOW) > 0) steps += 1
+  database.close()
+  t.ok(steps > 0)
+  t.strictSame(byDay(), before)
+  const hours = ledger
+    .rows({ ...all, by: 'hour' })
+    .map(({ time, calls }) => [(today / 1000 - time) / 86_400, calls])
+  t.strictSame(hours.slice(0, 2), [
+    [200, 24],
+    [91, 24],
+  ])
+  t.equal(hours.length, 2 + 24 + 24, 'the ninetieth day and those after it have their hours')
+  ledger.close()
+  t.end()
+})
+
+t.test('a plan of another kind of quota counts what its window has already seen', t => {
+  const dir = t.testdir()
+  const { ledger, meter } = open(dir)
+  const monthly: Payer = { ...payer, plan: { ...plan, quota: { requests: 60, every: 'month' } } }
+  admitted(meter.admit(payer, 'm', 40, NOW))
+  t.equal(meter.quota(payer.account, monthly.plan, NOW)?.used, 40, 'in the process that saw the change')
+  admitted(meter.admit(monthly, 'm', 5, NOW))
+  ledger.close()
+  const again = open(dir)
+  t.equal(again.meter.quota(payer.account, monthly.plan, NOW)?.used, 45, 'and after a restart')
+  t.equal(again.meter.quota(payer.account, plan, NOW)?.used, 45, 'and back')
+  t.match(again.meter.admit(monthly, 'm', 16, NOW), { reason: 'quota_exhausted' })
+  again.ledger.close()
+  const late = open(dir)
+  const weekly: Payer = { ...payer, plan: { ...plan, quota: { requests: 60, every: 7 * 86_400_000 } } }
+  t.equal(
+    late.meter.quota(payer.account, weekly.plan, NOW)?.used,
+    45,
+    'also when nobody was running at the change',
+  )
+  late.ledger.close()
   t.end()
 })
 

@@ -84,7 +84,7 @@ export interface UsageRow {
   readonly requests: number
   readonly errors: number
   readonly refusals: number
-  /** Absent where refusals are not told apart. */
+  /** Only when `detail` was asked for. */
   readonly refusalsByReason?: Readonly<Record<string, number>>
 }
 
@@ -99,7 +99,7 @@ export interface Methods {
   service_updateEndpoint: { takes: Change & { endpointId: string }; gives: unknown }
   service_deleteEndpoint: { takes: { endpointId: string }; gives: unknown }
   service_usage: {
-    takes: { by: 'hour' | 'day'; from?: number; to?: number; endpointId?: string }
+    takes: { by: 'hour' | 'day'; from?: number; to?: number; endpointId?: string; detail?: true }
     gives: { readonly from: number; readonly to: number; readonly rows: readonly UsageRow[] }
   }
 }

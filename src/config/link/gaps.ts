@@ -1,11 +1,14 @@
 import { nearest } from '../suggest.ts'
 import type { Partly, Written, WrittenRule } from '../written.ts'
 
+/** What a rule says that other files refer to; `subscribe` defines a method. */
+type Key = 'needs' | 'tier' | 'subscribe'
+
 /**
  * Whether some rule cannot be read, or what was taken out of it can have been its `key` (perhaps misspelt). What no
  * rule says cannot be held against other files then: that would be a second sentence about the same mistake.
  */
-export function mayLack(written: Partly<Written>, key: 'needs' | 'tier'): boolean {
+export function mayLack(written: Partly<Written>, key: Key): boolean {
   const own = Object.values(written.networks?.networks ?? {})
   if (written.networks?.networks === undefined || own.includes(undefined)) return true
   const sets = [...familySets(written), ...own.map(network => network?.methods ?? {})]
@@ -29,7 +32,7 @@ function familySets(
   return Object.values(written.methods?.families ?? {})
 }
 
-function lacks(rule: Partly<WrittenRule> | undefined, key: 'needs' | 'tier'): boolean {
+function lacks(rule: Partly<WrittenRule> | undefined, key: Key): boolean {
   if (rule === undefined || rule.needs?.includes(undefined) === true) return true
   return Object.entries(rule).some(
     ([name, value]) => value === undefined && nearest(name, [key]) !== undefined,

@@ -1,3 +1,4 @@
+import { pathCovers } from '../http-path.ts'
 import type { Family } from '../types.ts'
 import type { Partly, Written } from '../written.ts'
 import { suggester, type Suggest } from '../suggest.ts'
@@ -13,7 +14,12 @@ export interface KnownMethods {
 
 /** Whether a name, or a `prefix*`, means at least one known method. */
 export function isKnown(name: string, { exact, prefixes }: KnownMethods): boolean {
-  if (!name.endsWith('*')) return exact.has(name) || prefixes.some(prefix => name.startsWith(prefix))
+  if (!name.endsWith('*'))
+    return (
+      exact.has(name) ||
+      prefixes.some(prefix => name.startsWith(prefix)) ||
+      (name.includes('/') && [...exact].some(rule => rule.includes('{') && pathCovers(rule, name)))
+    )
   const start = name.slice(0, -1)
   if (prefixes.some(prefix => prefix.startsWith(start) || start.startsWith(prefix))) return true
   for (const method of exact) if (method.startsWith(start)) return true

@@ -12,7 +12,8 @@ function checkPublic(written: Partly<Written>): Mistake[] {
   const [open] = named(written.networks?.networks).find(([, network]) => network.public === true) ?? []
   if (plans === undefined || open === undefined || 'public' in plans) return []
   const message = `the plan "public" is missing, which the public route of ${open} needs`
-  return [{ file: 'plans.yaml', path: ['plans'], at: 'key', message }]
+  const hint = 'add it, or write "public: false" there'
+  return [{ file: 'plans.yaml', path: ['plans'], at: 'key', message, hint }]
 }
 
 function checkNotification(written: Partly<Written>): Mistake[] {

@@ -26,7 +26,7 @@ export function checkRoutes(written: Partly<Written>, rows: readonly Row[]): Mis
     networks: networks === undefined ? null : vocabulary(Object.keys(networks)),
     capabilities: families === undefined ? null : vocabulary(capabilitiesIn(rows)),
     allNeeds: !mayLack(written, 'needs'),
-    methodsOf: lacksFamily(written) ? null : methodsByNetwork(written, rows),
+    methodsOf: lacksFamily(written) || mayLack(written, 'subscribe') ? null : methodsByNetwork(written, rows),
   }
   return [
     ...routes.flatMap((route, index) =>

@@ -3,6 +3,7 @@ import type { Path } from '../path.ts'
 import { show } from '../show.ts'
 import { suggester, type Suggest } from '../suggest.ts'
 import type { Partly, Written } from '../written.ts'
+import { checkHttpRule, checkTwins } from './http-rules.ts'
 import { checkName } from './method-names.ts'
 import { FAMILIES, named, type Row } from './rows.ts'
 import { subscriptionCheck } from './subscriptions.ts'
@@ -11,12 +12,18 @@ import { subscriptionCheck } from './subscriptions.ts'
 export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
   const checkNetworks = networkCheck(written)
   const checkSubscription = subscriptionCheck(rows)
-  return rows.flatMap(row => [
-    ...checkName(row),
+  const single = rows.flatMap(row => [
+    ...checkNamed(row),
     ...checkParams(row),
     ...checkSubscription(row),
     ...checkNetworks(row),
   ])
+  return [...single, ...checkTwins(rows)]
+}
+
+function checkNamed(row: Row): Mistake[] {
+  const mistakes = checkName(row)
+  return mistakes.length > 0 ? mistakes : checkHttpRule(row)
 }
 
 function checkParams(row: Row): Mistake[] {

@@ -2,7 +2,8 @@
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
-import type { MethodRow, Network, Route } from '../../snapshot/types.ts'
+import { findMethod } from '../../snapshot/find-method.ts'
+import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.ts'
 import type { Upstreams } from '../upstreams.ts'
 import { compact, fillerOf } from './kind.ts'
 import { SharedSubscription } from './shared.ts'
@@ -28,9 +29,11 @@ export class Subscriptions {
   readonly #upstreams: Upstreams
   readonly #sockets: UpstreamSockets
   readonly #entries = new Map<string, Entry>()
+  #snapshot: Snapshot
 
-  constructor(upstreams: Upstreams, connectTimeout: () => number) {
+  constructor(upstreams: Upstreams, snapshot: Snapshot, connectTimeout: () => number) {
     this.#upstreams = upstreams
+    this.#snapshot = snapshot
     this.#sockets = new UpstreamSockets(connectTimeout)
   }
 
@@ -38,12 +41,13 @@ export class Subscriptions {
   async join(
     network: Network,
     row: MethodRow,
-    call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    call: { readonly method: string; readonly params: Raw },
     listener: Listener,
   ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
     const params = compact(call.params)
     const key = `${network.slug} ${call.method} ${params}`
-    const entry = this.#entries.get(key) ?? this.#start(key, network, row, { ...call, params })
+    const entry =
+      this.#entries.get(key) ?? this.#start(key, network.slug, row, { method: call.method, params })
     const { shared } = entry
     if (entry.grace !== null) clearTimeout(entry.grace)
     entry.grace = null
@@ -71,10 +75,10 @@ export class Subscriptions {
     return [...this.#entries.values()].filter(({ network }) => network === slug).length
   }
 
-  /** Closes the sockets of routes that no snapshot names any more, or names otherwise. */
-  reconcile(routes: Iterable<Route>): void {
-    const wanted = new Map([...routes].map(route => [route.id, JSON.stringify([route.ws, route.headers])]))
-    this.#sockets.retain((id, definition) => wanted.get(id) === definition)
+  /** Goes on with another snapshot: closes the sockets of routes that it does not name, or names otherwise. */
+  reconcile(snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    this.#sockets.retain(id => this.#upstreams.route(id))
   }
 
   close(): void {
@@ -87,25 +91,29 @@ export class Subscriptions {
 
   #start(
     key: string,
-    network: Network,
+    network: string,
     row: MethodRow,
-    {
-      method,
-      params,
-      routes,
-    }: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    { method, params }: { readonly method: string; readonly params: Raw },
   ): Entry {
     const shared = new SharedSubscription({
       ...{ method, params, sockets: this.#sockets, filler: fillerOf(method, params) },
       unsubscribe: row.rule.subscribe ?? '',
-      routes: () => this.#upstreams.carriers(network, routes, Date.now()),
+      routes: () => this.#carriers(network, method),
       headOf: routeId => this.#upstreams.get(routeId)?.head ?? null,
       onOver: () => {
         if (this.#entries.get(key)?.shared === shared) this.#entries.delete(key)
       },
     })
-    const entry: Entry = { network: network.slug, shared, grace: null }
+    const entry: Entry = { network, shared, grace: null }
     this.#entries.set(key, entry)
     return entry
+  }
+
+  /** A subscription outlives the snapshot it began with: an edit may take its routes away and bring others. */
+  #carriers(slug: string, method: string): readonly Route[] {
+    const network = this.#snapshot.networks[slug]
+    const row = network === undefined ? null : findMethod(network, method)
+    if (network === undefined || row === null) return []
+    return this.#upstreams.carriers(network, row.routes, Date.now())
   }
 }

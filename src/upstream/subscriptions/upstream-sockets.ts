@@ -18,7 +18,7 @@ export class UpstreamSockets {
 
   /** The socket of a route; rejects when it cannot be opened. */
   get(route: Route): Promise<UpstreamSocket> {
-    const definition = JSON.stringify([route.ws, route.headers])
+    const definition = definitionOf(route)
     const known = this.#entries.get(route.id)
     if (known?.definition === definition) return known.opening
     const opening = UpstreamSocket.open(route, this.#connectTimeout())
@@ -40,17 +40,22 @@ export class UpstreamSockets {
   }
 
   /** Closes the sockets of routes that are gone or changed; their subscriptions go elsewhere. */
-  retain(isCurrent: (routeId: string, definition: string) => boolean): void {
-    for (const [id, { definition, opening }] of this.#entries)
-      if (!isCurrent(id, definition)) {
-        this.#entries.delete(id)
-        void opening.then(closeSocket, () => undefined)
-      }
+  retain(current: (routeId: string) => Route | undefined): void {
+    for (const [id, { definition, opening }] of this.#entries) {
+      const route = current(id)
+      if (route !== undefined && definitionOf(route) === definition) continue
+      this.#entries.delete(id)
+      void opening.then(closeSocket, () => undefined)
+    }
   }
 
   close(): void {
-    this.retain(() => false)
+    this.retain(() => undefined)
   }
+}
+
+function definitionOf({ ws, headers }: Route): string {
+  return JSON.stringify([ws, headers])
 }
 
 function closeSocket(socket: UpstreamSocket): void {

@@ -89,7 +89,12 @@ export function deps(
       deleteEndpoint: unexpected('deleteEndpoint'),
       ...given.accounts,
     },
-    usage: { totals: unexpected('totals'), rows: unexpected('rows'), ...given.usage },
+    usage: {
+      totals: unexpected('totals'),
+      rows: unexpected('rows'),
+      refusals: unexpected('refusals'),
+      ...given.usage,
+    },
     health: given.health ?? { head: unexpected('head'), isHealthy: unexpected('isHealthy') },
     quota: given.quota ?? unexpected('quota'),
     now: () => given.now ?? 1_750_000_000,

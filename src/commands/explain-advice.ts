@@ -1,0 +1,56 @@
+/** What an operator can change so that a refused call is served. */
+import type { Explained } from '../pipeline/explain.ts'
+
+/** Sentences in the imperative; none where nothing is to be changed. */
+export function adviceFor(explained: Explained): string[] {
+  const { explanation, details } = explained
+  const { network, rule } = explanation
+  switch (explanation.reason) {
+    case undefined:
+      return details.turns.state === 'none' && explanation.outcome === 'forward'
+        ? ['look at the upstreams: a route is taken back by itself once its node answers well']
+        : []
+    case 'plan_required':
+      return [planAdvice(rule?.tier ?? '', details.plans)]
+    case 'capability_missing':
+      return [capabilityAdvice(String(details.data['capability']), network)]
+    case 'no_route':
+      return [routeAdvice(explained)]
+    case 'method_not_found':
+      return details.absence?.change == null ? [] : [details.absence.change]
+    case 'invalid_params':
+      return paramsAdvice(explained)
+    case 'invalid_key':
+      return ["send it with the key of one of the account's endpoints"]
+    default:
+      return []
+  }
+}
+
+function planAdvice(tier: string, plans: readonly string[]): string {
+  return plans.length === 0
+    ? `add "${tier}" to the tiers of a plan in plans.yaml`
+    : `the tier "${tier}" is in ${plans.join(', ')}: tollgate account set-plan <account id> ${plans[0] ?? ''}`
+}
+
+function capabilityAdvice(capability: string, network: string): string {
+  return capability === 'ws'
+    ? `give a route of ${network} a ws URL in routes.yaml`
+    : `add "${capability}" to the capabilities of a route of ${network} whose node has it`
+}
+
+function routeAdvice({ explanation: { network, routes } }: Explained): string {
+  const off = routes.map(({ id }) => id)
+  return off.length === 0
+    ? `add a route with network: ${network} to routes.yaml`
+    : `enable one of its routes in routes.yaml: ${off.join(', ')}`
+}
+
+function paramsAdvice({ details: { data, rule } }: Explained): string[] {
+  const { tracers, maxRange } = data
+  if (Array.isArray(tracers))
+    return [`use ${tracers.join(', ')}, or add to tracers of the rule ${rule?.match ?? ''}`]
+  return maxRange === undefined
+    ? []
+    : [`ask for fewer blocks, or raise maxRange of the rule ${rule?.match ?? ''}`]
+}

@@ -1,0 +1,54 @@
+/**
+ * The messages being handled. An array whose holes are filled from its end, not a Map: the hash tables that a busy Map leaves
+ * behind keep each other alive, and with them every message they held, until the next full collection.
+ */
+
+/** One message, and how to end it early. */
+export interface Handling {
+  /** Where it stands; ours. */
+  at: number
+  readonly cutShort: () => void
+  /** When it is over. */
+  readonly over: Promise<void>
+}
+
+/** Holds messages from their begin to their end. */
+export class UnderWay {
+  readonly #messages: Handling[] = []
+  #idle: (() => void)[] = []
+
+  get size(): number {
+    return this.#messages.length
+  }
+
+  /** Keeps a message until `remove`. */
+  add(cutShort: () => void, over: Promise<void>): Handling {
+    const message = { at: this.#messages.length, cutShort, over }
+    this.#messages.push(message)
+    return message
+  }
+
+  remove(message: Handling): void {
+    const last = this.#messages.pop()
+    if (last !== undefined && last !== message) {
+      this.#messages[message.at] = last
+      last.at = message.at
+    }
+    if (this.#messages.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** Ends every message early. */
+  cutShort(): void {
+    for (const message of [...this.#messages]) message.cutShort()
+  }
+
+  /** Resolves when the messages of now are over. */
+  allOver(): Promise<unknown> {
+    return Promise.all(this.#messages.map(({ over }) => over))
+  }
+
+  /** Resolves when there is no message. */
+  idle(): Promise<void> {
+    return this.#messages.length === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
+  }
+}

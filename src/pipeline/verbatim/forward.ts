@@ -1,0 +1,74 @@
+/** Lets an admitted request through to an upstream, to the next able route while that is harmless. */
+import { refuse } from '../../jsonrpc/refusal.ts'
+import type { Passage, ReplyHead } from '../../upstream/verbatim/passage.ts'
+import type { Setback } from '../../upstream/verdict.ts'
+import { refused } from '../answer.ts'
+import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
+import { tryInTurn } from '../attempts.ts'
+import type { Tried, Try } from '../attempts.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Decided } from '../fulfil.ts'
+import { TIMEOUTS } from '../timeouts.ts'
+
+/** The reply of the first route that gives one, or why there is none. */
+export async function forwardVerbatim(
+  { row, routes }: Decided,
+  passage: Passage,
+  caller: Caller,
+  context: Context,
+): Promise<VerbatimAnswer | WholeAnswer> {
+  const { network } = caller
+  // RFC 9110, section 9.2.1: asking twice changes nothing. What has a body was poured out at the first try.
+  const repeatable = passage.verb === 'GET' || passage.verb === 'HEAD'
+  const wanted = { network, row, routes, need: { tip: true, atLeast: null, mayProbe: repeatable } }
+  // A response that we finished ourselves was cut short by a drain: then the call is refused, not abandoned.
+  const { response } = passage
+  const isGone = (): boolean => response.destroyed && !response.writableFinished
+  const bounds = { repeatable, isGone }
+  const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
+    tryRoute(each, row.rule.timeout, passage, caller, context),
+  )
+  switch (ended.kind) {
+    case 'answered':
+      return answerOf(ended.verdict, ended.tried.candidate.route.id, passage.verb, context)
+    case 'full':
+      return refused(refuse('overloaded', 'Every route is at its limit'))
+    case 'abandoned':
+      return { kind: 'abandoned' }
+    case 'failed':
+      return refused(ended.setbacks.at(-1)?.refusal ?? refuse('no_route'))
+  }
+}
+
+async function tryRoute(
+  { picked, left }: Try,
+  pace: keyof typeof TIMEOUTS,
+  passage: Passage,
+  { network }: Caller,
+  { live: { observer, now } }: Context,
+): Promise<Tried<ReplyHead>> {
+  const { route, live } = picked
+  const begin = performance.now()
+  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
+  const verdict: ReplyHead | Setback = await live.pass(passage, { timeout, heavy: pace === 'heavy' }, now)
+  const result = verdict.kind === 'setback' ? verdict.why : verdict.status < 400 ? 'ok' : 'error'
+  observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
+  return { verdict, candidate: picked }
+}
+
+function answerOf(
+  { status, reply, headers, endless }: ReplyHead,
+  route: string,
+  verb: string,
+  { snapshot }: Context,
+): VerbatimAnswer | WholeAnswer {
+  const most = snapshot.gateway.limits.response
+  if (most !== null && !endless && verb !== 'HEAD' && Number(reply.headers['content-length'] ?? 0) > most) {
+    reply.destroy()
+    return refused(refuse('response_too_large', undefined, { limit: most }))
+  }
+  const isFramed =
+    reply.headers['content-length'] !== undefined || reply.headers['transfer-encoding'] !== undefined
+  return { kind: 'verbatim', status, headers, endless, isFramed, body: reply, route }
+}

@@ -1,0 +1,171 @@
+/** One request through one upstream: http-proxy-3 carries it, and what breaks on the way is told here. */
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { Stream } from 'node:stream'
+import { createProxyServer } from 'http-proxy-3'
+import { forwardedHeaders, returnedHeaders } from './headers.ts'
+import type { Breach, Passage, ReplyHead } from './passage.ts'
+
+const EVENT_STREAM = /^text\/event-stream\s*(;|$)/i
+
+/** Where a route's requests cross to. */
+export interface Bank {
+  readonly target: URL
+  /** What stands before each path, and after its `?`. */
+  readonly path: string
+  readonly query: string
+  /** The operator's own headers; they win over the client's. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly agent: Agent
+  readonly tls: boolean
+  /** Milliseconds. */
+  readonly connectTimeout: number
+}
+
+/** Hands http-proxy-3's request to us, who pour the body into it once there is a connection: so what nobody was sent can go elsewhere. */
+class Inlet extends Stream {
+  readonly #onPipe: (upstream: ClientRequest) => void
+
+  constructor(onPipe: (upstream: ClientRequest) => void) {
+    super()
+    this.#onPipe = onPipe
+  }
+
+  override pipe<T extends NodeJS.WritableStream>(upstream: T): T {
+    this.#onPipe(upstream as unknown as ClientRequest)
+    return upstream
+  }
+}
+
+/** Sends the passage across; resolves with the head of the reply or the breach. `timeout` in milliseconds until the head. */
+export function cross(passage: Passage, bank: Bank, timeout: number): Promise<ReplyHead | Breach> {
+  return new Promise(resolve => {
+    new Crossing(passage, bank, resolve).begin(timeout)
+  })
+}
+
+class Crossing {
+  readonly #passage: Passage
+  readonly #bank: Bank
+  readonly #resolve: (result: ReplyHead | Breach) => void
+  #upstream: ClientRequest | null = null
+  #headTimer: NodeJS.Timeout | undefined
+  #connectTimer: NodeJS.Timeout | undefined
+  #sent = false
+  #done = false
+  readonly #onGone = (): void => {
+    if (!this.#passage.response.writableFinished) this.#break('aborted')
+  }
+
+  constructor(passage: Passage, bank: Bank, resolve: (result: ReplyHead | Breach) => void) {
+    this.#passage = passage
+    this.#bank = bank
+    this.#resolve = resolve
+  }
+
+  begin(timeout: number): void {
+    const { request, response, verb, target } = this.#passage
+    const { agent, headers, path, query } = this.#bank
+    if (response.destroyed) {
+      this.#break('aborted')
+      return
+    }
+    this.#headTimer = this.#later('timeout', timeout)
+    this.#connectTimer = this.#later('unreachable', this.#bank.connectTimeout)
+    response.once('close', this.#onGone)
+    // With `toProxy` the path is sent as it stands here; otherwise it would be parsed as a URL and written anew.
+    const options = {
+      ...{ target: this.#bank.target, toProxy: true, prependPath: false, changeOrigin: true },
+      ...{ agent, headers, selfHandleResponse: true },
+      buffer: new Inlet(upstream => {
+        this.#connect(upstream)
+      }),
+    }
+    const proxy = createProxyServer()
+    proxy.on('proxyRes', reply => {
+      this.#arrive(reply)
+    })
+    // What http-proxy-3 reads of a request, and nothing else of it.
+    const seen = {
+      method: verb,
+      url: path + target + (query === '' ? '' : `${target.includes('?') ? '&' : '?'}${query}`),
+      headers: forwardedHeaders(request.headers),
+      httpVersionMajor: 1,
+      socket: request.socket,
+      on: request.on.bind(request),
+    } as unknown as IncomingMessage
+    if (this.#passage.bodyLimit === null) delete seen.headers['content-length']
+    proxy.web(seen, response, options, (error: Error & { code?: string }) => {
+      this.#break(error.code?.startsWith('HPE_') === true ? 'garbage' : this.#sent ? 'reset' : 'unreachable')
+    })
+  }
+
+  #connect(upstream: ClientRequest): void {
+    this.#upstream = upstream
+    upstream.on('close', () => {
+      this.#break(this.#sent ? 'reset' : 'unreachable')
+    })
+    upstream.on('socket', (socket: Socket) => {
+      const ready = (): void => {
+        if (!this.#done) this.#pour(upstream)
+      }
+      if (!socket.connecting) ready()
+      else socket.once(this.#bank.tls ? 'secureConnect' : 'connect', ready)
+    })
+  }
+
+  #pour(upstream: ClientRequest): void {
+    clearTimeout(this.#connectTimer)
+    this.#sent = true
+    const { request, bodyLimit } = this.#passage
+    if (bodyLimit === null) {
+      upstream.end()
+      return
+    }
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= bodyLimit) return
+      this.#break('body_too_large')
+      upstream.destroy() // also where the reply has begun already
+    })
+    request.pipe(upstream)
+  }
+
+  #arrive(reply: IncomingMessage): void {
+    // Without a listener a reply that is cut later would end the process.
+    reply.on('error', () => undefined)
+    if (this.#done) reply.destroy()
+    else
+      this.#finish({
+        kind: 'head',
+        status: reply.statusCode ?? 0,
+        headers: returnedHeaders(reply.headers),
+        endless: EVENT_STREAM.test(reply.headers['content-type'] ?? ''),
+        reply,
+      })
+  }
+
+  #later(how: 'timeout' | 'unreachable', ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#break(how)
+    }, ms)
+  }
+
+  #break(how: Breach['how']): void {
+    if (this.#done) return
+    this.#finish({ kind: 'breach', how, sent: this.#sent })
+    const { request } = this.#passage
+    if (this.#upstream === null) return
+    request.unpipe(this.#upstream)
+    this.#upstream.destroy()
+  }
+
+  #finish(result: ReplyHead | Breach): void {
+    this.#done = true
+    clearTimeout(this.#headTimer)
+    clearTimeout(this.#connectTimer)
+    this.#passage.response.off('close', this.#onGone)
+    this.#resolve(result)
+  }
+}

@@ -1,0 +1,59 @@
+/** A route's way for verbatim HTTP: its kept connections, and how long a reply may say nothing. */
+import { Agent } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import type { Route } from '../../snapshot/types.ts'
+import { operatorHeaders } from '../request-target.ts'
+import { cross } from './crossing.ts'
+import type { Bank } from './crossing.ts'
+import type { Breach, Passage, ReplyHead } from './passage.ts'
+
+/** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
+const IDLE = 4_000
+/** Milliseconds that a reply which is no event stream may say nothing. */
+const SILENCE = 60_000
+
+/** Opened with the first call of its route. */
+export class Hop {
+  readonly #bank: Bank
+
+  constructor(route: Pick<Route, 'http' | 'headers'>, connectTimeout: number) {
+    // http-proxy-3 would change to an engine of its own that follows redirects.
+    delete process.env['FORCE_FETCH_PATH']
+    const url = new URL(route.http)
+    const tls = url.protocol === 'https:'
+    const options = { keepAlive: true, timeout: IDLE, scheduling: 'lifo' } as const
+    this.#bank = {
+      target: new URL(url.origin),
+      path: url.pathname.replace(/\/+$/, ''),
+      query: url.search.slice(1),
+      headers: operatorHeaders(route),
+      agent: tls ? new TlsAgent(options) : new Agent(options),
+      ...{ tls, connectTimeout },
+    }
+  }
+
+  /** Sends the passage; `timeout` in milliseconds until the head of the reply. */
+  async send(passage: Passage, timeout: number): Promise<ReplyHead | Breach> {
+    const result = await cross(passage, this.#bank, timeout)
+    if (result.kind === 'head' && !result.endless) boundSilence(result.reply)
+    return result
+  }
+
+  /** Cuts every connection. */
+  destroy(): void {
+    this.#bank.agent.destroy()
+  }
+}
+
+function boundSilence(reply: IncomingMessage): void {
+  const { socket } = reply
+  const onTimeout = (): void => {
+    reply.destroy(new Error('the upstream fell silent'))
+  }
+  socket.setTimeout(SILENCE)
+  socket.on('timeout', onTimeout)
+  reply.once('close', () => {
+    socket.off('timeout', onTimeout)
+  })
+}

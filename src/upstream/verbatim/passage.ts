@@ -1,0 +1,33 @@
+/** A client's request on its way through to an upstream, and what came back. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** What passes through. */
+export interface Passage {
+  readonly request: IncomingMessage
+  /** Closed when the client leaves. */
+  readonly response: ServerResponse
+  readonly verb: string
+  /** Path and query below the route's URL. */
+  readonly target: string
+  /** Most bytes of the body; null where there is none. */
+  readonly bodyLimit: number | null
+}
+
+/** How a passage broke before a reply. */
+export interface Breach {
+  readonly kind: 'breach'
+  readonly how: 'unreachable' | 'reset' | 'timeout' | 'garbage' | 'aborted' | 'body_too_large'
+  /** Whether the upstream may have seen the request. */
+  readonly sent: boolean
+}
+
+/** The head of an upstream's reply; its body waits to be read. */
+export interface ReplyHead {
+  readonly kind: 'head'
+  readonly status: number
+  /** What of its headers goes to the client, as name, value, name, value. */
+  readonly headers: readonly string[]
+  /** Whether the reply has no end of its own (HTML standard, "Server-sent events"). */
+  readonly endless: boolean
+  readonly reply: IncomingMessage
+}

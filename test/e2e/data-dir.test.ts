@@ -1,0 +1,160 @@
+import t, { type Test } from 'tap'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { createAccess } from '../support/accounts.ts'
+import { total } from '../support/client-ledger.ts'
+import { allCapabilities } from '../support/config-files.ts'
+import { cannotMount } from '../support/cramped-disk.ts'
+import { serve, startGateway } from '../support/gateway.ts'
+import { LoadedAccess, mixedMethods } from '../support/ledger-load.ts'
+import { meteredByMethod } from '../support/metered.ts'
+import { Random } from '../support/random.ts'
+import { startSocketNode } from '../support/scripted-socket-node.ts'
+import { within } from '../support/until.ts'
+
+const node = await startSocketNode(t, { chainId: 1001 })
+const gateway = await startGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [
+    { id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl, capabilities: allCapabilities },
+  ],
+  methods: mixedMethods,
+})
+const random = new Random(Date.now())
+const load = new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random)
+const { access, ledger } = load
+const agent = new Agent({ keepAlive: true })
+t.teardown(() => {
+  agent.destroy()
+})
+const data = join(gateway.dir, 'data')
+const journal = join(data, 'journal.db')
+const send = (messages: number) =>
+  Promise.all(Array.from({ length: messages }, () => load.post(load.message(), agent)))
+
+/** What is metered is what was told. */
+async function exact(t: Test, when: string): Promise<void> {
+  t.strictSame(Object.fromEntries(await meteredByMethod(access)), Object.fromEntries(ledger.told), when)
+  t.strictSame(await access.usage(), total(ledger.told), when)
+}
+
+/** A start that must end with one sentence that matches. */
+async function refusesToStart(t: Test, sentence: RegExp): Promise<void> {
+  const start = serve(gateway.dir)
+  const exit = await within('a start that fails', start.exited)
+  t.strictSame(exit, { code: 1, signal: null })
+  t.match(start.stderr, sentence)
+  t.match(start.stderr, /^tollgate: [^\n]+\n$/, 'one sentence')
+  t.equal(start.stdout, '', 'and nothing else')
+}
+
+t.test('a second serve ends with one sentence, and the first goes on unharmed', async t => {
+  const work = send(200)
+  await refusesToStart(t, /another tollgate serve is using .*data$/m)
+  await work
+  await send(20)
+  await exact(t, 'the first')
+})
+
+t.test('a journal that is damaged, foreign or no database stops the start, and is left as it is', async t => {
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  t.notOk(existsSync(`${journal}-wal`), 'a clean stop leaves one whole file')
+  const whole = readFileSync(journal)
+  const page = 4096
+  t.ok(whole.length >= 6 * page, `a file of ${whole.length} bytes`)
+  const cases: [what: string, bytes: Buffer, sentence: RegExp][] = [
+    ['half of it', whole.subarray(0, page * Math.floor(whole.length / page / 2)), /journal\.db is damaged: /],
+    ['half a page', whole.subarray(0, page / 2), /journal\.db is (damaged: |not a SQLite database)/],
+    ['no database', Buffer.from('usage: none\n'.repeat(1000)), /journal\.db is not a SQLite database$/m],
+    ['a foreign one', foreignDatabase(t), /journal\.db is a database of another program$/m],
+  ]
+  for (let at = page; at < whole.length; at += page) {
+    const torn = Buffer.concat([whole.subarray(0, at), random.bytes(page), whole.subarray(at + page)])
+    cases.push([`random bytes at ${at}`, torn, /journal\.db is damaged: /])
+  }
+  for (const [what, bytes, sentence] of cases) {
+    writeFileSync(journal, bytes)
+    await t.test(what, t => refusesToStart(t, sentence))
+    t.ok(readFileSync(journal).equals(bytes), `${what}: untouched`)
+  }
+  writeFileSync(journal, whole)
+  await gateway.start()
+  await exact(t, 'the whole file again')
+})
+
+/** The bytes of another program's database. */
+function foreignDatabase(t: Test): Buffer {
+  const file = join(t.testdir(), 'notes.db')
+  const database = new DatabaseSync(file)
+  database.exec('CREATE TABLE notes (text TEXT)')
+  database.close()
+  return readFileSync(file)
+}
+
+t.test('a write-ahead log that a crash cut short is read up to its last whole commit', async t => {
+  for (const share of [0.5, 0.9, 0.99]) {
+    await send(60)
+    await gateway.kill9()
+    const wal = `${journal}-wal`
+    const { size } = statSync(wal)
+    truncateSync(wal, Math.floor(size * share))
+    await gateway.start()
+    const metered = await meteredByMethod(access)
+    const now = await access.usage()
+    t.strictSame(now, total(metered), 'the listing is the sum of the rows')
+    t.ok(
+      now.calls <= total(ledger.told).calls,
+      `nothing is made up: ${now.calls} of ${total(ledger.told).calls}`,
+    )
+    for (const [method, use] of metered) {
+      const told = ledger.told.get(method)!
+      t.ok(use.calls <= told.calls && use.requests <= told.requests, method)
+    }
+    ledger.settle(metered)
+    await send(20)
+    await exact(t, 'and it goes on from there, to the unit')
+  }
+  await gateway.kill9()
+  await gateway.start()
+  await exact(t, 'a log that is not cut loses nothing')
+})
+
+t.test('an empty journal is a new one', async t => {
+  await gateway.stop()
+  const whole = readFileSync(journal)
+  writeFileSync(journal, '')
+  await gateway.start()
+  t.strictSame(await access.usage(), { requests: 0, calls: 0 })
+  await gateway.stop()
+  writeFileSync(journal, whole)
+  await gateway.start()
+  await exact(t, 'the old one again')
+})
+
+t.test('a data directory that cannot be written stops the start', async t => {
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  const kept = t.testdir()
+  cpSync(data, kept, { recursive: true })
+  const root = process.getuid?.() === 0
+  const why = root ? cannotMount() : undefined
+  if (why !== undefined) return void t.pass(why, { skip: why })
+  if (root) {
+    execFileSync('mount', ['--bind', data, data])
+    t.teardown(() => execFileSync('umount', ['-l', data]))
+    execFileSync('mount', ['-o', 'remount,ro,bind', data])
+  } else {
+    chmodSync(data, 0o500)
+    t.teardown(() => {
+      chmodSync(data, 0o700)
+    })
+  }
+  await refusesToStart(t, /(accounts|journal)\.db cannot be opened for writing$|cannot be written/m)
+  for (const name of ['accounts.db', 'journal.db'])
+    t.ok(readFileSync(join(data, name)).equals(readFileSync(join(kept, name))), `${name} is as it was`)
+  t.notOk(existsSync(join(data, 'serve.json')), 'nobody is said to serve')
+  rmSync(kept, { recursive: true })
+})

@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { answerExplain } from '../../src/answer-explain.ts'
+import { UsageError } from '../../src/commands/command.ts'
+import { explain } from '../../src/commands/explain.ts'
+import { atOnce } from '../../src/reload/gently.ts'
+import { isPublicService, isService } from '../../src/service/call.ts'
+import { writeServing } from '../../src/serving-file.ts'
+import type { Snapshot } from '../../src/snapshot/types.ts'
+import type { LiveRoute } from '../../src/upstream/live-route.ts'
+import { Tips } from '../../src/upstream/tips.ts'
+import { Upstreams } from '../../src/upstream/upstreams.ts'
+import type { Case } from './case.ts'
+
+const now = () => 1_000_000
+
+/** What may be said of a route under `# live`. */
+const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>> = {
+  head: (route, value) => (route.head = Number(value)),
+  syncing: route => (route.syncing = true),
+  unidentified: route => (route.identified = false),
+  fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
+  paused: route => route.coolDown.begin(5_000, 'http_429', now()),
+  full: route => route.room.enter(),
+  broken: route => {
+    for (let failures = 0; failures < 3; failures++) route.breaker.failed('connect_failed', now())
+  },
+}
+
+/** What may be said of the gateway itself under `# live`. */
+const aboutGateway = ['another configuration is served', 'the gateway was killed'] as const
+
+/** The real live routes of a snapshot, in the states that the lines tell. */
+function liveParts(snapshot: Snapshot, lines: readonly string[]) {
+  const tips = new Tips()
+  const upstreams = new Upstreams(tips)
+  upstreams.adopt(atOnce(upstreams.open(snapshot)))
+  for (const network of Object.values(snapshot.networks))
+    for (const route of upstreams.of(network)) route.identified = true
+  for (const line of lines) {
+    const [id = '', ...words] = line.split(' ')
+    for (const word of words) {
+      const [state = '', value = ''] = word.split('=')
+      states[state]!(upstreams.get(id)!, value)
+    }
+  }
+  for (const network of Object.values(snapshot.networks))
+    tips.update(network.slug, upstreams.of(network), now())
+  const management = {
+    has: isService,
+    isPublic: isPublicService,
+    answer: () => Promise.reject(new Error('nobody is called')),
+  }
+  return { upstreams, tips, management, now }
+}
+
+/** An admin listener that answers `POST /explain` for the snapshot. */
+async function serve(snapshot: Snapshot, lines: readonly string[]) {
+  const live = liveParts(snapshot, lines)
+  const server = createServer((request, response) => {
+    void text(request).then(body => {
+      const { status, json } = answerExplain(JSON.parse(body), { snapshot, live }) as {
+        status: number
+        json: unknown
+      }
+      response.writeHead(status).end(JSON.stringify(json))
+    })
+  })
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  return {
+    admin: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await live.upstreams.close()
+    },
+  }
+}
+
+/** What `tollgate explain` prints for each line under `# ask`, and its exit code. */
+export async function explained({ notes, env }: Case, dir: string, snapshot: Snapshot): Promise<string[]> {
+  const lines: string[] = []
+  const io = { env, out: (line: string) => lines.push(line), err: (line: string) => lines.push(line) }
+  const { live } = notes
+  const states = (live ?? []).filter(line => !aboutGateway.some(other => other === line))
+  const serving = live?.includes(aboutGateway[0]) === true ? { ...snapshot, version: 'another' } : snapshot
+  const gateway = live === undefined ? null : await serve(serving, states)
+  mkdirSync(join(dir, 'data'))
+  if (gateway !== null) writeServing(join(dir, 'data'), { pid: 0, listen: '', admin: gateway.admin })
+  const gone = live?.includes(aboutGateway[1]) === true
+  if (gone) await gateway?.close()
+  for (const line of notes['ask'] ?? []) {
+    lines.push(...(lines.length === 0 ? [] : ['']), `$ tollgate explain ${line}`)
+    const words = line.match(/'[^']*'|\S+/g) ?? []
+    const args = words.map(word => word.replaceAll("'", ''))
+    try {
+      const code = await explain.run([...args, '--config', dir], io)
+      lines.push(`exit ${code}`)
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      lines.push(`wrong usage: ${error.message}`)
+    }
+  }
+  if (!gone) await gateway?.close()
+  return lines.flatMap(line => line.split('\n'))
+}

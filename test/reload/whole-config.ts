@@ -1,0 +1,72 @@
+import type { File } from './config-dir.ts'
+
+const chainId = 1001
+
+/** A valid configuration that writes every key of every schema, but for `tls`, whose files it would need. */
+export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, unknown>> {
+  return {
+    'networks.yaml': {
+      baseUrl: 'http://{subdomain}.example.test',
+      networks: {
+        alpha: {
+          ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true },
+          ...{ stateWindow: 128, maxLag: '30s', hedge: false },
+          methods: { eth_gasPrice: { cost: 2 } },
+        },
+        sol: { name: 'Sol', family: 'solana', chainId: 'sol-test', genesisHash: '1'.repeat(32) },
+      },
+    },
+    'routes.yaml': {
+      routes: [
+        {
+          ...{ id: 'alpha-a', network: 'alpha', http: url, ws: wsUrl },
+          ...{ capabilities: ['debug', 'trace'], priority: 1, weight: 2, headers: { 'X-Of-Ours': 'yes' } },
+          ...{ timeout: '10s', limits: { inFlight: 256, perSecond: 100_000 }, enabled: true },
+          methods: { allow: ['web3_sha3', 'eth_*', 'debug_*'], deny: ['eth_getLogs'] },
+        },
+        { id: 'sol-a', network: 'sol', http: url, enabled: false },
+      ],
+    },
+    'methods.yaml': {
+      notification: { cost: 1 },
+      families: {
+        evm: {
+          web3_sha3: { params: [1, 1], retry: 'safe', hedge: true, timeout: 'fast', enabled: true },
+          eth_gasPrice: { cost: 1, tier: 'any' },
+          eth_chainId: { answer: 'chainId' },
+          eth_getLogs: { block: { at: 0, kind: 'range' }, maxRange: 10_000, networks: ['alpha'] },
+          eth_call: { block: { at: 1, kind: 'ref', omitted: 'latest' }, reads: 'state', nullIsLag: false },
+          eth_newFilter: { sticky: 'create' },
+          eth_subscribe: { needs: ['ws'], subscribe: 'eth_unsubscribe' },
+          debug_traceCall: {
+            ...{ cost: 5, tier: 'paid', needs: ['debug'], block: { at: 1, kind: 'ref', path: 'block' } },
+            ...{ tracers: ['callTracer'], jsonParams: [2] },
+          },
+        },
+        solana: { getSlot: { commitment: 0 } },
+        http: { 'GET /eth/v1/node/*': { cost: 2 } },
+      },
+    },
+    'plans.yaml': {
+      plans: {
+        public: { tiers: ['any'], rate: { perSecond: 10, burst: 30 }, maxBatch: 20 },
+        paid: {
+          ...{ tiers: ['any', 'paid'], rate: { perSecond: 100_000, burst: 100_000 }, maxBatch: 100 },
+          ...{ quota: { requests: 1_000_000_000, every: '30d' } },
+          ws: { connections: 5, subscriptions: 20 },
+        },
+      },
+    },
+    'gateway.yaml': {
+      ...{ listen: '127.0.0.1:0', admin: '127.0.0.1:0', dataDir: './data' },
+      ...{ dashboardHost: 'localhost', trustedProxies: ['10.0.0.0/8'] },
+      limits: {
+        ...{ body: '5MiB', batchReply: '64MiB', wsReply: '16MiB', connections: 10_000 },
+        ...{ socketCalls: 16, depth: 64, response: '1GiB' },
+      },
+      timeouts: { headers: '10s', request: '30s', keepAlive: '75s', connect: '2s', drain: '65s' },
+      log: { level: 'info' },
+      cors: { origins: ['https://app.example.test'] },
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import type { Snapshot } from '../../src/snapshot/types.ts'
+import type { LiveRoute } from '../../src/upstream/live-route.ts'
+import { Prober } from '../../src/upstream/prober.ts'
+import { Tips } from '../../src/upstream/tips.ts'
+import type { Upstreams } from '../../src/upstream/upstreams.ts'
+
+/** A route that answers every question at once, and writes down who was asked for its head. */
+function route(id: string, asked: string[]): LiveRoute {
+  const fake = {
+    id,
+    identified: false,
+    breaker: { state: () => 'closed', failed: () => undefined, succeeded: () => undefined },
+    whyNot: () => null,
+    probe: (method: string) => {
+      if (method === 'eth_blockNumber') asked.push(id)
+      return Promise.resolve({ kind: 'result', result: method === 'eth_syncing' ? 'false' : '"0x1"' })
+    },
+  }
+  return fake as unknown as LiveRoute
+}
+
+/** As much of a snapshot and of the live routes as the prober reads. */
+function scene(live: LiveRoute[]): { upstreams: Upstreams; live: LiveRoute[]; snapshot: Snapshot } {
+  const upstreams = { of: () => live } as unknown as Upstreams
+  const snapshot = { networks: { eth: { slug: 'eth', family: 'evm', chainId: 1 } } } as unknown as Snapshot
+  return { upstreams, live, snapshot }
+}
+
+async function pass(ms: number): Promise<void> {
+  mock.timers.tick(ms)
+  for (let i = 0; i < 10; i += 1) await turn()
+}
+
+t.beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] })
+})
+t.afterEach(() => {
+  mock.timers.reset()
+})
+
+t.test('many routes are looked at twenty at a time, each once a round', async t => {
+  const asked: string[] = []
+  const live = Array.from({ length: 50 }, (_, n) => route(`r${n}`, asked))
+  const { upstreams, snapshot } = scene(live)
+  const prober = new Prober(upstreams, new Tips(), snapshot, { wrongChain: () => undefined })
+  t.teardown(() => {
+    prober.close()
+  })
+  const rounds: number[] = []
+  for (let i = 0; i < 4; i += 1) {
+    await pass(i === 0 ? 0 : 50)
+    rounds.push(asked.length)
+  }
+  t.strictSame(rounds, [20, 40, 50, 50])
+  await pass(4_850)
+  t.equal(asked.length, 70, 'the next round begins after five seconds')
+})
+
+t.test('after a reload new routes are looked at before those that wait, and none that is gone', async t => {
+  const asked: string[] = []
+  const live = Array.from({ length: 30 }, (_, n) => route(`r${n}`, asked))
+  const { upstreams, snapshot } = scene(live)
+  const prober = new Prober(upstreams, new Tips(), snapshot, { wrongChain: () => undefined })
+  t.teardown(() => {
+    prober.close()
+  })
+  await pass(0)
+  asked.length = 0
+  const kept = live.slice(0, 25)
+  live.splice(25, 5, route('new', asked))
+  prober.watch(snapshot)
+  await pass(50)
+  t.strictSame(asked.slice(0, 1), ['new'])
+  t.strictSame(
+    asked.slice(1).toSorted(),
+    kept
+      .slice(20)
+      .map(({ id }) => id)
+      .toSorted(),
+  )
+})
