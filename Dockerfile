@@ -3,6 +3,7 @@ FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json tsconfig.build.json .taprc ./
 COPY src ./src
+COPY dashboard ./dashboard
 RUN npm ci && npm prune --omit=dev --omit=optional --ignore-scripts
 
 FROM node:20-bookworm-slim

@@ -15,6 +15,7 @@ import { Metrics } from './observe/metrics.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
+import { openDashboard } from './open-dashboard.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import { atOnce, gently } from './reload/gently.ts'
@@ -108,7 +109,10 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     },
   )
   const state = { draining: false }
-  const listener = makePublicListener(gateway, settings, certificate)
+  const listener = makePublicListener(gateway, settings, {
+    certificate,
+    openDashboard: openDashboard(gateway, stores.accounts),
+  })
   const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
@@ -187,7 +191,7 @@ function makeGateway(
       badKeys: new BadKeys(),
     },
     ...{ subscriptions, subscriptionSlots: new Slots() },
-    management: makeManagement(accounts, ledger, meter),
+    management: makeManagement({ accounts, ledger, meter, upstreams, tips }),
     observer: makeObserver(metrics, log),
     now: Date.now,
   })

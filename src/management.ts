@@ -2,11 +2,27 @@
 import type { AccountStore } from './accounts/store.ts'
 import type { Management } from './pipeline/context.ts'
 import { callService, isPublicService, isService } from './service/call.ts'
+import type { Health } from './service/types.ts'
+import type { Tips } from './upstream/tips.ts'
+import type { Upstreams } from './upstream/upstreams.ts'
 import type { Ledger } from './usage/ledger.ts'
 import type { Meter } from './usage/meter.ts'
 
+/** The live parts that management works on. */
+export interface ManagementParts {
+  readonly accounts: AccountStore
+  readonly ledger: Ledger
+  readonly meter: Meter
+  readonly upstreams: Upstreams
+  readonly tips: Tips
+}
+
 /** The management port of the pipeline. */
-export function makeManagement(accounts: AccountStore, usage: Ledger, meter: Meter): Management {
+export function makeManagement({ accounts, ledger, meter, upstreams, tips }: ManagementParts): Management {
+  const health: Health = {
+    head: slug => tips.best(slug),
+    isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, Date.now()) === null,
+  }
   return {
     has: isService,
     isPublic: isPublicService,
@@ -14,7 +30,8 @@ export function makeManagement(accounts: AccountStore, usage: Ledger, meter: Met
       callService(method, params, payer, {
         snapshot,
         accounts,
-        usage,
+        usage: ledger,
+        health,
         quota: account => {
           const plan = snapshot.plans[account.plan]
           return plan === undefined ? null : meter.quota(account, plan, Date.now())

@@ -19,6 +19,7 @@ export class AccountTable {
     this.#sql = {
       byId: database.prepare(`SELECT ${COLUMNS} FROM account WHERE id = ?`),
       byToken: database.prepare(`SELECT ${COLUMNS} FROM account WHERE token_hash = ?`),
+      tokenHash: database.prepare('SELECT token_hash FROM account WHERE id = ?'),
       all: database.prepare(`SELECT ${COLUMNS} FROM account ORDER BY seq`),
       // Jumps from plan to plan along the index; DISTINCT would walk every account.
       plans: database.prepare(`
@@ -42,6 +43,12 @@ export class AccountTable {
 
   findByToken(tokenHash: Buffer): Account | null {
     return toAccount(this.#sql.byToken.get(tokenHash))
+  }
+
+  /** In hex. */
+  tokenHash(id: string): string | null {
+    const row = this.#sql.tokenHash.get(id) as { token_hash: Uint8Array } | undefined
+    return row === undefined ? null : Buffer.from(row.token_hash).toString('hex')
   }
 
   all(): Account[] {

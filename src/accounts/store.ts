@@ -69,6 +69,11 @@ export class AccountStore {
     return this.#accounts.find(id)
   }
 
+  /** SHA-256 of the account's dashboard token, in hex: another one after it was rotated. */
+  tokenHash(id: string): string | null {
+    return this.#accounts.tokenHash(id)
+  }
+
   /** In the order of creation. */
   accounts(): Account[] {
     return this.#accounts.all()
@@ -86,6 +91,11 @@ export class AccountStore {
   /** In the order of creation, keys in clear. */
   endpoints(accountId: string): EndpointWithKey[] {
     return this.#endpoints.ofAccount(accountId)
+  }
+
+  /** One endpoint of the account, key in clear; null when it has none of that id. */
+  ownEndpoint(accountId: string, endpointId: string): EndpointWithKey | null {
+    return this.#owned(accountId, endpointId)
   }
 
   /** How many endpoints count towards the account's limit. */

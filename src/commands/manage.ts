@@ -18,7 +18,8 @@ export async function manage(
   const usage = openUsageReader(snapshot.gateway.dataDir)
   try {
     const now = (): number => Math.floor(Date.now() / 1000)
-    const deps = { snapshot, accounts, usage, quota: () => null, now }
+    const health = { head: () => null, isHealthy: () => false }
+    const deps = { snapshot, accounts, usage, health, quota: () => null, now }
     const outcome = await callService(method, params === null ? [] : [params], { account }, deps)
     if (outcome === null) throw new Error(`there is no management method ${method}`)
     return 'result' in outcome ? outcome : { error: outcome.error.message }

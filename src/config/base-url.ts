@@ -31,12 +31,12 @@ export function baseUrlFault(text: string): { message: string; hint: string } | 
   return { message: 'the base URL must tell the networks apart in exactly one place', hint }
 }
 
-/** The host that the dashboard has by default: the pattern without `{subdomain}.` and port; null without such a pattern. */
+/**
+ * The host that the dashboard has by default, without port: the pattern without `{subdomain}.`, or the one host that all networks
+ * share in the path form; null with any other pattern.
+ */
 export function dashboardHostOf(text: string): string | null {
-  const host = parseBaseUrl(text)?.host ?? ''
-  if (!host.startsWith(`${SUBDOMAIN}.`)) return null
-  return host
-    .slice(SUBDOMAIN.length + 1)
-    .replace(/:\d+$/, '')
-    .toLowerCase()
+  const host = (parseBaseUrl(text)?.host ?? '').replace(/:\d+$/, '').toLowerCase()
+  if (host.startsWith(`${SUBDOMAIN}.`)) return host.slice(SUBDOMAIN.length + 1)
+  return host === '' || host.includes(SUBDOMAIN) ? null : host
 }

@@ -59,13 +59,17 @@ function endpointRate({ perSecond }: Endpoint, { dearest }: Network, { rate }: P
   return { perSecond, burst: Math.max(dearest, perSecond * ratio) }
 }
 
-function checkRestrictions(
-  { allowedIps, allowedOrigins }: KeyOwner['endpoint'],
-  { address, origin }: Visitor,
-): Refusal | null {
-  if (allowedIps !== null && !allowedIps.some(range => inRange(address, parseRange(range))))
-    return refuse('address_denied')
+function checkRestrictions(endpoint: Endpoint, { address, origin }: Visitor): Refusal | null {
+  const denied = checkAddress(endpoint, address)
+  if (denied !== null) return denied
+  const { allowedOrigins } = endpoint
   if (allowedOrigins !== null && (origin === undefined || !allowedOrigins.includes(origin)))
     return refuse('origin_denied')
   return null
+}
+
+/** Whether the endpoint's owner lets its key be used from an address. */
+export function checkAddress({ allowedIps }: Endpoint, address: string): Refusal | null {
+  const allowed = allowedIps?.some(range => inRange(address, parseRange(range))) ?? true
+  return allowed ? null : refuse('address_denied')
 }

@@ -23,7 +23,7 @@ export interface Management {
   answer(
     method: string,
     params: unknown,
-    payer: Payer | null,
+    payer: Pick<Payer, 'account'> | null,
     snapshot: Snapshot,
   ): Promise<{ readonly result: unknown } | { readonly error: unknown } | null>
 }

@@ -11,6 +11,8 @@ import { Addresses } from './addresses.ts'
 import type { Certificate } from './certificate.ts'
 import { BodyRoom } from './body-room.ts'
 import { answerClientErrors } from './client-error.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
+import type { DashboardParts } from './dashboard/door.ts'
 import type { ClientSockets } from './client-sockets.ts'
 import { ClientStreams } from './client-streams.ts'
 import { boundConnections } from './connections.ts'
@@ -37,11 +39,18 @@ export interface PublicListener {
   readonly streams: ClientStreams
 }
 
+/** What a listener may have besides. */
+export interface ListenerParts {
+  /** Speaks TLS with it; null is plain HTTP. */
+  readonly certificate?: Certificate | null
+  readonly openDashboard?: (address: DashboardParts['address']) => Dashboard
+}
+
 /** Makes the server, with TLS where there is a certificate; it is not bound yet. */
 export function makePublicListener(
   gateway: Gateway,
   { limits, timeouts }: GatewayConfig,
-  certificate: Certificate | null = null,
+  { certificate = null, openDashboard = () => () => null }: ListenerParts = {},
 ): PublicListener {
   const server = makeServer(timeouts, certificate)
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
@@ -53,7 +62,7 @@ export function makePublicListener(
   const sockets = takeUpgrades(server, { gateway, address, gate, maxPayload: limits.body })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
-    ...{ gateway, address },
+    ...{ gateway, address, dashboard: openDashboard(address) },
     bodies: new BodyRoom(() => gateway.snapshot.gateway.limits.bodies),
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }

@@ -8,6 +8,7 @@ import { columnOf } from '../pipeline/caller.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { ClientAddress } from './address.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
 import { isJson, readBody } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -23,6 +24,7 @@ import type { Target } from './target.ts'
 /** What the listener knows besides the gateway. */
 export interface RpcOptions {
   readonly gateway: Gateway
+  readonly dashboard: Dashboard
   readonly address: (request: IncomingMessage) => ClientAddress
   /** Handles a request to a path of a verbatim HTTP network. */
   readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
@@ -50,7 +52,7 @@ export function visitOf(request: IncomingMessage, response: ServerResponse, gate
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, address, bodies, verbatim }: RpcOptions,
+  { gateway, dashboard, address, bodies, verbatim }: RpcOptions,
 ): Promise<void> {
   if (isEnding(request)) return
   const { snapshot } = gateway
@@ -60,7 +62,19 @@ export async function handleRequest(
     refuseFault(visit, fault, gateway)
     return
   }
-  const target = readTarget(request, gateway)
+  const asked = readAsked(request, gateway)
+  const page = asked.kind === 'page' ? dashboard(asked.path) : null
+  if (page !== null) {
+    const { requestId } = visit
+    await page({
+      ...{ request, response, requestId },
+      refused: reason => {
+        gateway.live.observer.refused(reason)
+      },
+    })
+    return
+  }
+  const target = callsOnly(asked)
   if (isRefusal(target)) {
     refuseEarly(visit, target, 'evm', gateway)
     return
@@ -115,8 +129,15 @@ export function refuseFault(visit: Visit, { refusal, status }: HeadFault, gatewa
 
 /** What is asked for, or the first check that fails. */
 export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarget | Refusal {
+  return callsOnly(readAsked(request, gateway))
+}
+
+function readAsked(request: IncomingMessage, gateway: Gateway): Target {
   const { host, url } = askedFor(request.headers.host ?? '', request.url ?? '')
-  const target = findTarget(host, url, gateway.snapshot)
+  return findTarget(host, url, gateway.snapshot)
+}
+
+function callsOnly(target: Target): RpcTarget | Refusal {
   return target.kind === 'rpc' ? target : refuse('not_found')
 }
 

@@ -8,6 +8,8 @@ import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
 import { endpointUrls, findNetwork } from './urls.ts'
 
 const status = oneOf('active', 'inactive')
+/** Characters of a key's checksum by which its owner tells it from others. */
+const HINT = 4
 const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond }
 
 /** service_createEndpoint {chain, name?} */
@@ -26,20 +28,36 @@ export async function createEndpoint(
   return { result: identity(created, snapshot) }
 }
 
-/** service_listEndpoints: all endpoints of the account, with their totals. */
+/** service_listEndpoints {keys?}: all endpoints of the account, with their totals; `keys: false` leaves the keys out. */
 export function listEndpoints(
   params: unknown,
   { account }: AccountCaller,
   { snapshot, accounts, usage }: ServiceDeps,
 ): ServiceReply {
-  const read = readParams(params, {}, {})
+  const read = readParams(params, {}, { keys: flag })
   if ('error' in read) return read
+  const { keys = true } = read.values
   const totals = usage.totals(account.id)
   const endpoints = accounts.endpoints(account.id).map(endpoint => ({
-    ...identity(endpoint, snapshot),
+    ...(keys ? identity(endpoint, snapshot) : identityWithoutKey(endpoint, snapshot)),
     ...consumption(totals.get(endpoint.id), endpoint.createdAt),
+    ...settings(endpoint),
   }))
   return { result: { total: endpoints.length, endpoints } }
+}
+
+/** service_getEndpoint {endpointId}: one endpoint as service_listEndpoints shows it, with its key. */
+export function getEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts, usage }: ServiceDeps,
+): ServiceReply {
+  const read = readParams(params, { endpointId: text }, {})
+  if ('error' in read) return read
+  const endpoint = accounts.ownEndpoint(account.id, read.values.endpointId)
+  if (endpoint === null) return endpointNotFound()
+  const consumed = consumption(usage.totals(account.id).get(endpoint.id), endpoint.createdAt)
+  return { result: { ...identity(endpoint, snapshot), ...consumed, ...settings(endpoint) } }
 }
 
 /** service_deleteEndpoint {endpointId} */
@@ -65,23 +83,26 @@ export async function updateEndpoint(
   const { endpointId, ...change } = read.values
   const updated = await accounts.updateEndpoint(account.id, endpointId, change)
   if (updated === null) return endpointNotFound()
-  const { createdAt, allowedOrigins, allowedIps, management, perSecond } = updated
-  return {
-    result: {
-      ...identity(updated, snapshot),
-      createdAt,
-      allowedOrigins,
-      allowedIps,
-      management,
-      perSecond,
-    },
-  }
+  const { createdAt } = updated
+  return { result: { ...identity(updated, snapshot), createdAt, ...settings(updated) } }
 }
 
 /** The fields that every management method shows of an endpoint, in the spec's order. */
 function identity(endpoint: EndpointWithKey, { networks }: Snapshot) {
   const { id: endpointId, name, network: chain, status, apiKey } = endpoint
   return { endpointId, name, chain, status, apiKey, ...endpointUrls(findNetwork(networks, chain), apiKey) }
+}
+
+/** The same for a reader who is to see no key: its last characters tell keys apart, the URLs are templates. */
+function identityWithoutKey(endpoint: EndpointWithKey, { networks }: Snapshot) {
+  const { id: endpointId, name, network: chain, status, apiKey } = endpoint
+  const urls = endpointUrls(findNetwork(networks, chain), '<API_KEY>')
+  return { endpointId, name, chain, status, keyHint: apiKey.slice(-HINT), ...urls }
+}
+
+/** What its key may be used for. */
+function settings({ allowedOrigins, allowedIps, management, perSecond }: EndpointWithKey) {
+  return { allowedOrigins, allowedIps, management, perSecond }
 }
 
 /** `requestCount` and the legacy `ruConsumed` both count requests (a call of cost 3 adds 3), `callCount` calls. */

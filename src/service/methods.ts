@@ -1,5 +1,6 @@
 import { showAccount } from './account.ts'
-import { createEndpoint, deleteEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts'
+import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts'
+import { networkStatus } from './network-status.ts'
 import { supportedNetworks } from './networks.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
 import { showUsage } from './usage.ts'
@@ -16,8 +17,10 @@ export const serviceMethods: ReadonlyMap<string, ServiceMethod> = new Map<string
   ['service_supportedNetworks', { open: true, run: supportedNetworks }],
   ['service_createEndpoint', { open: false, run: createEndpoint }],
   ['service_listEndpoints', { open: false, run: listEndpoints }],
+  ['service_getEndpoint', { open: false, run: getEndpoint }],
   ['service_updateEndpoint', { open: false, run: updateEndpoint }],
   ['service_deleteEndpoint', { open: false, run: deleteEndpoint }],
   ['service_account', { open: false, run: showAccount }],
+  ['service_networkStatus', { open: false, run: networkStatus }],
   ['service_usage', { open: false, run: showUsage }],
 ])

@@ -1,6 +1,6 @@
 import type { AccountStore } from '../accounts/store.ts'
 import type { Account, Endpoint } from '../accounts/types.ts'
-import type { Snapshot } from '../snapshot/types.ts'
+import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { QuotaState, UsageReader } from '../usage/types.ts'
 
 /** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
@@ -12,14 +12,29 @@ export interface AccountCaller {
 /** Who makes a call; null on the public route. */
 export type ServiceCaller = AccountCaller | null
 
+/** What is known of networks while the gateway runs. */
+export interface Health {
+  /** Best head of the network's healthy routes; null until one has told it. */
+  head(slug: string): number | null
+  /** Whether calls may go to the route now. */
+  isHealthy(network: Network, routeId: string): boolean
+}
+
 /** What management works on. */
 export interface ServiceDeps {
   readonly snapshot: Snapshot
   readonly accounts: Pick<
     AccountStore,
-    'createEndpoint' | 'endpoints' | 'endpointCount' | 'endpointLabel' | 'updateEndpoint' | 'deleteEndpoint'
+    | 'createEndpoint'
+    | 'endpoints'
+    | 'ownEndpoint'
+    | 'endpointCount'
+    | 'endpointLabel'
+    | 'updateEndpoint'
+    | 'deleteEndpoint'
   >
   readonly usage: UsageReader
+  readonly health: Health
   /** The account's quota window now; null when its plan has no quota. */
   quota(account: Account): QuotaState | null
   /** Unix seconds. */

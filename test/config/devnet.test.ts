@@ -23,7 +23,7 @@ t.test('it loads without an environment', async t => {
   t.match(config?.gateway, {
     listen: { host: '127.0.0.1', port: 8080 },
     admin: { port: 9464 },
-    dashboardHost: null,
+    dashboardHost: '127.0.0.1',
   })
 })
 

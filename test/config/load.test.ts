@@ -297,7 +297,8 @@ t.test('the dashboard host follows from the base URL', async t => {
     return (await load({ networks })).config?.gateway.dashboardHost
   }
   t.equal(await host('https://{subdomain}.Example.com:8443'), 'example.com')
-  t.equal(await host('http://127.0.0.1:8080/{slug}'), null)
+  t.equal(await host('http://127.0.0.1:8080/{slug}'), '127.0.0.1')
+  t.equal(await host('http://[::1]:8080/{slug}'), '[::1]')
   t.equal(await host('http://rpc-{subdomain}.example.com'), null)
 })
 

@@ -50,7 +50,7 @@ t.test(
       const token = /tgd_\w+/.exec(stdout)?.[0]
       const dashboard = /dashboard\s+(https?:\/\/\S+)/i.exec(stdout)?.[1]
       return curl !== undefined && token !== undefined && dashboard !== undefined
-        ? { curl, dashboard }
+        ? { curl, dashboard, token }
         : undefined
     })
 
@@ -58,7 +58,17 @@ t.test(
     const reply = JSON.parse(stdout)
     t.equal(reply.jsonrpc, '2.0')
     t.match(reply.result, /^0x[0-9a-f]+$/)
-    t.ok((await get(shown.dashboard)).status < 500, 'somebody listens at the address of the dashboard')
+    const page = await get(shown.dashboard)
+    t.equal(page.status, 200)
+    t.match(page.text, '<title>Tollgate</title>', 'the dashboard is at its address')
+    const { origin } = new URL(shown.dashboard)
+    const signedIn = await fetch(`${origin}/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin },
+      body: JSON.stringify({ secret: shown.token }),
+    })
+    t.equal(signedIn.status, 200, 'the token opens it')
+    t.match(signedIn.headers.get('set-cookie'), /HttpOnly/)
 
     const anvils = (await childrenOf(demo.pid)).filter(({ name }) => name === 'anvil')
     t.equal(anvils.length, 1, 'one node of its own')

@@ -78,6 +78,8 @@ t.test('service_createEndpoint', t => {
   t.end()
 })
 
+const open = { allowedOrigins: null, allowedIps: null, management: true, perSecond: null }
+
 t.test('service_listEndpoints', async t => {
   const gone = { ...withKey, id: 'ep_2', network: 'removed', status: 'inactive', apiKey: 'tg_key2' } as const
   const ports = deps({
@@ -88,7 +90,7 @@ t.test('service_listEndpoints', async t => {
   const expected = {
     total: 2,
     endpoints: [
-      { ...shown, requestCount: 21, ruConsumed: 21, createdAt: 1_700_000_000, callCount: 2 },
+      { ...shown, requestCount: 21, ruConsumed: 21, createdAt: 1_700_000_000, callCount: 2, ...open },
       {
         endpointId: 'ep_2',
         name: 'prod',
@@ -101,11 +103,42 @@ t.test('service_listEndpoints', async t => {
         ruConsumed: 0,
         createdAt: 1_700_000_000,
         callCount: 0,
+        ...open,
       },
     ],
   }
   t.strictSame(outcome, { result: expected })
   t.equal(JSON.stringify(outcome), JSON.stringify({ result: expected }), 'the order of the fields too')
+
+  const without: any = await callService('service_listEndpoints', [{ keys: false }], caller, ports)
+  t.notMatch(JSON.stringify(without), /tg_key/, 'no key when none is asked for')
+  t.hasStrict(without.result.endpoints[0], {
+    endpointId: 'ep_1',
+    keyHint: 'key1',
+    httpsUrl: 'https://ethereum-rpc.example.org/v1/rpc/<API_KEY>',
+    requestCount: 21,
+  })
+  t.notOk('apiKey' in without.result.endpoints[0])
+})
+
+t.test('service_getEndpoint', async t => {
+  const ports = deps({
+    accounts: { ownEndpoint: (account, id) => (account === 'acc_1' && id === 'ep_1' ? withKey : null) },
+    usage: { totals: () => new Map([['ep_1', { calls: 2, requests: 21 }]]) },
+  })
+  const get = (params: unknown) => callService('service_getEndpoint', params, caller, ports)
+  t.strictSame(await get([{ endpointId: 'ep_1' }]), {
+    result: {
+      ...shown,
+      requestCount: 21,
+      ruConsumed: 21,
+      createdAt: 1_700_000_000,
+      callCount: 2,
+      ...open,
+    },
+  })
+  t.strictSame(await get([{ endpointId: 'ep_2' }]), notFound)
+  t.strictSame(await get([]), invalid('endpointId is required'))
 })
 
 t.test('service_deleteEndpoint', async t => {

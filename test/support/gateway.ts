@@ -1,6 +1,6 @@
 import { Child, cleanEnvironment, type Exit } from './child.ts'
 import { writeConfig, type ConfigOptions } from './config-files.ts'
-import { get, send, type HttpReply } from './http.ts'
+import { get, send, type ByteReply } from './http.ts'
 import { mainFile } from './paths.ts'
 import type { Teardown } from './teardown.ts'
 import { tempDir } from './temp-dir.ts'
@@ -77,7 +77,7 @@ export class Gateway {
   }
 
   /** One request to the public listener. */
-  async send(options: Parameters<typeof send>[1]): Promise<HttpReply> {
+  async send(options: Parameters<typeof send>[1]): Promise<ByteReply> {
     return send(this.port, options)
   }
 

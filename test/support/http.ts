@@ -7,6 +7,11 @@ export interface HttpReply {
   readonly text: string
 }
 
+/** The same with the bytes of the body as they came. */
+export interface ByteReply extends HttpReply {
+  readonly bytes: Buffer
+}
+
 /** What of a request a test may decide; the rest is a plain JSON-RPC POST on a connection of its own. */
 export interface HttpOptions {
   readonly method?: string
@@ -20,7 +25,7 @@ export interface HttpOptions {
 }
 
 /** Sends one HTTP request to 127.0.0.1 and gives the whole reply; rejects when the connection ends without one. */
-export async function send(port: number, options: HttpOptions): Promise<HttpReply> {
+export async function send(port: number, options: HttpOptions): Promise<ByteReply> {
   const body = Buffer.from(options.body ?? '')
   const length =
     options.chunked === true || body.length === 0 ? {} : { 'content-length': String(body.length) }
@@ -47,8 +52,9 @@ export async function send(port: number, options: HttpOptions): Promise<HttpRepl
       response.on('error', reject)
       response.on('close', () => {
         if (!response.complete) reject(new Error('the reply was cut off'))
-        const text = Buffer.concat(chunks).toString()
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
+        const bytes = Buffer.concat(chunks)
+        const { statusCode: status = 0, headers } = response
+        resolve({ status, headers, text: bytes.toString(), bytes })
       })
     })
     // A body that is handed to `end` alone would be sent with its length.

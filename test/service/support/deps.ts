@@ -72,6 +72,7 @@ export function deps(
   given: {
     accounts?: Partial<ServiceDeps['accounts']>
     usage?: Partial<ServiceDeps['usage']>
+    health?: ServiceDeps['health']
     quota?: ServiceDeps['quota']
     now?: number
   } = {},
@@ -81,6 +82,7 @@ export function deps(
     accounts: {
       createEndpoint: unexpected('createEndpoint'),
       endpoints: unexpected('endpoints'),
+      ownEndpoint: unexpected('ownEndpoint'),
       endpointCount: unexpected('endpointCount'),
       endpointLabel: unexpected('endpointLabel'),
       updateEndpoint: unexpected('updateEndpoint'),
@@ -93,6 +95,7 @@ export function deps(
       refusals: unexpected('refusals'),
       ...given.usage,
     },
+    health: given.health ?? { head: unexpected('head'), isHealthy: unexpected('isHealthy') },
     quota: given.quota ?? unexpected('quota'),
     now: () => given.now ?? 1_750_000_000,
   }

@@ -1,0 +1,36 @@
+/** Something that the gateway refused, in its own words. */
+export class Failure extends Error {
+  constructor(
+    message: string,
+    /** `data.reason` of the refusal; `unreachable` when there was no reply. */
+    readonly reason: string,
+    readonly retryAfterMs = 0,
+  ) {
+    super(message)
+  }
+}
+
+interface Refused {
+  readonly message: string
+  readonly data?: { readonly reason?: string; readonly retryAfterMs?: number }
+}
+
+/** Sends a request to the gateway and reads its JSON reply; rejects with a Failure. */
+export async function ask(path: string, method: string, body?: unknown): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' }
+  const init = method === 'GET' ? {} : { headers, body: JSON.stringify(body ?? {}) }
+  const reply = await fetch(path, { method, ...init }).catch(() => {
+    throw new Failure('The gateway cannot be reached. Is it running, and are you online?', 'unreachable')
+  })
+  const json = (await reply.json().catch(() => ({}))) as { error?: Refused }
+  if (json.error === undefined && reply.ok) return json
+  const { message, data } = json.error ?? { message: `The gateway answered with status ${reply.status}` }
+  throw new Failure(message, data?.reason ?? 'unknown', data?.retryAfterMs)
+}
+
+/** What to tell of anything that was thrown. */
+export function sentence(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const wait = error instanceof Failure ? Math.ceil(error.retryAfterMs / 1000) : 0
+  return wait === 0 ? error.message : `${error.message}. Try again in ${wait} s.`
+}

@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact'
+import { signOut } from '../api/session.ts'
+import { sentence } from '../api/failure.ts'
+import { useEffect } from 'preact/hooks'
+import { account } from '../data/account.ts'
+import { keepFresh } from '../data/fresh.ts'
+import { linkTo, PAGES, route } from '../route.ts'
+import { say } from './toast.tsx'
+
+/** What surrounds every page: the way to the others, and out. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  useEffect(() => keepFresh(account), [])
+  const leave = (): void => void signOut().catch((error: unknown) => say(sentence(error)))
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="brand" href={linkTo('overview')}>
+          <Mark /> Tollgate
+        </a>
+        <nav aria-label="Pages">
+          {PAGES.map(page => (
+            <a key={page} href={linkTo(page)} aria-current={route.value.page === page ? 'page' : undefined}>
+              {page}
+            </a>
+          ))}
+        </nav>
+        <div class="who">
+          <span class="who-name">{account.known.value.value?.name}</span>
+          <button type="button" class="quiet small" onClick={leave}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </>
+  )
+}
+
+/** The part behind `#` names the page, so this link moves the focus itself. */
+function skip(event: Event): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
+}
+
+/** The sign of the house. */
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <path d="M9 24V10m0 3 15-4m-15 9h4" />
+    </svg>
+  )
+}

@@ -1,0 +1,17 @@
+/** Figures as they are read. */
+const whole = new Intl.NumberFormat('en')
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+
+/** 1,234,567 */
+export const figure = (value: number): string => whole.format(value)
+
+/** 1.2M */
+export const brief = (value: number): string => short.format(value)
+
+/** A share of a whole; a dash where the whole is nothing. */
+export const share = (part: number, of: number): string => (of === 0 ? '–' : percent.format(part / of))
+
+/** "1 endpoint", "2 endpoints". */
+export const count = (value: number, noun: string): string =>
+  `${figure(value)} ${noun}${value === 1 ? '' : 's'}`

@@ -1,0 +1,28 @@
+/** Sends a file of the browser program. */
+import type { Asset } from './asset.ts'
+import { send } from './visit.ts'
+import type { PageVisit } from './visit.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+/** Answers GET and HEAD: from the browser's cache, compressed, or as it is. */
+export function sendFile(visit: PageVisit, { type, body, gzip, etag, hashed }: Asset): void {
+  const { headers } = visit.request
+  const caching = [
+    ...['Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache'],
+    ...['ETag', etag, 'Vary', 'Accept-Encoding'],
+  ]
+  if (headers['if-none-match'] === etag) {
+    send(visit, 304, caching, NOTHING)
+    return
+  }
+  const packed = takesGzip(headers['accept-encoding']) ? gzip : null
+  const encoding = packed === null ? [] : ['Content-Encoding', 'gzip']
+  send(visit, 200, ['Content-Type', type, ...caching, ...encoding], packed ?? body)
+}
+
+function takesGzip(accepted: string | string[] | undefined): boolean {
+  return String(accepted ?? '')
+    .split(',')
+    .some(one => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
+}

@@ -1,0 +1,179 @@
+import t from 'tap'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { prepareGateway } from '../support/gateway.ts'
+import { startNode } from '../support/scripted-node.ts'
+import { noBrowser, openTab, signIn, startBrowser } from './support/browser.ts'
+import { createOwner } from './support/owner.ts'
+import { writePastUsage } from './support/past-usage.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** What axe has against the page as it is, one line each. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)')
+  return found.flatMap(({ id, nodes }) => nodes.map(one => `${id}: ${one.html}: ${one.failureSummary}`))
+}
+
+t.test(
+  'axe has nothing against any page, light or dark, and all fit a phone',
+  { skip: noBrowser },
+  async t => {
+    const node = await startNode(t, { chainId: 1001 })
+    const gateway = await prepareGateway(t, {
+      networks: {
+        alpha: { chainId: 1001, name: 'Alpha Chain' },
+        sol: { family: 'solana', chainId: 'solana-test', name: 'Sol Chain' },
+        gone: { chainId: 1002, name: 'Gone Chain' },
+      },
+      routes: [
+        { id: 'alpha-a', network: 'alpha', http: node.url, capabilities: ['archive'] },
+        { id: 'sol-a', network: 'sol', http: node.url },
+        { id: 'gone-a', network: 'gone', http: node.url, capabilities: ['trace'] },
+      ],
+      gateway: { dashboardHost: '127.0.0.1' },
+      plans: {
+        small: { tiers: ['any'], rate: { perSecond: 9, burst: 90 }, quota: { requests: 100, every: '30d' } },
+      },
+    })
+    const owner = await createOwner(gateway, 'alpha', 'small')
+    const ids = { account: owner.accountId, endpoint: owner.endpointId, network: 'alpha' }
+    const methods = ['eth_call', 'eth_getLogs', 'a', 'b', 'c', 'd', 'e', 'f', 'g']
+    writePastUsage(
+      gateway,
+      methods.flatMap((method, i) => [
+        { ...ids, method, hoursAgo: i, calls: 20 - i, errors: i },
+        { ...ids, endpoint: 'ep_deleted', method, hoursAgo: 1, calls: 2 },
+      ]),
+    )
+    const empty = await createOwner(gateway, 'alpha')
+    await gateway.start()
+    await gateway.headKnown('alpha')
+    const browser = await startBrowser(t)
+
+    const looks = [
+      { look: 'light', colorScheme: 'light', viewport: { width: 1180, height: 800 } },
+      { look: 'dark', colorScheme: 'dark', viewport: { width: 1180, height: 800 } },
+      { look: 'phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+    ] as const
+    for (const { look, ...options } of looks) {
+      const { page, complaints } = await openTab(browser, options)
+      const clean = async (what: string) => {
+        if (look !== 'phone') t.strictSame(await violations(page), [], `${look}: ${what}`)
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+        t.ok(wide <= 0, `${look}: ${what} fits the screen (${wide})`)
+      }
+      const visit = async (path: string, ready: string) => {
+        await page.goto(`${gateway.url}/#/${path}`)
+        await page.getByText(ready).first().waitFor()
+      }
+      const button = (name: string) => page.getByRole('button', { name, exact: true })
+
+      await page.goto(`${gateway.url}/`)
+      await button('Sign in').waitFor()
+      await clean('signing in')
+      await page.getByLabel('Dashboard token or API key').fill('tg_wrong')
+      await button('Sign in').click()
+      await page.getByRole('alert').waitFor()
+      await clean('a wrong token')
+
+      await signIn(page, gateway.url, owner.token)
+      await page.getByText(/% used|Used up/).waitFor()
+      await page.getByRole('link', { name: 'first' }).waitFor()
+      await clean('overview')
+
+      await visit('endpoints', 'Alpha Chain')
+      await clean('endpoints')
+      await button('Create endpoint').click()
+      await page.getByLabel('Sol Chain').check()
+      await clean('creating an endpoint')
+      await button('Cancel').click()
+
+      await visit(`endpoints/${owner.endpointId}`, 'Try it')
+      await button('Reveal the key of first').click()
+      await page.getByText(owner.key).first().waitFor()
+      await button('Send').click()
+      await page.getByText('Reply').waitFor()
+      await clean('an endpoint')
+      await button('Delete').click()
+      await clean('deleting an endpoint')
+      await button('Cancel').click()
+      await visit('endpoints/ep_nope', 'There is no such endpoint')
+      await clean('an endpoint that is not there')
+
+      await visit('usage', 'By method')
+      await page.locator('canvas').nth(1).waitFor()
+      await page.getByText('Every hour').first().click()
+      await clean('usage')
+
+      await visit('networks', 'Gone Chain')
+      await clean('networks')
+
+      await visit('settings', 'API Keys')
+      await page.getByText('What it may be used for').first().click()
+      await clean('settings')
+
+      await button('Sign out').click()
+      await signIn(page, gateway.url, empty.token)
+      await page.getByText('No calls yet').first().waitFor()
+      await clean('overview of a new account')
+      await visit('usage', 'No usage in this span')
+      await clean('usage of a new account')
+      t.strictSame(complaints, [], `${look}: no complaints`)
+      await page.context().close()
+    }
+  },
+)
+
+t.test('a keyboard is enough', { skip: noBrowser }, async t => {
+  const node = await startNode(t, { chainId: 1001 })
+  const gateway = await prepareGateway(t, {
+    networks: { alpha: { chainId: 1001, name: 'Alpha Chain' } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    gateway: { dashboardHost: '127.0.0.1' },
+  })
+  const owner = await createOwner(gateway, 'alpha')
+  await gateway.start()
+  const { page } = await openTab(await startBrowser(t))
+  const focused = () =>
+    page.evaluate<string>('(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()')
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  await page.goto(`${gateway.url}/`)
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  await page.keyboard.type(owner.token)
+  await press('Enter')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+
+  await press('Tab')
+  t.equal(await focused(), 'Skip to content')
+  await press('Enter')
+  t.equal(await page.evaluate('document.activeElement.id'), 'main')
+
+  await page.getByRole('link', { name: 'endpoints' }).focus()
+  await press('Enter')
+  await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
+  t.equal(await focused(), 'Endpoints', 'the focus follows to the new page')
+  await press('Tab')
+  t.equal(await focused(), 'Create endpoint')
+  await press('Enter')
+  await page.getByLabel('Alpha Chain').focus()
+  await press('Space', 'Tab')
+  await page.keyboard.type('by keyboard')
+  await press('Enter')
+  await page.getByRole('heading', { name: 'by keyboard' }).waitFor()
+  await page.getByRole('button', { name: 'Rename' }).focus()
+  await press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  t.equal(await focused(), 'Rename', 'the focus comes back to where it was')
+})

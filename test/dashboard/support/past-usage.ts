@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { emptyCell } from '../../../src/usage/cell.ts'
+import { openUsageDatabase } from '../../../src/usage/database.ts'
+import type { Gateway } from '../../support/gateway.ts'
+
+/** What some endpoint used of some method in the hour so many hours ago. */
+export interface PastUsage {
+  readonly account: string
+  readonly endpoint: string
+  readonly network: string
+  readonly method: string
+  readonly hoursAgo: number
+  readonly calls: number
+  readonly cost?: number
+  readonly errors?: number
+}
+
+/** Writes usage of the past into the ledger of a gateway that is not running; `window` is the start of its quota window. */
+export function writePastUsage(gateway: Gateway, rows: readonly PastUsage[], window = 0): void {
+  const now = Math.floor(Date.now() / 3_600_000) * 3600
+  const database = openUsageDatabase(join(gateway.dir, 'data'))
+  try {
+    database.fold(
+      rows.map(({ hoursAgo, calls, cost = 1, errors = 0, ...key }) => {
+        const cell = emptyCell({ ...key, hour: now - hoursAgo * 3600, window })
+        return Object.assign(cell, { calls, requests: calls * cost, errors })
+      }),
+    )
+  } finally {
+    database.close()
+  }
+}
