@@ -3,7 +3,7 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { findSession, signedIn } from './api/session.ts'
-import { clearAll } from './data/resource.ts'
+import { clearAll } from './model/resource.ts'
 
 effect(() => {
   if (signedIn.value === false) clearAll()

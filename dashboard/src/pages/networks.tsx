@@ -1,6 +1,6 @@
 import type { Routes } from '../api/types.ts'
-import { networks } from '../data/networks.ts'
-import type { LiveNetwork } from '../data/networks.ts'
+import { networks } from '../model/networks.ts'
+import type { LiveNetwork } from '../model/networks.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'

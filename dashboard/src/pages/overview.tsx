@@ -1,6 +1,6 @@
 import type { Account, UsageRow } from '../api/types.ts'
-import { account, endpoints } from '../data/account.ts'
-import { lastDay, today } from '../data/usage.ts'
+import { account, endpoints } from '../model/account.ts'
+import { lastDay, today } from '../model/usage.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { Bars } from '../parts/bars.tsx'
 import { Empty } from '../parts/empty.tsx'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Resource } from '../data/resource.ts'
-import { keepFresh } from '../data/fresh.ts'
+import type { Resource } from '../model/resource.ts'
+import { keepFresh } from '../model/fresh.ts'
 
 interface Props<T> {
   readonly of: Resource<T>

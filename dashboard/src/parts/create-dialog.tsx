@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { createEndpoint } from '../data/account.ts'
-import { networks } from '../data/networks.ts'
+import { createEndpoint } from '../model/account.ts'
+import { networks } from '../model/networks.ts'
 import { go } from '../route.ts'
 import { Awaited } from './awaited.tsx'
 import { Dialog } from './dialog.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import type { Endpoint } from '../api/types.ts'
-import { updateEndpoint } from '../data/account.ts'
+import { updateEndpoint } from '../model/account.ts'
 import { say } from './toast.tsx'
 
 const lines = (list: readonly string[] | null): string => (list ?? []).join('\n')

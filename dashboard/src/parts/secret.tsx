@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import type { Endpoint, Secrets } from '../api/types.ts'
-import { reveal } from '../data/account.ts'
+import { reveal } from '../model/account.ts'
 import { mask, maskUrl } from '../text/mask.ts'
 import { CopyButton } from './copy-button.tsx'
 import { say } from './toast.tsx'

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import type { Endpoint, NetworkStatus, Secrets } from '../api/types.ts'
-import { reveal } from '../data/account.ts'
+import { reveal } from '../model/account.ts'
 import { maskUrl } from '../text/mask.ts'
 import { snippets } from '../text/snippets.ts'
 import { CopyButton } from './copy-button.tsx'

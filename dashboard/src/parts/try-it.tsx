@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import type { Endpoint } from '../api/types.ts'
-import { endpoints, reveal } from '../data/account.ts'
-import { bodyOf, METHODS, tryCall } from '../data/try-call.ts'
-import type { Tried } from '../data/try-call.ts'
+import { endpoints, reveal } from '../model/account.ts'
+import { bodyOf, METHODS, tryCall } from '../model/try-call.ts'
+import type { Tried } from '../model/try-call.ts'
 import { count } from '../text/figure.ts'
 import { mask } from '../text/mask.ts'
 

@@ -1,0 +1,36 @@
+/** The account and its endpoints. */
+import { service } from '../api/service.ts'
+import type { Change, Secrets } from '../api/types.ts'
+import { resource } from './resource.ts'
+
+export const account = resource(() => service('service_account'))
+
+/** Without their keys: those are asked for one at a time. */
+export const endpoints = resource(
+  async () => (await service('service_listEndpoints', { keys: false })).endpoints,
+)
+
+/** The key and URLs of one endpoint. */
+export function reveal(endpointId: string): Promise<Secrets> {
+  return service('service_getEndpoint', { endpointId })
+}
+
+/** Makes an endpoint; gives its id. */
+export async function createEndpoint(chain: string, name: string): Promise<string> {
+  const wish = name === '' ? { chain } : { chain, name }
+  const { endpointId } = await service('service_createEndpoint', wish)
+  await endpoints.load()
+  return endpointId
+}
+
+/** Changes an endpoint. */
+export async function updateEndpoint(endpointId: string, change: Change): Promise<void> {
+  await service('service_updateEndpoint', { endpointId, ...change })
+  await endpoints.load()
+}
+
+/** Deletes an endpoint; its key is dead from then on. */
+export async function deleteEndpoint(endpointId: string): Promise<void> {
+  await service('service_deleteEndpoint', { endpointId })
+  await endpoints.load()
+}
