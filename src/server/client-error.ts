@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Gateway } from '../gateway.ts'
 import type { HeadFault } from './head-fault.ts'
+import { InTurns } from './in-turns.ts'
 import { refuseRaw } from './raw-reply.ts'
 import type { Exchange, SocketGate } from './socket-gate.ts'
 
@@ -24,6 +25,7 @@ export interface ClientErrorOptions {
 /** Answers requests that cannot be read, and ends their connections. */
 export function answerClientErrors(server: Server, { gateway, gate, refuseBody }: ClientErrorOptions): void {
   const told = new WeakSet<object>()
+  const turns = new InTurns()
   server.on('clientError', (error: ParseError, socket) => {
     const fault = faultOf(error)
     if (fault === null || !socket.writable || !(socket instanceof Socket)) {
@@ -33,6 +35,13 @@ export function answerClientErrors(server: Server, { gateway, gate, refuseBody }
     // The parser fails again with each piece that follows.
     if (told.has(socket)) return
     told.add(socket)
+    turns.add(() => {
+      answer(socket, fault)
+    })
+  })
+
+  const answer = (socket: Socket, fault: HeadFault): void => {
+    if (!socket.writable) return
     const open = gate.newest(socket)
     if (open !== null && !open.request.complete) {
       refuseBody(open, fault)
@@ -43,7 +52,7 @@ export function answerClientErrors(server: Server, { gateway, gate, refuseBody }
       gateway.live.observer.refused(fault.refusal.reason)
       refuseRaw(socket, fault.refusal, fault.status, gateway.snapshot.gateway.cors.origins)
     })
-  })
+  }
 }
 
 /** What the client is told; null when there is nobody to tell. */

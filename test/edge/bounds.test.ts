@@ -158,8 +158,8 @@ t.test('a client that goes on sending is cut', async t => {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
   await once(socket, 'connect')
   socket.on('error', () => undefined)
-  let text = ''
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  // Whether it gets to read the reply before that is up to the system.
+  socket.resume()
   socket.write(`${bad}Content-Length: 1000000000\r\n\r\n`)
   const closed = once(socket, 'close').catch(() => undefined)
   const piece = Buffer.alloc(65_536, 'a')
@@ -167,17 +167,18 @@ t.test('a client that goes on sending is cut', async t => {
     if (!socket.write(piece)) await Promise.race([once(socket, 'drain').catch(() => undefined), closed])
     await new Promise(setImmediate)
   }
-  t.ok([401, 429].includes(only(text).status))
   // A megabyte is read, and the system holds some more on both sides.
   t.comment(`${socket.bytesWritten} bytes`)
   t.ok(socket.bytesWritten < 16 * 2 ** 20, `${socket.bytesWritten} bytes`)
 })
 
-t.test('a client that stops sending is cut as well', async () => {
+t.test('a client that sends a byte now and then is cut as well', async () => {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => undefined).resume()
   socket.write(`${bad}Content-Length: 1000000000\r\n\r\n`)
-  await within('the end of a connection', once(socket, 'close'))
+  const dripping = setInterval(() => socket.write('a'), 100)
+  await within('the end of a connection', new Promise(resolve => socket.once('close', resolve)))
+  clearInterval(dripping)
 })
 
 t.test('10 000 pipelined requests are 16 calls at a time, and all are answered in order', async t => {
