@@ -5,7 +5,7 @@ import { refusedItem } from '../support/refusals.ts'
 import type { MessageCase } from './message-cases.ts'
 
 /** Calls that stand around a case in a batch: the node answers each with its name. */
-export const siblings = { evm: 'eth_maxPriorityFeePerGas', solana: 'getFirstAvailableBlock' } as const
+export const siblings = { evm: 'eth_maxPriorityFeePerGas', solana: 'getClusterNodes' } as const
 /** One of them as text. */
 export const sibling = (family: MessageCase['family'], id: string): string =>
   `{"jsonrpc":"2.0","id":"${id}","method":"${siblings[family]}","params":[]}`
