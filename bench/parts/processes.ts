@@ -78,6 +78,7 @@ families:
     eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }`,
     'plans.yaml':
       'plans: { bench: { tiers: [any], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000, ws: { connections: 100000, subscriptions: 100000 } } }',
-    'gateway.yaml': 'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nlimits: { connections: 100000, connectionsPerAddress: 100000 }',
+    'gateway.yaml':
+      'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nlimits: { connections: 100000, connectionsPerAddress: 100000 }',
   }
 }
