@@ -68,11 +68,24 @@ export class Prober {
   watch(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     this.#tips.retain(new Set(Object.keys(snapshot.networks)))
+    // In a turn of its own: thousands of routes take some milliseconds, and so did the swap.
+    setImmediate(() => {
+      this.#requeue()
+    })
+  }
+
+  /** New routes first, then those that waited and are still served. */
+  #requeue(): void {
     const waiting = new Set(this.#queue.map(({ live }) => live))
-    this.#queue = []
+    const [fresh, others]: [Due[], Due[]] = [[], []]
+    for (const network of Object.values(this.#snapshot.networks))
+      for (const live of this.#upstreams.of(network))
+        if (waiting.has(live)) others.push({ network, live })
+        else if (!this.#identityAt.has(live) && !this.#busy.has(live)) fresh.push({ network, live })
     for (const live of waiting) this.#busy.delete(live)
-    this.#enqueue(live => !this.#identityAt.has(live) && !waiting.has(live))
-    this.#enqueue(live => waiting.has(live))
+    this.#queue = [...fresh, ...others]
+    for (const { live } of this.#queue) this.#busy.add(live)
+    if (this.#pace === null) this.#begin()
   }
 
   close(): void {

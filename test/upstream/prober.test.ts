@@ -72,6 +72,7 @@ t.test('after a reload new routes are looked at before those that wait, and none
   const kept = live.slice(0, 25)
   live.splice(25, 5, route('new', asked))
   prober.watch(snapshot)
+  await turn()
   await pass(50)
   t.strictSame(asked.slice(0, 1), ['new'])
   t.strictSame(
