@@ -10,8 +10,8 @@ export const serve: Command = {
   usage: `tollgate serve [--config DIR]
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
-SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight and exits 0. Logs JSON lines on stdout; the line with
-"msg":"ready" says where it listens.
+SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight
+and exits 0. Logs JSON lines on stdout; the line with "msg":"ready" says where it listens.
 
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
 
@@ -20,6 +20,8 @@ SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the e
     const app = await startApp({ dir: config, env: io.env, makeLog: openLog })
     for (const problem of app.warnings) app.log.warn(formatProblem(problem))
     const stopping = signalled()
+    // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
+    process.on('SIGXFSZ', () => undefined)
     process.on('SIGHUP', () => {
       app.reload()
     })
