@@ -14,9 +14,9 @@ export class Outbox {
       const waiting: Release[] = []
       this.#group = group
       this.#waiting = waiting
-      void group.settled().then(() => {
+      void Promise.resolve(group.settled()).then(committed => {
         if (this.#group === group) this.#group = null
-        for (const each of waiting) each(group.state === 'committed')
+        for (const each of waiting) each(committed)
       })
     }
     this.#waiting.push(release)

@@ -48,10 +48,9 @@ export class AccountMeter {
     return { requests: plan.quota.requests, used: this.#used, resetsAt: window?.end ?? 0 }
   }
 
-  /** Takes `cost` from the quota; false when less than that is left. */
-  takeQuota(plan: Plan, cost: number, now: number): boolean {
+  /** Takes `cost` from the quota of the window last read; false when less than that is left. */
+  takeQuota(plan: Plan, cost: number): boolean {
     if (plan.quota === null) return true
-    this.windowOf(plan, now)
     if (this.#used + cost > plan.quota.requests) return false
     this.#used += cost
     return true

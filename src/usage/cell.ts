@@ -22,25 +22,37 @@ export interface Cell extends CellKey {
   reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
+  /** Whether the next fold has to write it. */
+  touched: boolean
+  /** Calls charged in the group of commits that is open; not yet among `calls`. */
+  waitingCalls: number
+  /** Their requests. */
+  waitingRequests: number
   /** What a journal entry of the cell begins with; null until it has one. */
   entry: string | null
 }
 
 /** A cell with nothing in it. */
-export function emptyCell(key: CellKey): Cell {
-  const { account, endpoint, network, method, hour, window } = key
+export function emptyCell({ account, endpoint, network, method, hour, window }: CellKey): Cell {
+  // One literal, so that all cells have one shape: they are met by every call.
   return {
-    ...{ account, endpoint, network, method, hour, window },
-    ...{
-      calls: 0,
-      requests: 0,
-      errors: 0,
-      refusals: 0,
-      reasons: null,
-      bytesOut: 0,
-      upstreamMs: 0,
-      entry: null,
-    },
+    account,
+    endpoint,
+    network,
+    method,
+    hour,
+    window,
+    calls: 0,
+    requests: 0,
+    errors: 0,
+    refusals: 0,
+    reasons: null,
+    bytesOut: 0,
+    upstreamMs: 0,
+    touched: false,
+    waitingCalls: 0,
+    waitingRequests: 0,
+    entry: null,
   }
 }
 

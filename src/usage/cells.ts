@@ -8,43 +8,49 @@ export interface Owner {
   readonly endpoint: { readonly id: string; readonly network: string }
 }
 
+/** Endpoints whose cells are kept while they are quiet. */
+const REMEMBERED = 20_000
+
 /** The cells in use now, by endpoint and method; holds the latest hour of each. */
 export class Cells {
   readonly #byEndpoint = new Map<string, Map<string, Cell>>()
-  readonly #touched = new Set<Cell>()
+  #touched: Cell[] = []
 
   /** The cell of an owner, method, hour and window, marked as having something for the ledger. */
   touch(owner: Owner, method: string, hour: number, window: number): Cell {
     const cell = this.#find(owner, method, hour, window)
-    this.#touched.add(cell)
+    this.touchAgain(cell)
     return cell
   }
 
   /** Marks a cell that is held already. */
   touchAgain(cell: Cell): void {
-    this.#touched.add(cell)
+    if (cell.touched) return
+    cell.touched = true
+    this.#touched.push(cell)
   }
 
   /** How many cells the next fold has to write. */
   get size(): number {
-    return this.#touched.size
+    return this.#touched.length
   }
 
-  /** What has come to each touched cell. */
+  /** The touched cells. */
   contents(): readonly Cell[] {
-    return [...this.#touched]
+    return this.#touched
   }
 
-  /** Empties the cells that the ledger has taken over, and forgets endpoints that were quiet meanwhile. */
-  clear(written: readonly Cell[]): void {
-    const live = new Set(written.map(cell => cell.endpoint))
+  /** Empties the cells, all of which the ledger has taken over, and forgets endpoints that were quiet meanwhile. */
+  clear(): void {
+    const written = this.#touched
+    this.#touched = []
     for (const cell of written) {
-      this.#touched.delete(cell)
+      cell.touched = false
       empty(cell)
     }
-    if (this.#byEndpoint.size > 20_000)
-      for (const endpoint of this.#byEndpoint.keys())
-        if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)
+    if (this.#byEndpoint.size <= REMEMBERED) return
+    const live = new Set(written.map(cell => cell.endpoint))
+    for (const endpoint of this.#byEndpoint.keys()) if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)
   }
 
   #find({ account, endpoint }: Owner, method: string, hour: number, window: number): Cell {

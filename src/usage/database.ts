@@ -16,7 +16,7 @@ export class UsageDatabase {
   // The statements do not keep the database alive: it would be collected and closed under them.
   readonly database: DatabaseSyncInstance
   readonly #append: StatementSyncInstance
-  readonly #fold: (cells: readonly Cell[], seq: number) => void
+  readonly #fold: (cells: readonly Cell[]) => void
   readonly #topUp: StatementSyncInstance
   #seq: number
 
@@ -43,7 +43,7 @@ export class UsageDatabase {
 
   /** Takes cells over into the ledger and empties the journal that they came from. */
   fold(cells: readonly Cell[]): void {
-    this.#fold(cells, this.#seq)
+    this.#fold(cells)
   }
 
   /** Adds requests to a quota window that no charge names. */

@@ -18,28 +18,59 @@ export const ADD_TO_WINDOW = `INSERT INTO windows VALUES (?, ?, ?)
 const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET count = count + excluded.count`
 
-/** Adds cells to the ledger and deletes the journal up to `seq`: all of it, or nothing. */
-export function makeFold(database: DatabaseSyncInstance): (cells: readonly Cell[], seq: number) => void {
+/** Adds cells to the ledger and empties the journal, which holds nothing else: all of it, or nothing. */
+export function makeFold(database: DatabaseSyncInstance): (cells: readonly Cell[]) => void {
   const usage = database.prepare(USAGE)
   const totals = database.prepare(TOTALS)
   const windows = database.prepare(ADD_TO_WINDOW)
   const refused = database.prepare(REFUSALS)
-  const forget = database.prepare('DELETE FROM journal WHERE seq <= ?')
+  // Without a condition SQLite drops the pages and does not look at the rows.
+  const forget = database.prepare('DELETE FROM journal')
   const write = (cell: Cell): void => {
-    const { endpoint, hour, method, account, network, calls, requests, errors, refusals } = cell
-    const counts = [calls, requests, errors, refusals, cell.bytesOut, Math.round(cell.upstreamMs)]
-    usage.run(endpoint, hour, method, account, network, ...counts)
+    const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = cell
+    const ms = Math.round(cell.upstreamMs)
+    usage.run(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
     if (cell.reasons !== null)
       for (const [reason, count] of cell.reasons)
         refused.run(endpoint, hour, method, reason, account, network, count)
-    if (calls === 0 && requests === 0) return
-    totals.run(endpoint, account, calls, requests)
-    if (cell.window !== 0) windows.run(account, cell.window, requests)
   }
-  return (cells, seq) => {
+  return cells => {
+    const sums = sumUp(cells)
     inTransaction(database, () => {
       cells.forEach(write)
-      forget.run(seq)
+      for (const { endpoint, account, calls, requests } of sums.totals.values())
+        totals.run(endpoint, account, calls, requests)
+      for (const [account, starts] of sums.windows)
+        for (const [start, requests] of starts) windows.run(account, start, requests)
+      forget.run()
     })
   }
+}
+
+interface Total {
+  readonly endpoint: string
+  readonly account: string
+  calls: number
+  requests: number
+}
+
+/** What came to each endpoint, and to each account's windows: one statement for all their cells. */
+function sumUp(cells: readonly Cell[]): {
+  readonly totals: ReadonlyMap<string, Total>
+  readonly windows: ReadonlyMap<string, ReadonlyMap<number, number>>
+} {
+  const totals = new Map<string, Total>()
+  const windows = new Map<string, Map<number, number>>()
+  for (const { endpoint, account, window, calls, requests } of cells) {
+    if (calls === 0 && requests === 0) continue
+    let total = totals.get(endpoint)
+    if (total === undefined) totals.set(endpoint, (total = { endpoint, account, calls: 0, requests: 0 }))
+    total.calls += calls
+    total.requests += requests
+    if (window === 0) continue
+    let starts = windows.get(account)
+    if (starts === undefined) windows.set(account, (starts = new Map<number, number>()))
+    starts.set(window, (starts.get(window) ?? 0) + requests)
+  }
+  return { totals, windows }
 }

@@ -1,19 +1,22 @@
 /** The charges of a few calls, committed together. */
 import type { Cell } from './cell.ts'
 
-interface Sum {
-  calls: number
-  requests: number
+/** What is given back of one cell. */
+export interface GivenBack {
+  readonly cell: Cell
+  readonly calls: number
+  readonly requests: number
 }
 
 /** Charges that wait for one commit, and the calls that wait for it with them. */
 export class Group {
   state: 'open' | 'committed' | 'failed' = 'open'
-  /** Charges and give-backs apart: a failed commit drops the first and must not lose the second. */
-  readonly charged = new Map<Cell, Sum>()
-  readonly givenBack = new Map<Cell, Sum>()
-  #tried: Promise<void> | null = null
-  #tell: () => void = () => undefined
+  /** Cells with charges of this group, each once; how many is written in the cell. */
+  readonly charged: Cell[] = []
+  /** Apart from the charges: a failed commit drops those and must not lose these. */
+  readonly givenBack: GivenBack[] = []
+  #tried: Promise<boolean> | null = null
+  #tell: ((committed: boolean) => void) | null = null
   readonly #hurry: () => void
 
   /** `hurry` is called when something begins to wait for the commit. */
@@ -21,22 +24,24 @@ export class Group {
     this.#hurry = hurry
   }
 
+  get isEmpty(): boolean {
+    return this.charged.length === 0 && this.givenBack.length === 0
+  }
+
   charge(cell: Cell, requests: number): void {
-    add(this.charged, cell, 1, requests)
+    if (cell.waitingCalls === 0) this.charged.push(cell)
+    cell.waitingCalls += 1
+    cell.waitingRequests += requests
   }
 
   giveBack(cell: Cell, calls: number, requests: number): void {
-    add(this.givenBack, cell, -calls, -requests)
+    this.givenBack.push({ cell, calls, requests })
   }
 
-  /** Resolves once the commit was tried; `state` says how it went. */
-  settled(): Promise<void> {
-    // One promise for all calls of the turn.
+  /** Whether the charges are on disk; a promise while their commit was not tried, one for all that ask. */
+  settled(): boolean | Promise<boolean> {
+    if (this.state !== 'open') return this.state === 'committed'
     this.#tried ??= new Promise(resolve => {
-      if (this.state !== 'open') {
-        resolve()
-        return
-      }
       this.#tell = resolve
       this.#hurry()
     })
@@ -45,31 +50,23 @@ export class Group {
 
   close(state: 'committed' | 'failed'): void {
     this.state = state
-    this.#tell()
+    this.#tell?.(state === 'committed')
   }
 
   /** The journal record of this group: JSON that `JournalEntry` describes. */
   entries(): string {
     let text = ''
-    for (const sums of [this.charged, this.givenBack])
-      for (const [cell, { calls, requests }] of sums)
-        text += `${text === '' ? '[' : ','}${entryStart(cell)}${calls},${requests}]`
-    return `${text}]`
+    for (const cell of this.charged)
+      text += `,${entryStart(cell)}${cell.waitingCalls},${cell.waitingRequests}]`
+    for (const { cell, calls, requests } of this.givenBack)
+      text += `,${entryStart(cell)}${-calls},${-requests}]`
+    return `[${text.slice(1)}]`
   }
 }
 
 /** The part of an entry that is the same for every charge of a cell. */
 function entryStart(cell: Cell): string {
+  if (cell.entry !== null) return cell.entry
   const { account, endpoint, network, method, hour, window } = cell
-  cell.entry ??= `${JSON.stringify([account, endpoint, network, method, hour, window]).slice(0, -1)},`
-  return cell.entry
-}
-
-function add(sums: Map<Cell, Sum>, cell: Cell, calls: number, requests: number): void {
-  const sum = sums.get(cell)
-  if (sum === undefined) sums.set(cell, { calls, requests })
-  else {
-    sum.calls += calls
-    sum.requests += requests
-  }
+  return (cell.entry = `${JSON.stringify([account, endpoint, network, method, hour, window]).slice(0, -1)},`)
 }

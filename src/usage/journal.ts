@@ -1,6 +1,6 @@
 /**
  * The journal: a call's charge is on disk before its reply leaves (design, "Metering"). One record holds the charges of all calls
- * that were admitted within a millisecond, or until the first of their replies waits for it; the ledger takes them over later, and
+ * that were admitted within a few milliseconds, or until the first of their replies waits for it; the ledger takes them over later, and
  * after a crash at the next start.
  */
 import type { Cell } from './cell.ts'
@@ -14,8 +14,8 @@ export interface JournalEvents {
   failed(error: Error): void
 }
 
-/** Milliseconds for which charges wait for others at most. */
-const GROUP_MS = 1
+/** Milliseconds for which charges wait for others at most, while no reply waits for them. */
+const GROUP_MS = 5
 
 /** How long a failed journal waits before it tries a commit again, in milliseconds. */
 const RETRY_AFTER = 500
@@ -25,7 +25,8 @@ export class Journal {
   readonly #database: UsageDatabase
   readonly #cells: Cells
   readonly #events: JournalEvents
-  #group = this.#newGroup()
+  #group: Group
+  /** Made once and set anew for each group; one that fires for a group that is over finds nothing to do. */
   #timer: NodeJS.Timeout | null = null
   #hurried = false
   #brokenUntil = 0
@@ -34,6 +35,7 @@ export class Journal {
     this.#database = database
     this.#cells = cells
     this.#events = events
+    this.#group = new Group(this.#hurry)
   }
 
   /** Whether charges can be recorded; false for a moment after a commit failed. */
@@ -41,26 +43,25 @@ export class Journal {
     return now >= this.#brokenUntil
   }
 
-  /** Adds one call's charge to the commit of this turn. */
+  /** Adds one call's charge to the group that is open. */
   charge(cell: Cell, requests: number): Group {
-    this.#group.charge(cell, requests)
-    return this.#schedule()
+    const group = this.#begun()
+    group.charge(cell, requests)
+    return group
   }
 
   /** Takes a charge back that was committed, or is about to be. */
   giveBack(cell: Cell, calls: number, requests: number): Group {
-    this.#group.giveBack(cell, calls, requests)
-    return this.#schedule()
+    const group = this.#begun()
+    group.giveBack(cell, calls, requests)
+    return group
   }
 
   /** Commits what waits, now. */
   flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
-    this.#hurried = false
     const group = this.#group
-    if (group.charged.size + group.givenBack.size === 0) return
-    this.#group = this.#newGroup()
+    if (group.isEmpty) return
+    this.#group = new Group(this.#hurry)
     const begin = performance.now()
     try {
       this.#database.append(group.entries())
@@ -68,8 +69,11 @@ export class Journal {
       this.#fail(group, error as Error)
       return
     }
-    for (const sums of [group.charged, group.givenBack])
-      for (const [cell, { calls, requests }] of sums) this.#count(cell, calls, requests)
+    for (const cell of group.charged) {
+      this.#count(cell, cell.waitingCalls, cell.waitingRequests)
+      cell.waitingCalls = cell.waitingRequests = 0
+    }
+    for (const { cell, calls, requests } of group.givenBack) this.#count(cell, -calls, -requests)
     this.#brokenUntil = 0
     group.close('committed')
     this.#events.committed((performance.now() - begin) / 1000)
@@ -83,7 +87,8 @@ export class Journal {
 
   #fail(group: Group, error: Error): void {
     this.#brokenUntil = Date.now() + RETRY_AFTER
-    for (const [cell, { calls, requests }] of group.givenBack) this.#group.giveBack(cell, -calls, -requests)
+    for (const cell of group.charged) cell.waitingCalls = cell.waitingRequests = 0
+    for (const { cell, calls, requests } of group.givenBack) this.#group.giveBack(cell, calls, requests)
     group.close('failed')
     this.#events.failed(error)
     setTimeout(() => {
@@ -93,28 +98,28 @@ export class Journal {
     }, RETRY_AFTER).unref()
   }
 
-  /** While the upstreams work there is time for more calls to share the commit. */
-  #schedule(): Group {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null
-      this.#flushIfAvailable()
-    }, GROUP_MS)
+  /** The open group. While the upstreams work there is time for more calls to share its commit. */
+  #begun(): Group {
+    if (this.#group.isEmpty) {
+      if (this.#timer === null) this.#timer = setTimeout(this.#flushIfAvailable, GROUP_MS)
+      else this.#timer.refresh()
+    }
     return this.#group
   }
 
   /** A reply waits: the commit comes at the end of this turn. */
-  #newGroup(): Group {
-    return new Group(() => {
-      if (this.#hurried) return
-      this.#hurried = true
-      setImmediate(() => {
-        this.#hurried = false
-        this.#flushIfAvailable()
-      })
-    })
+  readonly #hurry = (): void => {
+    if (this.#hurried) return
+    this.#hurried = true
+    setImmediate(this.#flushHurried)
   }
 
-  #flushIfAvailable(): void {
+  readonly #flushHurried = (): void => {
+    this.#hurried = false
+    this.#flushIfAvailable()
+  }
+
+  readonly #flushIfAvailable = (): void => {
     if (this.available(Date.now())) this.flush()
   }
 }

@@ -70,7 +70,7 @@ export class Ledger implements UsageReader {
     if (cells.length === 0) return true
     try {
       this.#database.fold(cells)
-      this.#cells.clear(cells)
+      this.#cells.clear()
       this.#folds += 1
       if (this.#folds % CHECKPOINT_EVERY === 0) this.#database.checkpoint()
       else this.#database.sync()

@@ -69,25 +69,32 @@ export class Meter {
 
   /** Takes rate and quota and begins the charge of one call, or takes nothing and refuses. */
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
-    const limited = this.#ledger.available(now) ? this.#takeRates(payer, cost, now) : null
+    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    const meter = this.#meterOf(payer.account)
+    const limited = this.#takeRates(payer, meter, cost, now)
     if (limited !== null) return limited
-    const admission = this.#charge(payer, method, cost, now, true)
-    if ('reason' in admission) this.#returnRates(payer, cost)
+    const admission = this.#charge(payer, meter, method, cost, now, true)
+    if ('reason' in admission) this.#returnRates(payer, meter, cost)
     return admission
   }
 
   /** The same without the rate: a delivered notification spends quota only. */
   admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
-    return this.#charge(payer, method, cost, now, false)
+    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    return this.#charge(payer, this.#meterOf(payer.account), method, cost, now, false)
   }
 
-  #charge(payer: Payer, method: string, cost: number, now: number, rated: boolean): Admission | Refusal {
-    const { account, plan } = payer
-    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
-    const meter = this.#meterOf(account)
-    if (!meter.takeQuota(plan, cost, now))
-      return refuse('quota_exhausted', undefined, { resetsAt: meter.quota(plan, now)?.resetsAt })
-    const reading = meter.windowOf(plan, now)
+  #charge(
+    payer: Payer,
+    meter: AccountMeter,
+    method: string,
+    cost: number,
+    now: number,
+    rated: boolean,
+  ): Admission | Refusal {
+    const reading = meter.windowOf(payer.plan, now)
+    if (!meter.takeQuota(payer.plan, cost))
+      return refuse('quota_exhausted', undefined, { resetsAt: reading?.end })
     const cell = this.#ledger.cell(payer, method, now, reading?.start ?? 0)
     return { payer, cost, rated, reading, cell, group: this.#ledger.charge(cell, cost) }
   }
@@ -101,9 +108,8 @@ export class Meter {
   }
 
   /** Whether the charge is on disk; to be asked before the last byte of a reply leaves. */
-  async committed({ group }: Admission): Promise<boolean> {
-    if (group.state === 'open') await group.settled()
-    return group.state === 'committed'
+  committed({ group }: Admission): boolean | Promise<boolean> {
+    return group.settled()
   }
 
   /**
@@ -113,7 +119,7 @@ export class Meter {
   async giveBack(admission: Admission): Promise<void> {
     const { payer, cost, rated, reading, cell, group } = admission
     const meter = this.#meterOf(payer.account)
-    if (rated) this.#returnRates(payer, cost)
+    if (rated) this.#returnRates(payer, meter, cost)
     // A window that was read anew since does not hold what never came to the disk.
     if (group.state !== 'failed' || meter.isReading(reading)) meter.returnQuota(cell.window, cost)
     // A charge whose commit failed was never recorded, so there is nothing to take back from the journal.
@@ -149,7 +155,12 @@ export class Meter {
   }
 
   /** From the endpoint's bucket and the account's, or from neither. */
-  #takeRates({ account, endpoint, plan, endpointRate }: Payer, cost: number, now: number): Refusal | null {
+  #takeRates(
+    { endpoint, plan, endpointRate }: Payer,
+    meter: AccountMeter,
+    cost: number,
+    now: number,
+  ): Refusal | null {
     if (endpointRate !== null) {
       const bucket = this.#endpoints.get(endpoint.id) ?? newBucket(endpointRate, now)
       this.#endpoints.set(endpoint.id, bucket)
@@ -157,20 +168,21 @@ export class Meter {
       if (wait > 0) return rateLimited(wait, endpointRate.perSecond)
     }
     if (plan.rate === null) return null
-    const wait = this.#meterOf(account).takeRate(plan.rate, cost, now)
+    const wait = meter.takeRate(plan.rate, cost, now)
     if (wait === 0) return null
     this.#returnEndpointRate(endpoint.id, endpointRate, cost)
     return rateLimited(wait, plan.rate.perSecond)
   }
 
-  #returnRates({ account, endpoint, plan, endpointRate }: Payer, cost: number): void {
+  #returnRates({ endpoint, plan, endpointRate }: Payer, meter: AccountMeter, cost: number): void {
     this.#returnEndpointRate(endpoint.id, endpointRate, cost)
-    if (plan.rate !== null) this.#meterOf(account).returnRate(plan.rate, cost)
+    if (plan.rate !== null) meter.returnRate(plan.rate, cost)
   }
 
   #returnEndpointRate(id: string, rate: RateLimit | null, cost: number): void {
+    if (rate === null) return
     const bucket = this.#endpoints.get(id)
-    if (rate !== null && bucket !== undefined) putBack(bucket, rate, cost)
+    if (bucket !== undefined) putBack(bucket, rate, cost)
   }
 
   #meterOf(account: Account): AccountMeter {
