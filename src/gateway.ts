@@ -11,6 +11,7 @@ import { checkTier, findRow } from './pipeline/find.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
 import { UnderWay } from './pipeline/under-way.ts'
 import type { Sink } from './pipeline/sink.ts'
+import type { Soon } from './pipeline/soon.ts'
 import { deliverVerbatim } from './pipeline/verbatim/deliver.ts'
 import type { VerbatimSink } from './pipeline/verbatim/sink.ts'
 import type { Snapshot } from './snapshot/types.ts'
@@ -61,13 +62,20 @@ export class Gateway {
   }
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
-  handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Promise<void> {
-    return this.#track(caller, sink, requestId, context => deliver(body, caller, sink, context))
+  handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): Soon<void> {
+    const context = this.#contextOf(sink, requestId)
+    try {
+      const over = deliver(body, caller, sink, context)
+      if (over instanceof Promise) return this.#track(over, caller, sink, context)
+    } catch (error) {
+      this.#cut(error, sink, requestId)
+    }
   }
 
   /** Lets one request of an admitted caller through to a verbatim HTTP network. */
   pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): Promise<void> {
-    return this.#track(caller, sink, requestId, context => deliverVerbatim(method, caller, sink, context))
+    const context = this.#contextOf(sink, requestId)
+    return this.#track(deliverVerbatim(method, caller, sink, context), caller, sink, context)
   }
 
   /** Whether a call of this visitor would be served now, and could be by this route. */
@@ -80,23 +88,27 @@ export class Gateway {
     return row.routes.includes(route)
   }
 
-  async #track(
-    caller: Caller,
-    sink: Sink,
-    requestId: string,
-    work: (context: Context) => Promise<void>,
-  ): Promise<void> {
-    const context: Context = { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
-    const cutShort = (): void => {
+  #contextOf(sink: Sink, requestId: string): Context {
+    return { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
+  }
+
+  /** Knows of a message that is not answered at once, until it is. */
+  async #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
+    const message = this.#underWay.add(() => {
       refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
-    }
-    const over = work(context).catch((error: unknown) => {
-      this.live.observer.bug(error, requestId)
-      sink.cut()
     })
-    const message = this.#underWay.add(cutShort, over)
-    await over
+    try {
+      await coming
+    } catch (error) {
+      this.#cut(error, sink, context.requestId)
+    }
     this.#underWay.remove(message)
+  }
+
+  /** Whatever throws here is a bug of ours, and no reply was begun that the client could take for whole. */
+  #cut(error: unknown, sink: Sink, requestId: string): void {
+    this.live.observer.bug(error, requestId)
+    sink.cut()
   }
 
   /** What the rate headers of a reply to this caller say. */

@@ -1,6 +1,6 @@
-import type { Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 
 /** Tells a stage's output from a refusal. */
 export function isRefusal(value: object): value is Refusal {
-  return 'reason' in value && 'message' in value && 'data' in value
+  return value instanceof Refusal
 }

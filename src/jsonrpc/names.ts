@@ -20,6 +20,9 @@ export type NameMatch = 'same' | 'variant' | 'other'
  * s, U+212A for k), Java's equalsIgnoreCase takes U+0130 and U+0131 for i.
  */
 export function matchName(raw: Raw, at: number, wanted: string): NameMatch {
+  // Nearly every name is plain, and told by its first character.
+  const first = raw.charCodeAt(at + 1)
+  if (first < 128 && first !== 92 && (first | 32) !== (wanted.charCodeAt(0) | 32)) return 'other'
   let i = at + 1
   let same = true
   for (let k = 0; k < wanted.length; k += 1) {

@@ -18,7 +18,7 @@ export function isUtf8Raw(raw: Raw): boolean {
 
 /** The UTF-8 bytes of a text. */
 export function rawOf(text: string): Raw {
-  return Buffer.from(text, 'utf8').toString('latin1')
+  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
 /** A value of ours as JSON bytes. */

@@ -3,13 +3,21 @@ import type { Raw } from './raw.ts'
 import { refusalTable } from './refusal-table.ts'
 import type { Reason } from './refusal-table.ts'
 
-/** A call that the gateway will not serve: a value, never an exception. */
-export interface Refusal {
+/** A call that the gateway will not serve: a value, never an exception. A class, so that telling one takes one look. */
+export class Refusal {
   readonly reason: Reason
   readonly message: string
   /** Further members of `error.data`, each bounded and free of secrets. */
   readonly data: Readonly<Record<string, unknown>>
+
+  constructor(reason: Reason, message: string, data: Readonly<Record<string, unknown>>) {
+    this.reason = reason
+    this.message = message
+    this.data = data
+  }
 }
+
+const NO_DATA = {}
 
 /** Which column of codes applies. */
 export type CodeColumn = 'evm' | 'solana' | 'http'
@@ -21,9 +29,9 @@ export const SHUTTING_DOWN = 'The gateway is shutting down'
 export function refuse(
   reason: Reason,
   detail?: string,
-  data: Readonly<Record<string, unknown>> = {},
+  data: Readonly<Record<string, unknown>> = NO_DATA,
 ): Refusal {
-  return { reason, message: detail ?? refusalTable[reason].message, data }
+  return new Refusal(reason, detail ?? refusalTable[reason].message, data)
 }
 
 /** HTTP status of a reply that holds nothing but this refusal. */

@@ -12,34 +12,39 @@ import { finish } from './finish.ts'
 import { pass } from './pass.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './sink.ts'
+import { then } from './soon.ts'
+import type { Soon } from './soon.ts'
 import { deliverStream } from './stream.ts'
 
 /** Handles the bytes of one message of an authenticated caller. */
-export async function deliver(body: Buffer, caller: Caller, sink: Sink, context: Context): Promise<void> {
+export function deliver(body: Buffer, caller: Caller, sink: Sink, context: Context): Soon<void> {
   const message = scanMessage(body, context.snapshot.gateway.limits.depth)
-  if (message.kind === 'refused') refuseMessage(message.refusal, caller, sink, context)
-  else if (message.kind === 'single') await deliverSingle(message.item, caller, sink, context)
-  else await deliverBatch(message.items, caller, sink, context)
+  switch (message.kind) {
+    case 'refused':
+      refuseMessage(message.refusal, caller, sink, context)
+      return
+    case 'single':
+      return deliverSingle(message.item, caller, sink, context)
+    case 'batch':
+      return deliverBatch(message.items, caller, sink, context)
+  }
 }
 
-async function deliverSingle(
-  item: Call | BadCall,
-  caller: Caller,
-  sink: Sink,
-  context: Context,
-): Promise<void> {
+function deliverSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): Soon<void> {
   const begin = performance.now()
   const { limits } = context.snapshot.gateway
   const mode = sink.streams
     ? ({ stream: true, maxBytes: limits.response } as const)
     : ({ stream: false, maxBytes: limits.wsReply } as const)
-  const passed = await pass(item, caller, mode, context)
-  const { answer } = passed
-  const delivered =
-    answer.kind === 'stream'
-      ? await deliverStream(answer, item.id, sink)
-      : { bytesOut: deliverWhole(answer, item, caller, sink, context), cut: false }
-  finish(passed, caller, { ...delivered, totalMs: performance.now() - begin }, context)
+  return then(pass(item, caller, mode, context), passed => {
+    const { answer } = passed
+    if (answer.kind === 'stream')
+      return deliverStream(answer, item.id, sink).then(({ bytesOut, cut }) => {
+        finish(passed, caller, { bytesOut, cut, totalMs: performance.now() - begin }, context)
+      })
+    const bytesOut = deliverWhole(answer, item, caller, sink, context)
+    finish(passed, caller, { bytesOut, cut: false, totalMs: performance.now() - begin }, context)
+  })
 }
 
 /** Returns the bytes of the reply; a notification has none. */

@@ -4,9 +4,12 @@ import { refuse } from '../jsonrpc/refusal.ts'
 import type { OutcomeKind } from '../observe/observation.ts'
 import { refused } from './answer.ts'
 import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'
+import type { Admission } from '../usage/meter.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { Passed } from './line.ts'
+import { then } from './soon.ts'
+import type { Soon } from './soon.ts'
 
 /** How a call's reply left. */
 export interface Delivered {
@@ -21,19 +24,34 @@ export interface Delivered {
  * Makes sure that the charge is on disk, or that there is none: after this the reply may leave. A call that is refused
  * gives back what it took; one that cannot be recorded is refused.
  */
-export async function seal<A extends Answer | VerbatimAnswer>(
+export function seal<A extends Answer | VerbatimAnswer>(
   passed: Passed<A>,
   caller: Caller,
   context: Context,
-): Promise<Passed<A | WholeAnswer>> {
-  const { answer, admission } = passed
+): Soon<Passed<A | WholeAnswer>> {
+  const { answer, admission, publicCost } = passed
   const { live } = context
   if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
-    if (admission !== null) await live.meter.giveBack(admission)
-    live.publicMeter.giveBack(caller.plan.rate, caller.address, passed.publicCost)
-    return { ...passed, admission: null, publicCost: 0 }
+    if (publicCost > 0) live.publicMeter.giveBack(caller.plan.rate, caller.address, publicCost)
+    return admission === null ? passed : unadmitted(passed, admission, context)
   }
-  if (admission === null || (await live.meter.committed(admission))) return passed
+  if (admission === null) return passed
+  return then<boolean, Passed<A | WholeAnswer>>(live.meter.committed(admission), committed =>
+    committed ? passed : unrecorded(passed, admission, context),
+  )
+}
+
+async function unadmitted<A>(passed: Passed<A>, admission: Admission, { live }: Context): Promise<Passed<A>> {
+  await live.meter.giveBack(admission)
+  return { ...passed, admission: null, publicCost: 0 }
+}
+
+async function unrecorded<A extends Answer | VerbatimAnswer>(
+  passed: Passed<A>,
+  admission: Admission,
+  { live }: Context,
+): Promise<Passed<WholeAnswer>> {
+  const { answer } = passed
   await live.meter.giveBack(admission)
   if (answer.kind === 'stream') answer.tail.destroy()
   if (answer.kind === 'verbatim') answer.body.destroy()
@@ -59,7 +77,11 @@ export function finish(
     live.meter.refused(payer, method, answer.refusal.reason, live.now())
   live.observer.call({
     network: network.slug,
-    ...{ method, plan: plan.name, transport, outcome, upstreamMs },
+    method,
+    plan: plan.name,
+    transport,
+    outcome,
+    upstreamMs,
     reason: answer.kind === 'refused' ? answer.refusal.reason : null,
     requests: admission?.cost ?? 0,
     totalMs: delivered.totalMs,

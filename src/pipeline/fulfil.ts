@@ -12,6 +12,7 @@ import { localResult } from './local.ts'
 import { remember } from './remember.ts'
 import { needOf } from './need.ts'
 import { slotRead } from './slot-read.ts'
+import type { Soon } from './soon.ts'
 import { findFilter, keepFilter, readerOf } from './sticky.ts'
 
 /** A call that has passed every check and was admitted. */
@@ -25,12 +26,7 @@ export interface Decided {
 }
 
 /** What the call is answered with. */
-export async function fulfil(
-  call: Decided,
-  caller: Caller,
-  mode: ReplyMode,
-  context: Context,
-): Promise<Answer> {
+export function fulfil(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Soon<Answer> {
   const { rule } = call.row
   const { session, network } = caller
   if (rule.answer === 'health') return healthOf(network, context.live)
@@ -42,9 +38,9 @@ export async function fulfil(
 
 async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Promise<Answer> {
   const { row, method, span } = call
-  const { slug, family } = caller.network
-  const { sticky } = row.rule
   const { network } = caller
+  const { slug, family } = network
+  const { sticky } = row.rule
   const { floors, blockhashes } = context.live
   const found = sticky === 'use' ? findFilter(method, call.params, caller, context) : call
   if ('kind' in found) return found
@@ -54,6 +50,6 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   const { params, routes } = found
   const { answer, route } = await forward({ network, row, method, params, routes, need }, mode, context)
   if (answer.kind === 'result')
-    remember({ ...{ network, method, span, slots, reader, route }, result: answer.result }, context.live)
+    remember({ network, method, span, slots, reader, route, result: answer.result }, context.live)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }

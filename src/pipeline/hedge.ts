@@ -11,7 +11,7 @@ export function mayHedge({ network, row }: Request): boolean {
 }
 
 /** One try, or two: `another` picks the second route once the first has been slower than it is 95 times in 100. */
-export async function hedged(
+export function hedged(
   first: Candidate,
   request: Request,
   options: AttemptOptions,
@@ -19,7 +19,19 @@ export async function hedged(
   another: () => Picked,
 ): Promise<Round> {
   const delay = mayHedge(request) ? first.live.latency.p95 : null
-  if (delay === null) return attempt(first, request, options, context)
+  return delay === null
+    ? attempt(first, request, options, context)
+    : doubled(first, request, options, context, another, delay)
+}
+
+async function doubled(
+  first: Candidate,
+  request: Request,
+  options: AttemptOptions,
+  context: Context,
+  another: () => Picked,
+  delay: number,
+): Promise<Round> {
   const rounds = [cuttable(first, request, options, context)]
   const winner = await within(rounds[0]!.round, delay)
   if (winner !== null) return winner

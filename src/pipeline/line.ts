@@ -14,6 +14,7 @@ import { checkTier, findRow } from './find.ts'
 import type { Decided } from './fulfil.ts'
 import { checkParams } from './params.ts'
 import { serve } from './service.ts'
+import type { Soon } from './soon.ts'
 
 /** A call at the end of its line. */
 export interface Passed<A = Answer> {
@@ -28,35 +29,67 @@ export interface Passed<A = Answer> {
 }
 
 /** Walks one call down the line; `fulfil` answers it once it was admitted. */
-export async function walk<A>(
+export function walk<A>(
   call: Call,
   caller: Caller,
   context: Context,
-  fulfil: (decided: Decided) => Promise<A>,
-): Promise<Passed<A | WholeAnswer>> {
+  fulfil: (decided: Decided) => Soon<A>,
+): Soon<Passed<A | WholeAnswer>> {
   const { network, plan } = caller
-  if (context.live.management.has(call.method))
-    return over(await serve(call, caller, context).catch(bug(context)), null)
+  if (context.live.management.has(call.method)) return manage(call, caller, context)
   const row = findRow(network, call.method, caller.transport)
   if (isRefusal(row)) return over(refused(row), null)
   const { rule } = row
   const tierRefusal = checkTier(row, plan)
   if (tierRefusal !== null) return over(refused(tierRefusal), rule)
   const head = context.live.tips.best(network.slug)
-  const maxDepth = context.snapshot.gateway.limits.depth
-  const checked = checkParams(rule, network.family, call.params, { maxDepth, head })
+  const checked = checkParams(rule, network.family, call.params, {
+    maxDepth: context.snapshot.gateway.limits.depth,
+    head,
+  })
   if (isRefusal(checked)) return over(refused(checked), rule)
   const admission = admit(rule, caller, context)
   if (admission !== null && isRefusal(admission)) return over(refused(admission), rule)
-  const charge = { rule, admission, publicCost: caller.payer === null ? rule.cost : 0 }
+  const publicCost = caller.payer === null ? rule.cost : 0
   const archive = needsArchive(row, network, checked.span, head)
   const firstSlot = (id: string): number | null => context.live.upstreams.get(id)?.firstSlot ?? null
   const routes = ableRoutes(row, archive, checked.span, firstSlot)
-  if (isRefusal(routes)) return { ...charge, answer: refused(routes), upstreamMs: 0 }
+  if (isRefusal(routes)) return { answer: refused(routes), rule, admission, publicCost, upstreamMs: 0 }
+  const { params, span } = checked
+  const decided: Decided = { row, method: call.method, params, span, routes }
+  const charge = { rule, admission, publicCost }
+  try {
+    const answer = fulfil(decided)
+    if (answer instanceof Promise) return late(answer, charge, context)
+    return { answer, rule, admission, publicCost, upstreamMs: 0 }
+  } catch (error) {
+    return { answer: bug(error, context), rule, admission, publicCost, upstreamMs: 0 }
+  }
+}
+
+/** An answer that took a node's time, where the gateway does not give it itself. */
+async function late<A>(
+  coming: Promise<A>,
+  { rule, admission, publicCost }: { rule: Rule; admission: Admission | null; publicCost: number },
+  context: Context,
+): Promise<Passed<A | WholeAnswer>> {
   const begin = performance.now()
-  const decided: Decided = { row, method: call.method, ...checked, routes }
-  const answer = await fulfil(decided).catch(bug(context))
-  return { ...charge, answer, upstreamMs: rule.answer === null ? performance.now() - begin : 0 }
+  let answer: A | WholeAnswer
+  try {
+    answer = await coming
+  } catch (error) {
+    answer = bug(error, context)
+  }
+  const upstreamMs = rule.answer === null ? performance.now() - begin : 0
+  return { answer, rule, admission, publicCost, upstreamMs }
+}
+
+async function manage(call: Call, caller: Caller, context: Context): Promise<Passed<WholeAnswer>> {
+  try {
+    return over(await serve(call, caller, context), null)
+  } catch (error) {
+    return over(bug(error, context), null)
+  }
 }
 
 function over(answer: WholeAnswer, rule: Rule | null): Passed<WholeAnswer> {
@@ -70,9 +103,7 @@ function admit(rule: Rule, { payer, plan, address }: Caller, { live }: Context):
 }
 
 /** Whatever throws is a bug of ours: the client gets `internal`, the operator the stack. */
-function bug({ live, requestId }: Context): (error: unknown) => WholeAnswer {
-  return error => {
-    live.observer.bug(error, requestId)
-    return refused(refuse('internal'))
-  }
+function bug(error: unknown, { live, requestId }: Context): WholeAnswer {
+  live.observer.bug(error, requestId)
+  return refused(refuse('internal'))
 }

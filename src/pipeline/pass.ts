@@ -11,22 +11,19 @@ import { fulfil } from './fulfil.ts'
 import type { ReplyMode } from './request.ts'
 import { walk } from './line.ts'
 import type { Passed } from './line.ts'
+import { then } from './soon.ts'
+import type { Soon } from './soon.ts'
 
 /** Walks one item down the line. */
-export async function pass(
-  item: Call | BadCall,
-  caller: Caller,
-  mode: ReplyMode,
-  context: Context,
-): Promise<Passed> {
+export function pass(item: Call | BadCall, caller: Caller, mode: ReplyMode, context: Context): Soon<Passed> {
   if (isBad(item)) return passRefusal(item.refusal)
   // The rules of a verbatim network name verbs and paths, which are no JSON-RPC methods.
   if (caller.network.family === 'http' && !context.live.management.has(item.method))
     return passRefusal(
       refuse('method_not_found', 'Only service_* methods are called here: send others to their path'),
     )
-  const walked = await walk(item, caller, context, decided => fulfil(decided, caller, mode, context))
-  return seal(walked, caller, context)
+  const walked = walk(item, caller, context, decided => fulfil(decided, caller, mode, context))
+  return then(walked, passed => seal(passed, caller, context))
 }
 
 /** An item that is refused without a look at its method. */

@@ -8,8 +8,8 @@ export interface Handling {
   /** Where it stands; ours. */
   at: number
   readonly cutShort: () => void
-  /** When it is over. */
-  readonly over: Promise<void>
+  /** Who waits for its end. */
+  waiting: (() => void)[] | null
 }
 
 /** Holds messages from their begin to their end. */
@@ -22,8 +22,8 @@ export class UnderWay {
   }
 
   /** Keeps a message until `remove`. */
-  add(cutShort: () => void, over: Promise<void>): Handling {
-    const message = { at: this.#messages.length, cutShort, over }
+  add(cutShort: () => void): Handling {
+    const message: Handling = { at: this.#messages.length, cutShort, waiting: null }
     this.#messages.push(message)
     return message
   }
@@ -34,6 +34,7 @@ export class UnderWay {
       this.#messages[message.at] = last
       last.at = message.at
     }
+    if (message.waiting !== null) for (const resolve of message.waiting) resolve()
     if (this.#messages.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -44,7 +45,15 @@ export class UnderWay {
 
   /** Resolves when the messages of now are over. */
   allOver(): Promise<unknown> {
-    return Promise.all(this.#messages.map(({ over }) => over))
+    return Promise.all(
+      this.#messages.map(
+        message =>
+          new Promise<void>(resolve => {
+            message.waiting ??= []
+            message.waiting.push(resolve)
+          }),
+      ),
+    )
   }
 
   /** Resolves when there is no message. */

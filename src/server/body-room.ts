@@ -3,14 +3,6 @@
 /** Bytes of each body that are not counted. */
 const SHORT = 64 * 1024
 
-/** What one body holds. */
-export interface Hold {
-  /** Takes so many bytes more; false when there is no room for them. */
-  grow(bytes: number): boolean
-  /** Gives everything back. */
-  release(): void
-}
-
 /** Counts what is held; lives as long as the listener. */
 export class BodyRoom {
   readonly #limit: () => number
@@ -23,21 +15,45 @@ export class BodyRoom {
 
   /** Begins with a body. */
   hold(): Hold {
-    let size = 0
-    let counted = 0
-    return {
-      grow: bytes => {
-        size += bytes
-        const more = Math.max(0, size - SHORT) - counted
-        if (this.#held + more > this.#limit()) return false
-        counted += more
-        this.#held += more
-        return true
-      },
-      release: () => {
-        this.#held -= counted
-        counted = 0
-      },
-    }
+    return new Hold(this)
+  }
+
+  /** Takes bytes beyond the short part of a body; false when there is no room for them. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.#limit()) return false
+    this.#held += bytes
+    return true
+  }
+
+  /** Gives them back. */
+  giveBack(bytes: number): void {
+    this.#held -= bytes
+  }
+}
+
+/** What one body holds. */
+export class Hold {
+  readonly #room: BodyRoom
+  #size = 0
+  #counted = 0
+
+  constructor(room: BodyRoom) {
+    this.#room = room
+  }
+
+  /** Takes so many bytes more; false when there is no room for them. */
+  grow(bytes: number): boolean {
+    this.#size += bytes
+    if (this.#size <= SHORT) return true
+    const more = this.#size - SHORT - this.#counted
+    if (!this.#room.take(more)) return false
+    this.#counted += more
+    return true
+  }
+
+  /** Gives everything back. */
+  release(): void {
+    if (this.#counted > 0) this.#room.giveBack(this.#counted)
+    this.#counted = 0
   }
 }

@@ -5,11 +5,16 @@ import { invite } from './invite.ts'
 /** Why there is no body. */
 export type NoBody = 'too_large' | 'no_room' | 'gone'
 
-/** The whole body, or why there is none. Stops reading as soon as the bound is passed, or `grow` finds no room for a piece. */
+/** Where the bytes of a body are counted; says whether there is room for more. */
+export interface Holder {
+  grow(bytes: number): boolean
+}
+
+/** The whole body, or why there is none. Stops reading as soon as the bound is passed, or `holder` has no room for a piece. */
 export function readBody(
   request: IncomingMessage,
   limit: number,
-  grow: (bytes: number) => boolean = () => true,
+  holder: Holder | null = null,
 ): Promise<Buffer | NoBody> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too_large')
   invite(request)
@@ -18,7 +23,7 @@ export function readBody(
     let size = 0
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= limit && grow(chunk.length)) {
+      if (size <= limit && holder?.grow(chunk.length) !== false) {
         chunks.push(chunk)
         return
       }

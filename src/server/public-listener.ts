@@ -67,6 +67,14 @@ export function makePublicListener(
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      await handleRequest(request, response, options)
+    } catch (error) {
+      gateway.live.observer.bug(error, 'listener')
+      response.destroy()
+    }
+  }
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
     // A client that resets its connection is no error of ours.
@@ -77,10 +85,7 @@ export function makePublicListener(
         refuseFault(visitOf(request, response, gateway), fault, gateway)
         return
       }
-      void handleRequest(request, response, options).catch((error: unknown) => {
-        gateway.live.observer.bug(error, 'listener')
-        response.destroy()
-      })
+      void serve(request, response)
     })
   }
   server.on('request', enter)

@@ -7,6 +7,7 @@ import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import { columnOf } from '../pipeline/caller.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
+import type { Soon } from '../pipeline/soon.ts'
 import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import { isJson, readBody } from './body.ts'
@@ -49,13 +50,13 @@ export function visitOf(request: IncomingMessage, response: ServerResponse, gate
 }
 
 /** Handles one request of the public listener. */
-export async function handleRequest(
+export function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { gateway, dashboard, address, bodies, verbatim }: RpcOptions,
-): Promise<void> {
+  options: RpcOptions,
+): Soon<void> {
   if (isEnding(request)) return
-  const { snapshot } = gateway
+  const { gateway, dashboard, address, verbatim } = options
   const visit = visitOf(request, response, gateway)
   const fault = headFault(request)
   if (fault !== null) {
@@ -66,55 +67,53 @@ export async function handleRequest(
   const page = asked.kind === 'page' ? dashboard(asked.path) : null
   if (page !== null) {
     const { requestId } = visit
-    await page({
+    return page({
       ...{ request, response, requestId },
       refused: reason => {
         gateway.live.observer.refused(reason)
       },
     })
-    return
   }
   const target = callsOnly(asked)
   if (isRefusal(target)) {
     refuseEarly(visit, target, 'evm', gateway)
     return
   }
-  if (target.path !== '') {
-    await verbatim(visit, target)
-    return
-  }
-  const column = columnOf(target.network)
+  if (target.path !== '') return verbatim(visit, target)
   if (request.method === 'OPTIONS') {
     answerPreflight(visit, ['POST'])
     return
   }
+  const column = columnOf(target.network)
   if (request.method !== 'POST') {
     refuseEarly(visit, refuse('method_not_allowed'), column, gateway)
     return
   }
-  const visitor = {
-    origin: request.headers.origin,
-    transport: 'http',
-    session: null,
-    ...address(request),
-  } as const
-  const caller = gateway.admit({ ...target, ...visitor })
-  const refusal = isRefusal(caller) ? caller : checkMedia(request)
-  if (refusal !== null) {
-    refuseEarly(visit, refusal, column, gateway)
+  const from = address(request)
+  const caller = gateway.admit(visitorOf(request, target, from))
+  const refusal = isRefusal(caller) ? caller : (checkMedia(request) ?? checkRoom(gateway))
+  if (isRefusal(caller) || refusal !== null) {
+    refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
     return
   }
-  if (gateway.isFull) {
-    refuseEarly(visit, refuse('overloaded'), column, gateway)
-    return
-  }
+  return serveBody(visit, from, caller, options)
+}
+
+/** Reads the body and hands it to the pipeline. */
+async function serveBody(
+  visit: Visit,
+  from: ClientAddress,
+  caller: Caller,
+  { gateway, bodies }: RpcOptions,
+): Promise<void> {
+  const { snapshot } = gateway
   const hold = bodies.hold()
   try {
-    const body = await readBody(request, snapshot.gateway.limits.body, bytes => hold.grow(bytes))
+    const body = await readBody(visit.request, snapshot.gateway.limits.body, hold)
     if (body === 'gone') return
     // A body may be long on its way: it is served by what the configuration says when it is here.
-    const now = gateway.snapshot === snapshot ? caller : admitAgain(request, visitor, gateway)
-    if (isRefusal(now)) refuseEarly(visit, now, column, gateway)
+    const now = gateway.snapshot === snapshot ? caller : admitAgain(visit.request, from, gateway)
+    if (isRefusal(now)) refuseEarly(visit, now, columnOf(caller.network), gateway)
     else await handleBody(visit, body, now, gateway)
   } finally {
     hold.release()
@@ -146,21 +145,30 @@ function checkMedia(request: IncomingMessage): Refusal | null {
   return isJson(type) && encoding === undefined ? null : refuse('unsupported_media_type')
 }
 
-function admitAgain(
-  request: IncomingMessage,
-  visitor: Omit<Visitor, 'network' | 'key'>,
-  gateway: Gateway,
-): Caller | Refusal {
-  const target = readTarget(request, gateway)
-  return isRefusal(target) ? target : gateway.admit({ ...target, ...visitor })
+function checkRoom(gateway: Gateway): Refusal | null {
+  return gateway.isFull ? refuse('overloaded') : null
 }
 
-async function handleBody(
+function visitorOf(
+  request: IncomingMessage,
+  { network, key }: RpcTarget,
+  { address, limitAddress }: ClientAddress,
+): Visitor {
+  const { origin } = request.headers
+  return { network, key, address, limitAddress, origin, transport: 'http', session: null }
+}
+
+function admitAgain(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
+  const target = readTarget(request, gateway)
+  return isRefusal(target) ? target : gateway.admit(visitorOf(request, target, from))
+}
+
+function handleBody(
   visit: Visit,
   body: Buffer | 'too_large' | 'no_room',
   caller: Caller,
   gateway: Gateway,
-): Promise<void> {
+): Soon<void> {
   const { response, requestId, cors } = visit
   if (body === 'no_room') {
     refuseEarly(visit, refuse('overloaded'), columnOf(caller.network), gateway)
@@ -173,7 +181,7 @@ async function handleBody(
     return
   }
   const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }))
-  await gateway.handle(body, caller, sink, requestId)
+  return gateway.handle(body, caller, sink, requestId)
 }
 
 /** Answers OPTIONS: costs nothing, asks for no key. */

@@ -16,8 +16,16 @@ export type Target =
 
 const NOTHING: Target = { kind: 'nothing' }
 
+/** The last header and its name: most of the time the next request has the same. */
+let last = { header: '', name: '' }
+
 /** The host name of a Host header: lower case, without port and one trailing dot. */
 export function hostName(header: string): string {
+  if (header !== last.header) last = { header, name: readHostName(header) }
+  return last.name
+}
+
+function readHostName(header: string): string {
   const name = header.toLowerCase().replace(/:\d*$/, '')
   return name.endsWith('.') ? name.slice(0, -1) : name
 }
@@ -31,6 +39,8 @@ export interface Asked {
 
 /** Splits a request target: in the absolute form its host counts, whatever Host says (RFC 9112, section 3.2.2). */
 export function askedFor(hostHeader: string, target: string): Asked {
+  // Nearly every target is a path.
+  if (target.startsWith('/')) return { host: hostHeader, url: target }
   const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? []
   if (authority === undefined) return { host: hostHeader, url: target }
   return { host: authority, url: rest.startsWith('/') ? rest : `/${rest}` }

@@ -9,7 +9,10 @@ const unusedOf = new WeakMap<Server, Map<string, Socket>>()
 export function watchUnused(server: Server): void {
   const unused = new Map<string, Socket>()
   unusedOf.set(server, unused)
+  const used = new WeakSet<Socket>()
   const use = ({ socket }: IncomingMessage): void => {
+    if (used.has(socket)) return
+    used.add(socket)
     unused.delete(peerOf(socket))
   }
   server.on('connection', socket => {

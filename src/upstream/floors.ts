@@ -3,19 +3,22 @@ import { LRUCache } from 'lru-cache'
 import { settledFrom } from './scale.ts'
 import type { Scale } from './scale.ts'
 
-/** Endpoints remembered, and milliseconds after which a floor yields. */
-const KEPT = 50_000
+/** Endpoints remembered of a network, and milliseconds after which a floor yields. */
+const KEPT = 20_000
 const YIELDS_AFTER = 5_000
 
 /** Newest blocks shown, by endpoint, network and scale. */
 export class Floors {
-  readonly #shown = new LRUCache<string, number>({ max: KEPT, ttl: YIELDS_AFTER })
+  /** By network and scale; made with the first block shown there. */
+  readonly #shown = new Map<string, Map<Scale, LRUCache<string, number>>>()
 
   /** The block below which nothing should be served to `reader` now; null when there is none. */
   of(reader: string, network: string, scale: Scale = 'head'): number | null {
+    const scales = this.#shown.get(network)
+    if (scales === undefined) return null
     let floor: number | null = null
     for (const other of settledFrom(scale)) {
-      const shown = this.#shown.get(keyOf(reader, network, other))
+      const shown = scales.get(other)?.get(reader)
       if (shown !== undefined && shown > (floor ?? -1)) floor = shown
     }
     return floor
@@ -23,11 +26,15 @@ export class Floors {
 
   /** A block number was shown. */
   show(reader: string, network: string, head: number, scale: Scale = 'head'): void {
-    const key = keyOf(reader, network, scale)
-    if (head >= (this.#shown.get(key) ?? 0)) this.#shown.set(key, head)
+    let scales = this.#shown.get(network)
+    if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, LRUCache<string, number>>()))
+    let readers = scales.get(scale)
+    if (readers === undefined) scales.set(scale, (readers = makeReaders()))
+    if (head >= (readers.get(reader) ?? 0)) readers.set(reader, head)
   }
 }
 
-function keyOf(reader: string, network: string, scale: Scale): string {
-  return `${network} ${scale} ${reader}`
+function makeReaders(): LRUCache<string, number> {
+  // Bounded by size, not by `max`, which takes its memory in advance.
+  return new LRUCache({ maxSize: KEPT, sizeCalculation: () => 1, ttl: YIELDS_AFTER })
 }

@@ -1,8 +1,9 @@
 /** How long a route takes to answer, in milliseconds. */
 
 const KEPT = 128
-/** Samples between two sortings. */
-const REFRESH = 16
+/** Samples between two sortings: first the one number, from `KEPT` on the other. */
+const REFRESH_EARLY = 16
+const REFRESH = 64
 /** Share of the newest sample in the moving average. */
 const WEIGHT = 0.1
 
@@ -13,15 +14,15 @@ export class Latency {
   /** Quantiles of the last answers; null until there are enough to say. */
   p95: number | null = null
   p99: number | null = null
-  readonly #samples: number[] = []
+  readonly #samples = new Float64Array(KEPT)
   #next = 0
 
   add(ms: number): void {
     this.average += (ms - this.average) * (this.average === 0 ? 1 : WEIGHT)
     this.#samples[this.#next % KEPT] = ms
     this.#next += 1
-    if (this.#next % REFRESH !== 0) return
-    const sorted = this.#samples.toSorted((a, b) => a - b)
+    if (this.#next % (this.#next < KEPT ? REFRESH_EARLY : REFRESH) !== 0) return
+    const sorted = this.#samples.slice(0, this.#next).sort()
     this.p95 = sorted[Math.floor(sorted.length * 0.95)] ?? null
     this.p99 = sorted[Math.floor(sorted.length * 0.99)] ?? null
   }

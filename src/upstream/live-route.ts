@@ -110,16 +110,23 @@ export class LiveRoute {
   }
 
   /** Sends one call and says what came of it; keeps its health up to date. `now` gives milliseconds. */
-  async ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
-    const begin = performance.now()
-    const over = asked.heavy ? null : this.#outstanding.begin(now())
-    const exchange = await this.exchange(asked.body, limits)
-    if (over !== null) this.#outstanding.end(over)
-    const verdict = judge(exchange, asked.id, this.#family)
-    if (this.#family === 'solana' && verdict.kind === 'setback' && verdict.why === 'syncing')
-      this.isBehind(verdict.answer)
-    this.#learn(verdict, asked.heavy ? null : performance.now() - begin, now)
-    return verdict
+  ask({ body, id, heavy }: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      const begin = performance.now()
+      const over = heavy ? null : this.#outstanding.begin(now())
+      this.#post(body, limits, exchange => {
+        if (over !== null) this.#outstanding.end(over)
+        try {
+          const verdict = judge(exchange, id, this.#family)
+          if (this.#family === 'solana' && verdict.kind === 'setback' && verdict.why === 'syncing')
+            this.isBehind(verdict.answer)
+          this.#learn(verdict, heavy ? null : performance.now() - begin, now)
+          resolve(verdict)
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
+        }
+      })
+    })
   }
 
   /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
@@ -172,8 +179,14 @@ export class LiveRoute {
 
   /** Sends one request body and waits for the reply, or for what broke it. */
   exchange(body: Raw, limits: ExchangeLimits): Promise<Exchange> {
+    return new Promise(resolve => {
+      this.#post(body, limits, resolve)
+    })
+  }
+
+  #post(body: Raw, limits: ExchangeLimits, done: (exchange: Exchange) => void): void {
     const { path, headers } = this.#target
-    return this.#dispatch({ path, method: 'POST', headers, body: Buffer.from(body, 'latin1') }, limits)
+    this.#dispatch({ path, method: 'POST', headers, body: Buffer.from(body, 'latin1') }, limits, done)
   }
 
   /** Fetches a path below the route's URL, for questions of our own. */
@@ -181,22 +194,26 @@ export class LiveRoute {
     const [base = '', query] = this.#target.path.split('?', 2)
     const whole = base.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
     const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
-    return this.#dispatch({ path: whole, method: 'GET', headers: this.#target.headers }, limits)
+    return new Promise(resolve => {
+      this.#dispatch({ path: whole, method: 'GET', headers: this.#target.headers }, limits, resolve)
+    })
   }
 
-  #dispatch(request: Omit<Dispatcher.DispatchOptions, 'origin'>, limits: ExchangeLimits): Promise<Exchange> {
+  #dispatch(
+    request: Omit<Dispatcher.DispatchOptions, 'origin'>,
+    limits: ExchangeLimits,
+    done: (exchange: Exchange) => void,
+  ): void {
     this.room.enter()
-    return new Promise(resolve => {
-      const collector = new Collector(limits, exchange => {
-        this.room.leave()
-        resolve(exchange)
-      })
-      const fresh = this.#pool === null
-      this.#pool ??= this.#open()
-      this.#pool.dispatch(request, collector)
-      // Chosen while it still served: its last call.
-      if (fresh && this.#closed) void this.#pool.close()
+    const collector = new Collector(limits, exchange => {
+      this.room.leave()
+      done(exchange)
     })
+    const fresh = this.#pool === null
+    this.#pool ??= this.#open()
+    this.#pool.dispatch(request, collector)
+    // Chosen while it still served: its last call.
+    if (fresh && this.#closed) void this.#pool.close()
   }
 
   /** Waits for calls in flight, then closes the connections. */

@@ -55,6 +55,8 @@ export function contenders(
   now: number,
 ): Contenders {
   const usable = able.filter(({ live }) => live.fault === null && !live.coolDown.isActive(now))
+  // The only one is taken whatever its state: see below.
+  if (usable.length === 1) return usable[0]!.live.room.fits(now) ? usable : 'full'
   const current = freshest(usable, need, isLagging)
   const healthy = current.filter(({ live }) => isHealthy(live, need, now))
   // The last route is never shut out: better a call that may fail than one that surely does.

@@ -1,6 +1,7 @@
 /** The meter: what an account may still use, what a call is charged, and what the ledger learns of it. */
 import { LRUCache } from 'lru-cache'
 import type { Plan } from '../snapshot/types.ts'
+import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { AccountMeter } from './account-meter.ts'
@@ -74,7 +75,7 @@ export class Meter {
     const limited = this.#takeRates(payer, meter, cost, now)
     if (limited !== null) return limited
     const admission = this.#charge(payer, meter, method, cost, now, true)
-    if ('reason' in admission) this.#returnRates(payer, meter, cost)
+    if (isRefusal(admission)) this.#returnRates(payer, meter, cost)
     return admission
   }
 
