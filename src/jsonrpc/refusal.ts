@@ -44,20 +44,15 @@ export function statusOf(refusal: Refusal, column: CodeColumn = 'evm'): number {
 export function encodeRefusal(refusal: Refusal, id: Raw, column: CodeColumn, requestId: string): Raw {
   const row = refusalTable[refusal.reason]
   const code = column === 'evm' ? row.evm : column === 'solana' ? row.solana : (row.http ?? row.status)
-  const data = { reason: refusal.reason, requestId, ...refusal.data }
-  return encodeError(id, { code, message: refusal.message, data })
+  // Reasons and request ids hold nothing that JSON escapes.
+  const data = `{"reason":"${refusal.reason}","requestId":"${requestId}"${membersOf(refusal.data)}}`
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${rawJson(refusal.message)},"data":${data}}}`
 }
 
-/** A JSON-RPC error response of ours. */
-export function encodeError(
-  id: Raw,
-  error: {
-    readonly code: number
-    readonly message: string
-    readonly data?: Readonly<Record<string, unknown>>
-  },
-): Raw {
-  return `{"jsonrpc":"2.0","id":${id},"error":${rawJson(error)}}`
+/** The members of an object as they follow others; nothing for an empty one. */
+function membersOf(data: Refusal['data']): Raw {
+  const json = data === NO_DATA ? '{}' : rawJson(data)
+  return json === '{}' ? '' : `,${json.slice(1, -1)}`
 }
 
 /** A JSON-RPC success response around raw bytes. */

@@ -34,11 +34,15 @@ export interface ExchangeLimits {
   readonly signal: AbortSignal | null
 }
 
+/** Milliseconds that an open reply may be silent while the client reads. */
+const SILENCE = 60_000
+
 /** Collects a reply for one request; undici calls it. */
 export class Collector implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
   readonly #resolve: (exchange: Exchange) => void
-  readonly #timer: NodeJS.Timeout
+  /** For the attempt, and once the reply is open for its silence. */
+  #timer: NodeJS.Timeout
   readonly #onAbort = (): void => {
     this.break('aborted')
   }
@@ -79,6 +83,7 @@ export class Collector implements Dispatcher.DispatchHandler {
       return
     }
     if (this.#tail !== null) {
+      this.#timer.refresh()
       if (!this.#tail.push(chunk)) controller.pause()
       return
     }
@@ -87,16 +92,17 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#tail !== null) this.#tail.push(null)
-    else if (!this.#done) {
-      const { status, body } = { status: this.#status, body: this.#take().toString('latin1') }
-      this.#finish({ kind: 'whole', status, retryAfter: this.#retryAfter, body })
+    if (this.#tail !== null) {
+      clearTimeout(this.#timer)
+      this.#tail.push(null)
+    } else if (!this.#done) {
+      const body = this.#take().toString('latin1')
+      this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body })
     }
   }
 
-  onResponseError(_: Dispatcher.DispatchController | null, error: Error & { code?: string }): void {
-    const timedOut = error.code === 'UND_ERR_HEADERS_TIMEOUT' || error.code === 'UND_ERR_BODY_TIMEOUT'
-    this.break(this.#controller === null ? 'unreachable' : timedOut ? 'timeout' : 'reset')
+  onResponseError(): void {
+    this.break(this.#controller === null ? 'unreachable' : 'reset')
   }
 
   /** Ends the exchange early. */
@@ -113,11 +119,16 @@ export class Collector implements Dispatcher.DispatchHandler {
         if (controller.paused) controller.resume()
       },
       destroy: (error, done) => {
+        clearTimeout(this.#timer)
         if (!controller.aborted) controller.abort(error ?? new Error('the client left'))
         done(error)
       },
     })
     this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail: this.#tail })
+    this.#timer = setTimeout(() => {
+      if (controller.paused) this.#timer.refresh()
+      else this.break('timeout')
+    }, SILENCE)
   }
 
   #take(): Buffer {

@@ -1,5 +1,4 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
-import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
@@ -7,6 +6,7 @@ import type { Reply } from '../jsonrpc/reply.ts'
 import type { Family, Route } from '../snapshot/types.ts'
 import { Breaker } from './breaker.ts'
 import { CoolDown } from './cool-down.ts'
+import { Connections } from './connections.ts'
 import { Collector } from './exchange.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { Latency } from './latency.ts'
@@ -22,10 +22,6 @@ import { Hop } from './verbatim/hop.ts'
 import { judgeHead } from './verbatim/judge.ts'
 import type { Passage, ReplyHead } from './verbatim/passage.ts'
 
-/** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
-const POOL_IDLE = 4_000
-/** Age in milliseconds after which connections are made anew, so that DNS changes are seen. */
-const POOL_AGE = 600_000
 /** Connections to an upstream whose route sets no limit. */
 const CONNECTIONS = 256
 /** Bytes of an answer to a question of our own. */
@@ -65,12 +61,8 @@ export class LiveRoute {
   identified = false
   readonly #outstanding = new Outstanding()
   readonly #target: RequestTarget
-  readonly #connectTimeout: number
-  readonly #connections: number
+  readonly #connections: Connections
   readonly #family: Family
-  /** Opened by the first call: thousands of routes may be named at once. */
-  #pool: Pool | null = null
-  #closed = false
   readonly #openHop: () => Hop
   #hop: Hop | null = null
 
@@ -78,9 +70,13 @@ export class LiveRoute {
     this.id = route.id
     this.room = new Room(route.limits)
     this.#target = requestTarget(route)
-    this.#connectTimeout = connectTimeout
     this.#family = family
-    this.#connections = route.limits.inFlight ?? CONNECTIONS
+    const { origin } = this.#target
+    this.#connections = new Connections({
+      origin,
+      most: route.limits.inFlight ?? CONNECTIONS,
+      connectTimeout,
+    })
     this.#openHop = () => new Hop(route, connectTimeout)
   }
 
@@ -209,36 +205,17 @@ export class LiveRoute {
       this.room.leave()
       done(exchange)
     })
-    const fresh = this.#pool === null
-    this.#pool ??= this.#open()
-    this.#pool.dispatch(request, collector)
-    // Chosen while it still served: its last call.
-    if (fresh && this.#closed) void this.#pool.close()
+    this.#connections.dispatch(request, collector)
   }
 
   /** Waits for calls in flight, then closes the connections. */
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#pool?.close()
+  close(): Promise<void> {
+    return this.#connections.close()
   }
 
   /** Cuts the connections. */
-  async destroy(): Promise<void> {
-    this.#closed = true
+  destroy(): Promise<void> {
     this.#hop?.destroy()
-    await this.#pool?.destroy()
-  }
-
-  #open(): Pool {
-    return new Pool(this.#target.origin, {
-      connections: this.#connections,
-      pipelining: 1,
-      keepAliveTimeout: POOL_IDLE,
-      keepAliveMaxTimeout: POOL_IDLE,
-      clientTtl: POOL_AGE,
-      connect: { timeout: this.#connectTimeout },
-      headersTimeout: 0,
-      bodyTimeout: 60_000,
-    })
+    return this.#connections.destroy()
   }
 }
