@@ -51,6 +51,11 @@ export class Hold {
     return true
   }
 
+  /** Whether there is anything to give back. */
+  get isCounted(): boolean {
+    return this.#counted > 0
+  }
+
   /** Gives everything back. */
   release(): void {
     if (this.#counted > 0) this.#room.giveBack(this.#counted)

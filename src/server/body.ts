@@ -10,35 +10,56 @@ export interface Holder {
   grow(bytes: number): boolean
 }
 
-/** The whole body, or why there is none. Stops reading as soon as the bound is passed, or `holder` has no room for a piece. */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  holder: Holder | null = null,
-): Promise<Buffer | NoBody> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too_large')
-  invite(request)
+/** The whole body, or why there is none, within a bound in bytes. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | NoBody> {
   return new Promise(resolve => {
-    const chunks: Buffer[] = []
-    let size = 0
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= limit && holder?.grow(chunk.length) !== false) {
-        chunks.push(chunk)
-        return
-      }
-      request.pause()
-      request.removeAllListeners('data')
-      resolve(size > limit ? 'too_large' : 'no_room')
-    })
-    request.on('end', () => {
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
-    })
-    request.on('close', () => {
-      resolve('gone')
-    })
+    collectBody(request, limit, null, resolve)
   })
 }
+
+/**
+ * Tells `done` once of the whole body, or why there is none. Stops reading as soon as the bound is passed, or `holder` has no room for
+ * a piece.
+ */
+export function collectBody(
+  request: IncomingMessage,
+  limit: number,
+  holder: Holder | null,
+  done: (body: Buffer | NoBody) => void,
+): void {
+  if (Number(request.headers['content-length'] ?? 0) > limit) {
+    done('too_large')
+    return
+  }
+  invite(request)
+  let first: Buffer | null = null
+  let others: Buffer[] | null = null
+  let size = 0
+  let over = false
+  const end = (body: Buffer | NoBody): void => {
+    if (over) return
+    over = true
+    done(body)
+  }
+  request.on('data', (chunk: Buffer) => {
+    if (over) return
+    size += chunk.length
+    if (size > limit || holder?.grow(chunk.length) === false) {
+      request.pause()
+      end(size > limit ? 'too_large' : 'no_room')
+    } else if (first === null) first = chunk
+    else if (others === null) others = [first, chunk]
+    else others.push(chunk)
+  })
+  request.on('end', () => {
+    end(others === null ? (first ?? EMPTY) : Buffer.concat(others))
+  })
+  request.on('close', () => {
+    end('gone')
+  })
+}
+
+const EMPTY = Buffer.alloc(0)
 
 /** Whether a Content-Type says JSON in UTF-8 and nothing else (RFC 8259, section 8.1). */
 export function isJson(contentType: string | undefined): boolean {

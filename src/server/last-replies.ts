@@ -23,7 +23,7 @@ export function watchReplies(server: Server): void {
       if (before?.headersSent === false) before.shouldKeepAlive = true
       response.shouldKeepAlive = false
     }
-    response.once('close', () => {
+    response.on('close', () => {
       replies.splice(replies.indexOf(response), 1)
       // It may have begun before the end was known, and said that its connection is kept.
       if (replies.length === 0 && watched.ending) socket.end()

@@ -19,7 +19,7 @@ import { boundConnections } from './connections.ts'
 import { refuseDetached } from './detached.ts'
 import type { HeadFault } from './head-fault.ts'
 import { awaitInvitation } from './invite.ts'
-import { handleRequest, refuseFault, visitOf } from './rpc.ts'
+import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
 import { SocketGate } from './socket-gate.ts'
 import type { Exchange } from './socket-gate.ts'
@@ -67,14 +67,6 @@ export function makePublicListener(
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    try {
-      await handleRequest(request, response, options)
-    } catch (error) {
-      gateway.live.observer.bug(error, 'listener')
-      response.destroy()
-    }
-  }
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
     // A client that resets its connection is no error of ours.
@@ -85,7 +77,7 @@ export function makePublicListener(
         refuseFault(visitOf(request, response, gateway), fault, gateway)
         return
       }
-      void serve(request, response)
+      guarded(response, gateway, () => handleRequest(request, response, options))
     })
   }
   server.on('request', enter)

@@ -10,7 +10,7 @@ import type { Caller } from '../pipeline/caller.ts'
 import type { Soon } from '../pipeline/soon.ts'
 import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
-import { isJson, readBody } from './body.ts'
+import { collectBody, isJson } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { headFault } from './head-fault.ts'
@@ -96,27 +96,41 @@ export function handleRequest(
     refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
     return
   }
-  return serveBody(visit, from, caller, options)
+  serveBody(visit, from, caller, options)
 }
 
 /** Reads the body and hands it to the pipeline. */
-async function serveBody(
-  visit: Visit,
-  from: ClientAddress,
-  caller: Caller,
-  { gateway, bodies }: RpcOptions,
-): Promise<void> {
+function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway, bodies }: RpcOptions): void {
   const { snapshot } = gateway
   const hold = bodies.hold()
-  try {
-    const body = await readBody(visit.request, snapshot.gateway.limits.body, hold)
+  collectBody(visit.request, snapshot.gateway.limits.body, hold, body => {
+    // What it holds is given back when its reply is over, however that comes.
+    if (hold.isCounted && body !== 'gone' && !visit.response.closed)
+      visit.response.on('close', () => {
+        hold.release()
+      })
+    else hold.release()
     if (body === 'gone') return
-    // A body may be long on its way: it is served by what the configuration says when it is here.
-    const now = gateway.snapshot === snapshot ? caller : admitAgain(visit.request, from, gateway)
-    if (isRefusal(now)) refuseEarly(visit, now, columnOf(caller.network), gateway)
-    else await handleBody(visit, body, now, gateway)
-  } finally {
-    hold.release()
+    guarded(visit.response, gateway, () => {
+      // A body may be long on its way: it is served by what the configuration says when it is here.
+      const now = gateway.snapshot === snapshot ? caller : admitAgain(visit.request, from, gateway)
+      if (isRefusal(now)) refuseEarly(visit, now, columnOf(caller.network), gateway)
+      else return handleBody(visit, body, now, gateway)
+    })
+  })
+}
+
+/** What throws in `work` is a bug of ours: it ends this connection, and nothing else. */
+export function guarded(response: ServerResponse, gateway: Gateway, work: () => Soon<void>): void {
+  const fail = (error: unknown): void => {
+    gateway.live.observer.bug(error, 'listener')
+    response.destroy()
+  }
+  try {
+    const over = work()
+    if (over instanceof Promise) over.catch(fail)
+  } catch (error) {
+    fail(error)
   }
 }
 

@@ -54,7 +54,7 @@ t.test('connections are kept, and made anew when they are old', async t => {
   const now = () => minutes * 60_000
   const connections = new Connections({ origin: node.origin, most: 8, connectTimeout: 1_000, now })
   const slow = ask(connections, '/held')
-  await until('the held call is there', () => node.held.length === 1)
+  await until('the held call is there', () => Promise.resolve(node.held.length === 1))
   t.match(await ask(connections, '/'), { kind: 'whole', status: 200, body: 'at once' })
   t.match(await ask(connections, '/'), { kind: 'whole' })
   t.equal(node.seen.opened, 2, 'the second call took the connection of the first')
@@ -66,16 +66,16 @@ t.test('connections are kept, and made anew when they are old', async t => {
   t.equal(node.seen.opened, 3)
   node.answer()
   t.match(await slow, { kind: 'whole', body: 'late' }, 'what was under way on an old one is answered')
-  await until('the old ones are closed', () => node.seen.open === 1)
+  await until('the old ones are closed', () => Promise.resolve(node.seen.open === 1))
   await connections.close()
-  await until('all are closed', () => node.seen.open === 0)
+  await until('all are closed', () => Promise.resolve(node.seen.open === 0))
 })
 
 t.test('closing waits for calls on old connections too; destroying does not', async t => {
   const node = await upstream(t)
   const connections = ageing(node.origin)
   const calls = [ask(connections, '/held'), ask(connections, '/held')]
-  await until('both are there', () => node.held.length === 2)
+  await until('both are there', () => Promise.resolve(node.held.length === 2))
   const closed = connections.close()
   node.answer()
   node.answer()
@@ -84,7 +84,7 @@ t.test('closing waits for calls on old connections too; destroying does not', as
 
   const cut = ageing(node.origin)
   const lost = [ask(cut, '/held'), ask(cut, '/held')]
-  await until('both are there', () => node.held.length === 2)
+  await until('both are there', () => Promise.resolve(node.held.length === 2))
   await cut.destroy()
   t.match(await Promise.all(lost), [
     { kind: 'broken', how: 'reset', sent: true },
