@@ -93,16 +93,19 @@ export class Gateway {
   }
 
   /** Knows of a message that is not answered at once, until it is. */
-  async #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
+  #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
     const message = this.#underWay.add(() => {
       refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
     })
-    try {
-      await coming
-    } catch (error) {
-      this.#cut(error, sink, context.requestId)
-    }
-    this.#underWay.remove(message)
+    return coming.then(
+      () => {
+        this.#underWay.remove(message)
+      },
+      (error: unknown) => {
+        this.#cut(error, sink, context.requestId)
+        this.#underWay.remove(message)
+      },
+    )
   }
 
   /** Whatever throws here is a bug of ours, and no reply was begun that the client could take for whole. */

@@ -43,7 +43,7 @@ function nextId(): number {
 }
 
 /** Sends the call to the candidate; the verdict is about this call, on this route. */
-export async function attempt(
+export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, signal }: AttemptOptions,
@@ -57,14 +57,17 @@ export async function attempt(
   const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
   const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes, signal }
-  let verdict = await live.ask({ body, id, heavy: rule.timeout === 'heavy' }, limits, now)
-  const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null
-  if (doubt !== null) verdict = doubted(verdict as Reply, doubt)
-  if (rule.retry === 'dedupe' && sentBefore && verdict.kind === 'error')
-    verdict = await alreadySent(verdict, request, candidate)
-  const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
-  observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
-  return { verdict, id, candidate }
+  const conclude = (verdict: Verdict): Round => {
+    const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
+    observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
+    return { verdict, id, candidate }
+  }
+  return live.ask({ body, id, heavy: rule.timeout === 'heavy' }, limits, now).then(verdict => {
+    if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
+      return alreadySent(verdict, request, candidate).then(conclude)
+    const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null
+    return conclude(doubt === null ? verdict : doubted(verdict as Reply, doubt))
+  })
 }
 
 function doubted(answer: Reply, why: Doubt): Setback {

@@ -13,6 +13,7 @@ import type { Passed } from './line.ts'
 import { pass, passRefusal } from './pass.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './sink.ts'
+import type { Soon } from './soon.ts'
 
 /** Calls of one batch that are in flight at a time. */
 const IN_FLIGHT = 32
@@ -38,18 +39,16 @@ export async function deliverBatch(
     return
   }
   const room = { bytes: context.snapshot.gateway.limits.batchReply }
-  const done = await inOrder(items, async item => {
+  const done = await inOrder(items, (item): Soon<Done> => {
     const begin = performance.now()
     const mode = { stream: false, maxBytes: room.bytes } as const
-    const passed = items.length > most ? passRefusal(tooLarge) : await pass(item, caller, mode, context)
-    const { text, fitted } = encodeItem(passed, item, caller, room, context)
-    finish(
-      fitted,
-      caller,
-      { bytesOut: text?.length ?? 0, cut: false, totalMs: performance.now() - begin },
-      context,
-    )
-    return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null }
+    const conclude = (passed: Passed): Done => {
+      const { text, fitted } = encodeItem(passed, item, caller, room, context)
+      const totalMs = performance.now() - begin
+      finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
+      return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null }
+    }
+    return items.length > most ? conclude(passRefusal(tooLarge)) : pass(item, caller, mode, context, conclude)
   })
   reply(done, caller, sink)
 }
@@ -76,7 +75,7 @@ function encodeItem(
 }
 
 /** Runs `work` over the items, a bounded number at a time; results come in the items' order. */
-async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Soon<R>): Promise<R[]> {
   const results: R[] = []
   const waiting = items.entries()
   const worker = async (): Promise<void> => {

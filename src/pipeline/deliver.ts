@@ -12,7 +12,6 @@ import { finish } from './finish.ts'
 import { pass } from './pass.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './sink.ts'
-import { then } from './soon.ts'
 import type { Soon } from './soon.ts'
 import { deliverStream } from './stream.ts'
 
@@ -36,7 +35,7 @@ function deliverSingle(item: Call | BadCall, caller: Caller, sink: Sink, context
   const mode = sink.streams
     ? ({ stream: true, maxBytes: limits.response } as const)
     : ({ stream: false, maxBytes: limits.wsReply } as const)
-  return then(pass(item, caller, mode, context), passed => {
+  return pass(item, caller, mode, context, passed => {
     const { answer } = passed
     if (answer.kind === 'stream')
       return deliverStream(answer, item.id, sink).then(({ bytesOut, cut }) => {

@@ -6,6 +6,7 @@ import type { Setback, Verdict } from '../upstream/verdict.ts'
 import { refused } from './answer.ts'
 import type { Answer } from './answer.ts'
 import { lastRefusal, tryInTurn } from './attempts.ts'
+import type { Ended } from './attempts.ts'
 import type { Context } from './context.ts'
 import { hedged } from './hedge.ts'
 import type { Round } from './attempt.ts'
@@ -17,19 +18,26 @@ export interface Forwarded {
   readonly route: string | null
 }
 
+/** How the tries of a call ended. */
+export type Ending = Ended<Exclude<Verdict, Setback>, Round>
+
 /** Sends `request` upstream until a route answers, or no more may be tried. */
-export async function forward(request: Request, mode: ReplyMode, context: Context): Promise<Forwarded> {
+export function forward(request: Request, mode: ReplyMode, context: Context): Promise<Ending> {
   const { rule } = request.row
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
   const signal = rule.timeout === 'heavy' ? context.gone() : null
   const bounds = { repeatable: rule.retry !== 'never', isGone: () => signal?.aborted === true }
-  const ended = await tryInTurn<Exclude<Verdict, Setback>, Round>(
+  return tryInTurn<Exclude<Verdict, Setback>, Round>(
     request,
     bounds,
     context,
     ({ picked, left, sentBefore, another }) =>
       hedged(picked, request, { left, mode, sentBefore, signal }, context, another),
   )
+}
+
+/** What the client is told of an ending. */
+export function forwarded(ended: Ending, context: Context): Forwarded {
   switch (ended.kind) {
     case 'answered': {
       const { id, candidate } = ended.tried

@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts'
 import type { BlockSpan } from './block.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
-import { forward } from './forward.ts'
+import { forward, forwarded } from './forward.ts'
 import type { ReplyMode } from './request.ts'
 import { healthOf } from './health.ts'
 import { localResult } from './local.ts'
@@ -36,7 +36,7 @@ export function fulfil(call: Decided, caller: Caller, mode: ReplyMode, context: 
   return askNode(call, caller, mode, context)
 }
 
-async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Promise<Answer> {
+function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Soon<Answer> {
   const { row, method, span } = call
   const { network } = caller
   const { slug, family } = network
@@ -48,8 +48,11 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   const slots = family === 'solana' ? slotRead(row, method, call.params, slug, blockhashes) : null
   const need = needOf(row.rule, span, floors.of(reader, slug, slots?.scale), slots)
   const { params, routes } = found
-  const { answer, route } = await forward({ network, row, method, params, routes, need }, mode, context)
-  if (answer.kind === 'result')
-    remember({ network, method, span, slots, reader, route, result: answer.result }, context.live)
-  return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
+  const request = { network, row, method, params, routes, need }
+  return forward(request, mode, context).then(ended => {
+    const { answer, route } = forwarded(ended, context)
+    if (answer.kind === 'result')
+      remember({ network, method, span, slots, reader, route, result: answer.result }, context.live)
+    return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
+  })
 }

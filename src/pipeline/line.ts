@@ -68,20 +68,17 @@ export function walk<A>(
 }
 
 /** An answer that took a node's time, where the gateway does not give it itself. */
-async function late<A>(
+function late<A>(
   coming: Promise<A>,
   { rule, admission, publicCost }: { rule: Rule; admission: Admission | null; publicCost: number },
   context: Context,
 ): Promise<Passed<A | WholeAnswer>> {
   const begin = performance.now()
-  let answer: A | WholeAnswer
-  try {
-    answer = await coming
-  } catch (error) {
-    answer = bug(error, context)
+  const passed = (answer: A | WholeAnswer): Passed<A | WholeAnswer> => {
+    const upstreamMs = rule.answer === null ? performance.now() - begin : 0
+    return { answer, rule, admission, publicCost, upstreamMs }
   }
-  const upstreamMs = rule.answer === null ? performance.now() - begin : 0
-  return { answer, rule, admission, publicCost, upstreamMs }
+  return coming.then(passed, (error: unknown) => passed(bug(error, context)))
 }
 
 async function manage(call: Call, caller: Caller, context: Context): Promise<Passed<WholeAnswer>> {

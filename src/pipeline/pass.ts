@@ -14,17 +14,23 @@ import type { Passed } from './line.ts'
 import { then } from './soon.ts'
 import type { Soon } from './soon.ts'
 
-/** Walks one item down the line. */
-export function pass(item: Call | BadCall, caller: Caller, mode: ReplyMode, context: Context): Soon<Passed> {
-  if (isBad(item)) return passRefusal(item.refusal)
+/** Walks one item down the line, and on to `next` when its reply may leave. */
+export function pass<R>(
+  item: Call | BadCall,
+  caller: Caller,
+  mode: ReplyMode,
+  context: Context,
+  next: (passed: Passed) => Soon<R>,
+): Soon<R> {
+  if (isBad(item)) return next(passRefusal(item.refusal))
   // The rules of a verbatim network name verbs and paths, which are no JSON-RPC methods.
   if (caller.network.family === 'http' && !context.live.management.has(item.method))
-    return passRefusal(
-      refuse('method_not_found', 'Only service_* methods are called here: send others to their path'),
-    )
+    return next(passRefusal(refuse('method_not_found', ONLY_SERVICE)))
   const walked = walk(item, caller, context, decided => fulfil(decided, caller, mode, context))
-  return then(walked, passed => seal(passed, caller, context))
+  return then(walked, passed => then(seal(passed, caller, context), next))
 }
+
+const ONLY_SERVICE = 'Only service_* methods are called here: send others to their path'
 
 /** An item that is refused without a look at its method. */
 export function passRefusal(refusal: Refusal): Passed {
