@@ -36,7 +36,16 @@ export function isBad(item: Call | BadCall): item is BadCall {
 }
 
 const NAMES = ['jsonrpc', 'id', 'method', 'params'] as const
-type Members = Partial<Record<(typeof NAMES)[number] | 'fault', Raw>>
+
+/** The members that a call has, each as it was sent. */
+class Members {
+  jsonrpc: Raw | undefined = undefined
+  id: Raw | undefined = undefined
+  method: Raw | undefined = undefined
+  params: Raw | undefined = undefined
+  /** Why two parsers could read the object differently. */
+  fault: string | undefined = undefined
+}
 
 interface Scanned {
   /** Index after the object, INVALID, TOO_DEEP or TOO_MANY. */
@@ -50,7 +59,7 @@ export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
     const end = skipValue(raw, at, maxDepth)
     return { end, item: end < 0 ? null : bad('null', 'a call is a JSON object') }
   }
-  const members: Members = {}
+  const members = new Members()
   let count = 0
   const end = walkMembers(raw, at, maxDepth, (nameAt, begin, valueEnd) => {
     keep(members, raw, nameAt, begin, valueEnd)

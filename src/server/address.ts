@@ -1,5 +1,6 @@
 /** Where a request comes from. */
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { inRange, parseRange } from '../config/address-range.ts'
 import type { AddressRange } from '../config/address-range.ts'
@@ -20,11 +21,26 @@ export function addressReader(
 ): (request: IncomingMessage) => ClientAddress {
   const ranges = trustedProxies.map(parseRange)
   return request => {
-    const peer = request.socket.remoteAddress ?? '0.0.0.0'
+    if (ranges.length === 0) return peerAddress(request.socket)
+    const peer = request.socket.remoteAddress ?? NOBODY
     const forwarded = request.headers['x-forwarded-for']
-    const hops = ranges.length > 0 && typeof forwarded === 'string' ? forwarded.split(',') : []
+    const hops = typeof forwarded === 'string' ? forwarded.split(',') : []
     return clientAddress(walkFromRight(peer, hops.slice(-MAX_HOPS), ranges))
   }
+}
+
+/** What stands for the address of a connection that is gone. */
+const NOBODY = '0.0.0.0'
+
+const addressOf = new WeakMap<Socket, ClientAddress>()
+
+/** The other end of a connection, read once. */
+function peerAddress(socket: Socket): ClientAddress {
+  const known = addressOf.get(socket)
+  if (known !== undefined) return known
+  const fresh = clientAddress(socket.remoteAddress ?? NOBODY)
+  addressOf.set(socket, fresh)
+  return fresh
 }
 
 /** The right-most address that is no trusted proxy; what stands left of it anybody can write. */

@@ -14,10 +14,11 @@ export interface ReplyHead {
 /** The headers of a reply, as name, value, name, value. */
 export function headersOf({ requestId, cors, rate }: ReplyHead): string[] {
   const headers = ['Content-Type', 'application/json', 'X-Request-Id', requestId, 'Cache-Control', 'no-store']
-  for (const part of cors) headers.push(part)
-  if (rate === null) return headers
-  headers.push('X-RateLimit-Limit', String(rate.limit), 'X-RateLimit-Remaining', String(rate.remaining))
-  headers.push('X-RateLimit-Reset', String(rate.reset))
+  if (rate !== null) {
+    headers.push('X-RateLimit-Limit', String(rate.limit), 'X-RateLimit-Remaining', String(rate.remaining))
+    headers.push('X-RateLimit-Reset', String(rate.reset))
+  }
+  headers.push(...cors)
   return headers
 }
 

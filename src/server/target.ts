@@ -62,13 +62,14 @@ export function findTarget(hostHeader: string, url: string, snapshot: Snapshot):
 }
 
 const PREFIX = '/v1/rpc'
+const DOOR = `${PREFIX}/`
 
 /** `/v1/rpc/<key>` with one trailing slash at most; an absent key is an empty one. */
 function rpcTarget(network: Network, path: string, query: string): Target {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
   if (trimmed === PREFIX) return { kind: 'rpc', network, key: '', path: '', query }
-  if (!trimmed.startsWith(`${PREFIX}/`)) return NOTHING
-  const key = trimmed.slice(PREFIX.length + 1)
+  if (!trimmed.startsWith(DOOR)) return NOTHING
+  const key = trimmed.slice(DOOR.length)
   const end = key.indexOf('/')
   if (end < 0) return { kind: 'rpc', network, key, path: '', query }
   if (network.family !== 'http') return NOTHING
