@@ -14,6 +14,8 @@ const MAX_ATTEMPTS = 3
 const WAIT_FOR_ROOM = 1_000
 const LOOK_EVERY = 20
 
+const NONE: readonly string[] = []
+
 /** What is looked for: a route that answers. */
 export interface Wanted {
   readonly network: Network
@@ -68,7 +70,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   const deadline = performance.now() + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
   budget.call(now())
-  const tried = new Set<string>()
+  let tried: readonly string[] = NONE
   const setbacks: Setback[] = []
   while (setbacks.length < MAX_ATTEMPTS) {
     const last = setbacks.at(-1)
@@ -78,11 +80,11 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (picked === 'full') return { kind: 'full' }
     const left = deadline - performance.now()
     if (picked === 'none' || left <= 0) break
-    tried.add(picked.route.id)
+    tried = [...tried, picked.route.id]
     const sentBefore = setbacks.length > 0 && setbacks.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
       const second = budget.take(now()) ? pickNow(wanted, tried, undefined, context) : 'none'
-      if (typeof second !== 'string') tried.add(second.route.id)
+      if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }
     const round = await tryOne({ picked, left, sentBefore, another })
@@ -90,7 +92,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (!isSetback(verdict)) return { kind: 'answered', verdict, tried: round }
     if (isGone()) return { kind: 'abandoned' }
     setbacks.push(verdict)
-    if (isStaleConnection(verdict, setbacks)) tried.delete(candidate.route.id)
+    if (isStaleConnection(verdict, setbacks)) tried = tried.filter(id => id !== candidate.route.id)
   }
   return { kind: 'failed', setbacks }
 }
@@ -129,7 +131,7 @@ function isStaleConnection({ why }: Setback, setbacks: readonly Setback[]): bool
 /** The route for the next attempt once one has room; waits a little for that. */
 async function waitForRoom(
   wanted: Wanted,
-  tried: ReadonlySet<string>,
+  tried: readonly string[],
   last: Setback | undefined,
   context: Context,
 ): Promise<Picked> {
@@ -144,10 +146,10 @@ async function waitForRoom(
 /** The route for the next attempt. After missing state only an archive helps. */
 function pickNow(
   { network, row, routes, need }: Wanted,
-  tried: ReadonlySet<string>,
+  tried: readonly string[],
   last: Setback | undefined,
   { live: { upstreams, now } }: Context,
 ): Picked {
-  const archive = last?.why === 'missing_state' ? row.archive.filter(id => !tried.has(id)) : []
+  const archive = last?.why === 'missing_state' ? row.archive.filter(id => !tried.includes(id)) : []
   return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, now())
 }

@@ -98,16 +98,10 @@ export class Upstreams {
     return network.routes.flatMap(({ id }) => this.get(id) ?? [])
   }
 
-  /** The best route for the next attempt, among those of `ids` that `tried` does not hold. */
-  pick(
-    network: Network,
-    ids: readonly string[],
-    tried: ReadonlySet<string>,
-    need: Need,
-    now: number,
-  ): Picked {
+  /** The best route for the next attempt, among those of `ids` that are not among `tried`. */
+  pick(network: Network, ids: readonly string[], tried: readonly string[], need: Need, now: number): Picked {
     const all = this.#candidates(network, ids)
-    const able = tried.size === 0 ? all : all.filter(({ route }) => !tried.has(route.id))
+    const able = tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
     return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
   }
 
