@@ -1,5 +1,5 @@
 /** Heads do not go back for one endpoint: what it was shown is a floor for its next reads of the newest block. */
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import { settledFrom } from './scale.ts'
 import type { Scale } from './scale.ts'
 
@@ -9,7 +9,7 @@ const YIELDS_AFTER = 5_000
 
 /** Newest blocks shown, by endpoint, network and scale. */
 export class Floors {
-  readonly #shown = new LRUCache<string, number>({ max: KEPT, ttl: YIELDS_AFTER })
+  readonly #shown = new BoundedCache<number>(KEPT, { ttl: YIELDS_AFTER })
 
   /** The block below which nothing should be served to `reader` now; null when there is none. */
   of(reader: string, network: string, scale: Scale = 'head'): number | null {
