@@ -15,15 +15,15 @@ const target = join(root, 'dist')
 /** What the built program has in place of a file. */
 const replaced: Plugin = {
   name: 'replaced',
-  setup({ onLoad, onResolve }) {
-    onLoad({ filter: /[\\/]src[\\/]config[\\/]validators\.ts$/ }, () => ({
+  setup(program) {
+    program.onLoad({ filter: /[\\/]src[\\/]config[\\/]validators\.ts$/ }, () => ({
       contents: validatorsModule(),
       resolveDir: root,
       loader: 'js',
     }))
     // Of undici the program uses pools alone; its other half would be loaded at every start.
-    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'part' }))
-    onLoad({ filter: /^undici$/, namespace: 'part' }, () => ({
+    program.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'part' }))
+    program.onLoad({ filter: /^undici$/, namespace: 'part' }, () => ({
       contents: `export { default as Pool } from 'undici/lib/dispatcher/pool.js'`,
       resolveDir: root,
     }))

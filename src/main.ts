@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** argv → command. */
-import { setFlagsFromString } from 'node:v8'
 import { UsageError } from './commands/command.ts'
 import type { Command, Io } from './commands/command.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
+import { optimizeLate } from './optimizing.ts'
 import { version } from './version.ts'
 
 interface Entry {
@@ -52,9 +52,6 @@ const commands: Readonly<Record<string, Entry>> = {
   },
 }
 
-/** Bytes of code that run before V8 optimizes a function, about eight times as many as its own choice. */
-const PATIENCE_OF_COMMANDS = 1_000_000
-
 const io: Io = {
   out: text => {
     process.stdout.write(`${text}\n`)
@@ -90,8 +87,7 @@ async function runCommand(name: string, rest: readonly string[]): Promise<number
     io.err(`tollgate: there is no command "${name}"; tollgate --help lists them`)
     return 2
   }
-  // Most of what a small command would have optimized it never runs again: a third of its CPU.
-  if (entry.stays !== true) setFlagsFromString(`--interrupt-budget=${PATIENCE_OF_COMMANDS}`)
+  if (entry.stays !== true) optimizeLate()
   const command = await entry.load()
   if (rest.includes('--help') || rest.includes('-h')) {
     io.out(command.usage)

@@ -8,7 +8,7 @@ export type Lifetime = Pick<
 >
 
 /** A cache of at most `most` entries. Its memory grows as it fills: with `max`, lru-cache would take all of it at the start. */
-export class BoundedCache<V extends NonNullable<unknown>> extends LRUCache<string, V> {
+export class BoundedCache<V extends object | number | true> extends LRUCache<string, V> {
   constructor(most: number, lifetime: Lifetime = {}) {
     super({ maxSize: most, sizeCalculation: one, ...lifetime })
   }
