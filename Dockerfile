@@ -2,6 +2,8 @@
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json tsconfig.build.json .taprc ./
+COPY build ./build
+COPY schema ./schema
 COPY src ./src
 COPY dashboard ./dashboard
 RUN npm ci && npm prune --omit=dev --omit=optional --ignore-scripts

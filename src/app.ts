@@ -16,6 +16,7 @@ import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { pauseOptimizing } from './optimizing.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import { atOnce, gently } from './reload/gently.ts'
@@ -64,11 +65,14 @@ export interface App {
 /** Starts the gateway; rejects with ConfigError, or with one sentence for the operator. */
 export async function startApp(options: AppOptions): Promise<App> {
   const closing = new Closing()
+  const optimize = pauseOptimizing()
   try {
     return await open(options, closing)
   } catch (error) {
     await closing.close()
     throw error
+  } finally {
+    optimize()
   }
 }
 

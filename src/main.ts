@@ -4,10 +4,13 @@ import { UsageError } from './commands/command.ts'
 import type { Command, Io } from './commands/command.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
+import { optimizeLate } from './optimizing.ts'
 import { version } from './version.ts'
 
 interface Entry {
   readonly summary: string
+  /** Runs until it is stopped. */
+  readonly stays?: true
   /** Loaded only when asked for, so that a small command starts fast. */
   load(): Promise<Command>
 }
@@ -15,6 +18,7 @@ interface Entry {
 const commands: Readonly<Record<string, Entry>> = {
   serve: {
     summary: 'run the gateway until SIGTERM or SIGINT, then drain',
+    stays: true,
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   check: {
@@ -43,6 +47,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   demo: {
     summary: 'try it: a local EVM node, the gateway in front of it, an account',
+    stays: true,
     load: async () => (await import('./commands/demo.ts')).demo,
   },
 }
@@ -82,6 +87,7 @@ async function runCommand(name: string, rest: readonly string[]): Promise<number
     io.err(`tollgate: there is no command "${name}"; tollgate --help lists them`)
     return 2
   }
+  if (entry.stays !== true) optimizeLate()
   const command = await entry.load()
   if (rest.includes('--help') || rest.includes('-h')) {
     io.out(command.usage)

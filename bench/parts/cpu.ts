@@ -5,9 +5,19 @@ const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
 /** Microseconds of CPU, user and system, that a process has used so far (Linux). */
 export function cpuOf(pid: number): number {
+  return sumOf(String(pid), 11)
+}
+
+/** Microseconds of CPU that this process's children used which have ended (Linux). */
+export function cpuOfEnded(): number {
+  return sumOf('self', 13)
+}
+
+/** Two neighbouring fields of a process's stat, which count ticks. */
+function sumOf(pid: string, first: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return ((Number(fields[11]) + Number(fields[12])) / TICKS) * 1e6
+  return ((Number(fields[first]) + Number(fields[first + 1])) / TICKS) * 1e6
 }
 
 /** The middle one. */

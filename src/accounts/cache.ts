@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import { isWellFormed } from './keys.ts'
 import type { AccountStore } from './store.ts'
 import type { KeyOwner } from './types.ts'
@@ -13,8 +13,8 @@ export type KeySource = Pick<AccountStore, 'findByKey' | 'changedElsewhere' | 'o
 /** Who owns a key, mostly from memory: at most 100 000 keys, and for 10 s each 10 000 that nobody owns. */
 export class KeyCache {
   readonly #source: KeySource
-  readonly #known = new LRUCache<string, KeyOwner>({ max: KNOWN })
-  readonly #unknown: LRUCache<string, true>
+  readonly #known = new BoundedCache<KeyOwner>(KNOWN)
+  readonly #unknown: BoundedCache<true>
   readonly #unsubscribe: () => void
   /** How often something has changed, here or elsewhere: who keeps what `find` said looks again when it moves. */
   changes = 0
@@ -22,7 +22,7 @@ export class KeyCache {
   /** `clock` in milliseconds. */
   constructor(source: KeySource, clock: { now(): number } = performance) {
     this.#source = source
-    this.#unknown = new LRUCache({ max: UNKNOWN, ttl: UNKNOWN_TTL, ttlResolution: 0, perf: clock })
+    this.#unknown = new BoundedCache(UNKNOWN, { ttl: UNKNOWN_TTL, ttlResolution: 0, perf: clock })
     this.#unsubscribe = source.onChange(keys => {
       this.changes += 1
       for (const key of keys) this.#known.delete(key)

@@ -9,6 +9,7 @@ import { startApp } from '../app.ts'
 import type { App } from '../app.ts'
 import { Closing } from '../closing.ts'
 import { openLog } from '../observe/log.ts'
+import { packageFile } from '../package-file.ts'
 import { withAccounts } from './accounts.ts'
 import { startAnvil } from './anvil.ts'
 import { print, readArguments, UsageError } from './command.ts'
@@ -16,7 +17,7 @@ import type { Command, Io } from './command.ts'
 import { manage } from './manage.ts'
 import { signalled } from './signal.ts'
 
-const DEVNET = fileURLToPath(new URL('../../examples/devnet', import.meta.url))
+const DEVNET = fileURLToPath(packageFile('examples/devnet'))
 const PORT = 8080
 
 export const demo: Command = {

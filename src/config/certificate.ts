@@ -1,6 +1,6 @@
 /** Reads the certificate that gateway.yaml names. */
 import { readFile } from 'node:fs/promises'
-import { createSecureContext } from 'node:tls'
+import type { createSecureContext } from 'node:tls'
 import type { GatewayConfig } from './types.ts'
 
 /** What a TLS server serves with; both are PEM. */
@@ -24,6 +24,9 @@ export async function readCertificate(
   if (!Buffer.isBuffer(cert)) return cert
   const key = await read(tls.key, 'key')
   if (!Buffer.isBuffer(key)) return key
+  // Most configurations have none, and a small command would wait for it.
+  const { createSecureContext } = await import('node:tls')
+  const accepted = (files: Partial<CertificateFiles>): boolean => isAccepted(createSecureContext, files)
   if (!accepted({ cert })) return { at: 'cert', message: 'the file holds no certificate in PEM' }
   if (!accepted({ key }))
     return { at: 'key', message: 'the file holds no private key in PEM', hint: 'it may have no passphrase' }
@@ -40,9 +43,9 @@ async function read(file: string, at: 'cert' | 'key'): Promise<Buffer | Certific
   }
 }
 
-function accepted(files: Partial<CertificateFiles>): boolean {
+function isAccepted(make: typeof createSecureContext, files: Partial<CertificateFiles>): boolean {
   try {
-    createSecureContext(files)
+    make(files)
     return true
   } catch {
     return false

@@ -2,6 +2,7 @@
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observation.ts'
+import { sourceStack } from './source-stack.ts'
 
 /** The observer of `serve`. */
 export function makeObserver(metrics: Metrics, log: Logger): Observer {
@@ -21,6 +22,7 @@ export function makeObserver(metrics: Metrics, log: Logger): Observer {
       metrics.refused(reason)
     },
     bug(error, requestId) {
+      if (error instanceof Error && error.stack !== undefined) error.stack = sourceStack(error.stack)
       log.error({ err: error, requestId }, 'internal error: please report this')
     },
   }

@@ -1,5 +1,5 @@
 /** Which routes have given out a blockhash: a node that has not seen it yet refuses what is signed with it. */
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import type { Commitment } from './scale.ts'
 
 /** Blockhashes remembered, and milliseconds: a transaction may be sent for 150 blocks after its blockhash. */
@@ -16,7 +16,7 @@ export interface KnownAt {
 
 /** Blockhashes that clients were given, by network. */
 export class Blockhashes {
-  readonly #known = new LRUCache<string, KnownAt>({ max: KEPT, ttl: LIVES })
+  readonly #known = new BoundedCache<KnownAt>(KEPT, { ttl: LIVES })
 
   /** A route has given out a blockhash. */
   add(network: string, blockhash: string, given: Omit<KnownAt, 'routes'> & { readonly route: string }): void {

@@ -1,6 +1,6 @@
 /** Filter ids: clients get ids of ours, bound to their endpoint and to the route whose node holds the filter. */
 import { randomBytes } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 
 /** Filters kept, and milliseconds of idleness after which nodes drop theirs. */
@@ -19,7 +19,7 @@ export interface Filter {
 
 /** Knows which node holds which filter. */
 export class Filters {
-  readonly #filters = new LRUCache<Raw, Filter>({ max: KEPT, ttl: IDLE, updateAgeOnGet: true })
+  readonly #filters = new BoundedCache<Filter>(KEPT, { ttl: IDLE, updateAgeOnGet: true })
 
   /** Remembers a filter; returns the client's id for it, raw: random, so that it cannot be guessed. */
   add(filter: Filter): Raw {

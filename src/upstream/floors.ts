@@ -1,5 +1,5 @@
 /** Heads do not go back for one endpoint: what it was shown is a floor for its next reads of the newest block. */
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import { settledFrom } from './scale.ts'
 import type { Scale } from './scale.ts'
 
@@ -10,7 +10,7 @@ const YIELDS_AFTER = 5_000
 /** Newest blocks shown, by endpoint, network and scale. */
 export class Floors {
   /** By network and scale; made with the first block shown there. */
-  readonly #shown = new Map<string, Map<Scale, LRUCache<string, number>>>()
+  readonly #shown = new Map<string, Map<Scale, BoundedCache<number>>>()
 
   /** The block below which nothing should be served to `reader` now; null when there is none. */
   of(reader: string, network: string, scale: Scale = 'head'): number | null {
@@ -27,14 +27,9 @@ export class Floors {
   /** A block number was shown. */
   show(reader: string, network: string, head: number, scale: Scale = 'head'): void {
     let scales = this.#shown.get(network)
-    if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, LRUCache<string, number>>()))
+    if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, BoundedCache<number>>()))
     let readers = scales.get(scale)
-    if (readers === undefined) scales.set(scale, (readers = makeReaders()))
+    if (readers === undefined) scales.set(scale, (readers = new BoundedCache(KEPT, { ttl: YIELDS_AFTER })))
     if (head >= (readers.get(reader) ?? 0)) readers.set(reader, head)
   }
-}
-
-function makeReaders(): LRUCache<string, number> {
-  // Bounded by size, not by `max`, which takes its memory in advance.
-  return new LRUCache({ maxSize: KEPT, sizeCalculation: () => 1, ttl: YIELDS_AFTER })
 }

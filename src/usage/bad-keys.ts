@@ -1,5 +1,5 @@
 /** Throttles guessing: a few bad keys a minute from one address, then 429; good keys are never counted. */
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { newBucket, take } from './bucket.ts'
@@ -10,7 +10,7 @@ const ADDRESSES = 100_000
 
 /** Counts bad keys by address. */
 export class BadKeys {
-  readonly #buckets = new LRUCache<string, Bucket>({ max: ADDRESSES })
+  readonly #buckets = new BoundedCache<Bucket>(ADDRESSES)
 
   /** Counts one; a refusal once there were too many. */
   count(address: string, now: number): Refusal | null {

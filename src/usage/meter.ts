@@ -1,5 +1,5 @@
 /** The meter: what an account may still use, what a call is charged, and what the ledger learns of it. */
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import type { Plan } from '../snapshot/types.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
@@ -60,9 +60,9 @@ const REMEMBERED = 100_000
 export class Meter {
   readonly #ledger: Ledger
   // Who was not heard of for long has a full bucket, and a quota that the ledger knows.
-  readonly #accounts = new LRUCache<string, AccountMeter>({ max: REMEMBERED })
-  readonly #endpoints = new LRUCache<string, Bucket>({ max: REMEMBERED })
-  readonly #management = new LRUCache<string, Bucket>({ max: REMEMBERED })
+  readonly #accounts = new BoundedCache<AccountMeter>(REMEMBERED)
+  readonly #endpoints = new BoundedCache<Bucket>(REMEMBERED)
+  readonly #management = new BoundedCache<Bucket>(REMEMBERED)
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger

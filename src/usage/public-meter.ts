@@ -1,5 +1,5 @@
 /** The public route's limits: counted per client address, billed to nobody. */
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../cache/bounded-cache.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { newBucket, putBack, rateState, take } from './bucket.ts'
@@ -10,7 +10,7 @@ const ADDRESSES = 100_000
 
 /** One bucket per address. */
 export class PublicMeter {
-  readonly #buckets = new LRUCache<string, Bucket>({ max: ADDRESSES })
+  readonly #buckets = new BoundedCache<Bucket>(ADDRESSES)
 
   /** Takes `cost` for an address, or refuses. */
   admit(limit: RateLimit | null, address: string, cost: number, now: number): Refusal | null {

@@ -1,6 +1,6 @@
 /** Who is signed in to the dashboard. Sessions live in the memory of the process: a restart signs everybody out. */
 import { randomBytes } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Grant } from '../../pipeline/owner.ts'
 
 /** Milliseconds without a request after which a session ends, and after which it ends in any case. */
@@ -18,7 +18,7 @@ interface Session {
 
 /** Opens, finds and ends sessions. Times are milliseconds. */
 export class Sessions {
-  readonly #sessions = new LRUCache<string, Session>({ max: MOST })
+  readonly #sessions = new BoundedCache<Session>(MOST)
 
   /** A new session under an id that nobody can guess; the account's oldest one makes room for it. */
   open(grant: Grant, now: number): string {

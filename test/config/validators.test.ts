@@ -1,0 +1,34 @@
+import t from 'tap'
+import { parse } from 'yaml'
+import { validatorsModule } from '../../build/validators.ts'
+import { FILES, type FileName } from '../../src/config/files.ts'
+import { validatorOf } from '../../src/config/validators.ts'
+import { schemaMistakes } from '../reload/schema-mistakes.ts'
+import { wholeConfig } from '../reload/whole-config.ts'
+
+/** The module that the built program has, which asks for parts of ajv as CommonJS does. */
+async function built(): Promise<{ validatorOf: typeof validatorOf }> {
+  const require = `import { createRequire } from 'node:module'; const require = createRequire('${import.meta.url}');`
+  const text = encodeURIComponent(require + validatorsModule())
+  return (await import(`data:text/javascript,${text}`)) as { validatorOf: typeof validatorOf }
+}
+
+t.test('the built program finds what the schemas say, word for word', async t => {
+  const program = await built()
+  const errorsOf = (file: FileName, value: unknown, from: { validatorOf: typeof validatorOf }) => {
+    const validate = from.validatorOf(file)
+    return validate(value) ? [] : validate.errors
+  }
+  const documents = wholeConfig('http://127.0.0.1:1', 'ws://127.0.0.1:1')
+  for (const file of FILES) {
+    t.same(errorsOf(file, documents[file], program), [], `${file} as it should be`)
+    const { mistakes } = schemaMistakes(file, documents[file])
+    t.ok(mistakes.length > 10, `${mistakes.length} mistakes in ${file}`)
+    for (const { path, kind, text } of mistakes) {
+      const value: unknown = parse(text)
+      const told = errorsOf(file, value, program)
+      t.not(told?.length, 0, `${file} ${path} ${kind}`)
+      t.strictSame(told, errorsOf(file, value, { validatorOf }), `${file} ${path} ${kind}`)
+    }
+  }
+})
