@@ -13,6 +13,8 @@ export class Group {
   state: 'open' | 'committed' | 'failed' = 'open'
   /** Cells with charges of this group, each once; how many is written in the cell. */
   readonly charged: Cell[] = []
+  /** How many charges came so far. */
+  charges = 0
   /** Apart from the charges: a failed commit drops those and must not lose these. */
   readonly givenBack: GivenBack[] = []
   #tried: Promise<boolean> | null = null
@@ -29,6 +31,7 @@ export class Group {
   }
 
   charge(cell: Cell, requests: number): void {
+    this.charges += 1
     if (cell.waitingCalls === 0) this.charged.push(cell)
     cell.waitingCalls += 1
     cell.waitingRequests += requests

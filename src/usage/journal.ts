@@ -1,6 +1,6 @@
 /**
  * The journal: a call's charge is on disk before its reply leaves (design, "Metering"). One record holds the charges of all calls
- * that were admitted within a few milliseconds, or until the first of their replies waits for it; the ledger takes them over later, and
+ * that were admitted within a few milliseconds, or until one of their replies waits for it; the ledger takes them over later, and
  * after a crash at the next start.
  */
 import type { Cell } from './cell.ts'
@@ -14,8 +14,9 @@ export interface JournalEvents {
   failed(error: Error): void
 }
 
-/** Milliseconds for which charges wait for others at most, while no reply waits for them. */
+/** Milliseconds for which charges wait for others at most, while no reply waits for them, and once one does. */
 const GROUP_MS = 5
+const HURRY_MS = 1
 
 /** How long a failed journal waits before it tries a commit again, in milliseconds. */
 const RETRY_AFTER = 500
@@ -29,6 +30,9 @@ export class Journal {
   /** Made once and set anew for each group; one that fires for a group that is over finds nothing to do. */
   #timer: NodeJS.Timeout | null = null
   #hurried = false
+  /** When a reply began to wait, and the charges that had come by the last look. */
+  #hurriedAt = 0
+  #seen = 0
   #brokenUntil = 0
 
   constructor(database: UsageDatabase, cells: Cells, events: JournalEvents) {
@@ -107,14 +111,24 @@ export class Journal {
     return this.#group
   }
 
-  /** A reply waits: the commit comes at the end of this turn. */
+  /** A reply waits: the commit comes with the first turn of the loop that brings no further charge. */
   readonly #hurry = (): void => {
     if (this.#hurried) return
     this.#hurried = true
-    setImmediate(this.#flushHurried)
+    this.#hurriedAt = performance.now()
+    this.#look()
   }
 
-  readonly #flushHurried = (): void => {
+  #look(): void {
+    this.#seen = this.#group.charges
+    setImmediate(this.#afterTurn)
+  }
+
+  readonly #afterTurn = (): void => {
+    if (this.#group.charges > this.#seen && performance.now() - this.#hurriedAt < HURRY_MS) {
+      this.#look()
+      return
+    }
     this.#hurried = false
     this.#flushIfAvailable()
   }
