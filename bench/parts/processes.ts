@@ -31,6 +31,11 @@ export class Processes {
     return this.#start([...node, main, 'serve', '--config', this.#dir])
   }
 
+  /** Where that gateway keeps its data. */
+  get dataDir(): string {
+    return join(this.#dir, 'data')
+  }
+
   /** Writes files of the gateway's configuration. */
   write(files: Readonly<Record<string, string>>): void {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#dir, name), text)

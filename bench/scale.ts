@@ -1,0 +1,78 @@
+/**
+ * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one of each: forwarded
+ * calls to one of those networks, whose ten routes lead to one upstream. What probing all routes takes is measured at rest, told apart
+ * and taken off. `NETWORKS`, `ROUTES` (of a network) and `ENDPOINTS` make it smaller.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { FORWARDED } from './parts/calls.ts'
+import { HEAD, compare } from './parts/compare.ts'
+import type { Side } from './parts/compare.ts'
+import { cpuOf } from './parts/cpu.ts'
+import { fill } from './parts/fill.ts'
+import { load } from './parts/load.ts'
+import { manyNetworks } from './parts/many-networks.ts'
+import { Processes } from './parts/processes.ts'
+import type { Started } from './parts/processes.ts'
+
+const NETWORKS = Number(process.env['NETWORKS'] ?? 1_000)
+const ROUTES = Number(process.env['ROUTES'] ?? 10)
+const ENDPOINTS = Number(process.env['ENDPOINTS'] ?? 1_000_000)
+/** Keys that are called: so many that the key cache holds them, and so many that none is called twice while it is remembered. */
+const FEW = 1_000
+const MANY = 200_000
+/** Looks at routes that the gateway begins in a second. */
+const LOOKS = 400
+/** Seconds at rest that are measured. */
+const REST = 10
+
+/** A gateway of some size, whose endpoints are all of network `net0`. */
+async function start(
+  processes: Processes,
+  upstream: string,
+  size: { networks: number; routes: number; endpoints: number },
+): Promise<Started & { keys: readonly string[] }> {
+  const { networks, routes, endpoints } = size
+  const keys = await fill(processes.dataDir, { endpoints, wanted: MANY, network: 'net0' })
+  return { ...(await processes.gateway(manyNetworks(upstream, { networks, routes }))), keys }
+}
+
+/** A side that takes calls, each with the next of `count` keys from all over the file. */
+function calledWith({ pid, listen, keys }: Awaited<ReturnType<typeof start>>, count: number): Side {
+  const step = Math.max(1, Math.floor(keys.length / count))
+  let n = 0
+  const url = (): string => {
+    n = (n + step) % keys.length
+    return `http://${listen}/net0/v1/rpc/${keys[n]!}`
+  }
+  return { name: 'gateway', pid, work: () => load({ url, body: FORWARDED }) }
+}
+
+/** Microseconds of CPU that a process uses in a second without calls. */
+async function atRest(pid: number): Promise<number> {
+  const before = cpuOf(pid)
+  await pause(REST * 1000)
+  return (cpuOf(pid) - before) / REST
+}
+
+const [few, many] = [new Processes(), new Processes()]
+try {
+  const upstream = await few.part('upstream')
+  const small = await start(few, upstream.listen, { networks: 1, routes: 1, endpoints: 1 })
+  const size = { networks: NETWORKS, routes: ROUTES, endpoints: ENDPOINTS }
+  const large = await start(many, upstream.listen, size)
+  const wait = (NETWORKS * ROUTES) / LOOKS + 5
+  console.error(`waiting ${wait.toFixed(0)} s, until each route has been looked at`)
+  await pause(wait * 1000)
+  const rest = await atRest(large.pid)
+  const all = `${NETWORKS * ROUTES} routes and ${ENDPOINTS} endpoints`
+  console.log(HEAD)
+  const one = { ...calledWith(small, 1), name: 'one route, one endpoint', atRest: await atRest(small.pid) }
+  for (const keys of [1, FEW, MANY]) {
+    const title = `forwarded call among ${all}, with ${keys === 1 ? 'one key' : `${keys} keys in turn`}`
+    await compare(title, { ...calledWith(large, keys), atRest: rest }, one)
+  }
+  console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${(rest / 1000).toFixed(1)} ms of CPU a second`)
+} finally {
+  await many.stop()
+  await few.stop()
+}
