@@ -17,13 +17,15 @@ import type { Started } from './parts/processes.ts'
 const NETWORKS = Number(process.env['NETWORKS'] ?? 1_000)
 const ROUTES = Number(process.env['ROUTES'] ?? 10)
 const ENDPOINTS = Number(process.env['ENDPOINTS'] ?? 1_000_000)
-/** Keys that are called: so many that the key cache holds them, and so many that none is called twice while it is remembered. */
+/** Keys that are called in turn: few enough for the key cache, and so many that each is forgotten before its turn comes again. */
 const FEW = 1_000
 const MANY = 200_000
 /** Looks at routes that the gateway begins in a second. */
 const LOOKS = 400
 /** Seconds at rest that are measured. */
-const REST = 10
+const REST = Number(process.env['REST'] ?? 10)
+/** A prime, so that steps of as many come to every key. */
+const STRIDE = 7919
 
 /** A gateway of some size, whose endpoints are all of network `net0`. */
 async function start(
@@ -36,12 +38,18 @@ async function start(
   return { ...(await processes.gateway(manyNetworks(upstream, { networks, routes }))), keys }
 }
 
-/** A side that takes calls, each with the next of `count` keys from all over the file. */
-function calledWith({ pid, listen, keys }: Awaited<ReturnType<typeof start>>, count: number): Side {
-  const step = Math.max(1, Math.floor(keys.length / count))
+/** `count` of the keys, from all over the file and in no order that it has. */
+function spread(keys: readonly string[], count: number): string[] {
+  const every = Math.max(1, Math.floor(keys.length / count))
+  const chosen = keys.filter((_, n) => n % every === 0).slice(0, count)
+  return chosen.map((_, n) => chosen[(n * STRIDE) % chosen.length]!)
+}
+
+/** A side that takes calls, each with the next of some keys. */
+function calledWith({ pid, listen }: Started, keys: readonly string[]): Side {
   let n = 0
   const url = (): string => {
-    n = (n + step) % keys.length
+    n = (n + 1) % keys.length
     return `http://${listen}/net0/v1/rpc/${keys[n]!}`
   }
   return { name: 'gateway', pid, work: () => load({ url, body: FORWARDED }) }
@@ -66,9 +74,10 @@ try {
   const rest = await atRest(large.pid)
   const all = `${NETWORKS * ROUTES} routes and ${ENDPOINTS} endpoints`
   console.log(HEAD)
-  const one = { ...calledWith(small, 1), name: 'one route, one endpoint', atRest: await atRest(small.pid) }
-  for (const keys of [1, FEW, MANY]) {
-    const title = `forwarded call among ${all}, with ${keys === 1 ? 'one key' : `${keys} keys in turn`}`
+  const one = { ...calledWith(small, small.keys), name: 'one of each', atRest: await atRest(small.pid) }
+  for (const count of [1, FEW, MANY]) {
+    const keys = spread(large.keys, count)
+    const title = `forwarded call among ${all}, ${keys.length} ${keys.length === 1 ? 'key' : 'keys in turn'}`
     await compare(title, { ...calledWith(large, keys), atRest: rest }, one)
   }
   console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${(rest / 1000).toFixed(1)} ms of CPU a second`)

@@ -45,7 +45,8 @@ export class Processes {
   async key(plan: string): Promise<string> {
     const args = [main, 'account', 'create', 'bench', '--plan', plan, '--config', this.#dir, '--json']
     const child = new Child(process.execPath, args, { PATH: process.env['PATH'] ?? '' })
-    await child.exited
+    const { code } = await child.exited
+    if (code !== 0) throw new Error(`no account could be made: ${child.stderr}`)
     return (JSON.parse(child.stdout) as { endpoint: { apiKey: string } }).endpoint.apiKey
   }
 
