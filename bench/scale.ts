@@ -1,7 +1,8 @@
 /**
- * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one of each: forwarded
- * calls to one of those networks, whose ten routes lead to one upstream. What probing all routes takes is measured at rest, told apart
- * and taken off. `NETWORKS`, `ROUTES` (of a network) and `ENDPOINTS` make it smaller.
+ * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one of each:
+ * forwarded calls to one of those networks, whose ten routes lead to one upstream. Probing all routes is told apart: what a question
+ * takes is measured at rest, and taken off for as many as were asked meanwhile. `NETWORKS`, `ROUTES` (of a network) and `ENDPOINTS`
+ * make it smaller.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { FORWARDED } from './parts/calls.ts'
@@ -55,11 +56,9 @@ function calledWith({ pid, listen }: Started, keys: readonly string[]): Side {
   return { name: 'gateway', pid, work: () => load({ url, body: FORWARDED }) }
 }
 
-/** Microseconds of CPU that a process uses in a second without calls. */
-async function atRest(pid: number): Promise<number> {
-  const before = cpuOf(pid)
-  await pause(REST * 1000)
-  return (cpuOf(pid) - before) / REST
+/** How many questions the gateways have asked the upstream on their own account. */
+async function asked(upstream: string): Promise<number> {
+  return Number(await (await fetch(`http://${upstream}/`)).text())
 }
 
 const [few, many] = [new Processes(), new Processes()]
@@ -71,16 +70,21 @@ try {
   const wait = (NETWORKS * ROUTES) / LOOKS + 5
   console.error(`waiting ${wait.toFixed(0)} s, until each route has been looked at`)
   await pause(wait * 1000)
-  const rest = await atRest(large.pid)
+  const [cpu, questions] = [cpuOf(large.pid), await asked(upstream.listen)]
+  await pause(REST * 1000)
+  const rest = cpuOf(large.pid) - cpu
+  const probe = rest / Math.max(1, (await asked(upstream.listen)) - questions)
+  const aside = async (): Promise<number> => (await asked(upstream.listen)) * probe
   const all = `${NETWORKS * ROUTES} routes and ${ENDPOINTS} endpoints`
   console.log(HEAD)
-  const one = { ...calledWith(small, small.keys), name: 'one of each', atRest: await atRest(small.pid) }
+  const one = { ...calledWith(small, small.keys), name: 'one of each' }
   for (const count of [1, FEW, MANY]) {
     const keys = spread(large.keys, count)
     const title = `forwarded call among ${all}, ${keys.length} ${keys.length === 1 ? 'key' : 'keys in turn'}`
-    await compare(title, { ...calledWith(large, keys), atRest: rest }, one)
+    await compare(title, { ...calledWith(large, keys), aside }, one)
   }
-  console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${(rest / 1000).toFixed(1)} ms of CPU a second`)
+  const each = `${(rest / REST / 1000).toFixed(1)} ms of CPU a second at rest, ${probe.toFixed(0)} µs a question`
+  console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${each}`)
 } finally {
   await many.stop()
   await few.stop()

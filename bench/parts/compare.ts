@@ -7,8 +7,8 @@ export interface Side {
   readonly pid: number
   /** The work of one round; resolves with the number of calls it was. */
   readonly work: () => Promise<number>
-  /** Microseconds of CPU that the process uses in a second without calls; they are not the calls' and are taken off. */
-  readonly atRest?: number
+  /** Microseconds of CPU so far that the process has used for other things than calls. */
+  readonly aside?: () => Promise<number>
 }
 
 /** The head of the table whose lines `compare` prints. */
@@ -26,9 +26,8 @@ export async function compare(title: string, ours: Side, theirs: Side): Promise<
   console.log(`| ${title} | ${a.toFixed(1)} µs | ${theirs.name} ${b.toFixed(1)} µs | ${ratio.toFixed(2)} |`)
 }
 
-async function perCall({ pid, work, atRest = 0 }: Side): Promise<number> {
-  const [before, begin] = [cpuOf(pid), performance.now()]
+async function perCall({ pid, work, aside = () => Promise.resolve(0) }: Side): Promise<number> {
+  const before = cpuOf(pid) - (await aside())
   const calls = await work()
-  const seconds = (performance.now() - begin) / 1000
-  return (cpuOf(pid) - before - atRest * seconds) / calls
+  return (cpuOf(pid) - (await aside()) - before) / calls
 }
