@@ -11,8 +11,8 @@ import { Ledger } from '../src/usage/ledger.ts'
 import { Meter } from '../src/usage/meter.ts'
 import type { Payer } from '../src/usage/meter.ts'
 import { median } from './parts/cpu.ts'
+import { ROUNDS } from './parts/effort.ts'
 
-const ROUNDS = 5
 const PER_MS = 10
 /** Milliseconds that a node takes for a call. */
 const NODE_MS = 10

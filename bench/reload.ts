@@ -1,38 +1,13 @@
 /** Reload at scale: 1 000 networks with 10 routes each. How long it takes, what it holds, how long calls are held up. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { cpuOf } from './parts/cpu.ts'
+import { manyNetworks } from './parts/many-networks.ts'
 import { Processes, configFor } from './parts/processes.ts'
 import type { Started } from './parts/processes.ts'
 
 const NETWORKS = Number(process.env['NETWORKS'] ?? 1_000)
 const ROUTES = Number(process.env['ROUTES'] ?? 10)
-
-/** The big configuration; `edit` is what an operator changes in it. */
-function files(upstream: string, { weight = 1, added = 0 } = {}): Record<string, string> {
-  const slugs = Array.from({ length: NETWORKS + added }, (_, n) => `net${n}`)
-  const networks = slugs.map((slug, n) => `  ${slug}: { name: Net ${n}, family: evm, chainId: 1 }`)
-  const routes = slugs.flatMap(slug =>
-    Array.from(
-      { length: ROUTES },
-      (_, r) =>
-        `  - { id: ${slug}-r${r}, network: ${slug}, http: "http://${upstream}", capabilities: [archive, trace, debug], weight: ${r === 0 ? weight : 1} }`,
-    ),
-  )
-  const shipped = readFileSync(
-    fileURLToPath(new URL('../examples/devnet/methods.yaml', import.meta.url)),
-    'utf8',
-  )
-  return {
-    ...configFor(upstream),
-    'networks.yaml': ['baseUrl: http://127.0.0.1:1/{slug}', 'networks:', ...networks].join('\n'),
-    'routes.yaml': ['routes:', ...routes].join('\n'),
-    'methods.yaml': shipped,
-    'plans.yaml':
-      'plans: { bench: { tiers: [any, paid], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000 } }',
-  }
-}
 
 /** Longest block of the gateway's loop since the last question, in milliseconds. */
 async function longestBlock(printed: () => string, { pid }: Started): Promise<number> {
@@ -71,8 +46,8 @@ try {
       `| ${title} | ${(took / 1000).toFixed(2)} s | ${((cpuOf(small.pid) - cpu) / 1e6).toFixed(2)} s | ${ms.toFixed(0)} ms | ${megabytes(small.pid).toFixed(0)} MiB |`,
     )
   }
-  const reload = (change: Parameters<typeof files>[1]) => async (): Promise<void> => {
-    processes.write(files(upstream.listen, change))
+  const reload = (weight: number, added: number) => async (): Promise<void> => {
+    processes.write(manyNetworks(upstream.listen, { networks: NETWORKS + added, routes: ROUTES, weight }))
     const reply = await fetch(`http://${small.admin!}/reload`, { method: 'POST' })
     if (reply.status !== 200)
       throw new Error((await reply.text()).slice(0, 500) + processes.printed(small.pid).slice(-3000))
@@ -83,9 +58,9 @@ try {
   }
   console.log(`${NETWORKS} networks × ${ROUTES} routes, after a start with one of each`)
   console.log('| step | took | CPU | longest loop block | memory after |\n|---|---|---|---|---|')
-  await measured('from one network to all', reload({}))
-  await measured('a weight in each network', reload({ weight: 2 }))
-  await measured('ten more networks', reload({ weight: 2, added: 10 }))
+  await measured('from one network to all', reload(1, 0))
+  await measured('a weight in each network', reload(2, 0))
+  await measured('ten more networks', reload(2, 10))
   await measured('at rest for 10 s (probes)', () => pause(10_000))
   await measured('a scrape of the metrics', get('/metrics'))
   await measured('/status', get('/status'))

@@ -1,45 +1,27 @@
-/** `npm run bench`: CPU per call of the real process, as a ratio against a reference measured in the same minutes. */
-import { cpuOf, median } from './parts/cpu.ts'
+/** CPU per call of the real process over HTTP, as a ratio against a reference measured in the same minutes. */
+import { FORWARDED, LOCAL, REFUSED } from './parts/calls.ts'
+import { HEAD, compare } from './parts/compare.ts'
+import type { Side } from './parts/compare.ts'
+import { CALLS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
+import type { Load } from './parts/load.ts'
 import { Processes, configFor } from './parts/processes.ts'
 
-const ROUNDS = 7
-const CALLS = 10_000
-const CONNECTIONS = 32
+/** Calls of a batch, and batches under way at a time. */
+const BATCH = 100
+const BATCHES_AT_A_TIME = 4
 
-/** A process under load. */
-interface Subject {
+/** A process that has calls sent to it. */
+interface Target {
   readonly name: string
   readonly pid: number
   readonly url: string
 }
 
-/** CPU microseconds per call, measured in turns so that a noisy minute hits both. */
-async function compare(
-  title: string,
-  a: Subject & { body: string },
-  b: Subject & { body: string },
-): Promise<void> {
-  const figures = new Map<string, number[]>([
-    [a.name, []],
-    [b.name, []],
-  ])
-  for (let round = 0; round < ROUNDS + 1; round += 1)
-    for (const { name, pid, url, body } of [a, b]) {
-      const before = cpuOf(pid)
-      await load(url, body, { calls: CALLS, connections: CONNECTIONS })
-      if (round > 0) figures.get(name)?.push((cpuOf(pid) - before) / CALLS)
-    }
-  const [ours, theirs] = [median(figures.get(a.name)!), median(figures.get(b.name)!)]
-  const ratios = figures.get(a.name)!.map((value, i) => value / figures.get(b.name)![i]!)
-  console.log(
-    `| ${title} | ${ours.toFixed(1)} µs | ${b.name} ${theirs.toFixed(1)} µs | ${median(ratios).toFixed(2)} |`,
-  )
+/** A side that is sent one call after another. */
+function sent({ url, ...process }: Target, what: Omit<Load, 'url'>): Side {
+  return { ...process, work: () => load({ url, ...what }) }
 }
-
-const call =
-  '{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"0x0000000000000000000000000000000000000001","data":"0x70a08231"},"latest"]}'
-const local = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
 
 const processes = new Processes()
 try {
@@ -48,14 +30,21 @@ try {
   const hello = await processes.part('hello')
   const gateway = await processes.gateway(configFor(upstream.listen))
   const url = `http://${gateway.listen}/eth/v1/rpc/${await processes.key('bench')}`
-  const refused = '{"jsonrpc":"2.0","id":1,"method":"debug_traceCall","params":[]}'
-  console.log('| CPU per | gateway | reference | ratio |\n|---|---|---|---|')
+  console.log(HEAD)
   const us = { name: 'gateway', pid: gateway.pid, url }
   const bare = { name: 'bare server', pid: hello.pid, url: `http://${hello.listen}/` }
   const forwarding = { name: 'bare relay', pid: relay.pid, url: `http://${relay.listen}/` }
-  await compare('forwarded call', { ...us, body: call }, { ...forwarding, body: call })
-  await compare('locally answered call', { ...us, body: local }, { ...bare, body: local })
-  await compare('refused call', { ...us, body: refused }, { ...bare, body: refused })
+  const forwarded = { body: FORWARDED }
+  await compare('forwarded call', sent(us, forwarded), sent(forwarding, forwarded))
+  await compare('locally answered call', sent(us, { body: LOCAL }), sent(bare, { body: LOCAL }))
+  await compare('refused call', sent(us, { body: REFUSED, refused: true }), sent(bare, { body: REFUSED }))
+  // The relay would pass a batch on as one body, which is other work: it is given the same calls one by one.
+  const posts = Math.ceil(CALLS / BATCH)
+  const body = `[${Array.from({ length: BATCH }, () => FORWARDED).join()}]`
+  const batches = { body, posts, connections: BATCHES_AT_A_TIME }
+  const batched = { ...us, work: async () => (await load({ url, ...batches })) * BATCH }
+  const title = `forwarded call in a batch of ${BATCH} (reference: a call by itself)`
+  await compare(title, batched, sent(forwarding, forwarded))
 } finally {
   await processes.stop()
 }

@@ -1,29 +1,24 @@
 /** Subscriptions: CPU per delivered notification against a bare broadcaster, and memory per idle socket. */
 import { readFileSync } from 'node:fs'
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
+import { HEAD } from './parts/compare.ts'
 import { cpuOf, median } from './parts/cpu.ts'
+import { ROUNDS } from './parts/effort.ts'
+import { openSocket } from './parts/open-socket.ts'
 import { Processes, configFor } from './parts/processes.ts'
 
 const CLIENTS = 2_000
 const HEADS = 50
-const ROUNDS = 5
 
 /** Kilobytes of memory that a process holds. */
 function residentOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-function open(url: string): Promise<WebSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, { perMessageDeflate: false })
-    socket.once('open', () => resolve(socket)).once('error', reject)
-  })
-}
-
 async function openAll(url: string): Promise<WebSocket[]> {
   const sockets: WebSocket[] = []
   while (sockets.length < CLIENTS)
-    sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => open(url)))))
+    sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => openSocket(url)))))
   return sockets
 }
 
@@ -50,7 +45,8 @@ try {
   const gateway = await processes.gateway(configFor(node.listen))
   const url = `ws://${gateway.listen}/eth/v1/rpc/${await processes.key('bench')}`
   // What the first connections bring into memory is the program's, not the sockets'.
-  for (const socket of await Promise.all(Array.from({ length: 50 }, () => open(url)))) socket.terminate()
+  for (const socket of await Promise.all(Array.from({ length: 50 }, () => openSocket(url))))
+    socket.terminate()
   const idle = residentOf(gateway.pid)
   const ours = await openAll(url)
   console.log(
@@ -68,7 +64,7 @@ try {
     figures.push([await fanOut(gateway.pid, ours, node.listen), await fanOut(bare.pid, theirs, bare.listen)])
   const measured = figures.slice(1)
   const [a, b] = [median(measured.map(([mine]) => mine)), median(measured.map(([, other]) => other))]
-  console.log('| CPU per | gateway | reference | ratio |\n|---|---|---|---|')
+  console.log(HEAD)
   const ratio = median(measured.map(([mine, other]) => mine / other))
   console.log(
     `| delivered notification | ${a.toFixed(1)} µs | bare broadcast ${b.toFixed(1)} µs | ${ratio.toFixed(2)} |`,

@@ -1,6 +1,7 @@
-/** The reference for what the gateway answers itself: a bare Node server with a fixed reply. */
+/** The reference for what the gateway answers itself: a bare Node server, and a bare ws one, with a fixed reply. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
 
 const REPLY = '{"jsonrpc":"2.0","id":1,"result":"0x1"}'
 
@@ -9,6 +10,12 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(REPLY.length)])
     response.end(REPLY)
+  })
+})
+const acceptor = new WebSocketServer({ server, perMessageDeflate: false })
+acceptor.on('connection', socket => {
+  socket.on('message', () => {
+    socket.send(REPLY)
   })
 })
 server.listen(0, '127.0.0.1', () => {

@@ -31,6 +31,11 @@ export class Processes {
     return this.#start([...node, main, 'serve', '--config', this.#dir])
   }
 
+  /** Where that gateway keeps its data. */
+  get dataDir(): string {
+    return join(this.#dir, 'data')
+  }
+
   /** Writes files of the gateway's configuration. */
   write(files: Readonly<Record<string, string>>): void {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#dir, name), text)
@@ -40,7 +45,8 @@ export class Processes {
   async key(plan: string): Promise<string> {
     const args = [main, 'account', 'create', 'bench', '--plan', plan, '--config', this.#dir, '--json']
     const child = new Child(process.execPath, args, { PATH: process.env['PATH'] ?? '' })
-    await child.exited
+    const { code } = await child.exited
+    if (code !== 0) throw new Error(`no account could be made: ${child.stderr}`)
     return (JSON.parse(child.stdout) as { endpoint: { apiKey: string } }).endpoint.apiKey
   }
 

@@ -11,13 +11,22 @@ const OWN: Readonly<Record<string, string>> = {
   eth_syncing: 'false',
 }
 
+/** How many of its own questions were asked so far: what a GET is told. */
+let asked = 0
+
 const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.end(String(asked))
+    return
+  }
   let body = ''
   request.setEncoding('latin1')
   request.on('data', (chunk: string) => (body += chunk))
   request.on('end', () => {
     const id = /"id":(\d+)/.exec(body)?.[1] ?? 'null'
-    const result = OWN[/"method":"(\w+)"/.exec(body)?.[1] ?? ''] ?? RESULT
+    const own = OWN[/"method":"(\w+)"/.exec(body)?.[1] ?? '']
+    if (own !== undefined) asked += 1
+    const result = own ?? RESULT
     const reply = `{"jsonrpc":"2.0","id":${id},"result":${result}}`
     response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(reply.length)])
     response.end(reply, 'latin1')

@@ -20,7 +20,7 @@ export const ENDPOINT_COLUMNS =
   'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, sealed_key'
 
 /** The endpoint that a row holds, its key apart. */
-export function toEndpoint(row: EndpointRow): Endpoint {
+export function toEndpoint(row: Omit<EndpointRow, 'sealed_key'>): Endpoint {
   return {
     id: row.id,
     accountId: row.account_id,

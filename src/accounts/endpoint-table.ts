@@ -24,7 +24,6 @@ export class EndpointTable {
       database.prepare(`SELECT ${ENDPOINT_COLUMNS} FROM endpoint WHERE ${where}`)
     this.#sql = {
       byId: select("id = ? AND status <> 'deleted'"),
-      byKey: select('key_hash = ?'),
       ofAccount: select("account_id = ? AND status <> 'deleted' ORDER BY seq"),
       count: database.prepare(`
         SELECT count(*) AS live FROM endpoint WHERE account_id = ? AND status <> 'deleted'`),
@@ -43,11 +42,6 @@ export class EndpointTable {
 
   find(id: string): Endpoint | null {
     const row = this.#sql.byId.get(id) as EndpointRow | undefined
-    return row === undefined ? null : toEndpoint(row)
-  }
-
-  findByKey(keyHash: Buffer): Endpoint | null {
-    const row = this.#sql.byKey.get(keyHash) as EndpointRow | undefined
     return row === undefined ? null : toEndpoint(row)
   }
 

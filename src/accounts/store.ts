@@ -7,6 +7,7 @@ import { newAccountId, newEndpointId } from './ids.ts'
 import { isWellFormed, isWellFormedToken, mintKey, mintToken } from './keys.ts'
 import { ENDPOINT_LIMIT } from './limit.ts'
 import { generateName } from './name.ts'
+import { ownersByKey } from './owner-of-key.ts'
 import { closeFile } from '../sqlite/file.ts'
 import { Transactions } from './transactions.ts'
 import type { Account, AccountStatus, Endpoint, EndpointChange, EndpointWithKey, KeyOwner } from './types.ts'
@@ -36,6 +37,7 @@ export class AccountStore {
   readonly #database: DatabaseSyncInstance
   readonly #accounts: AccountTable
   readonly #endpoints: EndpointTable
+  readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #transactions: Transactions
   readonly #dataVersion
   readonly #now: () => number
@@ -46,6 +48,7 @@ export class AccountStore {
     this.#database = database
     this.#accounts = new AccountTable(database)
     this.#endpoints = new EndpointTable(database, masterKey)
+    this.#ownerOfKey = ownersByKey(database)
     this.#transactions = new Transactions(database, file)
     this.#dataVersion = database.prepare('PRAGMA data_version')
     this.#now = now
@@ -54,10 +57,7 @@ export class AccountStore {
 
   /** The endpoint and account behind an API key, whatever their status. */
   findByKey(key: string): KeyOwner | null {
-    if (!isWellFormed(key)) return null
-    const endpoint = this.#endpoints.findByKey(hashKey(key))
-    if (endpoint === null) return null
-    return { account: this.#accounts.find(endpoint.accountId)!, endpoint }
+    return isWellFormed(key) ? this.#ownerOfKey(hashKey(key)) : null
   }
 
   /** The account behind a dashboard token. */

@@ -1,0 +1,30 @@
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { Child, cleanEnvironment } from '../support/child.ts'
+import { memoryIsVisible } from '../support/memory.ts'
+
+/** A line of the table that `compare` prints: what, ours, theirs, ratio. So few calls may take no CPU that shows. */
+const LINE = /^\| [^|]+ \| \S+ µs \| [^|]+ µs \| \S+ \|$/gm
+
+const SHORT = {
+  ...{ ROUNDS: '1', CALLS: '200' },
+  ...{ NETWORKS: '5', ROUTES: '2', ENDPOINTS: '2000', REST: '0.5' },
+}
+
+/** Each benchmark, its argument, and what it has to print. */
+const benches: readonly (readonly [name: string, args: readonly string[], lines: RegExp, count: number])[] = [
+  ['run', [], LINE, 4],
+  ['socket-calls', [], LINE, 4],
+  ['scale', [], LINE, 3],
+  ['memory', ['0.05'], /^\| slope, a minute \| \S+ \|$/gm, 1],
+]
+
+for (const [name, args, lines, count] of benches) {
+  const skip = memoryIsVisible ? false : 'benchmarks read /proc'
+  t.test(`bench/${name}.ts runs in a short form`, { skip }, async t => {
+    const file = fileURLToPath(new URL(`../../bench/${name}.ts`, import.meta.url))
+    const bench = new Child(process.execPath, ['--import=tsx', file, ...args], cleanEnvironment(SHORT))
+    t.strictSame(await bench.exited, { code: 0, signal: null }, bench.stderr)
+    t.equal([...bench.stdout.matchAll(lines)].length, count, bench.stdout)
+  })
+}
