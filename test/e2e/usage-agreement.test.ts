@@ -13,6 +13,7 @@ import { metric } from '../support/metrics.ts'
 import { error, html, result, type Handler } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
+import { until } from '../support/until.ts'
 import { printedUsage, samples } from '../support/usage-views.ts'
 
 /** Calls over all clients; notifications of subscriptions come on top. */
@@ -137,7 +138,12 @@ const used = (uses: ReadonlyMap<string, Use>) =>
 const sum = <T>(rows: readonly T[], of: (row: T) => number) => rows.reduce((all, row) => all + of(row), 0)
 
 t.test('every place that tells usage tells what the clients counted, by endpoint and method', async t => {
-  const printed = await printedUsage(gateway)
+  // Errors and refusals follow within a second.
+  const refusals = sum(loads, ({ ledger }) => sum([...ledger.refusals.values()], n => n))
+  const printed = await until('the ledger has all refusals', async () => {
+    const views = await printedUsage(gateway)
+    return Object.values(views).every(rows => sum(rows, row => row.refusals) >= refusals) && views
+  })
   for (const { access, ledger } of loads) {
     const name = `${access.slug} of ${access === rich || access.accountId === rich.accountId ? 'rich' : 'poor'}`
     const want = used(ledger.told)
