@@ -82,14 +82,18 @@ async function run(call: Call, { seconds, node, next }: Pace): Promise<Run> {
   return { cpuUs: (user + system) / sent, waits }
 }
 
-const unmetered: Call = (_, node) => node()
+const unmetered: Call = async (_, node) => {
+  await node()
+}
 
 function metered(meter: Meter): Call {
   return async (n, node) => {
     const admission = meter.admit(payers[n % ENDPOINTS]!, methods[n % methods.length]!, 1, Date.now())
     if ('reason' in admission) throw new Error(admission.reason)
     await node()
-    if (!(await meter.committed(admission))) throw new Error('a charge was not recorded')
+    // As the pipeline does it: most charges are on disk before their node has answered.
+    const committed = meter.committed(admission)
+    if (committed !== true && !(await committed)) throw new Error('a charge was not recorded')
     meter.settle(admission, { error: false, bytesOut: 200, upstreamMs: 1 })
   }
 }
