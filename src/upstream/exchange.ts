@@ -124,11 +124,12 @@ export class Collector implements Dispatcher.DispatchHandler {
         done(error)
       },
     })
-    this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail: this.#tail })
+    clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       if (controller.paused) this.#timer.refresh()
       else this.break('timeout')
     }, SILENCE)
+    this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail: this.#tail })
   }
 
   #take(): Buffer {
@@ -140,9 +141,11 @@ export class Collector implements Dispatcher.DispatchHandler {
   #finish(exchange: Exchange): void {
     if (this.#done) return
     this.#done = true
-    clearTimeout(this.#timer)
-    // An open reply goes on, and may still be ended.
-    if (exchange.kind !== 'open') this.#limits.signal?.removeEventListener('abort', this.#onAbort)
+    // An open reply goes on, with a time of its own, and may still be ended.
+    if (exchange.kind !== 'open') {
+      clearTimeout(this.#timer)
+      this.#limits.signal?.removeEventListener('abort', this.#onAbort)
+    }
     this.#resolve(exchange)
   }
 }

@@ -114,6 +114,8 @@ export class LiveRoute {
         if (over !== null) this.#outstanding.end(over)
         try {
           const verdict = judge(exchange, id, this.#family)
+          // Nobody will read the rest of it.
+          if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
           if (this.#family === 'solana' && verdict.kind === 'setback' && verdict.why === 'syncing')
             this.isBehind(verdict.answer)
           this.#learn(verdict, heavy ? null : performance.now() - begin, now)

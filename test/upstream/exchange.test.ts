@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Route } from '../../src/snapshot/types.ts'
 import { LiveRoute } from '../../src/upstream/live-route.ts'
+import { within } from '../support/until.ts'
 
 const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, signal: null }
 
@@ -137,4 +139,17 @@ t.test('a reader who leaves ends the exchange with the upstream', async t => {
   exchange.tail.on('error', () => undefined).destroy()
   await gone
   t.pass('the upstream saw the connection close')
+})
+
+t.test('a fault too long to hold back lets go of its connection', async t => {
+  let gone: Promise<unknown> | null = null
+  const live = await routeTo(t, (_, response) => {
+    gone = once(response, 'close')
+    // It does not end by itself.
+    response.writeHead(500).write(Buffer.alloc(1 << 20))
+  })
+  const verdict = await live.ask({ body: '{}', id: 1, heavy: false }, limits, () => 0)
+  t.match(verdict, { kind: 'setback', why: 'http_500' })
+  await within('the end of the connection', gone!, 5_000)
+  t.equal(live.room.inFlight, 0)
 })
