@@ -1,5 +1,5 @@
 /**
- * Memory of the real process over a run at full load: forwarded calls, as fast as they go, from this process to one that is apart. Run
+ * Memory of the real process over a run at full load: forwarded calls, as fast as they go. Run
  * with `node --import=tsx bench/memory.ts [minutes]`, ten by default. What is resident is looked at every few seconds after a warm-up;
  * it goes up and down with garbage by tens of MiB, so what V8 says that its full collections left is told too.
  */
@@ -60,10 +60,8 @@ try {
   const { pid, listen } = await processes.gateway(configFor(upstream.listen), ['--trace-gc'])
   const url = `http://${listen}/eth/v1/rpc/${await processes.key('bench')}`
   const idle = (await resident(pid)) / MiB
-  const loaded = (seconds: number): Promise<number> => {
-    const until = performance.now() + seconds * 1000
-    return load({ url, body: FORWARDED, posts: Infinity, until })
-  }
+  const loaded = (seconds: number): Promise<number> =>
+    load({ url, body: FORWARDED, posts: Infinity, seconds: Math.ceil(seconds) })
   await loaded(WARM_UP)
   const [before, traced] = [cpuOf(pid), processes.printed(pid).length]
   const [calls, samples] = await Promise.all([loaded(RUN), sample(pid)])

@@ -9,6 +9,7 @@ import { FORWARDED } from './parts/calls.ts'
 import { HEAD, compare } from './parts/compare.ts'
 import type { Side } from './parts/compare.ts'
 import { cpuOf } from './parts/cpu.ts'
+import { CALLS } from './parts/effort.ts'
 import { fill } from './parts/fill.ts'
 import { load } from './parts/load.ts'
 import { manyNetworks } from './parts/many-networks.ts'
@@ -48,12 +49,17 @@ function spread(keys: readonly string[], count: number): string[] {
 
 /** A side that takes calls, each with the next of some keys. */
 function calledWith({ pid, listen }: Started, keys: readonly string[]): Side {
-  let n = 0
-  const url = (): string => {
-    n = (n + 1) % keys.length
-    return `http://${listen}/net0/v1/rpc/${keys[n]!}`
+  const urls = keys.map(key => `http://${listen}/net0/v1/rpc/${key}`)
+  let begin = 0
+  const work = (): Promise<number> => {
+    const next = Array.from(
+      { length: Math.min(CALLS, urls.length) },
+      (_, n) => urls[(begin + n) % urls.length]!,
+    )
+    begin += CALLS
+    return load({ url: next, body: FORWARDED })
   }
-  return { name: 'gateway', pid, work: () => load({ url, body: FORWARDED }) }
+  return { name: 'gateway', pid, work }
 }
 
 /** How many questions the gateways have asked the upstream on their own account. */

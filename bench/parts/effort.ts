@@ -2,7 +2,7 @@
 export const ROUNDS = Number(process.env['ROUNDS'] ?? 7)
 
 /** Calls of each side in a round. */
-export const CALLS = Number(process.env['CALLS'] ?? 10_000)
+export const CALLS = Number(process.env['CALLS'] ?? 20_000)
 
 /** Connections of a load, with one call at a time on each. */
 export const CONNECTIONS = 32

@@ -1,32 +1,51 @@
 import { Pool } from 'undici'
 import { CALLS, CONNECTIONS } from './effort.ts'
+import { wrk, wrkIsHere } from './wrk.ts'
+import type { Order } from './wrk.ts'
 
 /** What a load is made of. */
 export interface Load {
-  /** Where each POST goes: one URL, or the next one of the same host. */
-  readonly url: string | (() => string)
+  /** Where posts go: one URL, or those of one host in turn. */
+  readonly url: string | readonly string[]
   readonly body: string
   readonly posts?: number
   /** As many posts are under way at a time. */
   readonly connections?: number
-  /** When to stop before that, by `performance.now()`. */
-  readonly until?: number
+  /** When to stop at the latest. */
+  readonly seconds?: number
   /** Every reply is to hold an error; otherwise none may. */
   readonly refused?: boolean
 }
 
+/** Most seconds of a load that only a number of posts ends. */
+const LONGEST = 600
+
 /** Sends POSTs over a few connections; resolves with how many, rejects on a reply that is not as expected. */
-export async function load(load: Load): Promise<number> {
-  const { url, body, posts = CALLS, connections = CONNECTIONS, until = Infinity, refused = false } = load
-  const next = typeof url === 'string' ? () => url : url
-  const first = new URL(next())
-  const pool = new Pool(first.origin, { connections, pipelining: 1 })
+export function load({
+  url,
+  body,
+  posts = CALLS,
+  connections = CONNECTIONS,
+  seconds = LONGEST,
+  refused = false,
+}: Load): Promise<number> {
+  const urls = typeof url === 'string' ? [url] : url
+  const { origin } = new URL(urls[0]!)
+  const paths = urls.map(each => each.slice(origin.length))
+  const order = { origin, paths, body, posts, connections, seconds, refused }
+  return wrkIsHere ? wrk(order) : send(order)
+}
+
+/** The same without wrk. This process is often slower than what it measures, which then sleeps between calls: that costs it more. */
+async function send({ origin, paths, body, posts, connections, seconds, refused }: Order): Promise<number> {
+  const pool = new Pool(origin, { connections, pipelining: 1 })
   const headers = { 'content-type': 'application/json' }
+  const until = performance.now() + seconds * 1000
   let sent = 0
   const worker = async (): Promise<void> => {
     while (sent < posts && performance.now() < until) {
+      const path = paths[sent % paths.length]!
       sent += 1
-      const path = next().slice(first.origin.length)
       const reply = await pool.request({ path, method: 'POST', headers, body })
       const text = await reply.body.text()
       if (reply.statusCode !== 200 || text.includes('"error"') !== refused)

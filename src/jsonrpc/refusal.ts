@@ -46,7 +46,15 @@ export function encodeRefusal(refusal: Refusal, id: Raw, column: CodeColumn, req
   const code = column === 'evm' ? row.evm : column === 'solana' ? row.solana : (row.http ?? row.status)
   // Reasons and request ids hold nothing that JSON escapes.
   const data = `{"reason":"${refusal.reason}","requestId":"${requestId}"${membersOf(refusal.data)}}`
-  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${rawJson(refusal.message)},"data":${data}}}`
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${sentenceOf(refusal)},"data":${data}}}`
+}
+
+/** The last sentence and its JSON: most of the time the next refusal says the same. */
+let last = { message: '', json: '""' }
+
+function sentenceOf({ message }: Refusal): Raw {
+  if (message !== last.message) last = { message, json: rawJson(message) }
+  return last.json
 }
 
 /** The members of an object as they follow others; nothing for an empty one. */

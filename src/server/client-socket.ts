@@ -8,6 +8,7 @@ import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
+import { holdForTurn } from './leaving.ts'
 import { nextRequestId } from './request-id.ts'
 import { SlowReader } from './slow-reader.ts'
 import { SocketSink } from './socket-sink.ts'
@@ -33,6 +34,7 @@ export class ClientSocket {
   readonly network: string
   readonly session: ClientSession
   readonly #socket: WebSocket
+  readonly #connection: Socket
   readonly #options: ClientSocketOptions
   readonly #slow: SlowReader
   readonly #waiting: Buffer[] = []
@@ -46,6 +48,7 @@ export class ClientSocket {
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
     const { gateway, outbox, caller } = options
     this.#socket = socket
+    this.#connection = connection
     this.#options = options
     this.#slow = new SlowReader(connection)
     this.network = caller.network.slug
@@ -71,6 +74,7 @@ export class ClientSocket {
 
   send(frame: Raw): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false
+    holdForTurn(this.#connection)
     this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
     return true
   }

@@ -1,6 +1,8 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import { endWithReplies, watchReplies } from './last-replies.ts'
+import { leave } from './leaving.ts'
 import { endUnused, watchUnused } from './unused.ts'
 import type { AddressInfo } from 'node:net'
 
@@ -55,6 +57,9 @@ export async function drain(server: Server, { idle, patience, endCalls, cutShort
     endCalls()
     if (!(await orAfter(idle, LAST_CALLS))) cutShort()
   }
+  // What was answered last leaves, and is over, before its connection is.
+  leave()
+  await turn()
   server.closeIdleConnections()
   if (patience > 0) await orAfter(closed, LAST_BYTES)
   server.closeAllConnections()

@@ -69,8 +69,7 @@ export function makePublicListener(
   const faults = new WeakMap<IncomingMessage, HeadFault>()
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
-    // A client that resets its connection is no error of ours.
-    response.on('error', () => undefined)
+    response.on('error', heard)
     gate.enter(request, response, () => {
       const fault = faults.get(request)
       if (fault !== undefined) {
@@ -101,6 +100,11 @@ export function makePublicListener(
   })
   boundConnections(server, { gateway, addresses, tls: certificate !== null })
   return { server, sockets, streams }
+}
+
+/** A client that resets its connection is no error of ours. */
+function heard(): void {
+  // There is nobody left to tell.
 }
 
 function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificate | null): Server {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { RateState } from '../usage/bucket.ts'
+import { leaveWithTurn } from './leaving.ts'
 
 /** What a reply's headers are made of. */
 export interface ReplyHead {
@@ -22,12 +23,11 @@ export function headersOf({ requestId, cors, rate }: ReplyHead): string[] {
   return headers
 }
 
-/** Sends a whole reply. */
+/** Sends a whole reply, with others of this turn of the loop. */
 export function sendWhole(response: ServerResponse, status: number, headers: string[], body: Raw): void {
   if (response.destroyed) return
   headers.push('Content-Length', String(body.length))
-  response.writeHead(status, headers)
-  response.end(body, 'latin1')
+  leaveWithTurn({ response, status, headers, body })
 }
 
 /** ethers v6 reads Retry-After as milliseconds and would storm, so short waits are not told there. */

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Child, cleanEnvironment } from '../../test/support/child.ts'
+
+/** What is sent to one server, and what has to come back. */
+export interface Order {
+  /** `http://host:port`. */
+  readonly origin: string
+  /** The paths that posts go to, in turn. */
+  readonly paths: readonly string[]
+  readonly body: string
+  readonly posts: number
+  readonly connections: number
+  /** Most seconds that it may take. */
+  readonly seconds: number
+  /** Every reply is to hold an error; otherwise none may. */
+  readonly refused: boolean
+}
+
+/** Whether wrk is to be used: it takes so little of the machine that the server is always the one who is waited for. `LOAD=node` does without. */
+export const wrkIsHere = ((): boolean => {
+  if (process.env['LOAD'] === 'node') return false
+  try {
+    // It has no call that succeeds without a server.
+    return execFileSync('sh', ['-c', 'command -v wrk']).length > 0
+  } catch {
+    return false
+  }
+})()
+
+/** Has wrk send posts from one thread; resolves with how many, rejects on a reply that is not as expected. */
+export async function wrk(order: Order): Promise<number> {
+  const { origin, paths, connections, seconds } = order
+  const dir = mkdtempSync(join(tmpdir(), 'tollgate-wrk-'))
+  try {
+    const [script, list] = [join(dir, 'posts.lua'), join(dir, 'paths')]
+    writeFileSync(list, paths.join('\n'))
+    writeFileSync(script, scriptFor(order, list))
+    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script]
+    const child = new Child('wrk', [...args, origin + paths[0]!], cleanEnvironment())
+    await child.output('wrk to be over', ended, seconds * 1000 + PATIENCE)
+    // It would go on sleeping for what is left of its time.
+    const timer = setInterval(() => {
+      child.signal('SIGINT')
+    }, 20)
+    await child.exited
+    clearInterval(timer)
+    return answersIn(child, origin + paths[0]!)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** Milliseconds that wrk may take besides its load. */
+const PATIENCE = 30_000
+
+function ended(child: Child): true | undefined {
+  return child.stdout.includes('over') || child.gone ? true : undefined
+}
+
+function answersIn({ stdout, stderr }: Child, url: string): number {
+  const [, answers, broken, wrong] = /answers (\d+) broken (\d+) wrong <(.*)>/s.exec(stdout) ?? []
+  if (answers === undefined) throw new Error(`wrk to ${url} told nothing: ${stdout}${stderr}`)
+  if (wrong !== '') throw new Error(`${url}: ${wrong}`)
+  if (broken !== '0') throw new Error(`${broken} connections to ${url} broke`)
+  return Number(answers)
+}
+
+/** wrk gives each thread a Lua of its own and `done` another: what a thread has counted is asked of it. */
+function scriptFor({ body, posts, refused }: Order, list: string): string {
+  return `
+wrk.method = 'POST'
+wrk.headers['Content-Type'] = 'application/json'
+wrk.body = [==[${body}]==]
+answers, wrong = 0, ''
+local requests, at = {}, 0
+function init()
+  for path in io.lines('${list}') do requests[#requests + 1] = wrk.format(nil, path) end
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+function response(status, headers, text)
+  answers = answers + 1
+  local isError = string.find(text, '"error"', 1, true) ~= nil
+  if status ~= 200 or isError ~= ${refused} then wrong = 'HTTP ' .. status .. ': ' .. string.sub(text, 1, 300) end
+  if wrong ~= '' or answers >= ${Number.isFinite(posts) ? posts : 'math.huge'} then
+    wrk.thread:stop()
+    io.stdout:write('over\\n')
+    io.stdout:flush()
+  end
+end
+local sender
+function setup(thread) sender = thread end
+function done(summary)
+  local e = summary.errors
+  local text = 'answers %d broken %d wrong <%s>'
+  print(text:format(sender:get('answers'), e.connect + e.read + e.write + e.timeout, sender:get('wrong')))
+end
+`
+}
