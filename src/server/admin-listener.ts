@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { readBody } from './body.ts'
+import { repliesOf } from './replies.ts'
 
 /** What an admin path answers: a status and a JSON value, or text of some type. */
 export type AdminReply =
@@ -19,7 +20,9 @@ const MAX_BODY = 1024 * 1024
 /** Makes the server; it is not bound yet. */
 export function makeAdminListener(routes: AdminRoutes, bug: (error: unknown) => void): Server {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
+  const replies = repliesOf(server)
   server.on('request', (request, response) => {
+    replies.begin(request.socket, response)
     void answer(request, routes)
       .catch((error: unknown) => {
         bug(error)

@@ -1,8 +1,8 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
-import { endWithReplies, watchReplies } from './last-replies.ts'
 import { leave } from './leaving.ts'
+import { repliesOf } from './replies.ts'
 import { endUnused, watchUnused } from './unused.ts'
 import type { AddressInfo } from 'node:net'
 
@@ -12,7 +12,6 @@ export function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
   watchUnused(server)
-  watchReplies(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
@@ -52,7 +51,7 @@ export async function drain(server: Server, { idle, patience, endCalls, cutShort
   })
   server.closeIdleConnections()
   endUnused(server)
-  endWithReplies(server)
+  repliesOf(server).end()
   if (!(await orAfter(idle, patience))) {
     endCalls()
     if (!(await orAfter(idle, LAST_CALLS))) cutShort()

@@ -19,6 +19,7 @@ import { boundConnections } from './connections.ts'
 import { refuseDetached } from './detached.ts'
 import type { HeadFault } from './head-fault.ts'
 import { awaitInvitation } from './invite.ts'
+import { repliesOf } from './replies.ts'
 import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
 import { SocketGate } from './socket-gate.ts'
@@ -56,7 +57,7 @@ export function makePublicListener(
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
   server.maxHeadersCount = 0
   server.timeout = SILENCE
-  const gate = new SocketGate(limits.socketCalls)
+  const gate = new SocketGate(limits.socketCalls, repliesOf(server))
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
   const sockets = takeUpgrades(server, { gateway, address, gate, maxPayload: limits.body })

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Listener, Replies } from './replies.ts'
 
 /** A request and its reply on their connection. */
 export interface Exchange {
@@ -13,22 +14,44 @@ export interface Exchange {
   readonly start: () => void
 }
 
-interface Line {
-  running: number
-  readonly waiting: Exchange[]
+/** One connection. */
+class Line implements Listener {
+  running = 0
+  readonly waiting: Exchange[] = []
   /** The one that came last; null when none is under way. */
-  newest: Exchange | null
+  newest: Exchange | null = null
   /** What has to wait until every earlier request is over. */
-  last: (() => void) | null
+  last: (() => void) | null = null
+  readonly #socket: Socket
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  replyIsOver(): void {
+    const socket = this.#socket
+    const next = socket.destroyed ? undefined : this.waiting.shift()
+    if (next === undefined) this.running -= 1
+    else begin(next)
+    if (this.running === 0) {
+      const { last } = this
+      this.newest = null
+      this.last = null
+      last?.()
+    }
+    if (this.waiting.length === 0 && socket.isPaused()) socket.resume()
+  }
 }
 
 /** Starts requests, at most `limit` at a time for each connection, in the order they came. */
 export class SocketGate {
   readonly #limit: number
   readonly #lines = new WeakMap<Socket, Line>()
+  readonly #replies: Replies
 
-  constructor(limit: number) {
+  constructor(limit: number, replies: Replies) {
     this.#limit = limit
+    this.#replies = replies
   }
 
   /** Runs `start` now or when an earlier request of the connection is over. */
@@ -37,9 +60,7 @@ export class SocketGate {
     const line = this.#lineOf(socket)
     const exchange: Exchange = { request, response, started: false, start }
     line.newest = exchange
-    response.on('close', () => {
-      this.#leave(socket, line)
-    })
+    this.#replies.begin(socket, response, line)
     if (line.running < this.#limit) {
       line.running += 1
       begin(exchange)
@@ -62,23 +83,10 @@ export class SocketGate {
     else line.last = work
   }
 
-  #leave(socket: Socket, line: Line): void {
-    const next = socket.destroyed ? undefined : line.waiting.shift()
-    if (next === undefined) line.running -= 1
-    else begin(next)
-    if (line.running === 0) {
-      const { last } = line
-      line.newest = null
-      line.last = null
-      last?.()
-    }
-    if (line.waiting.length === 0 && socket.isPaused()) socket.resume()
-  }
-
   #lineOf(socket: Socket): Line {
     const known = this.#lines.get(socket)
     if (known !== undefined) return known
-    const fresh: Line = { running: 0, waiting: [], newest: null, last: null }
+    const fresh = new Line(socket)
     this.#lines.set(socket, fresh)
     return fresh
   }
