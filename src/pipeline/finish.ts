@@ -21,23 +21,24 @@ export interface Delivered {
 }
 
 /**
- * Makes sure that the charge is on disk, or that there is none: after this the reply may leave. A call that is refused
+ * Makes sure that the charge is on disk, or that there is none, and goes on to `next`: then the reply may leave. A call that is refused
  * gives back what it took; one that cannot be recorded is refused.
  */
-export function seal<A extends Answer | VerbatimAnswer>(
+export function seal<A extends Answer | VerbatimAnswer, R>(
   passed: Passed<A>,
   caller: Caller,
   context: Context,
-): Soon<Passed<A | WholeAnswer>> {
+  next: (passed: Passed<A | WholeAnswer>) => Soon<R>,
+): Soon<R> {
   const { answer, admission, publicCost } = passed
   const { live } = context
   if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
     if (publicCost > 0) live.publicMeter.giveBack(caller.plan.rate, caller.address, publicCost)
-    return admission === null ? passed : unadmitted(passed, admission, context)
+    return admission === null ? next(passed) : unadmitted(passed, admission, context).then(next)
   }
-  if (admission === null) return passed
-  return then<boolean, Passed<A | WholeAnswer>>(live.meter.committed(admission), committed =>
-    committed ? passed : unrecorded(passed, admission, context),
+  if (admission === null) return next(passed)
+  return then(live.meter.committed(admission), committed =>
+    committed ? next(passed) : unrecorded(passed, admission, context).then(next),
   )
 }
 

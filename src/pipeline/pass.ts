@@ -4,6 +4,7 @@ import type { BadCall, Call } from '../jsonrpc/call.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { refused } from './answer.ts'
+import type { Answer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { seal } from './finish.ts'
@@ -27,7 +28,7 @@ export function pass<R>(
   if (caller.network.family === 'http' && !context.live.management.has(item.method))
     return next(passRefusal(refuse('method_not_found', ONLY_SERVICE)))
   const walked = walk(item, caller, context, decided => fulfil(decided, caller, mode, context))
-  return then(walked, passed => then(seal(passed, caller, context), next))
+  return then(walked, passed => seal<Answer, R>(passed, caller, context, next))
 }
 
 const ONLY_SERVICE = 'Only service_* methods are called here: send others to their path'

@@ -115,7 +115,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway,
       // A body may be long on its way: it is served by what the configuration says when it is here.
       const now = gateway.snapshot === snapshot ? caller : admitAgain(visit.request, from, gateway)
       if (isRefusal(now)) refuseEarly(visit, now, columnOf(caller.network), gateway)
-      else return handleBody(visit, body, now, gateway)
+      else handleBody(visit, body, now, gateway)
     })
   })
 }
@@ -182,7 +182,7 @@ function handleBody(
   body: Buffer | 'too_large' | 'no_room',
   caller: Caller,
   gateway: Gateway,
-): Soon<void> {
+): void {
   const { response, requestId, cors } = visit
   if (body === 'no_room') {
     refuseEarly(visit, refuse('overloaded'), columnOf(caller.network), gateway)
@@ -195,7 +195,8 @@ function handleBody(
     return
   }
   const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }))
-  return gateway.handle(body, caller, sink, requestId)
+  // What fails in there is told and cut there.
+  void gateway.handle(body, caller, sink, requestId)
 }
 
 /** Answers OPTIONS: costs nothing, asks for no key. */

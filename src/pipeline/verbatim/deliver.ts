@@ -23,7 +23,7 @@ export async function deliverVerbatim(
   const walked = await walk(call, caller, context, decided =>
     forwardVerbatim(decided, sink.passage, caller, context),
   )
-  const passed = await seal(held(walked, sink), caller, context)
+  const passed = await seal(held(walked, sink), caller, context, over => over)
   const { answer } = passed
   const untilHead = performance.now() - begin
   if (answer.kind === 'verbatim') {
