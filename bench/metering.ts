@@ -1,6 +1,7 @@
 /**
  * What metering costs over 100 endpoints: CPU per call at 10 000 calls a second, where the processor sleeps between the calls, and
- * as fast as they go, where it does not; and what it adds to the time of a call.
+ * as fast as they go, where it does not; what it adds to the time of a call; and CPU per call of the real process, whose calls by key
+ * are compared with those of the public route, which nobody is charged for.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,8 +11,12 @@ import { openUsageDatabase } from '../src/usage/database.ts'
 import { Ledger } from '../src/usage/ledger.ts'
 import { Meter } from '../src/usage/meter.ts'
 import type { Payer } from '../src/usage/meter.ts'
-import { median } from './parts/cpu.ts'
-import { ROUNDS } from './parts/effort.ts'
+import { LOCAL } from './parts/calls.ts'
+import { cpuOf, median } from './parts/cpu.ts'
+import { CALLS, ROUNDS } from './parts/effort.ts'
+import { fill } from './parts/fill.ts'
+import { load } from './parts/load.ts'
+import { Processes, configFor } from './parts/processes.ts'
 
 const PER_MS = 10
 /** Milliseconds that a node takes for a call. */
@@ -109,6 +114,36 @@ async function added(meter: Meter, pace: Pace): Promise<{ readonly cpuUs: number
   return { cpuUs: median(rounds.map(each => each.cpuUs)), p99: median(rounds.map(each => each.p99)) }
 }
 
+/** The real process with `ENDPOINTS` keys and a public route, both without limits. */
+async function inProcess(): Promise<{ readonly cpuUs: number; readonly perSecond: number }> {
+  const processes = new Processes()
+  try {
+    const upstream = await processes.part('upstream')
+    const network = 'eth'
+    const keys = await fill(processes.dataDir, { endpoints: ENDPOINTS, wanted: ENDPOINTS, network })
+    const { pid, listen } = await processes.gateway(configFor(upstream.listen))
+    const urlOf = (key: string): string => `http://${listen}/${network}/v1/rpc/${key}`
+    const cpuOfCalls = async (url: string | string[]): Promise<number> => {
+      const before = cpuOf(pid)
+      const calls = await load({ url, body: LOCAL })
+      return (cpuOf(pid) - before) / calls
+    }
+    const rounds: number[] = []
+    let [calls, ms] = [0, 0]
+    for (let round = 0; round <= 3 * ROUNDS; round += 1) {
+      const begin = performance.now()
+      const metered = await cpuOfCalls(keys.map(urlOf))
+      ms += performance.now() - begin
+      calls += CALLS
+      const free = await cpuOfCalls(urlOf('public'))
+      if (round > 0) rounds.push(metered - free)
+    }
+    return { cpuUs: median(rounds), perSecond: (calls / ms) * 1000 }
+  } finally {
+    await processes.stop()
+  }
+}
+
 function p99(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
 }
@@ -125,9 +160,11 @@ try {
   const meter = new Meter(ledger)
   const paced = await added(meter, even)
   const dense = await added(meter, atOnce)
+  const whole = await inProcess()
   console.log(`metering over ${ENDPOINTS} endpoints, medians of ${ROUNDS} rounds against the same calls without a meter
 | CPU per call at ${PER_MS * 1000} calls/s | ${paced.cpuUs.toFixed(2)} µs |
 | CPU per call, as fast as they go | ${dense.cpuUs.toFixed(2)} µs |
+| CPU per locally answered call of the process, at ${whole.perSecond.toFixed(0)} calls/s | ${whole.cpuUs.toFixed(2)} µs |
 | added to the 99th percentile of ${NODE_MS} ms calls at ${PER_MS * 1000} calls/s | ${paced.p99.toFixed(2)} ms |`)
 } finally {
   ledger.close()

@@ -31,6 +31,7 @@ export async function openStores(
   closing.push(() => lock.release())
   const ledger = new Ledger(openUsageDatabase(dataDir), events)
   closing.push(() => ledger.close())
+  closing.push(() => ledger.settled())
   const keys = new KeyCache(accounts)
   const poll = setInterval(() => {
     keys.poll()

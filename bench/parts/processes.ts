@@ -70,11 +70,11 @@ export class Processes {
   }
 }
 
-/** The smallest configuration in front of one upstream: no limit gets in the way of what is measured. */
+/** The smallest configuration in front of one upstream, with a public route: no limit gets in the way of what is measured. */
 export function configFor(upstream: string): Record<string, string> {
   return {
     'networks.yaml':
-      'baseUrl: http://127.0.0.1:1/{slug}\nnetworks: { eth: { name: Bench, family: evm, chainId: 1 } }',
+      'baseUrl: http://127.0.0.1:1/{slug}\nnetworks: { eth: { name: Bench, family: evm, chainId: 1, public: true } }',
     'routes.yaml': `routes: [{ id: a, network: eth, http: "http://${upstream}", ws: "ws://${upstream}" }]`,
     'methods.yaml': `
 families:
@@ -82,8 +82,10 @@ families:
     eth_chainId: { answer: chainId }
     eth_call: { retry: safe, params: [1, 4], block: { at: 1, kind: ref, omitted: latest }, reads: state }
     eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }`,
-    'plans.yaml':
-      'plans: { bench: { tiers: [any], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000, ws: { connections: 100000, subscriptions: 100000 } } }',
+    'plans.yaml': `
+plans:
+  bench: &open { tiers: [any], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000, ws: { connections: 100000, subscriptions: 100000 } }
+  public: *open`,
     'gateway.yaml':
       'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nlimits: { connections: 100000, connectionsPerAddress: 100000 }',
   }

@@ -61,6 +61,11 @@ export class Journal {
     return group
   }
 
+  /** Whether nothing waits for a commit. */
+  get isIdle(): boolean {
+    return this.#group.isEmpty
+  }
+
   /** Commits what waits, now. */
   flush(): void {
     const group = this.#group

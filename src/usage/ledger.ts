@@ -1,4 +1,5 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { emptyCell } from './cell.ts'
 import type { Cell } from './cell.ts'
 import { Cells } from './cells.ts'
@@ -19,6 +20,8 @@ const FOLD_EVERY = 1000
 const CHECKPOINT_EVERY = 5
 /** Fold earlier when this many cells wait, so that one fold stays short. */
 const FOLD_AT = 2000
+/** Looks at a journal that does not come to rest: a disk that takes nothing. */
+const MOST_LOOKS = 10
 
 /** Owns journal.db while the gateway serves. */
 export class Ledger implements UsageReader {
@@ -107,6 +110,18 @@ export class Ledger implements UsageReader {
     if (missing <= 0) return requests
     this.#database.topUpWindow(account, start, missing)
     return requests + missing
+  }
+
+  /**
+   * Resolves when no charge waits for a commit, and none is given back any more by those who waited: a notification whose socket has
+   * closed meanwhile is.
+   */
+  async settled(): Promise<void> {
+    for (let look = 0; look < MOST_LOOKS; look += 1) {
+      this.#journal.flush()
+      await turn()
+      if (this.#journal.isIdle) return
+    }
   }
 
   /** Folds for the last time and closes the file. */

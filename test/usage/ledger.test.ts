@@ -269,3 +269,20 @@ t.test('a dataDir has one serve', t => {
   lockDataDir(dir).release()
   t.end()
 })
+
+t.test('what is given back when its commit is told is given back before the books are closed', async t => {
+  const dir = t.testdir()
+  const { ledger, meter } = open(dir)
+  const [kept, returned] = [1, 2].map(cost =>
+    admitted(meter.admitUnrated(payer, 'eth_subscription', cost, NOW)),
+  )
+  // As a notification does whose socket has closed while it waited.
+  const told = Promise.resolve(meter.committed(returned!)).then(() => meter.giveBack(returned!))
+  await ledger.settled()
+  t.equal(kept!.group.state, 'committed')
+  ledger.close()
+  await told
+  const again = open(dir)
+  t.strictSame(again.ledger.totals('acc_1').get('ep_1'), { calls: 1, requests: 1 })
+  again.ledger.close()
+})
