@@ -44,8 +44,14 @@ export function leave(): void {
   for (const { response, status, headers, body } of whole) {
     // One that was answered twice has its first answer.
     if (response.destroyed || response.headersSent) continue
-    response.writeHead(status, headers)
-    response.end(body, 'latin1')
+    try {
+      response.writeHead(status, headers)
+      response.end(body, 'latin1')
+    } catch (error) {
+      // A head that cannot be written is a bug of ours: it costs this reply, and no other.
+      response.destroy()
+      process.emitWarning(error as Error)
+    }
   }
   for (const socket of sockets) socket.uncork()
 }
