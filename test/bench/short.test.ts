@@ -25,7 +25,11 @@ for (const [command, lines, count, env = {}] of benches) {
   const skip = memoryIsVisible ? false : 'benchmarks read /proc'
   t.test(`bench/${name}.ts ${JSON.stringify(env)} runs in a short form`, { skip }, async t => {
     const file = fileURLToPath(new URL(`../../bench/${name}.ts`, import.meta.url))
-    const bench = new Child(process.execPath, ['--import=tsx', file, ...args], cleanEnvironment({ ...SHORT, ...env }))
+    const bench = new Child(
+      process.execPath,
+      ['--import=tsx', file, ...args],
+      cleanEnvironment({ ...SHORT, ...env }),
+    )
     t.strictSame(await bench.exited, { code: 0, signal: null }, bench.stderr)
     t.equal([...bench.stdout.matchAll(lines)].length, count, bench.stdout)
   })
