@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Hears that a reply of its connection is over. */
-export interface Listener {
+export interface WhenOver {
   replyIsOver(): void
 }
 
@@ -24,7 +24,7 @@ export class Replies {
    * Begins with a reply. This is the one listener that is told of its end: two make a list, which V8 came to keep in the old part of the
    * heap, with all that the reply holds (docs/decisions.md).
    */
-  begin(socket: Socket, response: ServerResponse, listener: Listener | null = null): void {
+  begin(socket: Socket, response: ServerResponse, whenOver: WhenOver | null = null): void {
     const line = this.#lineOf(socket)
     const before = line.newest
     line.newest = response
@@ -39,7 +39,7 @@ export class Replies {
       if (line.newest === response) line.newest = null
       // It may have begun before the end was known, and said that its connection is kept.
       if (line.open === 0 && this.#ending) socket.end()
-      listener?.replyIsOver()
+      whenOver?.replyIsOver()
     })
   }
 

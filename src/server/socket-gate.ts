@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Listener, Replies } from './replies.ts'
+import type { Replies, WhenOver } from './replies.ts'
 
 /** A request and its reply on their connection. */
 export interface Exchange {
@@ -15,7 +15,7 @@ export interface Exchange {
 }
 
 /** One connection. */
-class Line implements Listener {
+class Line implements WhenOver {
   running = 0
   readonly waiting: Exchange[] = []
   /** The one that came last; null when none is under way. */
