@@ -12,7 +12,7 @@ import { Ledger } from '../src/usage/ledger.ts'
 import { Meter } from '../src/usage/meter.ts'
 import type { Payer } from '../src/usage/meter.ts'
 import { LOCAL } from './parts/calls.ts'
-import { cpuOf, median } from './parts/cpu.ts'
+import { cpuOfThreads, median } from './parts/cpu.ts'
 import { CALLS, ROUNDS } from './parts/effort.ts'
 import { fill } from './parts/fill.ts'
 import { load } from './parts/load.ts'
@@ -124,9 +124,9 @@ async function inProcess(): Promise<{ readonly cpuUs: number; readonly perSecond
     const { pid, listen } = await processes.gateway(configFor(upstream.listen))
     const urlOf = (key: string): string => `http://${listen}/${network}/v1/rpc/${key}`
     const cpuOfCalls = async (url: string | string[]): Promise<number> => {
-      const before = cpuOf(pid)
+      const before = cpuOfThreads(pid)
       const calls = await load({ url, body: LOCAL })
-      return (cpuOf(pid) - before) / calls
+      return (cpuOfThreads(pid) - before) / calls
     }
     const rounds: number[] = []
     let [calls, ms] = [0, 0]

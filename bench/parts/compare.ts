@@ -1,4 +1,4 @@
-import { cpuOf, median } from './cpu.ts'
+import { cpuOfThreads, median } from './cpu.ts'
 import { ROUNDS } from './effort.ts'
 
 /** One side of a comparison: a process, and what it is given to do. */
@@ -27,7 +27,7 @@ export async function compare(title: string, ours: Side, theirs: Side): Promise<
 }
 
 async function perCall({ pid, work, aside = () => Promise.resolve(0) }: Side): Promise<number> {
-  const before = cpuOf(pid) - (await aside())
+  const before = cpuOfThreads(pid) - (await aside())
   const calls = await work()
-  return (cpuOf(pid) - (await aside()) - before) / calls
+  return (cpuOfThreads(pid) - (await aside()) - before) / calls
 }

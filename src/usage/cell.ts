@@ -22,14 +22,14 @@ export interface Cell extends CellKey {
   reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
-  /** Whether the next fold has to write it. */
-  touched: boolean
+  /** Which of the cells it is that the next fold takes over, from 1; 0 while it has nothing for it. */
+  place: number
+  /** Whether the journal says whose that place is. */
+  named: boolean
   /** Calls charged in the group of commits that is open; not yet among `calls`. */
   waitingCalls: number
   /** Their requests. */
   waitingRequests: number
-  /** What a journal entry of the cell begins with; null until it has one. */
-  entry: string | null
 }
 
 /** A cell with nothing in it. */
@@ -49,10 +49,10 @@ export function emptyCell({ account, endpoint, network, method, hour, window }: 
     reasons: null,
     bytesOut: 0,
     upstreamMs: 0,
-    touched: false,
+    place: 0,
+    named: false,
     waitingCalls: 0,
     waitingRequests: 0,
-    entry: null,
   }
 }
 
@@ -60,16 +60,6 @@ export function emptyCell({ account, endpoint, network, method, hour, window }: 
 export function empty(cell: Cell): void {
   cell.calls = cell.requests = cell.errors = cell.refusals = cell.bytesOut = cell.upstreamMs = 0
   cell.reasons = null
+  cell.place = 0
+  cell.named = false
 }
-
-/** What a journal record says of one cell, in this order. Calls and requests are negative when given back. */
-export type JournalEntry = readonly [
-  account: string,
-  endpoint: string,
-  network: string,
-  method: string,
-  hour: number,
-  window: number,
-  calls: number,
-  requests: number,
-]

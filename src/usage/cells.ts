@@ -25,9 +25,7 @@ export class Cells {
 
   /** Marks a cell that is held already. */
   touchAgain(cell: Cell): void {
-    if (cell.touched) return
-    cell.touched = true
-    this.#touched.push(cell)
+    if (cell.place === 0) cell.place = this.#touched.push(cell)
   }
 
   /** How many cells the next fold has to write. */
@@ -44,10 +42,7 @@ export class Cells {
   clear(): void {
     const written = this.#touched
     this.#touched = []
-    for (const cell of written) {
-      cell.touched = false
-      empty(cell)
-    }
+    written.forEach(empty)
     if (this.#byEndpoint.size <= REMEMBERED) return
     const live = new Set(written.map(cell => cell.endpoint))
     for (const endpoint of this.#byEndpoint.keys()) if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)

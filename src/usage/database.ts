@@ -3,13 +3,19 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
-import type { Cell, JournalEntry } from './cell.ts'
+import type { Cell, CellKey } from './cell.ts'
 import { ADD_TO_WINDOW, makeFold } from './fold.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { closeFile, prepareFile } from '../sqlite/file.ts'
 import { migrate } from '../sqlite/schema.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 import { journalFile } from './schema.ts'
+
+/** What the journal holds of one cell. */
+export interface Unfolded extends CellKey {
+  readonly calls: number
+  readonly requests: number
+}
 
 /** The open database; every method is synchronous and throws what SQLite says. */
 export class UsageDatabase {
@@ -36,8 +42,9 @@ export class UsageDatabase {
   }
 
   /** Commits one journal record. */
-  append(entries: string): void {
-    this.#append.run(this.#seq + 1, entries)
+  append(record: string): void {
+    // As `run`, without an object that says what changed: an eighth of the time.
+    this.#append.get(this.#seq + 1, record)
     this.#seq += 1
   }
 
@@ -51,10 +58,9 @@ export class UsageDatabase {
     this.#topUp.run(account, start, requests)
   }
 
-  /** What the journal holds that the ledger does not: after a crash, or seen from another process. */
-  *unfolded(): Generator<JournalEntry> {
-    for (const row of this.database.prepare('SELECT entries FROM journal ORDER BY seq').iterate())
-      yield* JSON.parse((row as { entries: string }).entries) as JournalEntry[]
+  /** What the journal holds that the ledger does not, after a crash. */
+  unfolded(): readonly Unfolded[] {
+    return this.database.prepare('SELECT * FROM charges').all() as Unfolded[]
   }
 
   /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */

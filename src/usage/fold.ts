@@ -18,7 +18,10 @@ export const ADD_TO_WINDOW = `INSERT INTO windows VALUES (?, ?, ?)
 const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET count = count + excluded.count`
 
-/** Adds cells to the ledger and empties the journal, which holds nothing else: all of it, or nothing. */
+/**
+ * Adds cells to the ledger and empties the journal, which holds nothing else: all of it, or nothing. `get` executes as `run` does, without
+ * an object that says what changed: a third of the time of a statement.
+ */
 export function makeFold(database: DatabaseSyncInstance): (cells: readonly Cell[]) => void {
   const usage = database.prepare(USAGE)
   const totals = database.prepare(TOTALS)
@@ -29,19 +32,19 @@ export function makeFold(database: DatabaseSyncInstance): (cells: readonly Cell[
   const write = (cell: Cell): void => {
     const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = cell
     const ms = Math.round(cell.upstreamMs)
-    usage.run(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
+    usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
     if (cell.reasons !== null)
       for (const [reason, count] of cell.reasons)
-        refused.run(endpoint, hour, method, reason, account, network, count)
+        refused.get(endpoint, hour, method, reason, account, network, count)
   }
   return cells => {
     const sums = sumUp(cells)
     inTransaction(database, () => {
       cells.forEach(write)
       for (const { endpoint, account, calls, requests } of sums.totals.values())
-        totals.run(endpoint, account, calls, requests)
+        totals.get(endpoint, account, calls, requests)
       for (const [account, starts] of sums.windows)
-        for (const [start, requests] of starts) windows.run(account, start, requests)
+        for (const [start, requests] of starts) windows.get(account, start, requests)
       forget.run()
     })
   }

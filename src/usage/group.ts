@@ -1,5 +1,6 @@
 /** The charges of a few calls, committed together. */
 import type { Cell } from './cell.ts'
+import { entryOf } from './record.ts'
 
 /** What is given back of one cell. */
 export interface GivenBack {
@@ -56,20 +57,17 @@ export class Group {
     this.#tell?.(state === 'committed')
   }
 
-  /** The journal record of this group: JSON that `JournalEntry` describes. */
-  entries(): string {
-    let text = ''
-    for (const cell of this.charged)
-      text += `,${entryStart(cell)}${cell.waitingCalls},${cell.waitingRequests}]`
-    for (const { cell, calls, requests } of this.givenBack)
-      text += `,${entryStart(cell)}${-calls},${-requests}]`
-    return `[${text.slice(1)}]`
+  /** The journal record of this group (record.ts). Its cells have their places. */
+  record(): string {
+    let entries = ''
+    for (const cell of this.charged) entries += `,${entryOf(cell, cell.waitingCalls, cell.waitingRequests)}`
+    for (const { cell, calls, requests } of this.givenBack) entries += `,${entryOf(cell, -calls, -requests)}`
+    return `[${entries.slice(1)}]`
   }
-}
 
-/** The part of an entry that is the same for every charge of a cell. */
-function entryStart(cell: Cell): string {
-  if (cell.entry !== null) return cell.entry
-  const { account, endpoint, network, method, hour, window } = cell
-  return (cell.entry = `${JSON.stringify([account, endpoint, network, method, hour, window]).slice(0, -1)},`)
+  /** Its record was not written: the journal names none of its cells for sure. */
+  forgetRecord(): void {
+    for (const cell of this.charged) cell.named = false
+    for (const { cell } of this.givenBack) cell.named = false
+  }
 }

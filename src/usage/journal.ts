@@ -15,7 +15,7 @@ export interface JournalEvents {
 }
 
 /** Milliseconds for which charges wait for others at most, while no reply waits for them, and once one does. */
-const GROUP_MS = 5
+const GROUP_MS = 10
 const HURRY_MS = 1
 
 /** How long a failed journal waits before it tries a commit again, in milliseconds. */
@@ -72,26 +72,23 @@ export class Journal {
     if (group.isEmpty) return
     this.#group = new Group(this.#hurry)
     const begin = performance.now()
+    for (const cell of group.charged) this.#cells.touchAgain(cell)
+    for (const { cell } of group.givenBack) this.#cells.touchAgain(cell)
     try {
-      this.#database.append(group.entries())
+      this.#database.append(group.record())
     } catch (error) {
+      group.forgetRecord()
       this.#fail(group, error as Error)
       return
     }
     for (const cell of group.charged) {
-      this.#count(cell, cell.waitingCalls, cell.waitingRequests)
+      count(cell, cell.waitingCalls, cell.waitingRequests)
       cell.waitingCalls = cell.waitingRequests = 0
     }
-    for (const { cell, calls, requests } of group.givenBack) this.#count(cell, -calls, -requests)
+    for (const { cell, calls, requests } of group.givenBack) count(cell, -calls, -requests)
     this.#brokenUntil = 0
     group.close('committed')
     this.#events.committed((performance.now() - begin) / 1000)
-  }
-
-  #count(cell: Cell, calls: number, requests: number): void {
-    cell.calls += calls
-    cell.requests += requests
-    this.#cells.touchAgain(cell)
   }
 
   #fail(group: Group, error: Error): void {
@@ -141,4 +138,9 @@ export class Journal {
   readonly #flushIfAvailable = (): void => {
     if (this.available(Date.now())) this.flush()
   }
+}
+
+function count(cell: Cell, calls: number, requests: number): void {
+  cell.calls += calls
+  cell.requests += requests
 }

@@ -142,17 +142,8 @@ export class Ledger implements UsageReader {
 
   /** After a crash the journal holds what was acknowledged and not folded. */
   #recover(): void {
-    for (const [
-      account,
-      endpoint,
-      network,
-      method,
-      hour,
-      window,
-      calls,
-      requests,
-    ] of this.#database.unfolded()) {
-      const cell = emptyCell({ account, endpoint, network, method, hour, window })
+    for (const { calls, requests, ...key } of this.#database.unfolded()) {
+      const cell = emptyCell(key)
       cell.calls = calls
       cell.requests = requests
       this.#cells.touchAgain(cell)
