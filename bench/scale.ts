@@ -1,6 +1,7 @@
 /**
- * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one of each:
- * forwarded calls to one of those networks, whose ten routes lead to one upstream. Probing all routes is told apart: what a question
+ * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one route and as many
+ * endpoints as are called: forwarded calls to one of those networks, whose ten routes lead to one upstream. And what it costs when ever other
+ * endpoints are called, against calls of one. Probing all routes is told apart: what a question
  * takes is measured at rest, and taken off for as many as were asked meanwhile. `NETWORKS`, `ROUTES` (of a network) and `ENDPOINTS`
  * make it smaller.
  */
@@ -20,7 +21,7 @@ const NETWORKS = Number(process.env['NETWORKS'] ?? 1_000)
 const ROUTES = Number(process.env['ROUTES'] ?? 10)
 const ENDPOINTS = Number(process.env['ENDPOINTS'] ?? 1_000_000)
 /** Keys that are called in turn: few enough for the key cache, and so many that each is forgotten before its turn comes again. */
-const FEW = 1_000
+const FEW = Math.min(1_000, ENDPOINTS)
 const MANY = 200_000
 /** Looks at routes that the gateway begins in a second. */
 const LOOKS = 400
@@ -62,6 +63,10 @@ function calledWith({ pid, listen }: Started, keys: readonly string[]): Side {
   return { name: 'gateway', pid, work }
 }
 
+function inTurn({ length }: readonly string[]): string {
+  return length === 1 ? '1 key' : `${length} keys in turn`
+}
+
 /** How many questions the gateways have asked the upstream on their own account. */
 async function asked(upstream: string): Promise<number> {
   return Number(await (await fetch(`http://${upstream}/`)).text())
@@ -70,7 +75,7 @@ async function asked(upstream: string): Promise<number> {
 const [few, many] = [new Processes(), new Processes()]
 try {
   const upstream = await few.part('upstream')
-  const small = await start(few, upstream.listen, { networks: 1, routes: 1, endpoints: 1 })
+  const small = await start(few, upstream.listen, { networks: 1, routes: 1, endpoints: FEW })
   const size = { networks: NETWORKS, routes: ROUTES, endpoints: ENDPOINTS }
   const large = await start(many, upstream.listen, size)
   const wait = (NETWORKS * ROUTES) / LOOKS + 5
@@ -83,11 +88,18 @@ try {
   const aside = async (): Promise<number> => (await asked(upstream.listen)) * probe
   const all = `${NETWORKS * ROUTES} routes and ${ENDPOINTS} endpoints`
   console.log(HEAD)
-  const one = { ...calledWith(small, small.keys), name: 'one of each' }
-  for (const count of [1, FEW, MANY]) {
-    const keys = spread(large.keys, count)
-    const title = `forwarded call among ${all}, ${keys.length} ${keys.length === 1 ? 'key' : 'keys in turn'}`
-    await compare(title, { ...calledWith(large, keys), aside }, one)
+  for (const [count, others] of [
+    [1, 1],
+    [FEW, FEW],
+    [MANY, 1],
+  ] as const) {
+    const [keys, fewer] = [spread(large.keys, count), spread(small.keys, others)]
+    const theirs = { ...calledWith(small, fewer), name: `one route, ${inTurn(fewer)}` }
+    await compare(
+      `forwarded call among ${all}, ${inTurn(keys)}`,
+      { ...calledWith(large, keys), aside },
+      theirs,
+    )
   }
   const each = `${(rest / REST / 1000).toFixed(1)} ms of CPU a second at rest, ${probe.toFixed(0)} µs a question`
   console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${each}`)
