@@ -74,8 +74,14 @@ function checkUrl(url: string | undefined, path: Path, schemes: readonly [string
   // The value itself is not shown: it may hold the operator's provider key.
   if (!URL.canParse(url) || !schemes.some(scheme => url.toLowerCase().startsWith(scheme)))
     return [mistake(path, `the value is no ${schemes.join(' or ')} URL`)]
-  if (hasReadableUser(url)) return []
-  return [mistake(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25')]
+  if (!hasReadableUser(url))
+    return [
+      mistake(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25'),
+    ]
+  // RFC 6455, section 3: a WebSocket URL has no fragment, and none can be opened that has one.
+  if (path.at(-1) === 'ws' && new URL(url).hash !== '')
+    return [mistake(path, 'a WebSocket URL has no part behind a #', 'write a # that belongs to it as %23')]
+  return []
 }
 
 /** Whether user and password can be decoded, as has to be done to send them. */
