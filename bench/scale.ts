@@ -90,6 +90,7 @@ try {
   console.log(HEAD)
   for (const [count, others] of [
     [1, 1],
+    [FEW, 1],
     [FEW, FEW],
     [MANY, 1],
   ] as const) {

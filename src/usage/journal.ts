@@ -77,7 +77,6 @@ export class Journal {
     try {
       this.#database.append(group.record())
     } catch (error) {
-      group.forgetRecord()
       this.#fail(group, error as Error)
       return
     }
@@ -93,6 +92,7 @@ export class Journal {
 
   #fail(group: Group, error: Error): void {
     this.#brokenUntil = Date.now() + RETRY_AFTER
+    group.forgetRecord()
     for (const cell of group.charged) cell.waitingCalls = cell.waitingRequests = 0
     for (const { cell, calls, requests } of group.givenBack) this.#group.giveBack(cell, calls, requests)
     group.close('failed')

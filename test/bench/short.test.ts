@@ -16,7 +16,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['run', LINE, 4],
   ['run', LINE, 4, { LOAD: 'node' }],
   ['socket-calls', LINE, 4],
-  ['scale', LINE, 3],
+  ['scale', LINE, 4],
   ['memory 0.05', /^\| slope, a minute \| \S+ \|$/gm, 1],
 ]
 

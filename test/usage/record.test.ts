@@ -123,6 +123,24 @@ t.test('a cell that a failed commit was to name is named by the next', t => {
   t.end()
 })
 
+t.test('what a failed commit was to give back of an unnamed cell has its owner in the next', t => {
+  const { ledger, dir, failures, seen } = open(t)
+  const cell = ledger.cell(owners[0]!, 'eth_call', HOUR * 1000, HOUR)
+  ledger.charge(cell, 2)
+  ledger.charge(cell, 2)
+  t.ok(ledger.fold(), 'the journal names nobody')
+  const other = openUsageDatabase(dir)
+  other.database.exec('BEGIN IMMEDIATE')
+  ledger.giveBack(cell, 1, 2)
+  ledger.totals('')
+  t.equal(failures.length, 1)
+  other.database.exec('ROLLBACK')
+  other.close()
+  ledger.totals('')
+  t.strictSame(seen(), [`acc_a ep_a eth eth_call ${HOUR} 1 2`])
+  t.end()
+})
+
 t.test('the journal of a killed process of an older version is read', t => {
   const dir = t.testdir({ full: {}, empty: {} })
   const entry = (calls: number, requests: number): unknown[] => [

@@ -79,7 +79,7 @@ function checkUrl(url: string | undefined, path: Path, schemes: readonly [string
       mistake(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25'),
     ]
   // RFC 6455, section 3: a WebSocket URL has no fragment, and none can be opened that has one.
-  if (path.at(-1) === 'ws' && new URL(url).hash !== '')
+  if (/^wss?:/i.test(url) && new URL(url).hash !== '')
     return [mistake(path, 'a WebSocket URL has no part behind a #', 'write a # that belongs to it as %23')]
   return []
 }
