@@ -8,6 +8,8 @@ export interface Owner {
   readonly endpoint: { readonly id: string; readonly network: string }
 }
 
+const NONE: readonly Cell[] = []
+
 /** Endpoints whose cells are kept while they are quiet. */
 const REMEMBERED = 20_000
 
@@ -15,6 +17,18 @@ const REMEMBERED = 20_000
 export class Cells {
   readonly #byEndpoint = new Map<string, Map<string, Cell>>()
   #touched: Cell[] = []
+  /** Places that the journal held at the start; they are not given again before it is emptied. */
+  #taken = 0
+  /** The touched ones of each account. */
+  #byAccount = new Map<string, Cell[]>()
+
+  /** Takes in what a killed process has left in the journal, which used places up to `last`. */
+  recover(cells: readonly Cell[], last: number): void {
+    this.#taken = last
+    cells.forEach(cell => {
+      this.touchAgain(cell)
+    })
+  }
 
   /** The cell of an owner, method, hour and window, marked as having something for the ledger. */
   touch(owner: Owner, method: string, hour: number, window: number): Cell {
@@ -25,7 +39,16 @@ export class Cells {
 
   /** Marks a cell that is held already. */
   touchAgain(cell: Cell): void {
-    if (cell.place === 0) cell.place = this.#touched.push(cell)
+    if (cell.place > 0) return
+    cell.place = this.#taken + this.#touched.push(cell)
+    const others = this.#byAccount.get(cell.account)
+    if (others === undefined) this.#byAccount.set(cell.account, [cell])
+    else others.push(cell)
+  }
+
+  /** The touched cells of an account. */
+  of(account: string): readonly Cell[] {
+    return this.#byAccount.get(account) ?? NONE
   }
 
   /** How many cells the next fold has to write. */
@@ -42,6 +65,8 @@ export class Cells {
   clear(): void {
     const written = this.#touched
     this.#touched = []
+    this.#taken = 0
+    this.#byAccount = new Map()
     written.forEach(empty)
     if (this.#byEndpoint.size <= REMEMBERED) return
     const live = new Set(written.map(cell => cell.endpoint))

@@ -4,26 +4,34 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import type { Cell, CellKey } from './cell.ts'
-import { ADD_TO_WINDOW, makeFold } from './fold.ts'
+import { makeFold } from './fold.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { closeFile, prepareFile } from '../sqlite/file.ts'
 import { migrate } from '../sqlite/schema.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 import { journalFile } from './schema.ts'
+import { makeReadUsed } from './used-in-window.ts'
+import type { ReadUsed } from './used-in-window.ts'
 
-/** What the journal holds of one cell. */
-export interface Unfolded extends CellKey {
-  readonly calls: number
-  readonly requests: number
+/** What the journal holds. */
+export interface Unfolded {
+  /** Of each cell. */
+  readonly charges: readonly (CellKey & { readonly calls: number; readonly requests: number })[]
+  /** The last place that it names (record.ts). */
+  readonly lastPlace: number
 }
+
+const LAST_PLACE =
+  'SELECT coalesce(max(e.value ->> 0), 0) AS place FROM journal, json_each(journal.entries) AS e'
 
 /** The open database; every method is synchronous and throws what SQLite says. */
 export class UsageDatabase {
   // The statements do not keep the database alive: it would be collected and closed under them.
   readonly database: DatabaseSyncInstance
+  /** What an account has used of a quota window. */
+  readonly readUsed: ReadUsed
   readonly #append: StatementSyncInstance
   readonly #fold: (cells: readonly Cell[]) => void
-  readonly #topUp: StatementSyncInstance
   #seq: number
 
   readonly #logFile: string
@@ -35,7 +43,7 @@ export class UsageDatabase {
     this.#logFile = `${file}-wal`
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
-    this.#topUp = database.prepare(ADD_TO_WINDOW)
+    this.readUsed = makeReadUsed(database)
     this.#seq = (
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq
@@ -53,14 +61,11 @@ export class UsageDatabase {
     this.#fold(cells)
   }
 
-  /** Adds requests to a quota window that no charge names. */
-  topUpWindow(account: string, start: number, requests: number): void {
-    this.#topUp.run(account, start, requests)
-  }
-
   /** What the journal holds that the ledger does not, after a crash. */
-  unfolded(): readonly Unfolded[] {
-    return this.database.prepare('SELECT * FROM charges').all() as Unfolded[]
+  unfolded(): Unfolded {
+    const charges = this.database.prepare('SELECT * FROM charges').all() as Unfolded['charges']
+    const { place } = this.database.prepare(LAST_PLACE).get() as { place: number }
+    return { charges, lastPlace: place }
   }
 
   /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */

@@ -61,6 +61,11 @@ export class Journal {
     return group
   }
 
+  /** Whether something is to be taken back with the next commit. */
+  get isGivingBack(): boolean {
+    return this.#group.givenBack.length > 0
+  }
+
   /** Whether nothing waits for a commit. */
   get isIdle(): boolean {
     return this.#group.isEmpty

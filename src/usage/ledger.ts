@@ -6,9 +6,10 @@ import { Cells } from './cells.ts'
 import type { Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
 import type { Group } from './group.ts'
+import { withHeldRows, withHeldTotals } from './held.ts'
 import { Journal } from './journal.ts'
 import type { JournalEvents } from './journal.ts'
-import { readRefusals, readRows, readWithin, readTotals, readWindow } from './read.ts'
+import { readRefusals, readRows, readTotals } from './read.ts'
 import { rollUp } from './roll-up.ts'
 import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageReader, UsageRow } from './types.ts'
 import { hourAt } from './window.ts'
@@ -86,12 +87,15 @@ export class Ledger implements UsageReader {
 
   totals(accountId: string): ReadonlyMap<string, Totals> {
     this.#journal.flush()
-    return readTotals(this.#database.database, accountId)
+    const totals = readTotals(this.#database.database, 'totals', accountId)
+    return withHeldTotals(totals, this.#cells.of(accountId))
   }
 
   rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[] {
     this.#journal.flush()
-    return readRows(this.#database.database, query)
+    const { accountId } = query
+    const held = accountId === undefined ? this.#cells.contents() : this.#cells.of(accountId)
+    return withHeldRows(readRows(this.#database.database, 'usage', query), held, query)
   }
 
   refusals(query: UsageQuery): readonly RefusalRow[] {
@@ -100,16 +104,9 @@ export class Ledger implements UsageReader {
 
   /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
   usedInWindow(account: string, window: Window, switched: boolean): number {
-    this.#journal.flush()
-    const { database } = this.#database
-    const { start } = window
-    const { recorded, requests } = readWindow(database, account, start)
-    if (recorded && !switched) return requests
-    // Charged to windows of another kind within this one's time.
-    const missing = readWithin(database, account, window) - requests
-    if (missing <= 0) return requests
-    this.#database.topUpWindow(account, start, missing)
-    return requests + missing
+    // Most accounts that are asked about have nothing under way, and when all come at once, as behind a start, a commit each is too much.
+    if (this.#cells.of(account).length > 0 || this.#journal.isGivingBack) this.#journal.flush()
+    return this.#database.readUsed(account, window, switched, this.#cells.of(account))
   }
 
   /**
@@ -142,12 +139,9 @@ export class Ledger implements UsageReader {
 
   /** After a crash the journal holds what was acknowledged and not folded. */
   #recover(): void {
-    for (const { calls, requests, ...key } of this.#database.unfolded()) {
-      const cell = emptyCell(key)
-      cell.calls = calls
-      cell.requests = requests
-      this.#cells.touchAgain(cell)
-    }
+    const { charges, lastPlace } = this.#database.unfolded()
+    const cells = charges.map(({ calls, requests, ...key }) => ({ ...emptyCell(key), calls, requests }))
+    this.#cells.recover(cells, lastPlace)
     this.fold()
   }
 }

@@ -1,13 +1,16 @@
-/** Reads of the ledger together with what the journal holds. */
+/** Reads of the ledger: of its tables, or of the views that add what the journal holds, for processes that know of it by the file only. */
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageRow } from './types.ts'
-import type { Window } from './window.ts'
 
 /** Totals of every endpoint that an account ever had, deleted ones included. */
-export function readTotals(database: DatabaseSyncInstance, accountId: string): Map<string, Totals> {
+export function readTotals(
+  database: DatabaseSyncInstance,
+  from: 'totals' | 'totals_now',
+  accountId: string,
+): Map<string, Totals> {
   const rows = database
     .prepare(
-      'SELECT endpoint, sum(calls) AS calls, sum(requests) AS requests FROM totals_now WHERE account = ? GROUP BY endpoint',
+      `SELECT endpoint, sum(calls) AS calls, sum(requests) AS requests FROM ${from} WHERE account = ? GROUP BY endpoint`,
     )
     .all(accountId)
   return new Map(
@@ -18,29 +21,6 @@ export function readTotals(database: DatabaseSyncInstance, accountId: string): M
   )
 }
 
-/** Requests charged to the quota window of an account that starts then, and whether any ever were. */
-export function readWindow(
-  database: DatabaseSyncInstance,
-  accountId: string,
-  start: number,
-): { readonly recorded: boolean; readonly requests: number } {
-  const sql =
-    'SELECT count(*) AS rows, coalesce(sum(requests), 0) AS requests FROM windows_now WHERE account = ? AND start = ?'
-  const { rows, requests } = database.prepare(sql).get(accountId, start) as { rows: number; requests: number }
-  return { recorded: rows > 0, requests }
-}
-
-/** Requests of an account in the hours that lie wholly within a window. */
-export function readWithin(
-  database: DatabaseSyncInstance,
-  accountId: string,
-  { start, end }: Window,
-): number {
-  const sql =
-    'SELECT coalesce(sum(requests), 0) AS requests FROM usage_now WHERE account = ? AND hour BETWEEN ? AND ?'
-  return (database.prepare(sql).get(accountId, start, end - 3600) as { requests: number }).requests
-}
-
 /** The hour of the oldest row; null on an empty ledger. */
 export function readOldest(database: DatabaseSyncInstance): number | null {
   return (database.prepare('SELECT min(hour) AS hour FROM usage_now').get() as { hour: number | null }).hour
@@ -49,13 +29,14 @@ export function readOldest(database: DatabaseSyncInstance): number | null {
 /** Rows of the ledger by hour or day (UTC), oldest first. */
 export function readRows(
   database: DatabaseSyncInstance,
+  from: 'usage' | 'usage_now',
   query: UsageQuery,
 ): readonly (UsageRow & UsageDetail)[] {
   const { time, where, values } = conditions(query)
   const sql = `SELECT ${time} AS time, account AS accountId, endpoint AS endpointId, network, method,
       sum(calls) AS calls, sum(requests) AS requests, sum(errors) AS errors, sum(refusals) AS refusals,
       sum(bytes_out) AS bytesOut, sum(upstream_ms) AS upstreamMs
-    FROM usage_now WHERE ${where}
+    FROM ${from} WHERE ${where}
     GROUP BY time, account, endpoint, network, method ORDER BY time, account, endpoint, method`
   return database.prepare(sql).all(...values) as (UsageRow & UsageDetail)[]
 }
@@ -70,15 +51,27 @@ export function readRefusals(database: DatabaseSyncInstance, query: UsageQuery):
   return database.prepare(sql).all(...values) as RefusalRow[]
 }
 
+/** The hours that a query asks for: from the first to before the other. */
+export function hoursOf({ from, to }: UsageQuery): readonly [number, number] {
+  return [Math.floor(from / 3600) * 3600, to]
+}
+
+/** The time of the row that an hour is in. */
+export function timeOf(hour: number, { by }: UsageQuery): number {
+  return hour - (hour % SPAN[by])
+}
+
+/** Seconds of a row. */
+const SPAN = { hour: 3600, day: 86_400 }
+
 /** What a query says in SQL. */
 function conditions(query: UsageQuery): {
   readonly time: string
   readonly where: string
   readonly values: readonly (string | number)[]
 } {
-  const span = query.by === 'hour' ? 3600 : 86_400
   const where = ['hour >= ?', 'hour < ?']
-  const values: (string | number)[] = [Math.floor(query.from / 3600) * 3600, query.to]
+  const values: (string | number)[] = [...hoursOf(query)]
   for (const [column, value] of [
     ['account', query.accountId],
     ['endpoint', query.endpointId],
@@ -87,5 +80,5 @@ function conditions(query: UsageQuery): {
       where.push(`${column} = ?`)
       values.push(value)
     }
-  return { time: `hour - hour % ${span}`, where: where.join(' AND '), values }
+  return { time: `hour - hour % ${SPAN[query.by]}`, where: where.join(' AND '), values }
 }

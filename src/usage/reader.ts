@@ -36,8 +36,8 @@ export function openUsageReader(dataDir: string): OpenReader {
     if (!isUpToDate(database, journalFile))
       throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
     return {
-      totals: accountId => readTotals(database, accountId),
-      rows: query => readRows(database, query),
+      totals: accountId => readTotals(database, 'totals_now', accountId),
+      rows: query => readRows(database, 'usage_now', query),
       refusals: query => readRefusals(database, query),
       oldest: () => readOldest(database),
       close: () => {

@@ -78,6 +78,50 @@ t.test('what was committed and not folded is recovered from the journal', async 
   ledger.close()
 })
 
+t.test('what a killed process has left is not mixed with what comes before it can be folded', async t => {
+  const dir = t.testdir({ first: {}, second: {}, third: {} })
+  const at = (name: string) => join(dir, name)
+  const first = open(at('first'))
+  // The first place of the journal is without an entry: the cell has a refusal only.
+  first.meter.refused(payer, 'refused', 'plan_required', NOW)
+  t.ok(await first.meter.committed(admitted(first.meter.admit(payer, 'old', 3, NOW))))
+  cpSync(at('first'), at('second'), { recursive: true })
+  first.ledger.close()
+
+  const database = openUsageDatabase(at('second'))
+  const fold = database.fold.bind(database)
+  database.fold = () => {
+    throw new Error('database or disk is full')
+  }
+  const failures: string[] = []
+  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error.message) }
+  const ledger = new Ledger(database, events)
+  t.strictSame(failures, ['database or disk is full'])
+  const meter = new Meter(ledger)
+  for (const [method, cost] of [
+    ['new', 5],
+    ['newer', 7],
+  ] as const)
+    t.ok(await meter.committed(admitted(meter.admit(payer, method, cost, NOW))))
+  const charged = [
+    ['new', 1, 5],
+    ['newer', 1, 7],
+    ['old', 1, 3],
+  ]
+  const chargedBy = ({ rows }: Pick<Ledger, 'rows'>) =>
+    rows({ from: 0, to: NOW, by: 'hour' }).map(({ method, calls, requests }) => [method, calls, requests])
+  t.strictSame(chargedBy({ rows: query => ledger.rows(query) }), charged)
+  cpSync(at('second'), at('third'), { recursive: true })
+  const reader = openUsageReader(at('third'))
+  t.strictSame(chargedBy(reader), charged, 'in another process')
+  reader.close()
+  const third = open(at('third'))
+  t.strictSame(chargedBy({ rows: query => third.ledger.rows(query) }), charged, 'and behind another kill')
+  third.ledger.close()
+  database.fold = fold
+  ledger.close()
+})
+
 t.test('a call refused after admission gives everything back, before or after its commit', async t => {
   const { ledger, meter } = open(t.testdir())
   const before = admitted(meter.admit(payer, 'm', 20, NOW))
@@ -235,6 +279,44 @@ t.test('hours of over 90 days ago become days, and no sum changes', t => {
   t.equal(hours.length, 2 + 24 + 24, 'the ninetieth day and those after it have their hours')
   ledger.close()
   t.end()
+})
+
+t.test('an account that was forgotten has used what it had, wherever that stands', t => {
+  const { ledger, meter } = open(t.testdir())
+  const used = () => new Meter(ledger).quota(payer.account, plan, NOW)?.used
+  t.equal(used(), 0)
+  const first = admitted(meter.admit(payer, 'm', 5, NOW))
+  t.equal(used(), 5, 'in a commit that was open')
+  t.equal(first.group.state, 'committed')
+  admitted(meter.admit(payer, 'other', 3, NOW))
+  ledger.totals('acc_1')
+  t.equal(used(), 8, 'in the journal')
+  ledger.fold()
+  t.equal(used(), 8, 'in the ledger')
+  void meter.giveBack(first)
+  t.equal(used(), 3, 'and given back, which was not written')
+  admitted(meter.admit(payer, 'm', 20, NOW))
+  t.equal(used(), 23)
+  ledger.fold()
+  t.equal(used(), 23)
+  ledger.close()
+  t.end()
+})
+
+t.test('the first calls of many accounts share a commit', async t => {
+  let commits = 0
+  const events = { committed: () => (commits += 1), failed: (error: Error) => t.fail(error.message) }
+  const dir = t.testdir()
+  const ledger = new Ledger(openUsageDatabase(dir), events)
+  const meter = new Meter(ledger)
+  const calls = Array.from({ length: 500 }, (_, n) =>
+    admitted(meter.admit({ ...payer, account: { id: `acc_${n}`, createdAt: 0 } }, 'm', 1, NOW)),
+  )
+  t.equal(commits, 0, 'nothing waits for one yet')
+  t.ok(await meter.committed(calls[0]!))
+  t.equal(commits, 1)
+  t.ok(calls.every(({ group }) => group.state === 'committed'))
+  ledger.close()
 })
 
 t.test('a plan of another kind of quota counts what its window has already seen', t => {

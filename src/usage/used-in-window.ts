@@ -1,0 +1,41 @@
+/** What an account has used of a quota window: asked for once when it comes into memory, and when its window or its plan changes. */
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { Cell } from './cell.ts'
+import { ADD_TO_WINDOW } from './fold.ts'
+import type { Window } from './window.ts'
+
+const RECORDED = 'SELECT requests FROM windows WHERE account = ? AND start = ?'
+
+/** Requests in the hours that lie wholly within a window. */
+const WITHIN =
+  'SELECT coalesce(sum(requests), 0) AS requests FROM usage WHERE account = ? AND hour BETWEEN ? AND ?'
+
+/**
+ * Reads the requests that an account has used in a window. `held` are its cells that the ledger has not taken over: they hold what the
+ * journal does, which would have to be read from its first record to its last. `switched` when the account had windows of another kind before.
+ */
+export type ReadUsed = (account: string, window: Window, switched: boolean, held: readonly Cell[]) => number
+
+/** Statements that read it, and write what is missing. */
+export function makeReadUsed(database: DatabaseSyncInstance): ReadUsed {
+  const recordedIn = database.prepare(RECORDED)
+  const within = database.prepare(WITHIN)
+  const topUp = database.prepare(ADD_TO_WINDOW)
+  return (account, { start, end }, switched, held) => {
+    const row = recordedIn.get(account, start) as { requests: number } | undefined
+    const charged = held.filter(cell => cell.window === start)
+    const used = (row?.requests ?? 0) + sumOf(charged)
+    if (!switched && (row !== undefined || charged.some(({ calls }) => calls > 0))) return used
+    // Charged to windows of another kind within this one's time.
+    const last = end - 3600
+    const folded = (within.get(account, start, last) as { requests: number }).requests
+    const missing = folded + sumOf(held.filter(({ hour }) => hour >= start && hour <= last)) - used
+    if (missing <= 0) return used
+    topUp.run(account, start, missing)
+    return used + missing
+  }
+}
+
+function sumOf(cells: readonly Cell[]): number {
+  return cells.reduce((sum, { requests }) => sum + requests, 0)
+}
