@@ -38,6 +38,6 @@ export function manyNetworks(
     ].join('\n'),
     'methods.yaml': readFileSync(fileURLToPath(methods), 'utf8'),
     'plans.yaml':
-      'plans: { bench: { tiers: [any, paid], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000 } }',
+      'plans: { bench: { tiers: [any, paid], rate: { perSecond: 1000000, burst: 1000000 }, quota: { requests: 1000000000, every: month }, maxBatch: 1000 } }',
   }
 }

@@ -84,8 +84,8 @@ families:
     eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }`,
     'plans.yaml': `
 plans:
-  bench: &open { tiers: [any], rate: { perSecond: 1000000, burst: 1000000 }, maxBatch: 1000, ws: { connections: 100000, subscriptions: 100000 } }
-  public: *open`,
+  bench: { tiers: [any], rate: &rate { perSecond: 1000000, burst: 1000000 }, quota: { requests: 1000000000, every: month }, maxBatch: 1000, ws: &ws { connections: 100000, subscriptions: 100000 } }
+  public: { tiers: [any], rate: *rate, maxBatch: 1000, ws: *ws }`,
     'gateway.yaml':
       'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nlimits: { connections: 100000, connectionsPerAddress: 100000 }',
   }

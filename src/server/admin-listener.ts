@@ -22,7 +22,7 @@ export function makeAdminListener(routes: AdminRoutes, bug: (error: unknown) => 
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
   const replies = repliesOf(server)
   server.on('request', (request, response) => {
-    replies.begin(request.socket, response)
+    replies.of(request.socket).begin(response, null)
     void answer(request, routes)
       .catch((error: unknown) => {
         bug(error)

@@ -22,6 +22,7 @@ import { awaitInvitation } from './invite.ts'
 import { repliesOf } from './replies.ts'
 import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
+import { boundSilence } from './silence.ts'
 import { SocketGate } from './socket-gate.ts'
 import type { Exchange } from './socket-gate.ts'
 import { takeUpgrades } from './upgrade.ts'
@@ -30,8 +31,6 @@ import { handleVerbatim } from './verbatim.ts'
 const MAX_HEADER_BYTES = 16 * 1024
 /** How often header and request timeouts are looked at, in milliseconds. */
 const CHECK_EVERY = 2_000
-/** Milliseconds after which a connection on which nothing moves is cut: above the longest call. */
-const SILENCE = 120_000
 
 /** The server, and the WebSockets and streams that came through it. */
 export interface PublicListener {
@@ -56,7 +55,7 @@ export function makePublicListener(
   const server = makeServer(timeouts, certificate)
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
   server.maxHeadersCount = 0
-  server.timeout = SILENCE
+  boundSilence(server)
   const gate = new SocketGate(limits.socketCalls, repliesOf(server))
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)

@@ -8,39 +8,70 @@ export interface WhenOver {
 }
 
 /** The replies of one connection that are not over. */
-interface Line {
-  open: number
+export class ReplyLine {
+  open = 0
   /** The one whose request came last; null once it is over. */
-  newest: ServerResponse | null
-}
+  newest: ServerResponse | null = null
+  readonly #socket: Socket
+  readonly #replies: Replies
 
-/** Watches the replies of one server. */
-export class Replies {
-  /** By open connection. */
-  readonly #lines = new Map<Socket, Line>()
-  #ending = false
+  constructor(socket: Socket, replies: Replies) {
+    this.#socket = socket
+    this.#replies = replies
+  }
 
   /**
    * Begins with a reply. This is the one listener that is told of its end: two make a list, which V8 came to keep in the old part of the
    * heap, with all that the reply holds (docs/decisions.md).
    */
-  begin(socket: Socket, response: ServerResponse, whenOver: WhenOver | null = null): void {
-    const line = this.#lineOf(socket)
-    const before = line.newest
-    line.newest = response
-    line.open += 1
-    if (this.#ending) {
+  begin(response: ServerResponse, whenOver: WhenOver | null): void {
+    const before = this.newest
+    this.newest = response
+    this.open += 1
+    if (this.#replies.isEnding) {
       // The one before was to be the last, and was not begun: this request was sent behind it in good faith.
       if (before?.headersSent === false) before.shouldKeepAlive = true
       response.shouldKeepAlive = false
     }
     response.on('close', () => {
-      line.open -= 1
-      if (line.newest === response) line.newest = null
+      this.open -= 1
+      if (this.newest === response) this.newest = null
       // It may have begun before the end was known, and said that its connection is kept.
-      if (line.open === 0 && this.#ending) socket.end()
+      if (this.open === 0 && this.#replies.isEnding) this.#socket.end()
       whenOver?.replyIsOver()
     })
+  }
+}
+
+/** Watches the replies of one server. */
+export class Replies {
+  /** By open connection on which something was asked. */
+  readonly #lines = new Map<Socket, ReplyLine>()
+  #ending = false
+
+  /** Whether each connection ends with its newest reply. */
+  get isEnding(): boolean {
+    return this.#ending
+  }
+
+  /** The line of a connection. */
+  of(socket: Socket): ReplyLine {
+    const known = this.#lines.get(socket)
+    if (known !== undefined) return known
+    const line = new ReplyLine(socket, this)
+    this.#lines.set(socket, line)
+    socket.once('close', () => this.#lines.delete(socket))
+    return line
+  }
+
+  /** The open connections on which something was asked. */
+  sockets(): Iterable<Socket> {
+    return this.#lines.keys()
+  }
+
+  /** Those that have a reply under way. */
+  *busy(): Iterable<Socket> {
+    for (const [socket, { open }] of this.#lines) if (open > 0) yield socket
   }
 
   /** From now on the newest reply of each connection says `Connection: close`, and the connection ends behind it. */
@@ -48,15 +79,6 @@ export class Replies {
     this.#ending = true
     for (const { newest } of this.#lines.values())
       if (newest?.headersSent === false) newest.shouldKeepAlive = false
-  }
-
-  #lineOf(socket: Socket): Line {
-    const known = this.#lines.get(socket)
-    if (known !== undefined) return known
-    const line: Line = { open: 0, newest: null }
-    this.#lines.set(socket, line)
-    socket.once('close', () => this.#lines.delete(socket))
-    return line
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Replies, WhenOver } from './replies.ts'
+import type { Replies, ReplyLine, WhenOver } from './replies.ts'
 
 /** A request and its reply on their connection. */
 export interface Exchange {
@@ -22,10 +22,12 @@ class Line implements WhenOver {
   newest: Exchange | null = null
   /** What has to wait until every earlier request is over. */
   last: (() => void) | null = null
+  readonly replies: ReplyLine
   readonly #socket: Socket
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, replies: ReplyLine) {
     this.#socket = socket
+    this.replies = replies
   }
 
   replyIsOver(): void {
@@ -60,7 +62,7 @@ export class SocketGate {
     const line = this.#lineOf(socket)
     const exchange: Exchange = { request, response, started: false, start }
     line.newest = exchange
-    this.#replies.begin(socket, response, line)
+    line.replies.begin(response, line)
     if (line.running < this.#limit) {
       line.running += 1
       begin(exchange)
@@ -86,7 +88,7 @@ export class SocketGate {
   #lineOf(socket: Socket): Line {
     const known = this.#lines.get(socket)
     if (known !== undefined) return known
-    const fresh = new Line(socket)
+    const fresh = new Line(socket, this.#replies.of(socket))
     this.#lines.set(socket, fresh)
     return fresh
   }

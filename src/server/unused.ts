@@ -1,34 +1,31 @@
 /** Connections on which nothing was asked yet: `closeIdleConnections` leaves them open. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { repliesOf } from './replies.ts'
 
 /** By the other end: under TLS the socket of the requests is another one than that of the connection. */
-const unusedOf = new WeakMap<Server, Map<string, Socket>>()
+const openOf = new WeakMap<Server, Map<string, Socket>>()
 
 /** Begins to watch the connections of a server. */
 export function watchUnused(server: Server): void {
-  const unused = new Map<string, Socket>()
-  unusedOf.set(server, unused)
-  const used = new WeakSet<Socket>()
-  const use = ({ socket }: IncomingMessage): void => {
-    if (used.has(socket)) return
-    used.add(socket)
-    unused.delete(peerOf(socket))
-  }
+  const open = new Map<string, Socket>()
+  openOf.set(server, open)
   server.on('connection', socket => {
     const peer = peerOf(socket)
-    unused.set(peer, socket)
+    open.set(peer, socket)
     socket.once('close', () => {
-      if (unused.get(peer) === socket) unused.delete(peer)
+      if (open.get(peer) === socket) open.delete(peer)
     })
   })
-  server.prependListener('request', use)
-  server.prependListener('upgrade', use)
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    open.delete(peerOf(socket))
+  })
 }
 
 /** Ends the connections on which nothing was asked. */
 export function endUnused(server: Server): void {
-  for (const socket of unusedOf.get(server)?.values() ?? []) socket.destroy()
+  const used = new Set([...repliesOf(server).sockets()].map(peerOf))
+  for (const [peer, socket] of openOf.get(server) ?? []) if (!used.has(peer)) socket.destroy()
 }
 
 function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {

@@ -8,6 +8,7 @@ import { HttpSink } from './http-sink.ts'
 import { isShort, linger } from './linger.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
+import { mayBeSilent } from './silence.ts'
 
 /** On every reply: whatever an upstream sends is never run as a page of ours. */
 const HARDENING = [
@@ -69,8 +70,7 @@ export class ResponseSink implements VerbatimSink {
     response.writeHead(answer.status, headers)
     if (!answer.endless) return
     response.flushHeaders()
-    // A stream may be silent for long: the listener's bound on silence is not for it.
-    response.socket?.setTimeout(0)
+    mayBeSilent(response)
     response.socket?.setKeepAlive(true, PROBE_EVERY)
   }
 

@@ -56,7 +56,7 @@ t.test(
       if (random.below(4) === 0) meter.refused(payerOf(0, 0), 'refused', 'plan_required', NOW)
       const fold = random.below(10) === 0
       if (fold) ledger.fold()
-        const accountId = random.pick(['acc_0', 'acc_1', 'acc_2', undefined])
+      const accountId = random.pick(['acc_0', 'acc_1', 'acc_2', undefined])
       const from = NOW / 1000 - random.below(180_000)
       const query: UsageQuery = {
         ...(accountId === undefined ? {} : { accountId }),
@@ -65,7 +65,7 @@ t.test(
       }
       unfolded += fold ? 0 : ledger.rows(query).length
       // The gateway first: it commits what waits before it says anything.
-    const [inside, outside] = [told(ledger, query), told(reader, query)]
+      const [inside, outside] = [told(ledger, query), told(reader, query)]
       if (JSON.stringify(inside) !== JSON.stringify(outside)) t.strictSame(inside, outside, `step ${step}`)
     }
     t.ok(unfolded > 1_000, 'rows were compared while the journal held charges')

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import t from 'tap'
+import { repliesOf } from '../../src/server/replies.ts'
+import { boundSilence, mayBeSilent } from '../../src/server/silence.ts'
+import { openSocket } from '../support/tcp.ts'
+
+const bound = { silence: 200, every: 20 }
+
+const server = createServer()
+boundSilence(server, bound)
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+t.teardown(() => server.close())
+const { port } = server.address() as AddressInfo
+
+/** A connection with one request on it, whose reply is open. */
+async function asked(): Promise<{ readonly socket: Socket; readonly response: ServerResponse }> {
+  const socket = await openSocket(port)
+  socket.resume().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  repliesOf(server).of(request.socket).begin(response, null)
+  return { socket, response }
+}
+
+t.test('a connection with a reply under way on which nothing moves is cut, and no other', async t => {
+  const lives = { replied: await asked(), stream: await asked(), slow: await asked() }
+  lives.replied.response.end('x')
+  mayBeSilent(lives.stream.response)
+  const pieces = setInterval(() => lives.slow.response.write('x'), bound.silence / 4)
+  t.teardown(() => {
+    clearInterval(pieces)
+  })
+  const unasked = await openSocket(port)
+  const silent = await asked()
+  const begin = performance.now()
+  await once(silent.socket, 'close')
+  t.ok(performance.now() - begin >= bound.silence, 'not before its time')
+  // What stands as long as that one, and would be as silent, would have been cut by the same looks.
+  const later = await asked()
+  await once(later.socket, 'close')
+  for (const [name, { socket }] of Object.entries(lives)) t.notOk(socket.destroyed, name)
+  t.notOk(unasked.destroyed)
+  for (const { socket } of Object.values(lives)) socket.destroy()
+  unasked.destroy()
+})
+
+t.test('a stream that is over leaves its connection bound', async t => {
+  const { socket, response } = await asked()
+  mayBeSilent(response)
+  response.end('x')
+  await once(response, 'close')
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  const [request, next] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  repliesOf(server).of(request.socket).begin(next, null)
+  await once(socket, 'close')
+  t.pass('it was cut')
+})
