@@ -13,7 +13,7 @@ import { Meter } from '../src/usage/meter.ts'
 import type { Payer } from '../src/usage/meter.ts'
 import { LOCAL } from './parts/calls.ts'
 import { cpuOfThreads, median } from './parts/cpu.ts'
-import { CALLS, ROUNDS } from './parts/effort.ts'
+import { ALL_ROUNDS, CALLS } from './parts/effort.ts'
 import { fill } from './parts/fill.ts'
 import { load } from './parts/load.ts'
 import { Processes, configFor } from './parts/processes.ts'
@@ -106,7 +106,7 @@ function metered(meter: Meter): Call {
 /** What metering adds: medians of short rounds, each against the same calls without a meter. */
 async function added(meter: Meter, pace: Pace): Promise<{ readonly cpuUs: number; readonly p99: number }> {
   const rounds: { cpuUs: number; p99: number }[] = []
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = 0; round <= ALL_ROUNDS; round += 1) {
     const bare = await run(unmetered, pace)
     const full = await run(metered(meter), pace)
     if (round > 0) rounds.push({ cpuUs: full.cpuUs - bare.cpuUs, p99: p99(full.waits) - p99(bare.waits) })
@@ -130,7 +130,7 @@ async function inProcess(): Promise<{ readonly cpuUs: number; readonly perSecond
     }
     const rounds: number[] = []
     let [calls, ms] = [0, 0]
-    for (let round = 0; round <= ROUNDS; round += 1) {
+    for (let round = 0; round <= ALL_ROUNDS; round += 1) {
       const begin = performance.now()
       const metered = await cpuOfCalls(keys.map(urlOf))
       ms += performance.now() - begin
@@ -161,7 +161,7 @@ try {
   const paced = await added(meter, even)
   const dense = await added(meter, atOnce)
   const whole = await inProcess()
-  console.log(`metering over ${ENDPOINTS} endpoints, medians of ${ROUNDS} rounds, against the same calls without a meter
+  console.log(`metering over ${ENDPOINTS} endpoints, medians of ${ALL_ROUNDS} rounds, against the same calls without a meter
 | CPU per call at ${PER_MS * 1000} calls/s | ${paced.cpuUs.toFixed(2)} µs |
 | CPU per call, as fast as they go | ${dense.cpuUs.toFixed(2)} µs |
 | CPU per locally answered call of the process, at ${whole.perSecond.toFixed(0)} calls/s | ${whole.cpuUs.toFixed(2)} µs |

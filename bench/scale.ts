@@ -7,10 +7,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { FORWARDED } from './parts/calls.ts'
-import { HEAD, compare } from './parts/compare.ts'
+import { Table } from './parts/compare.ts'
 import type { Side } from './parts/compare.ts'
 import { cpuOf } from './parts/cpu.ts'
-import { CALLS } from './parts/effort.ts'
+import { ALL_ROUNDS, CALLS } from './parts/effort.ts'
 import { fill } from './parts/fill.ts'
 import { load } from './parts/load.ts'
 import { manyNetworks } from './parts/many-networks.ts'
@@ -87,7 +87,7 @@ try {
   const probe = rest / Math.max(1, (await asked(upstream.listen)) - questions)
   const aside = async (): Promise<number> => (await asked(upstream.listen)) * probe
   const all = `${NETWORKS * ROUTES} routes and ${ENDPOINTS} endpoints`
-  console.log(HEAD)
+  const table = new Table()
   for (const [count, others] of [
     [1, 1],
     [FEW, 1],
@@ -96,12 +96,14 @@ try {
   ] as const) {
     const [keys, fewer] = [spread(large.keys, count), spread(small.keys, others)]
     const theirs = { ...calledWith(small, fewer), name: `one route, ${inTurn(fewer)}` }
-    await compare(
+    await table.compare(
       `forwarded call among ${all}, ${inTurn(keys)}`,
       { ...calledWith(large, keys), aside },
       theirs,
+      ALL_ROUNDS,
     )
   }
+  table.print()
   const each = `${(rest / REST / 1000).toFixed(1)} ms of CPU a second at rest, ${probe.toFixed(0)} µs a question`
   console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${each}`)
 } finally {

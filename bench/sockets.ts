@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { WebSocket } from 'ws'
 import { HEAD } from './parts/compare.ts'
 import { cpuOf, median } from './parts/cpu.ts'
-import { ROUNDS } from './parts/effort.ts'
+import { ALL_ROUNDS } from './parts/effort.ts'
 import { openSocket } from './parts/open-socket.ts'
 import { Processes, configFor } from './parts/processes.ts'
 
@@ -60,7 +60,7 @@ try {
   )
   const theirs = await openAll(`ws://${bare.listen}/`)
   const figures: (readonly [number, number])[] = []
-  for (let round = 0; round <= ROUNDS; round += 1)
+  for (let round = 0; round <= ALL_ROUNDS; round += 1)
     figures.push([await fanOut(gateway.pid, ours, node.listen), await fanOut(bare.pid, theirs, bare.listen)])
   const measured = figures.slice(1)
   const [a, b] = [median(measured.map(([mine]) => mine)), median(measured.map(([, other]) => other))]

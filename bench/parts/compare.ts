@@ -1,3 +1,4 @@
+/** Comparisons of CPU per call: ours against a reference, in turns. */
 import { cpuOfThreads, median } from './cpu.ts'
 import { ROUNDS } from './effort.ts'
 
@@ -11,19 +12,42 @@ export interface Side {
   readonly aside?: () => Promise<number>
 }
 
-/** The head of the table whose lines `compare` prints. */
+/** The head of a table of comparisons. */
 export const HEAD = '| CPU per | gateway | reference | ratio |\n|---|---|---|---|'
 
-/** Prints CPU per call of ours and theirs, in turns so that a noisy minute hits both; a first round of each does not count. */
-export async function compare(title: string, ours: Side, theirs: Side): Promise<void> {
-  const rounds: { ours: number; theirs: number }[] = []
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const figures = { ours: await perCall(ours), theirs: await perCall(theirs) }
-    if (round > 0) rounds.push(figures)
+/** Rounds before the first that counts. */
+const WARM_UP = 2
+
+interface Round {
+  readonly ours: number
+  readonly theirs: number
+}
+
+/** Comparisons, each of which may be gone on with on processes that were started anew. */
+export class Table {
+  readonly #lines = new Map<string, Round[]>()
+
+  /** Measures both in turns, so that a noisy minute hits both. */
+  async compare(title: string, ours: Side, theirs: Side, count = ROUNDS): Promise<void> {
+    const rounds: Round[] = []
+    for (let round = -WARM_UP; round < count; round += 1) {
+      const figures = { ours: await perCall(ours), theirs: await perCall(theirs) }
+      if (round >= 0) rounds.push(figures)
+    }
+    const key = `${title} | ${theirs.name}`
+    this.#lines.set(key, [...(this.#lines.get(key) ?? []), ...rounds])
   }
-  const [a, b] = [median(rounds.map(each => each.ours)), median(rounds.map(each => each.theirs))]
-  const ratio = median(rounds.map(each => each.ours / each.theirs))
-  console.log(`| ${title} | ${a.toFixed(1)} µs | ${theirs.name} ${b.toFixed(1)} µs | ${ratio.toFixed(2)} |`)
+
+  /** Prints the medians of all rounds. */
+  print(): void {
+    console.log(HEAD)
+    for (const [key, rounds] of this.#lines) {
+      const [title, reference] = key.split(' | ') as [string, string]
+      const [a, b] = [median(rounds.map(each => each.ours)), median(rounds.map(each => each.theirs))]
+      const ratio = median(rounds.map(each => each.ours / each.theirs))
+      console.log(`| ${title} | ${a.toFixed(1)} µs | ${reference} ${b.toFixed(1)} µs | ${ratio.toFixed(2)} |`)
+    }
+  }
 }
 
 async function perCall({ pid, work, aside = () => Promise.resolve(0) }: Side): Promise<number> {

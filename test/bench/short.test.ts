@@ -3,11 +3,11 @@ import t from 'tap'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { memoryIsVisible } from '../support/memory.ts'
 
-/** A line of the table that `compare` prints: what, ours, theirs, ratio. So few calls may take no CPU that shows. */
+/** A line of the table that `Table` prints: what, ours, theirs, ratio. So few calls may take no CPU that shows. */
 const LINE = /^\| [^|]+ \| \S+ µs \| [^|]+ µs \| \S+ \|$/gm
 
 const SHORT = {
-  ...{ ROUNDS: '1', CALLS: '200' },
+  ...{ STARTS: '1', ROUNDS: '1', CALLS: '200' },
   ...{ NETWORKS: '5', ROUTES: '2', ENDPOINTS: '2000', REST: '0.5' },
 }
 
