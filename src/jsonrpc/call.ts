@@ -37,12 +37,10 @@ export function isBad(item: Call | BadCall): item is BadCall {
 
 const NAMES = ['jsonrpc', 'id', 'method', 'params'] as const
 
-/** The members that a call has, each as it was sent. */
+/** The members that a call has. */
 class Members {
-  jsonrpc: Raw | undefined = undefined
-  id: Raw | undefined = undefined
-  method: Raw | undefined = undefined
-  params: Raw | undefined = undefined
+  /** Each as it was sent, in the order of NAMES: by place, as V8 looks a computed name up anew each time. */
+  readonly values: (Raw | undefined)[] = [undefined, undefined, undefined, undefined]
   /** Why two parsers could read the object differently. */
   fault: string | undefined = undefined
 }
@@ -71,19 +69,21 @@ export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
 
 /** Keeps one of the four members, or the fault when two parsers could read the object differently. */
 function keep(members: Members, raw: Raw, nameAt: number, begin: number, end: number): void {
-  for (const name of NAMES) {
+  for (let place = 0; place < NAMES.length; place += 1) {
+    const name = NAMES[place]!
     const match = matchName(raw, nameAt, name)
     if (match === 'other') continue
     if (match === 'variant') members.fault = `a member's name is a variant of "${name}"`
     else {
-      if (members[name] !== undefined) members.fault = `the member "${name}" is there twice`
-      members[name] = raw.slice(begin, end)
+      if (members.values[place] !== undefined) members.fault = `the member "${name}" is there twice`
+      members.values[place] = raw.slice(begin, end)
     }
     return
   }
 }
 
-function callOf({ jsonrpc, id, method, params, fault }: Members): Call | BadCall {
+function callOf({ values, fault }: Members): Call | BadCall {
+  const [jsonrpc, id, method, params] = values
   const readable = readableId(id)
   if (fault !== undefined) return bad(readable, fault)
   if (id !== undefined && readable !== id)

@@ -19,8 +19,16 @@ export function findRow(network: Network, method: string, transport: 'http' | 'w
   return row
 }
 
+/** By network: what it does not have is asked for by the thousand, and is refused in the same words. */
+const unknown = new WeakMap<Network, Refusal>()
+
 function unknownMethod(network: Network): Refusal {
-  return refuse('method_not_found', `The method does not exist or is not available on ${network.name}`)
+  let refusal = unknown.get(network)
+  if (refusal === undefined) {
+    const sentence = `The method does not exist or is not available on ${network.name}`
+    unknown.set(network, (refusal = refuse('method_not_found', sentence)))
+  }
+  return refusal
 }
 
 /** Whether the plan includes the row's tier. */

@@ -32,7 +32,7 @@ export class HttpSink implements Sink {
     // A reply that a drain has cut short is not said twice.
     if (this.#response.headersSent) return
     const headers = headersOf(this.#head())
-    if (refusal !== null) headers.push(...retryAfterHeaders(refusal, Date.now()))
+    if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
     sendWhole(this.#response, status, headers, body)
   }
 

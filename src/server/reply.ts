@@ -30,17 +30,19 @@ export function sendWhole(response: ServerResponse, status: number, headers: str
   leaveWithTurn({ response, status, headers, body })
 }
 
+const NO_HEADERS: readonly string[] = []
+
 /** ethers v6 reads Retry-After as milliseconds and would storm, so short waits are not told there. */
 const SHORTEST_RETRY_AFTER = 5
 
 /** `Retry-After` in seconds for a refusal that says how long to wait. */
-export function retryAfterHeaders({ data }: Refusal, now: number): string[] {
+export function retryAfterHeaders({ data }: Refusal): readonly string[] {
   const { retryAfterMs, resetsAt } = data
   const wait =
     typeof retryAfterMs === 'number'
       ? retryAfterMs / 1000
       : typeof resetsAt === 'number'
-        ? resetsAt - now / 1000
+        ? resetsAt - Date.now() / 1000
         : 0
-  return wait >= SHORTEST_RETRY_AFTER ? ['Retry-After', String(Math.ceil(wait))] : []
+  return wait >= SHORTEST_RETRY_AFTER ? ['Retry-After', String(Math.ceil(wait))] : NO_HEADERS
 }

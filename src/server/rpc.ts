@@ -222,7 +222,7 @@ export function refuseEarly(
   const { request, response, requestId, cors } = visit
   gateway.live.observer.refused(refusal.reason)
   const headers = headersOf({ requestId, cors, rate: null })
-  headers.push(...retryAfterHeaders(refusal, Date.now()))
+  headers.push(...retryAfterHeaders(refusal))
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))
   const keep = isShort(request)
   if (!keep) headers.push('Connection', 'close')

@@ -78,7 +78,7 @@ export class ResponseSink implements VerbatimSink {
     const { request, response } = this.passage
     if (response.headersSent) return
     const headers = headersOf(this.#head())
-    if (refusal !== null) headers.push(...retryAfterHeaders(refusal, Date.now()))
+    if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
     if (!isShort(request)) headers.push('Connection', 'close')
     sendWhole(response, status, headers, body)
     this.#letGo()

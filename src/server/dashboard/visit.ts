@@ -47,7 +47,7 @@ export function sendRefusal(
   id: Raw = 'null',
 ): void {
   visit.refused(refusal.reason)
-  const waiting = retryAfterHeaders(refusal, Date.now())
+  const waiting = retryAfterHeaders(refusal)
   const body = encodeRefusal(refusal, id, 'evm', visit.requestId)
   sendRaw(visit, statusOf(refusal), [...headers, ...waiting], body)
 }
