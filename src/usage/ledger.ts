@@ -59,7 +59,10 @@ export class Ledger implements UsageReader {
   }
 
   charge(cell: Cell, requests: number): Group {
-    if (this.#cells.size > FOLD_AT) this.fold()
+    if (this.#cells.size > FOLD_AT) {
+      this.fold()
+      this.#cells.touchAgain(cell)
+    }
     return this.#journal.charge(cell, requests)
   }
 
