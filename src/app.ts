@@ -119,7 +119,12 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   })
   const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
-  closing.push(writeServing(settings.dataDir, { pid: process.pid, ...bound }))
+  const serving = { pid: process.pid, ...bound }
+  closing.push(
+    writeServing(settings.dataDir, serving, sentence => {
+      log.warn(sentence)
+    }),
+  )
   const reload = (): void => {
     if (state.draining) return
     void reloader.reload().catch((error: unknown) => {

@@ -12,10 +12,20 @@ export interface Serving {
 
 const NAME = 'serve.json'
 
-/** Writes the file; returns how to remove it. */
-export function writeServing(dataDir: string, serving: Serving): () => void {
+/** Writes the file, or tells why it cannot be: calls are served without it. Returns how to remove it. */
+export function writeServing(
+  dataDir: string,
+  serving: Serving,
+  warn: (sentence: string) => void,
+): () => void {
   const file = join(dataDir, NAME)
-  writeFileSync(file, `${JSON.stringify(serving)}\n`)
+  try {
+    writeFileSync(file, `${JSON.stringify(serving)}\n`)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    warn(`${file} cannot be written (${code ?? 'unknown reason'}): explain will not find this gateway`)
+    return () => undefined
+  }
   return () => {
     rmSync(file, { force: true })
   }

@@ -59,7 +59,7 @@ export function makePublicListener(
   const gate = new SocketGate(limits.socketCalls, repliesOf(server))
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
-  const sockets = takeUpgrades(server, { gateway, address, gate, maxPayload: limits.body })
+  const sockets = takeUpgrades(server, { gateway, address, gate })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
     ...{ gateway, address, dashboard: openDashboard(address) },

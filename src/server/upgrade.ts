@@ -25,19 +25,13 @@ import type { SocketGate } from './socket-gate.ts'
 export interface UpgradeOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
-  /** Most bytes of one message. */
-  readonly maxPayload: number
   readonly gate: SocketGate
 }
 
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
-export function takeUpgrades(
-  server: Server,
-  { gateway, address, maxPayload, gate }: UpgradeOptions,
-): ClientSockets {
+export function takeUpgrades(server: Server, { gateway, address, gate }: UpgradeOptions): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
-    maxPayload,
     perMessageDeflate: false,
     clientTracking: false,
   })
@@ -70,6 +64,8 @@ export function takeUpgrades(
       return
     }
     const { visitor, caller } = admitted
+    // Most bytes of one message: by the configuration of now.
+    acceptor.options.maxPayload = gateway.snapshot.gateway.limits.body
     acceptor.handleUpgrade(request, socket, head, webSocket => {
       const holder = holderOf(caller)
       sockets.slots.take(holder, Infinity)

@@ -20,6 +20,8 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['memory 0.05', /^\| slope, a minute \| \S+ \|$/gm, 1],
 ]
 
+// Most of each is waiting for processes.
+t.jobs = 3
 for (const [command, lines, count, env = {}] of benches) {
   const [name, ...args] = command.split(' ') as [string, ...string[]]
   const skip = memoryIsVisible ? false : 'benchmarks read /proc'

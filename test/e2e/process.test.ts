@@ -98,6 +98,18 @@ t.test('data that is no database is not overwritten', async t => {
   t.equal(await readFile(join(dir, 'data', 'accounts.db'), 'utf8'), rubbish)
 })
 
+t.test('a gateway whose serve.json cannot be written serves, and says so', async t => {
+  const gateway = await prepareGateway(t, config)
+  await mkdir(join(gateway.dir, 'data', 'serve.json'), { recursive: true })
+  await gateway.start()
+  t.match(await gateway.send({ path: '/alpha/v1/rpc/nonsense', body }), { status: 401 })
+  t.match(
+    gateway.printed,
+    /"msg":"[^"]*serve\.json cannot be written \(EISDIR\): explain will not find this gateway"/,
+  )
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+})
+
 t.test('a second serve on the same data gives up; the first goes on', async t => {
   const gateway = await startGateway(t, config)
   const access = await createAccess(gateway, 'paid', 'alpha')

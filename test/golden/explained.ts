@@ -80,6 +80,10 @@ async function serve(snapshot: Snapshot, lines: readonly string[]) {
   }
 }
 
+function warned(sentence: string): never {
+  throw new Error(sentence)
+}
+
 /** What `tollgate explain` prints for each line under `# ask`, and its exit code. */
 export async function explained({ notes, env }: Case, dir: string, snapshot: Snapshot): Promise<string[]> {
   const lines: string[] = []
@@ -89,7 +93,7 @@ export async function explained({ notes, env }: Case, dir: string, snapshot: Sna
   const serving = live?.includes(aboutGateway[0]) === true ? { ...snapshot, version: 'another' } : snapshot
   const gateway = live === undefined ? null : await serve(serving, states)
   mkdirSync(join(dir, 'data'))
-  if (gateway !== null) writeServing(join(dir, 'data'), { pid: 0, listen: '', admin: gateway.admin })
+  if (gateway !== null) writeServing(join(dir, 'data'), { pid: 0, listen: '', admin: gateway.admin }, warned)
   const gone = live?.includes(aboutGateway[1]) === true
   if (gone) await gateway?.close()
   for (const line of notes['ask'] ?? []) {

@@ -72,6 +72,21 @@ t.test('a call whose body comes after the edit is served by the new configuratio
   t.equal(await finish(), 200)
 })
 
+t.test('the longest message of a socket is that of the configuration at its opening', async t => {
+  const before = await openClient(t, access)
+  const settings = parse(dir.read('gateway.yaml'))
+  const limits = { ...settings.limits, body: '2KiB' }
+  dir.write(new Map([['gateway.yaml', stringify({ ...settings, limits })]]), 'rename')
+  t.equal((await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status, 200)
+  const long = message('eth_chainId') + ' '.repeat(2048)
+  const after = await openClient(t, access)
+  after.send(long)
+  t.equal((await after.closedBy('a long frame')).code, 1009)
+  t.match(JSON.parse(await before.exchange(long)), { result: '0x3e9' })
+  dir.write(new Map([['gateway.yaml', stringify(settings)]]), 'rename')
+  t.equal((await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status, 200)
+})
+
 t.test('a subscription goes over to the route that came, and misses nothing', async t => {
   const client = await openClient(t, access)
   const subscription = await client.subscribe('eth_subscribe', ['newHeads'])

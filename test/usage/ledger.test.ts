@@ -363,6 +363,8 @@ t.test('a dataDir has one serve', t => {
   t.throws(() => lockDataDir(dir), { message: `another tollgate serve is using ${dir}` })
   lock.release()
   lockDataDir(dir).release()
+  const other = t.testdir({ 'serve.lock': {} })
+  t.throws(() => lockDataDir(other), { message: `${join(other, 'serve.lock')} cannot be opened for writing` })
   t.end()
 })
 
