@@ -56,9 +56,14 @@ export class Gateway {
 
   /** Who a visitor is, before its body is read. */
   admit(visitor: Visitor): Caller | Refusal {
-    const caller = authenticate(visitor, this.#snapshot, this.#keys)
+    const caller = this.readmit(visitor)
     if (!isRefusal(caller) || caller.reason !== 'invalid_key') return caller
     return this.live.badKeys.count(visitor.limitAddress, this.live.now()) ?? caller
+  }
+
+  /** Who a visitor is by now that was let in before: its key may be gone since, which is no guess at keys. */
+  readmit(visitor: Visitor): Caller | Refusal {
+    return authenticate(visitor, this.#snapshot, this.#keys)
   }
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
@@ -81,7 +86,7 @@ export class Gateway {
   /** Whether a call of this visitor would be served now, and could be by this route. */
   wouldServe(visitor: Visitor, method: string, route: string): boolean {
     const network = this.#snapshot.networks[visitor.network.slug]
-    const caller = network === undefined ? null : this.admit({ ...visitor, network })
+    const caller = network === undefined ? null : this.readmit({ ...visitor, network })
     if (caller === null || isRefusal(caller)) return false
     const row = findRow(caller.network, method, visitor.transport)
     if (isRefusal(row) || checkTier(row, caller.plan) !== null) return false

@@ -108,7 +108,7 @@ export class ClientSocket {
       return false
     }
     const network = gateway.snapshot.networks[this.network] ?? visitor.network
-    const caller = gateway.admit({ ...visitor, network, session: this.session })
+    const caller = gateway.readmit({ ...visitor, network, session: this.session })
     this.session.caller = isRefusal(caller) ? null : caller
     if (isRefusal(caller)) this.close(1008, caller.reason)
     return !isRefusal(caller)

@@ -113,7 +113,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway,
     if (body === 'gone') return
     guarded(visit.response, gateway, () => {
       // A body may be long on its way: it is served by what the configuration says when it is here.
-      const now = gateway.snapshot === snapshot ? caller : admitAgain(visit.request, from, gateway)
+      const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
       if (isRefusal(now)) refuseEarly(visit, now, columnOf(caller.network), gateway)
       else handleBody(visit, body, now, gateway)
     })
@@ -172,9 +172,9 @@ function visitorOf(
   return { network, key, address, limitAddress, origin, transport: 'http', session: null }
 }
 
-function admitAgain(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
+function readmit(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
   const target = readTarget(request, gateway)
-  return isRefusal(target) ? target : gateway.admit(visitorOf(request, target, from))
+  return isRefusal(target) ? target : gateway.readmit(visitorOf(request, target, from))
 }
 
 function handleBody(

@@ -29,6 +29,7 @@ const gateway = await startGateway(t, {
   ],
   plans: {
     wide: { tiers, rate, ws: { connections: 5, subscriptions: 10 } },
+    crowd: { tiers, rate, ws: { connections: 30, subscriptions: 10 } },
     narrow: { tiers: ['any'], rate, ws: { connections: 2, subscriptions: 10 } },
   },
 })
@@ -108,6 +109,16 @@ for (const [name, reason, end] of ends) {
     t.match(await witness.call('eth_chainId'), { result: '0x3e9' })
   })
 }
+
+t.test('a crowd of sockets whose key is deleted are no guesses at keys', async t => {
+  const own = await createAccess(gateway, 'crowd', 'alpha')
+  // More than bad keys are told so before they are throttled.
+  const clients = await Promise.all(Array.from({ length: 25 }, () => openClient(own)))
+  await withAccounts(gateway, accounts => accounts.deleteEndpoint(null, own.endpointId))
+  for (const client of clients)
+    t.match(await client.closedBy('its key is gone', soon), { code: 1008, reason: 'invalid_key' })
+  refused(t, await askUpgrade(gateway.port, own.path), { reason: 'invalid_key' })
+})
 
 t.test('a key that deletes itself over its own socket', async t => {
   const own = await createAccess(gateway, 'paid', 'alpha')
