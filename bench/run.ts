@@ -1,11 +1,11 @@
 /** CPU per call of the real process over HTTP, as a ratio against a reference measured in the same minutes. */
 import { FORWARDED, LOCAL, REFUSED } from './parts/calls.ts'
-import { Table } from './parts/compare.ts'
 import type { Side } from './parts/compare.ts'
-import { CALLS, STARTS } from './parts/effort.ts'
+import { CALLS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
 import type { Load } from './parts/load.ts'
-import { Processes, configFor } from './parts/processes.ts'
+import { overStarts } from './parts/over-starts.ts'
+import { configFor } from './parts/processes.ts'
 
 /** Calls of a batch, and batches under way at a time. */
 const BATCH = 100
@@ -23,38 +23,28 @@ function sent({ url, ...process }: Target, what: Omit<Load, 'url'>): Side {
   return { ...process, work: () => load({ url, ...what }) }
 }
 
-/** All comparisons, on processes of their own. */
-async function measure(table: Table): Promise<void> {
-  const processes = new Processes()
-  try {
-    const upstream = await processes.part('upstream')
-    const relay = await processes.part('relay', { UPSTREAM: `http://${upstream.listen}` })
-    const hello = await processes.part('hello')
-    const gateway = await processes.gateway(configFor(upstream.listen))
-    const url = `http://${gateway.listen}/eth/v1/rpc/${await processes.key('bench')}`
-    const us = { name: 'gateway', pid: gateway.pid, url }
-    const bare = { name: 'bare server', pid: hello.pid, url: `http://${hello.listen}/` }
-    const forwarding = { name: 'bare relay', pid: relay.pid, url: `http://${relay.listen}/` }
-    const forwarded = { body: FORWARDED }
-    await table.compare('forwarded call', sent(us, forwarded), sent(forwarding, forwarded))
-    await table.compare('locally answered call', sent(us, { body: LOCAL }), sent(bare, { body: LOCAL }))
-    await table.compare(
-      'refused call',
-      sent(us, { body: REFUSED, refused: true }),
-      sent(bare, { body: REFUSED }),
-    )
-    // The relay would pass a batch on as one body, which is other work: it is given the same calls one by one.
-    const posts = Math.ceil(CALLS / BATCH)
-    const body = `[${Array.from({ length: BATCH }, () => FORWARDED).join()}]`
-    const batches = { body, posts, connections: BATCHES_AT_A_TIME }
-    const batched = { ...us, work: async () => (await load({ url, ...batches })) * BATCH }
-    const title = `forwarded call in a batch of ${BATCH} (reference: a call by itself)`
-    await table.compare(title, batched, sent(forwarding, forwarded))
-  } finally {
-    await processes.stop()
-  }
-}
-
-const table = new Table()
-for (let start = 0; start < STARTS; start += 1) await measure(table)
-table.print()
+await overStarts(async (table, processes) => {
+  const upstream = await processes.part('upstream')
+  const relay = await processes.part('relay', { UPSTREAM: `http://${upstream.listen}` })
+  const hello = await processes.part('hello')
+  const gateway = await processes.gateway(configFor(upstream.listen))
+  const url = `http://${gateway.listen}/eth/v1/rpc/${await processes.key('bench')}`
+  const us = { name: 'gateway', pid: gateway.pid, url }
+  const bare = { name: 'bare server', pid: hello.pid, url: `http://${hello.listen}/` }
+  const forwarding = { name: 'bare relay', pid: relay.pid, url: `http://${relay.listen}/` }
+  const forwarded = { body: FORWARDED }
+  await table.compare('forwarded call', sent(us, forwarded), sent(forwarding, forwarded))
+  await table.compare('locally answered call', sent(us, { body: LOCAL }), sent(bare, { body: LOCAL }))
+  await table.compare(
+    'refused call',
+    sent(us, { body: REFUSED, refused: true }),
+    sent(bare, { body: REFUSED }),
+  )
+  // The relay would pass a batch on as one body, which is other work: it is given the same calls one by one.
+  const posts = Math.ceil(CALLS / BATCH)
+  const body = `[${Array.from({ length: BATCH }, () => FORWARDED).join()}]`
+  const batches = { body, posts, connections: BATCHES_AT_A_TIME }
+  const batched = { ...us, work: async () => (await load({ url, ...batches })) * BATCH }
+  const title = `forwarded call in a batch of ${BATCH} (reference: a call by itself)`
+  await table.compare(title, batched, sent(forwarding, forwarded))
+})

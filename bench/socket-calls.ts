@@ -1,12 +1,12 @@
 /** CPU per call over open WebSockets, one call at a time on each: against bare ws references, and against HTTP. */
 import type { WebSocket } from 'ws'
 import { FORWARDED, LOCAL } from './parts/calls.ts'
-import { Table } from './parts/compare.ts'
 import type { Side } from './parts/compare.ts'
-import { CALLS, CONNECTIONS, STARTS } from './parts/effort.ts'
+import { CALLS, CONNECTIONS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
 import { openSocket } from './parts/open-socket.ts'
-import { Processes, configFor } from './parts/processes.ts'
+import { overStarts } from './parts/over-starts.ts'
+import { configFor } from './parts/processes.ts'
 
 /** Sends calls, the next on a socket when the one before is answered; rejects on an error in a reply. */
 async function exchange(sockets: readonly WebSocket[], call: string): Promise<number> {
@@ -39,37 +39,27 @@ function openAll(url: string): Promise<WebSocket[]> {
   return Promise.all(Array.from({ length: CONNECTIONS }, () => openSocket(url)))
 }
 
-/** All comparisons, on processes of their own. */
-async function measure(table: Table): Promise<void> {
-  const processes = new Processes()
-  try {
-    const upstream = await processes.part('upstream')
-    const relay = await processes.part('relay', { UPSTREAM: `http://${upstream.listen}` })
-    const hello = await processes.part('hello')
-    const { pid, listen } = await processes.gateway(configFor(upstream.listen))
-    const path = `${listen}/eth/v1/rpc/${await processes.key('bench')}`
-    const [ours, relayed, fixed] = [
-      await openAll(`ws://${path}`),
-      await openAll(`ws://${relay.listen}/`),
-      await openAll(`ws://${hello.listen}/`),
-    ]
-    const us = (call: string): Side => ({ name: 'gateway', pid, work: () => exchange(ours, call) })
-    const http = (body: string): Side => ({
-      ...{ name: 'the gateway over HTTP', pid },
-      work: () => load({ url: `http://${path}`, body }),
-    })
-    const bareRelay = { name: 'bare ws relay', pid: relay.pid, work: () => exchange(relayed, FORWARDED) }
-    const bareServer = { name: 'bare ws server', pid: hello.pid, work: () => exchange(fixed, LOCAL) }
-    await table.compare('forwarded call over WebSocket', us(FORWARDED), bareRelay)
-    await table.compare('forwarded call over WebSocket', us(FORWARDED), http(FORWARDED))
-    await table.compare('locally answered call over WebSocket', us(LOCAL), bareServer)
-    await table.compare('locally answered call over WebSocket', us(LOCAL), http(LOCAL))
-    for (const socket of [...ours, ...relayed, ...fixed]) socket.terminate()
-  } finally {
-    await processes.stop()
-  }
-}
-
-const table = new Table()
-for (let start = 0; start < STARTS; start += 1) await measure(table)
-table.print()
+await overStarts(async (table, processes) => {
+  const upstream = await processes.part('upstream')
+  const relay = await processes.part('relay', { UPSTREAM: `http://${upstream.listen}` })
+  const hello = await processes.part('hello')
+  const { pid, listen } = await processes.gateway(configFor(upstream.listen))
+  const path = `${listen}/eth/v1/rpc/${await processes.key('bench')}`
+  const [ours, relayed, fixed] = [
+    await openAll(`ws://${path}`),
+    await openAll(`ws://${relay.listen}/`),
+    await openAll(`ws://${hello.listen}/`),
+  ]
+  const us = (call: string): Side => ({ name: 'gateway', pid, work: () => exchange(ours, call) })
+  const http = (body: string): Side => ({
+    ...{ name: 'the gateway over HTTP', pid },
+    work: () => load({ url: `http://${path}`, body }),
+  })
+  const bareRelay = { name: 'bare ws relay', pid: relay.pid, work: () => exchange(relayed, FORWARDED) }
+  const bareServer = { name: 'bare ws server', pid: hello.pid, work: () => exchange(fixed, LOCAL) }
+  await table.compare('forwarded call over WebSocket', us(FORWARDED), bareRelay)
+  await table.compare('forwarded call over WebSocket', us(FORWARDED), http(FORWARDED))
+  await table.compare('locally answered call over WebSocket', us(LOCAL), bareServer)
+  await table.compare('locally answered call over WebSocket', us(LOCAL), http(LOCAL))
+  for (const socket of [...ours, ...relayed, ...fixed]) socket.terminate()
+})

@@ -1,0 +1,19 @@
+import { Table } from './compare.ts'
+import { STARTS } from './effort.ts'
+import { Processes } from './processes.ts'
+
+/** Makes the comparisons of a benchmark at each of a few starts of its processes, and prints what all of them come to. */
+export async function overStarts(
+  measure: (table: Table, processes: Processes) => Promise<void>,
+): Promise<void> {
+  const table = new Table()
+  for (let start = 0; start < STARTS; start += 1) {
+    const processes = new Processes()
+    try {
+      await measure(table, processes)
+    } finally {
+      await processes.stop()
+    }
+  }
+  table.print()
+}
