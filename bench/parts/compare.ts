@@ -18,6 +18,13 @@ export const HEAD = '| CPU per | gateway | reference | ratio |\n|---|---|---|---
 /** Rounds before the first that counts. */
 const WARM_UP = 2
 
+/** What was measured under one title, against one reference. */
+interface Line {
+  readonly title: string
+  readonly reference: string
+  readonly rounds: Round[]
+}
+
 interface Round {
   readonly ours: number
   readonly theirs: number
@@ -25,28 +32,32 @@ interface Round {
 
 /** Comparisons, each of which may be gone on with on processes that were started anew. */
 export class Table {
-  readonly #lines = new Map<string, Round[]>()
+  readonly #lines = new Map<string, Line>()
 
   /** Measures both in turns, so that a noisy minute hits both. */
   async compare(title: string, ours: Side, theirs: Side, count = ROUNDS): Promise<void> {
-    const rounds: Round[] = []
+    const { rounds } = this.#lineOf(title, theirs.name)
     for (let round = -WARM_UP; round < count; round += 1) {
       const figures = { ours: await perCall(ours), theirs: await perCall(theirs) }
       if (round >= 0) rounds.push(figures)
     }
-    const key = `${title} | ${theirs.name}`
-    this.#lines.set(key, [...(this.#lines.get(key) ?? []), ...rounds])
   }
 
   /** Prints the medians of all rounds. */
   print(): void {
     console.log(HEAD)
-    for (const [key, rounds] of this.#lines) {
-      const [title, reference] = key.split(' | ') as [string, string]
+    for (const { title, reference, rounds } of this.#lines.values()) {
       const [a, b] = [median(rounds.map(each => each.ours)), median(rounds.map(each => each.theirs))]
       const ratio = median(rounds.map(each => each.ours / each.theirs))
       console.log(`| ${title} | ${a.toFixed(1)} µs | ${reference} ${b.toFixed(1)} µs | ${ratio.toFixed(2)} |`)
     }
+  }
+
+  #lineOf(title: string, reference: string): Line {
+    const key = JSON.stringify([title, reference])
+    const line = this.#lines.get(key) ?? { title, reference, rounds: [] }
+    this.#lines.set(key, line)
+    return line
   }
 }
 

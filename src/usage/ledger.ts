@@ -51,6 +51,8 @@ export class Ledger implements UsageReader {
 
   /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
   cell(owner: Owner, method: string, now: number, window: number): Cell {
+    // Before the cell is found: behind a fold it would not be among those that wait for the next.
+    if (this.#cells.size >= FOLD_AT) this.fold()
     return this.#cells.touch(owner, method, hourAt(now), window)
   }
 
@@ -59,10 +61,6 @@ export class Ledger implements UsageReader {
   }
 
   charge(cell: Cell, requests: number): Group {
-    if (this.#cells.size > FOLD_AT) {
-      this.fold()
-      this.#cells.touchAgain(cell)
-    }
     return this.#journal.charge(cell, requests)
   }
 

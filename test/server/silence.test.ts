@@ -38,7 +38,7 @@ t.test('a connection with a reply under way on which nothing moves is cut, and n
   const begin = performance.now()
   await once(silent.socket, 'close')
   t.ok(performance.now() - begin >= bound.silence, 'not before its time')
-  // What stands as long as that one, and would be as silent, would have been cut by the same looks.
+  // The others have now had twice the time.
   const later = await asked()
   await once(later.socket, 'close')
   for (const [name, { socket }] of Object.entries(lives)) t.notOk(socket.destroyed, name)

@@ -5,44 +5,9 @@ import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { lockDataDir } from '../../src/usage/lock.ts'
 import { Meter } from '../../src/usage/meter.ts'
-import type { Admission, Payer } from '../../src/usage/meter.ts'
 import { detailedRows } from '../../src/usage/detail.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
-import { rollUp } from '../../src/usage/roll-up.ts'
-
-const plan = {
-  name: 'free',
-  tiers: ['any'],
-  rate: { perSecond: 100, burst: 1000 },
-  quota: { requests: 50, every: 86_400_000 },
-  maxBatch: 10,
-  ws: { connections: 1, subscriptions: 1 },
-}
-const payer: Payer = {
-  account: { id: 'acc_1', createdAt: 0 },
-  endpoint: { id: 'ep_1', network: 'eth' },
-  plan,
-  endpointRate: null,
-}
-const NOW = 1_800_000_000_000
-
-interface Parts {
-  readonly ledger: Ledger
-  readonly meter: Meter
-  readonly failures: Error[]
-}
-
-function open(dir: string): Parts {
-  const failures: Error[] = []
-  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error) }
-  const ledger = new Ledger(openUsageDatabase(dir), events)
-  return { ledger, meter: new Meter(ledger), failures }
-}
-
-function admitted(value: ReturnType<Meter['admit']>): Admission {
-  if ('reason' in value) throw new Error(value.reason)
-  return value
-}
+import { NOW, admitted, open, payer, plan } from './parts.ts'
 
 t.test('a charge is committed, counted at once, and still there after a restart', async t => {
   const dir = t.testdir()
@@ -240,120 +205,6 @@ t.test('refusals are kept by reason', t => {
     ],
   )
   ledger.close()
-  t.end()
-})
-
-t.test('hours of over 90 days ago become days, and no sum changes', t => {
-  const dir = t.testdir()
-  const { ledger, meter } = open(dir)
-  const hour = 3_600_000
-  const day = 24 * hour
-  const today = Math.floor(NOW / day) * day
-  const quiet: Payer = { ...payer, plan: { ...plan, quota: null, rate: null } }
-  for (const daysAgo of [200, 91, 90, 1])
-    for (let h = 0; h < 24; h += 1) {
-      admitted(meter.admit(quiet, 'm', 3, today - daysAgo * day + h * hour))
-      meter.refused(quiet, 'm', 'rate_limited', today - daysAgo * day + h * hour)
-      ledger.fold()
-    }
-  const all = { from: 0, to: NOW / 1000 } as const
-  const byDay = (): unknown => [
-    ledger.rows({ ...all, by: 'day' }),
-    ledger.refusals({ ...all, by: 'day' }),
-    ledger.totals('acc_1').get('ep_1'),
-  ]
-  const before = byDay()
-  const { database } = openUsageDatabase(dir)
-  let steps = 0
-  while (rollUp(database, NOW) > 0) steps += 1
-  database.close()
-  t.ok(steps > 0)
-  t.strictSame(byDay(), before)
-  const hours = ledger
-    .rows({ ...all, by: 'hour' })
-    .map(({ time, calls }) => [(today / 1000 - time) / 86_400, calls])
-  t.strictSame(hours.slice(0, 2), [
-    [200, 24],
-    [91, 24],
-  ])
-  t.equal(hours.length, 2 + 24 + 24, 'the ninetieth day and those after it have their hours')
-  ledger.close()
-  t.end()
-})
-
-t.test('an account that was forgotten has used what it had, wherever that stands', t => {
-  const { ledger, meter } = open(t.testdir())
-  const used = () => new Meter(ledger).quota(payer.account, plan, NOW)?.used
-  t.equal(used(), 0)
-  const first = admitted(meter.admit(payer, 'm', 5, NOW))
-  t.equal(used(), 5, 'in a commit that was open')
-  t.equal(first.group.state, 'committed')
-  admitted(meter.admit(payer, 'other', 3, NOW))
-  ledger.totals('acc_1')
-  t.equal(used(), 8, 'in the journal')
-  ledger.fold()
-  t.equal(used(), 8, 'in the ledger')
-  void meter.giveBack(first)
-  t.equal(used(), 3, 'and given back, which was not written')
-  admitted(meter.admit(payer, 'm', 20, NOW))
-  t.equal(used(), 23)
-  ledger.fold()
-  t.equal(used(), 23)
-  ledger.close()
-  t.end()
-})
-
-t.test('a charge that came with an early fold is known before its commit', t => {
-  const { ledger, meter } = open(t.testdir())
-  const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
-  // As many cells as wait for a fold at most.
-  for (let n = 0; n < 2_000; n += 1) admitted(meter.admit(unlimited, `m${n}`, 1, NOW))
-  const other = { ...payer, account: { id: 'acc_2', createdAt: 0 } }
-  const early = admitted(meter.admit(other, 'm', 5, NOW))
-  t.equal(early.group.state, 'open')
-  t.equal(early.cell.place, 1, 'the others were folded')
-  t.equal(new Meter(ledger).quota(other.account, plan, NOW)?.used, 5)
-  ledger.close()
-  t.end()
-})
-
-t.test('the first calls of many accounts share a commit', async t => {
-  let commits = 0
-  const events = { committed: () => (commits += 1), failed: (error: Error) => t.fail(error.message) }
-  const dir = t.testdir()
-  const ledger = new Ledger(openUsageDatabase(dir), events)
-  const meter = new Meter(ledger)
-  const calls = Array.from({ length: 500 }, (_, n) =>
-    admitted(meter.admit({ ...payer, account: { id: `acc_${n}`, createdAt: 0 } }, 'm', 1, NOW)),
-  )
-  t.equal(commits, 0, 'nothing waits for one yet')
-  t.ok(await meter.committed(calls[0]!))
-  t.equal(commits, 1)
-  t.ok(calls.every(({ group }) => group.state === 'committed'))
-  ledger.close()
-})
-
-t.test('a plan of another kind of quota counts what its window has already seen', t => {
-  const dir = t.testdir()
-  const { ledger, meter } = open(dir)
-  const monthly: Payer = { ...payer, plan: { ...plan, quota: { requests: 60, every: 'month' } } }
-  admitted(meter.admit(payer, 'm', 40, NOW))
-  t.equal(meter.quota(payer.account, monthly.plan, NOW)?.used, 40, 'in the process that saw the change')
-  admitted(meter.admit(monthly, 'm', 5, NOW))
-  ledger.close()
-  const again = open(dir)
-  t.equal(again.meter.quota(payer.account, monthly.plan, NOW)?.used, 45, 'and after a restart')
-  t.equal(again.meter.quota(payer.account, plan, NOW)?.used, 45, 'and back')
-  t.match(again.meter.admit(monthly, 'm', 16, NOW), { reason: 'quota_exhausted' })
-  again.ledger.close()
-  const late = open(dir)
-  const weekly: Payer = { ...payer, plan: { ...plan, quota: { requests: 60, every: 7 * 86_400_000 } } }
-  t.equal(
-    late.meter.quota(payer.account, weekly.plan, NOW)?.used,
-    45,
-    'also when nobody was running at the change',
-  )
-  late.ledger.close()
   t.end()
 })
 

@@ -1,0 +1,42 @@
+import { openUsageDatabase } from '../../src/usage/database.ts'
+import { Ledger } from '../../src/usage/ledger.ts'
+import { Meter } from '../../src/usage/meter.ts'
+import type { Admission, Payer } from '../../src/usage/meter.ts'
+
+/** A plan with a rate and a quota. */
+export const plan = {
+  name: 'free',
+  tiers: ['any'],
+  rate: { perSecond: 100, burst: 1000 },
+  quota: { requests: 50, every: 86_400_000 },
+  maxBatch: 10,
+  ws: { connections: 1, subscriptions: 1 },
+}
+export const payer: Payer = {
+  account: { id: 'acc_1', createdAt: 0 },
+  endpoint: { id: 'ep_1', network: 'eth' },
+  plan,
+  endpointRate: null,
+}
+export const NOW = 1_800_000_000_000
+
+/** A ledger with its meter, and what could not be written. */
+export interface Parts {
+  readonly ledger: Ledger
+  readonly meter: Meter
+  readonly failures: Error[]
+}
+
+/** Opens the ledger of a directory. */
+export function open(dir: string): Parts {
+  const failures: Error[] = []
+  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error) }
+  const ledger = new Ledger(openUsageDatabase(dir), events)
+  return { ledger, meter: new Meter(ledger), failures }
+}
+
+/** The admission; a refusal fails the test. */
+export function admitted(value: ReturnType<Meter['admit']>): Admission {
+  if ('reason' in value) throw new Error(value.reason)
+  return value
+}

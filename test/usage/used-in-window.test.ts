@@ -1,0 +1,82 @@
+import t from 'tap'
+import { openUsageDatabase } from '../../src/usage/database.ts'
+import { Ledger } from '../../src/usage/ledger.ts'
+import { Meter } from '../../src/usage/meter.ts'
+import type { Payer } from '../../src/usage/meter.ts'
+import { NOW, admitted, open, payer, plan } from './parts.ts'
+
+t.test('an account that was forgotten has used what it had, wherever that stands', t => {
+  const { ledger, meter } = open(t.testdir())
+  const used = () => new Meter(ledger).quota(payer.account, plan, NOW)?.used
+  t.equal(used(), 0)
+  const first = admitted(meter.admit(payer, 'm', 5, NOW))
+  t.equal(used(), 5, 'in a commit that was open')
+  t.equal(first.group.state, 'committed')
+  admitted(meter.admit(payer, 'other', 3, NOW))
+  ledger.totals('acc_1')
+  t.equal(used(), 8, 'in the journal')
+  ledger.fold()
+  t.equal(used(), 8, 'in the ledger')
+  void meter.giveBack(first)
+  t.equal(used(), 3, 'and given back, which was not written')
+  admitted(meter.admit(payer, 'm', 20, NOW))
+  t.equal(used(), 23)
+  ledger.fold()
+  t.equal(used(), 23)
+  ledger.close()
+  t.end()
+})
+
+t.test('a charge that came with an early fold is known before its commit', t => {
+  const { ledger, meter } = open(t.testdir())
+  const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
+  // As many cells as wait for a fold at most.
+  for (let n = 0; n < 2_000; n += 1) admitted(meter.admit(unlimited, `m${n}`, 1, NOW))
+  const other = { ...payer, account: { id: 'acc_2', createdAt: 0 } }
+  const early = admitted(meter.admit(other, 'm', 5, NOW))
+  t.equal(early.group.state, 'open')
+  t.equal(early.cell.place, 1, 'the others were folded')
+  t.equal(new Meter(ledger).quota(other.account, plan, NOW)?.used, 5)
+  ledger.close()
+  t.end()
+})
+
+t.test('the first calls of many accounts share a commit', async t => {
+  let commits = 0
+  const events = { committed: () => (commits += 1), failed: (error: Error) => t.fail(error.message) }
+  const dir = t.testdir()
+  const ledger = new Ledger(openUsageDatabase(dir), events)
+  const meter = new Meter(ledger)
+  const calls = Array.from({ length: 500 }, (_, n) =>
+    admitted(meter.admit({ ...payer, account: { id: `acc_${n}`, createdAt: 0 } }, 'm', 1, NOW)),
+  )
+  t.equal(commits, 0, 'nothing waits for one yet')
+  t.ok(await meter.committed(calls[0]!))
+  t.equal(commits, 1)
+  t.ok(calls.every(({ group }) => group.state === 'committed'))
+  ledger.close()
+})
+
+t.test('a plan of another kind of quota counts what its window has already seen', t => {
+  const dir = t.testdir()
+  const { ledger, meter } = open(dir)
+  const monthly: Payer = { ...payer, plan: { ...plan, quota: { requests: 60, every: 'month' } } }
+  admitted(meter.admit(payer, 'm', 40, NOW))
+  t.equal(meter.quota(payer.account, monthly.plan, NOW)?.used, 40, 'in the process that saw the change')
+  admitted(meter.admit(monthly, 'm', 5, NOW))
+  ledger.close()
+  const again = open(dir)
+  t.equal(again.meter.quota(payer.account, monthly.plan, NOW)?.used, 45, 'and after a restart')
+  t.equal(again.meter.quota(payer.account, plan, NOW)?.used, 45, 'and back')
+  t.match(again.meter.admit(monthly, 'm', 16, NOW), { reason: 'quota_exhausted' })
+  again.ledger.close()
+  const late = open(dir)
+  const weekly: Payer = { ...payer, plan: { ...plan, quota: { requests: 60, every: 7 * 86_400_000 } } }
+  t.equal(
+    late.meter.quota(payer.account, weekly.plan, NOW)?.used,
+    45,
+    'also when nobody was running at the change',
+  )
+  late.ledger.close()
+  t.end()
+})
