@@ -167,7 +167,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
 
   await t.test('what a key may be used for is set in Settings', async t => {
     await page.getByRole('link', { name: 'settings' }).click()
-    t.ok(await page.getByRole('heading', { name: 'API Keys' }).isVisible())
+    await page.getByRole('heading', { name: 'API Keys' }).waitFor()
     const card = page.getByRole('article', { name: 'my <b>app' })
     await card.getByText('What it may be used for').click()
     await card.getByLabel('Allowed origins').fill('https://app.example.org/path')
