@@ -66,18 +66,27 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
   const best = live.tips.best(network.slug)
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = live.upstreams.get(id)
-    const why = live.upstreams.whyNot(network, id, live.now())
+    const now = live.monotonic()
+    const why = live.upstreams.whyNot(network, id, now)
     const head = route?.head ?? null
+    const claimed = route?.claimed ?? null
+    const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)
+    const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
     return {
       ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
+      ...(retryInMs === 0 ? {} : { retryInMs }),
+      // Callers whose own calls speak against the route; others are served by it.
+      ...(keptAway === 0 ? {} : { keptAwayCallers: keptAway }),
       ...{ head, lag: best === null || head === null ? null : best - head },
+      ...(claimed === null || claimed === head ? {} : { claimedHead: claimed }),
       latencyMs: Math.round(route?.latency.average ?? 0),
       inFlight: route?.room.inFlight ?? 0,
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
     }
   })
-  return { slug: network.slug, head: best, routes }
+  const headConfirmed = live.tips.isConfirmed(network.slug)
+  return { slug: network.slug, head: best, ...(best === null ? {} : { headConfirmed }), routes }
 }
 
 function registerGauges({ gateway, metrics, sockets, streams, reloader }: AdminParts): void {
@@ -93,7 +102,7 @@ function registerGauges({ gateway, metrics, sockets, streams, reloader }: AdminP
   }
   const labels = ['network', 'route']
   metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
-    routes((network, { id }) => (live.upstreams.whyNot(network, id, live.now()) === null ? 1 : 0)),
+    routes((network, { id }) => (live.upstreams.whyNot(network, id, live.monotonic()) === null ? 1 : 0)),
   )
   metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
     routes((_, { room }) => room.inFlight),

@@ -10,7 +10,7 @@ import type { Network, Snapshot } from './snapshot/types.ts'
 /** The parts of a gateway that it takes. */
 interface Asked {
   readonly snapshot: Snapshot
-  readonly live: Pick<Live, 'upstreams' | 'tips' | 'management' | 'now'>
+  readonly live: Pick<Live, 'upstreams' | 'tips' | 'management' | 'monotonic'>
 }
 
 /** Answers `{network, method, plan?, params?, head?}`; with `details: true` also what `tollgate explain` tells a person. */
@@ -34,7 +34,7 @@ function managementOf(method: string, management: Management): Question['managem
   return management.isPublic(method) ? 'everybody' : 'keys'
 }
 
-function liveView(network: Network, { upstreams, now }: Asked['live']): LiveView {
+function liveView(network: Network, { upstreams, monotonic: now }: Asked['live']): LiveView {
   return {
     firstSlot: id => upstreams.get(id)?.firstSlot ?? null,
     whyNot: (id, tip) => upstreams.whyNot(network, id, now(), tip),

@@ -19,6 +19,7 @@ import { openDashboard } from './open-dashboard.ts'
 import { pauseOptimizing } from './optimizing.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
+import { logRoutes } from './log-routes.ts'
 import { atOnce, gently } from './reload/gently.ts'
 import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
@@ -178,11 +179,8 @@ function makeGateway(
   closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
   closing.push(() => upstreams.close())
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
-  const prober = new Prober(upstreams, tips, snapshot, {
-    wrongChain: (network, route, why) => {
-      log.error({ network, route, why }, 'a route serves another chain and gets no calls')
-    },
-  })
+  const observer = makeObserver(metrics, log)
+  const prober = new Prober(upstreams, tips, snapshot, logRoutes(log, observer))
   closing.push(() => prober.close())
   const subscriptions = new Subscriptions(upstreams, snapshot, () => snapshot.gateway.timeouts.connect)
   closing.push(() => subscriptions.close())
@@ -201,8 +199,7 @@ function makeGateway(
     },
     ...{ subscriptions, subscriptionSlots: new Slots() },
     management: makeManagement({ accounts, ledger, meter, upstreams, tips }),
-    observer: makeObserver(metrics, log),
-    now: Date.now,
+    ...{ observer, now: Date.now, monotonic: () => performance.now() },
   })
   return gateway
 }

@@ -21,7 +21,7 @@ export interface ManagementParts {
 export function makeManagement({ accounts, ledger, meter, upstreams, tips }: ManagementParts): Management {
   const health: Health = {
     head: slug => tips.best(slug),
-    isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, Date.now()) === null,
+    isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,
   }
   return {
     has: isService,

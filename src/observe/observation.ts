@@ -24,6 +24,8 @@ export interface Observation {
 export interface AttemptObservation {
   readonly network: string
   readonly route: string
+  /** The rule's name. */
+  readonly method: string
   /** `ok`, `error`, or the word of the setback. */
   readonly result: string
   readonly ms: number

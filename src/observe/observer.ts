@@ -4,6 +4,9 @@ import type { Metrics } from './metrics.ts'
 import type { Observer } from './observation.ts'
 import { sourceStack } from './source-stack.ts'
 
+/** Results that a client's call brings about on a route that is well. */
+const CAUSED_BY_CLIENTS = new Set(['missing', 'null_behind', 'unsupported', 'behind', 'too_wide'])
+
 /** The observer of `serve`. */
 export function makeObserver(metrics: Metrics, log: Logger): Observer {
   return {
@@ -13,7 +16,9 @@ export function makeObserver(metrics: Metrics, log: Logger): Observer {
     },
     attempt(seen) {
       metrics.attempt(seen)
-      if (seen.result !== 'ok' && seen.result !== 'error') log.warn(seen, 'attempt failed')
+      if (seen.result === 'ok' || seen.result === 'error') return
+      if (!CAUSED_BY_CLIENTS.has(seen.result)) log.warn(seen, 'attempt failed')
+      else if (log.isLevelEnabled('debug')) log.debug(seen, 'attempt failed')
     },
     notification(seen) {
       metrics.notification(seen)

@@ -2,6 +2,7 @@
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Candidate } from '../upstream/pick.ts'
+import { setback } from '../upstream/verdict.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import type { Context } from './context.ts'
 import type { ReplyMode, Request } from './request.ts'
@@ -34,6 +35,8 @@ export interface Round {
   readonly candidate: Candidate
 }
 
+const NO_ROWS: readonly never[] = []
+
 let lastId = 0
 
 /** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
@@ -47,10 +50,10 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, signal }: AttemptOptions,
-  { live: { observer, tips, now } }: Context,
+  { live: { observer, tips, upstreams, monotonic } }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
-  const { network, row, method, params } = request
+  const { network, row, method, params, caller } = request
   const { rule } = row
   const id = nextId()
   const begin = performance.now()
@@ -59,10 +62,15 @@ export function attempt(
   const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes, signal }
   const conclude = (verdict: Verdict): Round => {
     const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
-    observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
+    const ms = performance.now() - begin
+    observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
+    if (result === 'unsupported') upstreams.unsupported.learn(route.id, method)
     return { verdict, id, candidate }
   }
-  return live.ask({ body, id, heavy: rule.timeout === 'heavy' }, limits, now).then(verdict => {
+  const isRange = rule.block?.kind === 'range'
+  // prettier-ignore
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, family: network.family, method, params, isRange, rows: NO_ROWS }
+  return live.ask(asked, limits, monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
     const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null
@@ -71,13 +79,7 @@ export function attempt(
 }
 
 function doubted(answer: Reply, why: Doubt): Setback {
-  return {
-    kind: 'setback',
-    why,
-    refusal: refuse('upstream_error'),
-    answer,
-    ...{ sent: true, fault: false, coolDownMs: null },
-  }
+  return { ...setback(why, refuse('upstream_error'), false), said: answer, passOn: true, detour: true }
 }
 
 /** An earlier try may have brought the transaction to the chain: then its hash is the answer. */

@@ -23,12 +23,15 @@ export interface Wanted {
   /** Ids of the routes that may serve the call. */
   readonly routes: readonly string[]
   readonly need: Need
+  readonly method: string
+  /** Whose call it is: what its calls have suffered keeps only its own away from a route. */
+  readonly caller: string
 }
 
 /** What bounds the tries. */
 export interface Bounds {
-  /** Whether the call may be sent again once a node may have seen it. */
-  readonly repeatable: boolean
+  /** Whether the call may be sent again once a node may have seen it: always, where the node can tell that it has it, or never. */
+  readonly repeat: 'safe' | 'dedupe' | 'never'
   /** Whether nobody waits for an answer any more. */
   readonly isGone: () => boolean
 }
@@ -61,21 +64,27 @@ export type Ended<V, R> =
 /** Tries routes until one answers, or no more may be tried. */
 export async function tryInTurn<V extends { readonly kind: string }, R extends Tried<V>>(
   wanted: Wanted,
-  { repeatable, isGone }: Bounds,
+  { repeat, isGone }: Bounds,
   context: Context,
   tryOne: (each: Try) => Promise<R>,
 ): Promise<Ended<V, R>> {
-  const { network, row } = wanted
-  const { upstreams, now } = context.live
+  const { network, row, caller } = wanted
+  const { upstreams, monotonic: now } = context.live
   const deadline = performance.now() + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
-  budget.call(now())
-  let tried: readonly string[] = NONE
+  budget.call(caller, now())
+  let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
   const setbacks: Setback[] = []
   while (setbacks.length < MAX_ATTEMPTS) {
     const last = setbacks.at(-1)
-    if (last !== undefined && !(mayGoOn(repeatable, last) && (isDetour(last) || budget.take(now())))) break
-    const first = pickNow(wanted, tried, last, context)
+    if (last !== undefined && !(mayGoOn(repeat, setbacks) && (last.detour || budget.take(caller, now()))))
+      break
+    let first = pickNow(wanted, tried, last, context)
+    if (first === 'none' && last === undefined && tried.length > 0) {
+      // Routes that are thought not to have the method are better than none.
+      tried = NONE
+      first = pickNow(wanted, tried, last, context)
+    }
     const picked = first === 'full' ? await waitForRoom(wanted, tried, last, context) : first
     if (picked === 'full') return { kind: 'full' }
     const left = deadline - performance.now()
@@ -83,7 +92,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     tried = [...tried, picked.route.id]
     const sentBefore = setbacks.length > 0 && setbacks.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
-      const second = budget.take(now()) ? pickNow(wanted, tried, undefined, context) : 'none'
+      const second = budget.take(caller, now()) ? pickNow(wanted, tried, undefined, context) : 'none'
       if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }
@@ -92,7 +101,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (!isSetback(verdict)) return { kind: 'answered', verdict, tried: round }
     if (isGone()) return { kind: 'abandoned' }
     setbacks.push(verdict)
-    if (isStaleConnection(verdict, setbacks)) tried = tried.filter(id => id !== candidate.route.id)
+    if (mayAskAgain(verdict, setbacks, wanted, repeat)) tried = tried.filter(id => id !== candidate.route.id)
   }
   return { kind: 'failed', setbacks }
 }
@@ -108,24 +117,35 @@ function isSetback(verdict: { readonly kind: string }): verdict is Setback {
   return verdict.kind === 'setback'
 }
 
-/** A route that answered, and cannot know: going on to one that can is no retry, and buries nobody. */
-function isDetour({ why }: Setback): boolean {
-  return why === 'missing_state' || why === 'unsupported' || why === 'null_behind' || why === 'not_yet'
-}
-
 /** A node that said why it would not take the call has not acted on it. */
-function isTurnedDown(setback: Setback): boolean {
-  return isDetour(setback) || setback.why === 'limited' || setback.why === 'syncing'
+function isTurnedDown({ complaint, said, why }: Setback): boolean {
+  return complaint !== null || (said !== null && why !== 'internal')
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
-function mayGoOn(repeatable: boolean, last: Setback): boolean {
-  return last.why !== 'too_large' && (!last.sent || repeatable)
+function mayGoOn(repeat: Bounds['repeat'], setbacks: readonly Setback[]): boolean {
+  const { why, sent } = setbacks.at(-1)!
+  if (why === 'too_large') return false
+  // A node that failed at the call may have acted on it, and the next one is likely to fail as well.
+  if (why === 'internal') return repeat === 'safe' && setbacks.filter(each => each.why === why).length === 1
+  return !sent || repeat !== 'never'
 }
 
-/** A kept-alive connection that the upstream closed at that moment says nothing about the route: it may be asked again. */
-function isStaleConnection({ why }: Setback, setbacks: readonly Setback[]): boolean {
-  return why === 'reset' && setbacks.filter(each => each.why === 'reset').length === 1
+/** HTTP statuses of a front end whose node was not there for a moment. */
+const PASSING = new Set(['http_500', 'http_502', 'http_503'])
+
+/**
+ * Whether the same route may be asked once more: a kept-alive connection that the upstream closed at that moment says nothing about it;
+ * and where there is no other, a safe read is worth a second try.
+ */
+function mayAskAgain(
+  { why }: Setback,
+  setbacks: readonly Setback[],
+  { routes }: Wanted,
+  repeat: Bounds['repeat'],
+): boolean {
+  if (why === 'reset') return setbacks.filter(each => each.why === 'reset').length === 1
+  return PASSING.has(why) && routes.length === 1 && repeat === 'safe' && setbacks.length === 1
 }
 
 /** The route for the next attempt once one has room; waits a little for that. */
@@ -145,11 +165,11 @@ async function waitForRoom(
 
 /** The route for the next attempt. After missing state only an archive helps. */
 function pickNow(
-  { network, row, routes, need }: Wanted,
+  { network, row, routes, need, caller }: Wanted,
   tried: readonly string[],
   last: Setback | undefined,
-  { live: { upstreams, now } }: Context,
+  { live: { upstreams, monotonic } }: Context,
 ): Picked {
-  const archive = last?.why === 'missing_state' ? row.archive.filter(id => !tried.includes(id)) : []
-  return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, now())
+  const archive = last?.why === 'missing' ? row.archive.filter(id => !tried.includes(id)) : []
+  return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, caller, monotonic())
 }

@@ -39,13 +39,15 @@ export interface Live {
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management
-  readonly tips: Pick<Tips, 'best'>
+  readonly tips: Pick<Tips, 'best' | 'isConfirmed'>
   readonly prober: Pick<Prober, 'watch'>
   readonly filters: Filters
   readonly floors: Floors
   readonly blockhashes: Blockhashes
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch: for what people see and what is billed. */
   readonly now: () => number
+  /** Milliseconds of a clock that never goes back: for everything that measures a distance in time. */
+  readonly monotonic: () => number
 }
 
 /** One message on its way. */

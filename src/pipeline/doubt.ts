@@ -7,7 +7,7 @@ import type { Tips } from '../upstream/tips.ts'
 import type { Request } from './request.ts'
 
 /** It has not heard of it yet, or keeps it no more. */
-export type Doubt = 'null_behind' | 'missing_state'
+export type Doubt = 'null_behind' | 'missing'
 
 /** Slots that pass between two looks at a route: fewer say nothing of who is behind. */
 const SLOTS_BETWEEN_LOOKS = 13
@@ -24,7 +24,7 @@ export function doubtOf(
   const allowed = network.family === 'solana' ? SLOTS_BETWEEN_LOOKS : 0
   if (rule.nullIsLag && isBehind(live, tips.best(network.slug), allowed)) return 'null_behind'
   const keepsLess = rule.reads === 'history' && rule.block !== null && !archive.includes(route.id)
-  return keepsLess && archive.length > 0 ? 'missing_state' : null
+  return keepsLess && archive.length > 0 ? 'missing' : null
 }
 
 function isBehind({ head }: Candidate['live'], best: number | null, allowed: number): boolean {

@@ -26,7 +26,7 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   const { rule } = request.row
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
   const signal = rule.timeout === 'heavy' ? context.gone() : null
-  const bounds = { repeatable: rule.retry !== 'never', isGone: () => signal?.aborted === true }
+  const bounds = { repeat: rule.retry, isGone: () => signal?.aborted === true }
   return tryInTurn<Exclude<Verdict, Setback>, Round>(
     request,
     bounds,
@@ -55,8 +55,8 @@ export function forwarded(ended: Ending, context: Context): Forwarded {
 /** A node's own word about the call is worth more than that a later route could not be reached. */
 function lastWord(setbacks: readonly Setback[], context: Context): Answer {
   if (context.live.upstreams.closed) return refused(lastRefusal(setbacks, context))
-  const answered = setbacks.findLast(({ answer }) => answer !== null)?.answer ?? null
-  if (answered !== null) return answerOf(answered, 0)
+  const said = setbacks.findLast(({ passOn }) => passOn)?.said ?? null
+  if (said !== null) return answerOf(said, 0)
   return refused(lastRefusal(setbacks, context))
 }
 

@@ -8,6 +8,7 @@ import type { Context } from './context.ts'
 import { forward, forwarded } from './forward.ts'
 import type { ReplyMode } from './request.ts'
 import { healthOf } from './health.ts'
+import { holderOf } from './holder.ts'
 import { localResult } from './local.ts'
 import { remember } from './remember.ts'
 import { needOf } from './need.ts'
@@ -48,7 +49,7 @@ function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Contex
   const slots = family === 'solana' ? slotRead(row, method, call.params, slug, blockhashes) : null
   const need = needOf(row.rule, span, floors.of(reader, slug, slots?.scale), slots)
   const { params, routes } = found
-  const request = { network, row, method, params, routes, need }
+  const request = { network, row, method, params, routes, need, caller: holderOf(caller) }
   return forward(request, mode, context).then(ended => {
     const { answer, route } = forwarded(ended, context)
     if (answer.kind === 'result')

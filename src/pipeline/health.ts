@@ -9,9 +9,12 @@ import { localResult } from './local.ts'
 const NODE_UNHEALTHY = -32005
 
 /** Well while some route can serve the newest block; on Solana else as behind as the best route is. */
-export function healthOf(network: Network, { upstreams, now }: Pick<Live, 'upstreams' | 'now'>): WholeAnswer {
+export function healthOf(
+  network: Network,
+  { upstreams, monotonic }: Pick<Live, 'upstreams' | 'monotonic'>,
+): WholeAnswer {
   const well = { kind: 'result', result: localResult('health', network) } as const
-  const at = now()
+  const at = monotonic()
   if (
     network.family !== 'solana' ||
     network.routes.some(({ id }) => upstreams.whyNot(network, id, at) === null)

@@ -1,6 +1,6 @@
 /** What a call asks of the route that serves it, by the block it reads. */
 import { memberOf } from '../jsonrpc/elements.ts'
-import { decodeJson } from '../jsonrpc/raw.ts'
+import { readQuantity } from '../jsonrpc/quantity.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
 import type { Need } from '../upstream/pick.ts'
@@ -32,19 +32,13 @@ export function needOf(
 
 /** The block number that an answer of an EVM node shows its reader; null when it shows none. */
 export function shownHead(method: string, span: BlockSpan, result: Raw): number | null {
-  if (method === 'eth_blockNumber') return asNumber(result)
+  if (method === 'eth_blockNumber') return readQuantity(result)
   const latest = span?.to.kind === 'tag' && span.to.tag === 'latest'
   if (method !== 'eth_getBlockByNumber' || !latest || result.charCodeAt(0) !== 123) return null
-  const number = memberOf(result, 'number')
-  return number == null ? null : asNumber(number)
+  return readQuantity(memberOf(result, 'number'))
 }
 
 function highest(...numbers: readonly (number | null)[]): number | null {
   const known = numbers.filter(number => number !== null)
   return known.length === 0 ? null : Math.max(...known)
-}
-
-function asNumber(raw: Raw): number | null {
-  const value = Number(decodeJson(raw))
-  return Number.isSafeInteger(value) ? value : null
 }

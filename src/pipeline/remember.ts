@@ -27,7 +27,7 @@ const GIVE_BLOCKHASH = new Set(['getLatestBlockhash', 'getRecentBlockhash', 'get
 /** Takes note of an answer. */
 export function remember(
   shown: Shown,
-  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'now'>,
+  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'monotonic'>,
 ): void {
   const { method, span, slots, result } = shown
   if (slots === null) {
@@ -49,8 +49,8 @@ function note(
   { network, reader, route }: Shown,
   scale: Scale,
   number: number,
-  { floors, upstreams, now }: Pick<Live, 'floors' | 'upstreams' | 'now'>,
+  { floors, upstreams, monotonic }: Pick<Live, 'floors' | 'upstreams' | 'monotonic'>,
 ): void {
-  floors.show(reader, network.slug, number, scale)
-  if (route !== null) upstreams.learnHead(network, route, number, now(), scale)
+  if (route === null || upstreams.learnHead(network, route, number, monotonic(), scale))
+    floors.show(reader, network.slug, number, scale)
 }

@@ -12,6 +12,8 @@ export interface Request {
   /** Ids of the routes that may serve it. */
   readonly routes: readonly string[]
   readonly need: Need
+  /** Whose call it is (`holderOf`). */
+  readonly caller: string
 }
 
 /** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */

@@ -43,10 +43,10 @@ export function rememberMessage(
   }: { readonly network: Network; readonly reader: string; readonly route: string | null },
   scale: Scale,
   number: number,
-  { floors, upstreams, now }: Pick<Live, 'floors' | 'upstreams' | 'now'>,
+  { floors, upstreams, monotonic }: Pick<Live, 'floors' | 'upstreams' | 'monotonic'>,
 ): void {
-  floors.show(reader, network.slug, number, scale)
-  if (route !== null) upstreams.learnHead(network, route, number, now(), scale)
+  if (route === null || upstreams.learnHead(network, route, number, monotonic(), scale))
+    floors.show(reader, network.slug, number, scale)
 }
 
 function numberIn(text: string | undefined): number | null {

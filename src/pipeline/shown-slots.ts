@@ -1,5 +1,6 @@
 /** What an answer of a Solana node shows: how far it has come, and blockhashes that it gives out. */
 import { memberOf } from '../jsonrpc/elements.ts'
+import { readQuantity } from '../jsonrpc/quantity.ts'
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Commitment, Scale } from '../upstream/scale.ts'
@@ -34,6 +35,6 @@ export function shownBlockhash(result: Raw): string | null {
 }
 
 function numbered(scale: Scale, raw: Raw | null | undefined): ShownSlot[] {
-  const number = raw == null ? NaN : Number(decodeJson(raw))
-  return Number.isSafeInteger(number) ? [[scale, number]] : []
+  const number = readQuantity(raw)
+  return number === null ? [] : [[scale, number]]
 }

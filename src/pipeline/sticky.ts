@@ -6,6 +6,9 @@ import type { Answer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 
+/** Milliseconds that a filter's route may be out: clients make a new one when they hear that it is not found. */
+const FORGOTTEN_AFTER = 10_000
+
 /** A filter call that can be sent: to this route, with these params. */
 export interface StickyCall {
   readonly routes: readonly string[]
@@ -25,9 +28,14 @@ export function findFilter(
   context: Context,
 ): StickyCall | WholeAnswer {
   const [id = 'null', ...others] = elementsOf(params)
-  const filter = context.live.filters.find(id, readerOf(caller), caller.network.slug)
+  const { filters, upstreams, monotonic } = context.live
+  const filter = filters.find(id, readerOf(caller), caller.network.slug)
   if (filter === null) return unknownFilter(method)
-  if (method === 'eth_uninstallFilter') context.live.filters.remove(id)
+  if (upstreams.isOut(filter.route, FORGOTTEN_AFTER, monotonic())) {
+    filters.remove(id)
+    return unknownFilter(method)
+  }
+  if (method === 'eth_uninstallFilter') filters.remove(id)
   return { routes: [filter.route], params: `[${[filter.upstreamId, ...others].join(',')}]` }
 }
 

@@ -1,4 +1,5 @@
 /** What a beacon node tells of itself (beacon API, "Node" and "Beacon"): how far it has come, and which chain it follows. */
+import { asQuantity } from '../jsonrpc/quantity.ts'
 import { isPattern } from '../snapshot/patterns.ts'
 import { findMethod } from '../snapshot/find-method.ts'
 import type { Network } from '../snapshot/types.ts'
@@ -36,8 +37,8 @@ export function readSyncState(exchange: Exchange): SyncState {
   const why = whyDown(exchange)
   if (why !== null) return { kind: 'down', why }
   const data = dataOf(exchange)
-  const head = typeof data?.['head_slot'] === 'string' ? Number(data['head_slot']) : NaN
-  if (!Number.isSafeInteger(head)) return { kind: 'unknown' }
+  const head = asQuantity(data?.['head_slot'])
+  if (head === null) return { kind: 'unknown' }
   return { kind: 'told', head, syncing: data?.['is_syncing'] === true }
 }
 

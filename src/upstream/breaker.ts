@@ -1,40 +1,58 @@
 /**
- * Keeps calls away from a route that fails, and lets one through now and then to see (design, "Routing"). Times are in
- * milliseconds.
+ * Keeps calls away from what fails, and lets one through now and then to see (design, "Routing"). Times are in milliseconds of a
+ * monotonic clock.
  */
 
 /** Failures in a row that open the breaker. */
 const OPEN_AFTER = 3
-/** Results looked at for the error rate, how many there have to be, and the share of failures that opens it. */
+/** Results that the error rate is taken from, how many there have to be, and the share of failures that opens it. */
 const WINDOW = 20
 const ENOUGH = 10
 const TOO_MANY = 0.5
-/** The first pause, doubled up to the longest while probes fail. */
+/** The first pause, doubled up to the longest while tests fail. */
 const FIRST_PAUSE = 5_000
 const LONGEST_PAUSE = 300_000
 
 /** closed: calls go here; open: none do; half-open: one may, to see. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** One route's breaker. */
+/** One breaker. */
 export class Breaker {
   #inARow = 0
   #recent: boolean[] = []
   #pause = 0
   #openUntil = 0
-  #probing = false
-  /** What went wrong last, as a word for the operator; null while all is well. */
-  lastError: string | null = null
+  #testing = false
 
   state(now: number): BreakerState {
     if (this.#pause === 0) return 'closed'
     return now < this.#openUntil ? 'open' : 'half-open'
   }
 
+  /** Milliseconds until a call may try; 0 when one may now. */
+  retryIn(now: number): number {
+    return this.#pause === 0 ? 0 : Math.max(0, this.#openUntil - now)
+  }
+
+  /** Whether no test has failed since it opened. */
+  get isFirstPause(): boolean {
+    return this.#pause === FIRST_PAUSE
+  }
+
+  /** Whether it was closed for so long that nothing is left to remember. */
+  get isQuiet(): boolean {
+    return this.#pause === 0 && this.#recent.length >= WINDOW && this.#recent.every(good => good)
+  }
+
   /** One call goes through to see; until it is back the breaker is open to others. */
-  beginProbe(now: number): void {
+  beginTest(now: number): void {
     this.#openUntil = now + FIRST_PAUSE
-    this.#probing = true
+    this.#testing = true
+  }
+
+  /** Lets the next call through to see, whatever is left of the pause. */
+  halfOpen(now: number): void {
+    if (this.#pause !== 0 && !this.#testing) this.#openUntil = Math.min(this.#openUntil, now)
   }
 
   succeeded(): void {
@@ -42,21 +60,20 @@ export class Breaker {
     this.#note(true)
     if (this.#pause !== 0) this.#recent = []
     this.#pause = 0
-    this.#probing = false
-    this.lastError = null
+    this.#testing = false
   }
 
-  failed(why: string, now: number): void {
-    this.lastError = why
+  failed(now: number): void {
     this.#inARow += 1
     this.#note(false)
-    if (this.#pause !== 0 || this.#inARow >= OPEN_AFTER || this.#rate() > TOO_MANY) this.#open(now)
+    if (this.#pause !== 0 || this.#inARow >= OPEN_AFTER || this.#rate() > TOO_MANY) this.open(now)
   }
 
-  #open(now: number): void {
-    // Calls that were under way when it opened fail as well; they do not lengthen the pause.
-    if (this.#pause !== 0 && now < this.#openUntil && !this.#probing) return
-    this.#probing = false
+  /** Opens it, or opens it again for twice as long. */
+  open(now: number): void {
+    // Calls that were in flight when it opened fail as well; they do not lengthen the pause.
+    if (this.#pause !== 0 && now < this.#openUntil && !this.#testing) return
+    this.#testing = false
     this.#pause = this.#pause === 0 ? FIRST_PAUSE : Math.min(this.#pause * 2, LONGEST_PAUSE)
     this.#openUntil = now + this.#pause
   }

@@ -6,6 +6,9 @@ const REFRESH_EARLY = 16
 const REFRESH = 64
 /** Share of the newest sample in the moving average. */
 const WEIGHT = 0.1
+/** A sample counts there as at most so many times the average, and this much more: a few slow calls of one caller are not the route's pace. */
+const MOST = 3
+const MORE = 20
 
 /** The last answers of a route. */
 export class Latency {
@@ -18,7 +21,8 @@ export class Latency {
   #next = 0
 
   add(ms: number): void {
-    this.average += (ms - this.average) * (this.average === 0 ? 1 : WEIGHT)
+    this.average +=
+      this.average === 0 ? ms : (Math.min(ms, this.average * MOST + MORE) - this.average) * WEIGHT
     this.#samples[this.#next % KEPT] = ms
     this.#next += 1
     if (this.#next % (this.#next < KEPT ? REFRESH_EARLY : REFRESH) !== 0) return

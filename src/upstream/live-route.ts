@@ -1,19 +1,18 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
 import type { Dispatcher } from 'undici'
-import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
-import type { Reply } from '../jsonrpc/reply.ts'
 import type { Family, Route } from '../snapshot/types.ts'
-import { Breaker } from './breaker.ts'
-import { CoolDown } from './cool-down.ts'
 import { Connections } from './connections.ts'
 import { Collector } from './exchange.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { Latency } from './latency.ts'
+import type { JudgedCall } from './node-errors/classify.ts'
 import { Outstanding } from './outstanding.ts'
 import { Room } from './room.ts'
 import { requestTarget } from './request-target.ts'
 import type { RequestTarget } from './request-target.ts'
+import { RouteBreaker } from './route-breaker.ts'
+import { RoutePauses } from './route-pauses.ts'
 import type { Scale } from './scale.ts'
 import { Slots } from './slots.ts'
 import { judge } from './verdict.ts'
@@ -27,15 +26,16 @@ const CONNECTIONS = 256
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
 
-/** What Agave says of a node that is behind. */
-interface Unhealthy {
-  readonly data?: { readonly numSlotsBehind?: unknown } | null
-}
+const NO_ROWS: JudgedCall['rows'] = []
+/** Errors of a node that say how far it has come, or that it is ill: a probe asks it itself. */
+const PROBED_AFTER = new Set(['behind', 'unavailable'])
 
-/** One call for a route. */
-export interface Asked {
+/** One call for a route, and what its reply is judged by. */
+export interface Asked extends JudgedCall {
   readonly body: Raw
   readonly id: number
+  /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
+  readonly caller: string
   /** Heavy calls may be long under way without a route being ill. */
   readonly heavy: boolean
 }
@@ -43,12 +43,18 @@ export interface Asked {
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
 export class LiveRoute {
   readonly id: string
-  readonly breaker = new Breaker()
-  readonly coolDown = new CoolDown()
+  /** Slug of its network. */
+  readonly network: string
+  readonly breaker = new RouteBreaker()
+  readonly pauses = new RoutePauses()
   readonly latency = new Latency()
   readonly room: Room
-  /** Last block or slot that it told; null until it has. */
+  /** Last block or slot that it showed and that is believed; null until there is one. */
   head: number | null = null
+  /** The last one that it claimed, believed or not. */
+  claimed: number | null = null
+  /** Since when calls of everybody keep away from it, in milliseconds of the monotonic clock; null while they do not. */
+  downSince: number | null = null
   /** What speaks against it ever serving: a wrong chain. Null when nothing does. */
   fault: string | null = null
   syncing = false
@@ -64,10 +70,19 @@ export class LiveRoute {
   readonly #connections: Connections
   readonly #family: Family
   readonly #openHop: () => Hop
+  readonly #suspect: (live: LiveRoute) => void
   #hop: Hop | null = null
 
-  constructor(route: Route, connectTimeout: number, family: Family = 'evm') {
+  /** `suspect` is called when calls of one caller speak against it, and a probe could say whether that holds for everybody. */
+  constructor(
+    route: Route,
+    connectTimeout: number,
+    family: Family = 'evm',
+    suspect: (live: LiveRoute) => void = () => undefined,
+  ) {
     this.id = route.id
+    this.network = route.network
+    this.#suspect = suspect
     this.room = new Room(route.limits)
     this.#target = requestTarget(route)
     this.#family = family
@@ -80,45 +95,54 @@ export class LiveRoute {
     this.#openHop = () => new Hop(route, connectTimeout)
   }
 
-  /** Why calls keep away from it at `now` (milliseconds), as a sentence for the operator; null when they do not. */
+  /** Why everybody's calls keep away from it at `now`, as a sentence for the operator; null when they do not. */
   whyNot(now: number): string | null {
     if (this.fault !== null) return this.fault
-    if (this.coolDown.isActive(now)) return `its upstream asked for a pause (${this.coolDown.why})`
+    if (this.pauses.isActive(now))
+      return this.pauses.about === 'limited'
+        ? 'rate limited by its upstream'
+        : "its upstream refuses the operator's key, plan or credit"
     if (this.syncing)
       return this.slotsBehind === null
         ? 'its node is syncing'
-        : `its node says that it is ${this.slotsBehind} slots behind`
+        : `its node reports that it is ${this.slotsBehind} slots behind`
     if (this.breaker.state(now) === 'open')
-      return `it failed and is given a pause (last: ${this.breaker.lastError ?? 'unknown'})`
-    return this.isHanging(now) ? 'it leaves calls unanswered' : null
+      return `circuit open after failures (last: ${this.breaker.lastError ?? 'unknown'})`
+    return this.isHanging(now) ? 'requests are hanging' : null
   }
 
-  /** Takes a node's word that it is behind the cluster (Agave's NodeUnhealthy), or that it is well: null. */
-  isBehind(reply: Reply | null): void {
-    this.syncing = reply !== null
-    const data = reply?.kind === 'error' ? (decodeJson(reply.error) as Unhealthy).data : null
-    this.slotsBehind = typeof data?.numSlotsBehind === 'number' ? data.numSlotsBehind : null
+  /** Milliseconds until it is tried again; 0 where no pause keeps calls away. */
+  retryIn(now: number): number {
+    return Math.max(this.pauses.left(now), this.breaker.retryIn(now))
   }
 
-  /** Whether it has left several calls unanswered for far longer than it usually takes. */
-  isHanging(now: number): boolean {
-    return this.#outstanding.isHanging(now, this.latency.p99)
+  /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for everybody. */
+  isHanging(now: number, caller?: string): boolean {
+    const { p99 } = this.latency
+    const hanging = this.#outstanding.isHanging(now, p99, caller)
+    // The calls of one caller may be slow by themselves: a probe knows.
+    if (hanging && caller !== undefined && !this.#outstanding.isHanging(now, p99)) this.#suspect(this)
+    return hanging
   }
 
-  /** Sends one call and says what came of it; keeps its health up to date. `now` gives milliseconds. */
-  ask({ body, id, heavy }: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
+  /** Whether calls of somebody speak against it. */
+  isSuspect(now: number): boolean {
+    return this.#outstanding.isSuspect(now, this.latency.p99)
+  }
+
+  /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
+  ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
+    const { body, id, heavy, caller } = asked
     return new Promise((resolve, reject) => {
       const begin = performance.now()
-      const over = heavy ? null : this.#outstanding.begin(now())
+      const over = heavy ? null : this.#outstanding.begin(now(), caller)
       this.#post(body, limits, exchange => {
         if (over !== null) this.#outstanding.end(over)
         try {
-          const verdict = judge(exchange, id, this.#family)
+          const verdict = judge(exchange, id, asked)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
-          if (this.#family === 'solana' && verdict.kind === 'setback' && verdict.why === 'syncing')
-            this.isBehind(verdict.answer)
-          this.#learn(verdict, heavy ? null : performance.now() - begin, now)
+          this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
           resolve(verdict)
         } catch (error) {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
@@ -130,11 +154,15 @@ export class LiveRoute {
   /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
   async pass(
     passage: Passage,
-    { timeout, heavy }: { readonly timeout: number; readonly heavy: boolean },
+    {
+      timeout,
+      heavy,
+      caller,
+    }: { readonly timeout: number; readonly heavy: boolean; readonly caller: string },
     now: () => number,
   ): Promise<ReplyHead | Setback> {
     const begin = performance.now()
-    const over = heavy ? null : this.#outstanding.begin(now())
+    const over = heavy ? null : this.#outstanding.begin(now(), caller)
     this.room.enter()
     this.#hop ??= this.#openHop()
     const result = await this.#hop.send(passage, timeout)
@@ -147,26 +175,28 @@ export class LiveRoute {
       })
       if (verdict.kind === 'setback') result.reply.destroy()
     }
-    this.#learn(verdict, heavy ? null : performance.now() - begin, now)
+    this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
     return verdict
   }
 
-  #learn(verdict: Verdict | ReplyHead, ms: number | null, now: () => number): void {
+  #learn(verdict: Verdict | ReplyHead, ms: number | null, caller: string, now: () => number): void {
     if (verdict.kind !== 'setback') {
-      this.breaker.succeeded()
+      this.breaker.succeeded(caller)
       if (ms !== null) this.latency.add(ms)
-    } else if (verdict.coolDownMs !== null) this.coolDown.begin(verdict.coolDownMs, verdict.why, now())
-    else if (verdict.fault) this.breaker.failed(verdict.why, now())
+      return
+    }
+    const { complaint, fault, why } = verdict
+    if (complaint !== null) this.pauses.complain(complaint, now(), caller)
+    if (fault && this.breaker.failed(caller, why, now()) !== null) this.#suspect(this)
+    if (PROBED_AFTER.has(why)) this.#suspect(this)
   }
 
   /** Asks the node something of our own, without a word about its health. */
   async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
     const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
-    return judge(
-      await this.exchange(body, { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }),
-      1,
-      this.#family,
-    )
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    const call = { family: this.#family, method, params, isRange: false, rows: NO_ROWS }
+    return judge(await this.exchange(body, limits), 1, call)
   }
 
   /** Whether it is known to have come to a block. */

@@ -1,14 +1,18 @@
-/** Calls that a route has not answered yet: many old ones say that it hangs before any of them times out. */
+/**
+ * Calls that a route has not answered yet: several old ones say that it hangs before any of them times out. Those of one caller say
+ * so for that caller, those of two for everybody.
+ */
 
 /** Unanswered calls that have to be old. */
 const MANY = 3
-/** How old: this many times the 99th percentile, and never less than the least (milliseconds). */
+/** How old: this many times the 99th percentile, and never less than the least (milliseconds of a monotonic clock). */
 const TIMES = 4
 const LEAST = 1_000
 
 /** One unanswered call. */
 export interface Unanswered {
   readonly begun: number
+  readonly caller: string
   older: Unanswered | null
   newer: Unanswered | null
 }
@@ -20,8 +24,8 @@ export class Outstanding {
   #count = 0
 
   /** Remembers a call until `end`. `now` in milliseconds. */
-  begin(now: number): Unanswered {
-    const call: Unanswered = { begun: now, older: this.#newest, newer: null }
+  begin(now: number, caller: string): Unanswered {
+    const call: Unanswered = { begun: now, caller, older: this.#newest, newer: null }
     if (this.#newest === null) this.#oldest = call
     else this.#newest.newer = call
     this.#newest = call
@@ -41,15 +45,22 @@ export class Outstanding {
     this.#count -= 1
   }
 
-  /** Whether too many calls are older than the route usually takes. */
-  isHanging(now: number, p99: number | null): boolean {
+  /** Whether too many calls are older than the route usually takes; for `caller`, or without one for everybody. */
+  isHanging(now: number, p99: number | null, caller?: string): boolean {
     if (this.#count < MANY) return false
     const bound = now - Math.max(LEAST, TIMES * (p99 ?? LEAST))
-    let call = this.#oldest
-    for (let old = 0; old < MANY; old += 1) {
-      if (call === null || call.begun > bound) return false
-      call = call.newer
+    let [old, own, several] = [0, 0, false]
+    for (let call = this.#oldest; call !== null && call.begun <= bound; call = call.newer) {
+      old += 1
+      if (call.caller === caller) own += 1
+      if (call.caller !== this.#oldest?.caller) several = true
+      if (own >= MANY || (several && old >= MANY)) return true
     }
-    return true
+    return false
+  }
+
+  /** Whether the calls of some caller are too old. */
+  isSuspect(now: number, p99: number | null): boolean {
+    return this.#oldest !== null && this.isHanging(now, p99, this.#oldest.caller)
   }
 }

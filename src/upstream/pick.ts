@@ -32,33 +32,41 @@ export type Picked = Candidate | 'full' | 'none'
 /** Between whom the next attempt is decided; or as for `Picked`. */
 export type Contenders = readonly Candidate[] | 'full' | 'none'
 
-/** Picks among able routes that this call has not tried yet. `now` in milliseconds. */
+/**
+ * Picks among able routes that this call has not tried yet. `caller` is whose call it is: what only its own calls have suffered keeps
+ * only them away. `now` in milliseconds of a monotonic clock.
+ */
 export function pick(
   able: readonly Candidate[],
   need: Need,
   isLagging: IsLagging,
+  caller: string,
   now: number,
   random = Math.random,
 ): Picked {
-  const choice = contenders(able, need, isLagging, now)
+  const choice = contenders(able, need, isLagging, caller, now)
   if (typeof choice === 'string') return choice
   const chosen = better(choice, random)
-  if (chosen.live.breaker.state(now) === 'half-open') chosen.live.breaker.beginProbe(now)
+  if (chosen.live.breaker.state(now, caller) === 'half-open') chosen.live.breaker.beginTest(now, caller)
   return chosen
 }
 
-/** The routes that nothing but weight and load decides between; changes nothing, so that it can be asked to explain. */
+/**
+ * The routes that nothing but weight and load decides between; changes nothing, so that it can be asked to explain. Without a caller,
+ * for one of whom nothing is known.
+ */
 export function contenders(
   able: readonly Candidate[],
   need: Need,
   isLagging: IsLagging,
+  caller: string | undefined,
   now: number,
 ): Contenders {
-  const usable = able.filter(({ live }) => live.fault === null && !live.coolDown.isActive(now))
+  const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now))
   // The only one is taken whatever its state: see below.
   if (usable.length === 1) return usable[0]!.live.room.fits(now) ? usable : 'full'
   const current = freshest(usable, need, isLagging)
-  const healthy = current.filter(({ live }) => isHealthy(live, need, now))
+  const healthy = current.filter(({ live }) => isHealthy(live, need, caller, now))
   // The last route is never shut out: better a call that may fail than one that surely does.
   const choice = healthy.length > 0 ? healthy : current
   if (choice.length === 0) return 'none'
@@ -79,10 +87,12 @@ function freshest(usable: readonly Candidate[], need: Need, isLagging: IsLagging
   return reached.length > 0 ? reached : current
 }
 
-function isHealthy(live: LiveRoute, { mayProbe }: Need, now: number): boolean {
-  const state = live.breaker.state(now)
+function isHealthy(live: LiveRoute, { mayProbe }: Need, caller: string | undefined, now: number): boolean {
+  const state = live.breaker.state(now, caller)
   if (state === 'open' || (state === 'half-open' && !mayProbe)) return false
-  return live.identified && !live.syncing && !live.isHanging(now)
+  return (
+    live.identified && !live.syncing && !live.pauses.isActive(now, caller) && !live.isHanging(now, caller)
+  )
 }
 
 /** Two random choices by weight, and of those the one with less work before it. */

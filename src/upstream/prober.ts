@@ -1,73 +1,82 @@
-/** Asks every route, every few seconds, how far it has come; and now and then which chain it serves. */
-import { decodeJson } from '../jsonrpc/raw.ts'
+/** Probes every route, every few seconds; and at once where calls say that something is wrong with it. */
 import type { Network, Snapshot } from '../snapshot/types.ts'
-import {
-  GENESIS_PATH,
-  SYNCING_PATH,
-  genesisFault,
-  readSyncState,
-  tellsGenesis,
-  tellsSyncing,
-  whyDown,
-} from './beacon.ts'
-import { identityFault, identityQuestion } from './identity.ts'
-import { SolanaLook } from './solana-look.ts'
 import type { LiveRoute } from './live-route.ts'
+import { RouteProbe } from './route-probe.ts'
+import { RouteWatch } from './route-watch.ts'
+import type { RouteEvents } from './route-watch.ts'
 import type { Tips } from './tips.ts'
 import type { Upstreams } from './upstreams.ts'
-import type { Verdict } from './verdict.ts'
 
-/** Milliseconds between two looks at a route, and how long an answer may take. */
+/** Milliseconds between two probes of a route. */
 const EVERY = 5_000
-const PATIENCE = 4_000
-/** Milliseconds between two questions for the chain's identity. */
-const IDENTITY_EVERY = 300_000
-/** How many looks begin at a time, and how often (milliseconds): 400 a second, so that thousands of routes do not hold up calls. */
+/** How many probes begin at a time, and how often (milliseconds): 400 a second, so that thousands of routes do not hold up calls. */
 const AT_A_TIME = 20
 const PACE = 50
+/** Milliseconds between two probes of a route that calls give rise to. */
+const CONFIRM_EVERY = 1_000
 
 /** Hears what was found out. */
-export interface ProberEvents {
+export interface ProberEvents extends RouteEvents {
   /** A route serves another chain than it should; it gets no call until that changes. */
   wrongChain(network: string, route: string, why: string): void
+  /** Something threw while a route was probed: a bug of ours, which costs this probe only. */
+  bug(error: unknown, route: string): void
 }
 
-/** A route that waits for its look. */
+/** A route that waits for its probe. */
 interface Due {
   readonly network: Network
   readonly live: LiveRoute
 }
 
-/** Looks at routes as long as the gateway serves. */
+/** Probes routes as long as the gateway serves. */
 export class Prober {
   readonly #upstreams: Upstreams
   readonly #tips: Tips
   readonly #events: ProberEvents
+  readonly #probe: RouteProbe
+  readonly #watch: RouteWatch
+  readonly #now: () => number
   readonly #timer: NodeJS.Timeout
   #snapshot: Snapshot
   #queue: Due[] = []
   #pace: NodeJS.Timeout | null = null
-  /** Routes in the queue or being looked at: none is asked twice at a time, however many there are. */
+  /** Routes in the queue or being probed: none is asked twice at a time, however many there are. */
   readonly #busy = new Set<LiveRoute>()
-  /** When each was last asked for its chain, in milliseconds; absent until its first look. */
-  readonly #identityAt = new WeakMap<LiveRoute, number>()
-  readonly #solana = new SolanaLook(PATIENCE)
+  /** When calls last gave rise to a probe. */
+  readonly #confirmedAt = new WeakMap<LiveRoute, number>()
 
-  constructor(upstreams: Upstreams, tips: Tips, snapshot: Snapshot, events: ProberEvents) {
+  /** `now` is a monotonic clock in milliseconds. */
+  constructor(
+    upstreams: Upstreams,
+    tips: Tips,
+    snapshot: Snapshot,
+    events: ProberEvents,
+    now = (): number => performance.now(),
+  ) {
     this.#upstreams = upstreams
     this.#tips = tips
     this.#snapshot = snapshot
     this.#events = events
+    this.#now = now
+    this.#watch = new RouteWatch(events)
+    const { wrongChain } = events
+    this.#probe = new RouteProbe({ upstreams, tips, now, wrongChain })
+    upstreams.whenSuspect(live => {
+      this.#confirm(live)
+    })
     this.#timer = setInterval(() => {
-      this.#enqueue(() => true)
+      this.#enqueue()
     }, EVERY)
-    this.#enqueue(() => true)
+    this.#enqueue()
   }
 
-  /** Looks at the routes of another snapshot from now on, at new ones at once. */
+  /** Probes the routes of another snapshot from now on, new ones at once. */
   watch(snapshot: Snapshot): void {
     this.#snapshot = snapshot
-    this.#tips.retain(new Set(Object.keys(snapshot.networks)))
+    const slugs = new Set(Object.keys(snapshot.networks))
+    this.#tips.retain(slugs)
+    this.#watch.retain(slugs)
     // In a turn of its own: thousands of routes take some milliseconds, and so did the swap.
     setImmediate(() => {
       this.#requeue()
@@ -81,7 +90,7 @@ export class Prober {
     for (const network of Object.values(this.#snapshot.networks))
       for (const live of this.#upstreams.of(network))
         if (waiting.has(live)) others.push({ network, live })
-        else if (!this.#identityAt.has(live) && !this.#busy.has(live)) fresh.push({ network, live })
+        else if (!this.#probe.knows(live) && !this.#busy.has(live)) fresh.push({ network, live })
     for (const live of waiting) this.#busy.delete(live)
     this.#queue = [...fresh, ...others]
     for (const { live } of this.#queue) this.#busy.add(live)
@@ -94,10 +103,10 @@ export class Prober {
     this.#queue = []
   }
 
-  #enqueue(wanted: (live: LiveRoute) => boolean): void {
+  #enqueue(): void {
     for (const network of Object.values(this.#snapshot.networks))
       for (const live of this.#upstreams.of(network))
-        if (wanted(live) && !this.#busy.has(live)) {
+        if (!this.#busy.has(live)) {
           this.#busy.add(live)
           this.#queue.push({ network, live })
         }
@@ -107,73 +116,33 @@ export class Prober {
   #begin(): void {
     this.#pace = null
     for (const { network, live } of this.#queue.splice(0, AT_A_TIME))
-      void this.#lookAt(network, live).finally(() => this.#busy.delete(live))
+      void this.#run(network, live, () => this.#probe.probe(network, live))
     if (this.#queue.length === 0) return
     this.#pace = setTimeout(() => {
       this.#begin()
     }, PACE)
   }
 
-  /** One question after another, so that a look needs one connection. */
-  async #lookAt(network: Network, live: LiveRoute): Promise<void> {
-    const asked = this.#identityAt.get(live) ?? -Infinity
-    if (!live.identified || Date.now() - asked >= IDENTITY_EVERY) await this.#checkIdentity(network, live)
-    if (tellsSyncing(network)) await this.#readBeacon(live)
-    else if (network.family === 'evm') await this.#readHead(live)
-    else if (network.family === 'solana')
-      noteHealth(live, await this.#solana.at(live, keepsAll(network, live)), Date.now())
-    this.#tips.update(network.slug, this.#upstreams.of(network), Date.now())
+  /** Calls of one caller speak against a route: asks it whether that holds for everybody. */
+  #confirm(live: LiveRoute): void {
+    const network = this.#snapshot.networks[live.network]
+    const last = this.#confirmedAt.get(live) ?? -Infinity
+    if (network === undefined || this.#busy.has(live) || this.#now() - last < CONFIRM_EVERY) return
+    this.#confirmedAt.set(live, this.#now())
+    this.#busy.add(live)
+    void this.#run(network, live, () => this.#probe.confirm(network, live))
   }
 
-  async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
-    this.#identityAt.set(live, Date.now())
-    const fault = await askIdentity(network, live)
-    if (fault === undefined) return
-    live.identified = fault === null
-    if (fault !== null && live.fault === null) this.#events.wrongChain(network.slug, live.id, fault)
-    live.fault = fault
+  /** One odd reply ends nothing: whatever throws costs this probe only. */
+  async #run(network: Network, live: LiveRoute, probe: () => Promise<void>): Promise<void> {
+    try {
+      await probe()
+    } catch (error) {
+      this.#events.bug(error, live.id)
+    }
+    this.#busy.delete(live)
+    const routes = this.#upstreams.of(network)
+    this.#tips.update(network, routes, this.#now())
+    this.#watch.check(network, live, routes, this.#now())
   }
-
-  /** `eth_syncing` is false on a node that is up to date. */
-  async #readHead(live: LiveRoute): Promise<void> {
-    const verdict = await live.probe('eth_blockNumber', '[]', PATIENCE)
-    noteHealth(live, verdict, Date.now())
-    const head = verdict.kind === 'result' ? Number(decodeJson(verdict.result)) : NaN
-    if (Number.isSafeInteger(head)) live.head = head
-    const sync = await live.probe('eth_syncing', '[]', PATIENCE)
-    if (sync.kind === 'result') live.syncing = sync.result.charCodeAt(0) === 123
-  }
-
-  async #readBeacon(live: LiveRoute): Promise<void> {
-    const state = readSyncState(await live.fetch(SYNCING_PATH, PATIENCE))
-    const { breaker } = live
-    if (state.kind === 'down') breaker.failed(state.why, Date.now())
-    else if (breaker.state(Date.now()) === 'half-open') breaker.succeeded()
-    if (state.kind !== 'told') return
-    live.head = state.head
-    live.syncing = state.syncing
-  }
-}
-
-function keepsAll({ routes }: Network, { id }: LiveRoute): boolean {
-  return routes.find(route => route.id === id)?.capabilities.includes('archive') === true
-}
-
-/** What is wrong with a route's chain, null when nothing is; undefined when the route did not answer. */
-async function askIdentity(network: Network, live: LiveRoute): Promise<string | null | undefined> {
-  if (tellsGenesis(network)) {
-    const exchange = await live.fetch(GENESIS_PATH, PATIENCE)
-    return whyDown(exchange) === null ? genesisFault(network, exchange) : undefined
-  }
-  const question = identityQuestion(network)
-  const verdict = question === null ? null : await live.probe(question, '[]', PATIENCE)
-  if (verdict?.kind === 'setback' || verdict?.kind === 'open') return undefined
-  // A node that answers with an error cannot say; it is taken at the operator's word.
-  return verdict?.kind === 'result' ? identityFault(network, verdict.result) : null
-}
-
-/** An idle route that is down is found out by us, and so is one that has come back after its pause. */
-function noteHealth({ breaker }: LiveRoute, verdict: Verdict, now: number): void {
-  if (verdict.kind === 'setback' && verdict.fault) breaker.failed(verdict.why, now)
-  else if (verdict.kind === 'result' && breaker.state(now) === 'half-open') breaker.succeeded()
 }

@@ -1,4 +1,7 @@
-/** Bounds the retries of a network, so that failing upstreams are not buried under repeated calls. */
+/**
+ * Bounds the retries of a network, so that failing upstreams are not buried under repeated calls. Each caller has a share of its own calls;
+ * beyond it all draw on a common pool, of which one caller gets half at most.
+ */
 
 /** Retries allowed: a share of recent calls, and some in any case. */
 const SHARE = 0.2
@@ -6,32 +9,51 @@ const PER_SECOND = 10
 /** Seconds that count as recent. */
 const WINDOW = 10
 
+interface Counts {
+  calls: number
+  retries: number
+  /** Those of the retries that came from the pool. */
+  pooled: number
+}
+
 interface Second {
   readonly at: number
   /** When its first call came, in milliseconds. */
   readonly since: number
-  calls: number
-  retries: number
+  pooled: number
+  readonly callers: Map<string, Counts>
 }
 
-/** The last seconds of one network. */
+/** The last seconds of one network. Times are in milliseconds of a monotonic clock. */
 export class RetryBudget {
   readonly #seconds: Second[] = []
 
-  /** Counts a client's call. `now` in milliseconds. */
-  call(now: number): void {
-    this.#second(now).calls += 1
+  /** Counts a client's call. */
+  call(caller: string, now: number): void {
+    countsOf(this.#second(now), caller).calls += 1
   }
 
-  /** Takes one retry; false when the budget is spent. */
-  take(now: number): boolean {
+  /** Takes one retry of a caller's call; false when the budget is spent. */
+  take(caller: string, now: number): boolean {
     const second = this.#second(now)
-    const calls = this.#seconds.reduce((sum, each) => sum + each.calls, 0)
-    const retries = this.#seconds.reduce((sum, each) => sum + each.retries, 0)
-    // In a burst after quiet only the seconds that were really there may be spent.
-    const span = Math.max(1, (now - (this.#seconds[0]?.since ?? now)) / 1000)
-    if (retries >= calls * SHARE + PER_SECOND * span) return false
-    second.retries += 1
+    const counts = countsOf(second, caller)
+    const own = { calls: 0, retries: 0, pooled: 0 }
+    let pooled = 0
+    for (const each of this.#seconds) {
+      const { calls = 0, retries = 0, pooled: drawn = 0 } = each.callers.get(caller) ?? {}
+      own.calls += calls
+      own.retries += retries
+      own.pooled += drawn
+      pooled += each.pooled
+    }
+    if (own.retries - own.pooled >= Math.floor(own.calls * SHARE)) {
+      // In a burst after quiet only the seconds that were really there may be spent.
+      const pool = PER_SECOND * Math.max(1, (now - (this.#seconds[0]?.since ?? now)) / 1000)
+      if (pooled >= pool || own.pooled >= pool / 2) return false
+      second.pooled += 1
+      counts.pooled += 1
+    }
+    counts.retries += 1
     return true
   }
 
@@ -40,8 +62,14 @@ export class RetryBudget {
     while (this.#seconds[0] !== undefined && this.#seconds[0].at <= at - WINDOW) this.#seconds.shift()
     const last = this.#seconds.at(-1)
     if (last?.at === at) return last
-    const fresh = { at, since: now, calls: 0, retries: 0 }
+    const fresh = { at, since: now, pooled: 0, callers: new Map<string, Counts>() }
     this.#seconds.push(fresh)
     return fresh
   }
+}
+
+function countsOf({ callers }: Second, caller: string): Counts {
+  let counts = callers.get(caller)
+  if (counts === undefined) callers.set(caller, (counts = { calls: 0, retries: 0, pooled: 0 }))
+  return counts
 }

@@ -1,5 +1,7 @@
 /** How far each network has come, and which routes are behind. */
 import type { Network } from '../snapshot/types.ts'
+import { believe, highest, isNear } from './heads.ts'
+import type { Anchor, Claim } from './heads.ts'
 import type { LiveRoute } from './live-route.ts'
 
 /** A route may always be this many blocks behind: nodes hear of a block at different moments. */
@@ -10,51 +12,116 @@ const USUAL_SLOT_TIME = 400
 /** Share of the newest measurement in the moving average. */
 const WEIGHT = 0.2
 
-interface Tip {
-  readonly head: number
-  /** The route that told it first. */
-  readonly leader: LiveRoute
-  /** When `head` was first seen, in milliseconds. */
+type Chain = Pick<Network, 'slug'> & Partial<Pick<Network, 'family'>>
+
+/** What one route said of its height last. */
+interface Said extends Claim {
+  readonly live: LiveRoute
   readonly at: number
-  readonly blockTime: number | null
+  /** The highest block that it has shown. */
+  readonly shown: number | null
+  /** The height of it that was believed last, and when it said so. */
+  readonly believed: Anchor | null
+  /** Milliseconds per block by its own believed steps; null until it made one. */
+  readonly pace: number | null
 }
 
-/** Best heads by network. */
+interface Tip {
+  readonly head: number
+  /** Milliseconds per block: the median of what the routes' own steps tell. */
+  readonly blockTime: number
+  readonly anchor: Anchor | null
+}
+
+/** Believed heads by network. Times are in milliseconds of a monotonic clock. */
 export class Tips {
   readonly #tips = new Map<string, Tip>()
+  readonly #said = new WeakMap<LiveRoute, Said>()
 
-  /** Best head of the healthy routes of a network; null until one has told it. */
+  /** Best believed head of the healthy routes of a network; null until there is one. */
   best(slug: string): number | null {
     return this.#tips.get(slug)?.head ?? null
   }
 
-  /** Takes in what the routes of a network have told. `now` in milliseconds. */
-  update(slug: string, routes: readonly LiveRoute[], now: number): void {
-    let leader: LiveRoute | null = null
-    for (const live of routes)
-      if (live.head !== null && live.head > (leader?.head ?? -1) && live.whyNot(now) === null) leader = live
-    if (leader?.head == null) return
-    const { head } = leader
+  /** Whether that is more than one route's word. */
+  isConfirmed(slug: string): boolean {
+    return this.#tips.get(slug)?.anchor != null
+  }
+
+  /** A route claims a height; its head rises to it where it is believed. */
+  claim(chain: Chain, live: LiveRoute, height: number, routes: readonly LiveRoute[], now: number): void {
+    const before = this.#said.get(live)
+    const { shown = null, believed = null, pace = null } = before ?? {}
+    const isShown = shown !== null && isNear(height, shown)
+    const at = before?.height === height ? before.at : now
+    this.#said.set(live, { live, height, isShown, at, shown, believed, pace })
+    live.claimed = height
+    this.update(chain, routes, now)
+  }
+
+  /** A route has shown the block of a height, which it claims. */
+  show(chain: Chain, live: LiveRoute, height: number, routes: readonly LiveRoute[], now: number): void {
+    const said = this.#said.get(live)
+    if (said === undefined) return
+    this.#said.set(live, { ...said, shown: height, isShown: isNear(said.height, height) })
+    this.update(chain, routes, now)
+  }
+
+  /** Whether the route should show the block that it claims, because nothing else speaks for it. */
+  needsProof(slug: string, live: LiveRoute, routes: readonly LiveRoute[]): boolean {
+    const said = this.#said.get(live)
     const tip = this.#tips.get(slug)
-    // Only one route's own steps tell the pace: two routes may stand far apart at the same moment.
-    const blockTime =
-      tip?.leader === leader && head > tip.head
-        ? pace(tip, (now - tip.at) / (head - tip.head))
-        : (tip?.blockTime ?? null)
-    if (tip?.head !== head || tip.leader !== leader)
-      this.#tips.set(slug, { head, leader, at: now, blockTime })
+    if (said === undefined || said.isShown || routes.length === 1) return false
+    return tip === undefined || tip.anchor === null || live.head !== said.height
+  }
+
+  /** Takes in what the routes of a network have said. */
+  update(chain: Chain, routes: readonly LiveRoute[], now: number): void {
+    const said = routes.flatMap(live => this.#said.get(live) ?? [])
+    const tip = this.#tips.get(chain.slug)
+    const { anchor = null, blockTime = usualBlockTime(chain) } = tip ?? {}
+    const limit = anchor === null ? -1 : highest(anchor, blockTime, now)
+    const belief = believe(
+      said.filter(({ live }) => live.whyNot(now) === null),
+      limit,
+    )
+    const most = Math.max(limit, belief?.claim.height ?? (limit === -1 ? Infinity : -1))
+    for (const each of said)
+      if (each.height <= most) this.#believe(each)
+      else if ((each.live.head ?? 0) > most) each.live.head = null
+    if (belief === null) return
+    const { claim, sure } = belief
+    this.#tips.set(chain.slug, {
+      head: claim.height,
+      blockTime: median(said.map(({ live }) => this.#said.get(live)?.pace ?? blockTime)) ?? blockTime,
+      anchor: sure ? { height: claim.height, at: claim.at } : anchor,
+    })
+  }
+
+  /** Whether a height is one that the network may have come to. */
+  isPlausible(chain: Chain, height: number, now: number): boolean {
+    const tip = this.#tips.get(chain.slug)
+    if (tip?.anchor == null) return true
+    return height <= Math.max(tip.head, highest(tip.anchor, tip.blockTime, now))
   }
 
   /** Whether a route is further behind than the network's maxLag allows. */
-  isLagging(
-    { slug, maxLag, family }: Pick<Network, 'slug' | 'maxLag'> & Partial<Pick<Network, 'family'>>,
-    live: Pick<LiveRoute, 'head'>,
-  ): boolean {
-    const tip = this.#tips.get(slug)
+  isLagging({ maxLag, ...chain }: Chain & Pick<Network, 'maxLag'>, live: Pick<LiveRoute, 'head'>): boolean {
+    const tip = this.#tips.get(chain.slug)
     if (tip === undefined || live.head === null) return false
-    const usual = family === 'solana' ? USUAL_SLOT_TIME : USUAL_BLOCK_TIME
-    const allowed = maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / (tip.blockTime ?? usual)
+    const allowed = maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / tip.blockTime
     return tip.head - live.head > Math.max(ALWAYS_ALLOWED, allowed)
+  }
+
+  /** The route has come to what it claims. Only a route's own steps tell its pace: two may stand far apart at the same moment. */
+  #believe(said: Said): void {
+    const { live, height, at, believed, pace } = said
+    live.head = height
+    if (believed?.height === height) return
+    const step = believed !== null && height > believed.height && at > believed.at
+    const measured = step ? (at - believed.at) / (height - believed.height) : null
+    const blended = measured === null || pace === null ? measured : pace + (measured - pace) * WEIGHT
+    this.#said.set(live, { ...said, believed: { height, at }, pace: blended ?? pace })
   }
 
   /** Forgets networks that are no longer served. */
@@ -63,6 +130,11 @@ export class Tips {
   }
 }
 
-function pace({ blockTime }: Tip, measured: number): number {
-  return blockTime === null ? measured : blockTime + (measured - blockTime) * WEIGHT
+function usualBlockTime({ family }: Chain): number {
+  return family === 'solana' ? USUAL_SLOT_TIME : USUAL_BLOCK_TIME
+}
+
+/** The middle one, of two the larger: one route that races does not set the pace. */
+function median(numbers: readonly number[]): number | null {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? null
 }

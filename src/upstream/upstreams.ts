@@ -6,6 +6,7 @@ import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Scale } from './scale.ts'
 import type { Tips } from './tips.ts'
+import { Unsupported } from './unsupported.ts'
 
 interface Entry {
   /** Everything that makes it this way to this upstream: a change of it is another live route. */
@@ -27,11 +28,19 @@ export class Upstreams {
   readonly #leaving = new Map<string, LiveRoute>()
   #candidatesOf = new WeakMap<readonly string[], readonly Candidate[]>()
   readonly #budgets = new Map<string, RetryBudget>()
+  /** What routes have turned out to lack. */
+  readonly unsupported = new Unsupported()
   readonly #tips: Tips
+  #suspect: (live: LiveRoute) => void = () => undefined
   #closed = false
 
   constructor(tips: Tips) {
     this.#tips = tips
+  }
+
+  /** Calls `listener` when calls of one caller speak against a route, and a probe could say more. */
+  whenSuspect(listener: (live: LiveRoute) => void): void {
+    this.#suspect = listener
   }
 
   /**
@@ -47,7 +56,9 @@ export class Upstreams {
         const live =
           current?.definition === definition
             ? current.live
-            : new LiveRoute(route, gateway.timeouts.connect, network.family)
+            : new LiveRoute(route, gateway.timeouts.connect, network.family, suspected => {
+                this.#suspect(suspected)
+              })
         entries.set(route.id, { definition, route, live })
         yield
       }
@@ -65,6 +76,7 @@ export class Upstreams {
     for (const live of left) this.#leaving.set(live.id, live)
     this.#entries = entries
     this.#candidatesOf = new WeakMap()
+    this.unsupported.clear()
     for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
     return left
   }
@@ -98,17 +110,24 @@ export class Upstreams {
     return network.routes.flatMap(({ id }) => this.get(id) ?? [])
   }
 
-  /** The best route for the next attempt, among those of `ids` that are not among `tried`. */
-  pick(network: Network, ids: readonly string[], tried: readonly string[], need: Need, now: number): Picked {
+  /** The best route for the next attempt of a caller's call, among those of `ids` that are not among `tried`. */
+  pick(
+    network: Network,
+    ids: readonly string[],
+    tried: readonly string[],
+    need: Need,
+    caller: string,
+    now: number,
+  ): Picked {
     const all = this.#candidates(network, ids)
     const able = tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
-    return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
+    return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), caller, now)
   }
 
   /** The same without the draw, for the operator. */
   contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
     const able = this.#candidates(network, ids)
-    return contenders(able, need, ({ live }) => this.#tips.isLagging(network, live), now)
+    return contenders(able, need, ({ live }) => this.#tips.isLagging(network, live), undefined, now)
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
@@ -132,13 +151,18 @@ export class Upstreams {
       .map(({ route }) => route)
   }
 
-  /** A route has shown a block in a call's answer: newer than what it was last asked for. */
-  learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): void {
+  /**
+   * A route has shown a block in a call's answer: newer than what it was last asked for. False when no node can have come to it, and
+   * so nobody should be held to it.
+   */
+  learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): boolean {
     const live = this.get(id)
+    if (!this.#tips.isPlausible(network, head, now)) return false
     if (scale !== 'head') live?.slots.show(scale, head, now)
-    if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head)) return
-    live.head = head
-    this.#tips.update(network.slug, this.of(network), now)
+    if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head))
+      return true
+    this.#tips.claim(network, live, head, this.of(network), now)
+    return true
   }
 
   /** Bounds the retries of a network. */
@@ -150,13 +174,19 @@ export class Upstreams {
     return fresh
   }
 
+  /** Whether a route is gone, or has been out for that many milliseconds. */
+  isOut(id: string, ms: number, now: number): boolean {
+    const live = this.#entries.get(id)?.live
+    return live === undefined || (live.downSince !== null && now - live.downSince >= ms)
+  }
+
   /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */
   whyNot(network: Network, id: string, now: number, tip = true): string | null {
     const live = this.get(id)
-    if (live === undefined) return 'it is not open'
+    if (live === undefined) return 'not open'
     const why = live.whyNot(now)
     if (why !== null || !tip || !this.#tips.isLagging(network, live)) return why
-    return `it is ${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind and serves no reads of the newest block`
+    return `${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind, so it serves no reads of the newest block`
   }
 
   /** Ends every connection. */

@@ -1,14 +1,14 @@
-/** What an exchange means for the call: an answer to pass on, or a reason to ask another route. */
+/** What an exchange means for the call and for the route: an answer to pass on, or a reason to ask another route. */
 import type { Readable } from 'node:stream'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { readReply } from '../jsonrpc/reply.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
-import type { Family } from '../snapshot/types.ts'
 import type { Exchange } from './exchange.ts'
-import { retryAfterMs } from './cool-down.ts'
-import { classOf } from './node-errors.ts'
-import type { NodeErrorClass } from './node-errors.ts'
+import { classify } from './node-errors/classify.ts'
+import type { JudgedCall, NodeErrorClass } from './node-errors/classify.ts'
+import { retryAfterMs } from './pause.ts'
+import type { Complained } from './route-pauses.ts'
 
 /** The start of a reply too long to hold back, and the rest of it. */
 export interface OpenAnswer {
@@ -21,33 +21,35 @@ export interface OpenAnswer {
 export interface Setback {
   readonly kind: 'setback'
   readonly why: string
-  /** What the client is told when no other route can help. */
+  /** What the client gets when no other route can help. */
   readonly refusal: Refusal
-  /** The node's own error, told instead of `refusal` where it is about the call. */
-  readonly answer: Reply | null
+  /** What the node itself said; null when it gave no reply. */
+  readonly said: Reply | null
+  /** Whether the client gets that in place of `refusal`: it is about the call. */
+  readonly passOn: boolean
   /** Whether the upstream may have acted on the request. */
   readonly sent: boolean
   /** Whether this speaks against the route as a whole. */
   readonly fault: boolean
-  /** Milliseconds of pause that the upstream asked for (0: it did not say how long); null when it asked for none. */
-  readonly coolDownMs: number | null
+  /** Whether a route that answered cannot know: going on to one that can is no retry, and buries nobody. */
+  readonly detour: boolean
+  /** What the upstream complained about; null when it did not. */
+  readonly complaint: Complained | null
 }
 
 export type Verdict = Reply | OpenAnswer | Setback
 
-/** HTTP statuses that are about the operator's standing with the upstream, never about the call. */
-export const ABOUT_THE_OPERATOR = new Set([401, 403, 408, 429])
+/** HTTP statuses that are about the operator's key, plan or credit with the provider, never about the call. */
+const BILLING = new Set([401, 402, 403])
+const TOO_MANY_REQUESTS = 429
+const REQUEST_TIMEOUT = 408
 
-/** Judges an exchange for the call that went out under `id`. */
-export function judge(exchange: Exchange, id: number, family: Family = 'evm'): Verdict {
+/** Judges an exchange for the call that went out under `id`, in the order transport, HTTP status, node's error. */
+export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict {
   if (exchange.kind === 'broken') return brokenSetback(exchange.how, exchange.sent)
   const { status } = exchange
-  if (status === 429) {
-    const retryAfter = exchange.kind === 'whole' ? exchange.retryAfter : null
-    return limited(retryAfterMs(retryAfter, Date.now()))
-  }
-  if (ABOUT_THE_OPERATOR.has(status) || status >= 500 || (status >= 300 && status < 400))
-    return setback(`http_${status}`, refuse('upstream_error'), true)
+  const byStatus = statusSetback(status, exchange.kind === 'whole' ? exchange.retryAfter : null)
+  if (byStatus !== null) return byStatus
   if (exchange.kind === 'open') {
     if (status !== 200) return setback(`http_${status}`, refuse('upstream_error'), true)
     return { kind: 'open', head: exchange.head, tail: exchange.tail }
@@ -56,13 +58,47 @@ export function judge(exchange: Exchange, id: number, family: Family = 'evm'): V
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
   if (reply.kind === 'result')
     return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
-  const errorClass = classOf(reply, family)
-  return errorClass === null ? reply : nodeSetback(errorClass, reply)
+  const errorClass = classify(reply, call)
+  return errorClass === 'answer' ? reply : nodeSetback(errorClass, reply)
 }
 
-function nodeSetback(errorClass: NodeErrorClass, reply: Reply): Setback {
-  if (errorClass === 'limited') return limited(0)
-  return { ...setback(errorClass, refuse('upstream_error'), errorClass === 'syncing'), answer: reply }
+/** What an HTTP status says about the route, whatever the body holds; null where the body decides. */
+export function statusSetback(status: number, retryAfter: string | null): Setback | null {
+  if (status === TOO_MANY_REQUESTS) {
+    const asked = retryAfterMs(retryAfter, Date.now())
+    return complained('limited', { about: 'limited', asked, from: 'status' })
+  }
+  if (BILLING.has(status)) return complained(`http_${status}`, { about: 'billing', asked: 0, from: 'status' })
+  const isFault = status === REQUEST_TIMEOUT || status >= 500 || (status >= 300 && status < 400)
+  return isFault ? setback(`http_${status}`, refuse('upstream_error'), true) : null
+}
+
+/** What each class of node errors does: to the route, and to what the client gets when no route answers. */
+interface Effect {
+  readonly fault: boolean
+  readonly detour: boolean
+  readonly complaint: Complained['about'] | null
+  /** Whether the client gets the node's own error; else a refusal of ours, without a vendor's words. */
+  readonly passOn: boolean
+}
+
+const NOTHING = { fault: false, detour: false, complaint: null } as const
+const effects: Readonly<Record<Exclude<NodeErrorClass, 'answer'>, Effect>> = {
+  missing: { ...NOTHING, detour: true, passOn: true },
+  behind: { ...NOTHING, detour: true, passOn: false },
+  unsupported: { ...NOTHING, detour: true, passOn: true },
+  too_wide: { ...NOTHING, passOn: true },
+  limited: { ...NOTHING, complaint: 'limited', passOn: false },
+  billing: { ...NOTHING, complaint: 'billing', passOn: false },
+  unavailable: { ...NOTHING, fault: true, passOn: false },
+  internal: { ...NOTHING, fault: true, passOn: true },
+}
+
+function nodeSetback(errorClass: Exclude<NodeErrorClass, 'answer'>, reply: Reply): Setback {
+  const { fault, detour, complaint: about, passOn } = effects[errorClass]
+  const refusal = about === 'limited' ? AT_LIMIT : refuse(passOn ? 'upstream_error' : 'no_route')
+  const complaint: Complained | null = about === null ? null : { about, asked: 0, from: 'text' }
+  return { ...setback(errorClass, refusal, fault), detour, said: reply, passOn, complaint }
 }
 
 function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolean): Setback {
@@ -75,12 +111,17 @@ function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolea
   return { ...setback(how, refusal, how !== 'too_large' && how !== 'aborted'), sent }
 }
 
-/** The upstream is at a limit of its own. */
-export function limited(coolDownMs: number): Setback {
-  return { ...setback('limited', refuse('no_route', 'Every route is at its limit'), true), coolDownMs }
+const AT_LIMIT = refuse('no_route', 'Every route is at its limit')
+
+function complained(why: string, complaint: Complained): Setback {
+  const refusal = complaint.about === 'limited' ? AT_LIMIT : refuse('no_route')
+  return { ...setback(why, refusal, false), complaint }
 }
 
 /** An attempt that gave no answer, on a node that may have acted on it. */
 export function setback(why: string, refusal: Refusal, fault: boolean): Setback {
-  return { kind: 'setback', why, refusal, answer: null, sent: true, fault, coolDownMs: null }
+  return {
+    ...{ kind: 'setback', why, refusal, said: null, passOn: false },
+    ...{ sent: true, fault, detour: false, complaint: null },
+  }
 }

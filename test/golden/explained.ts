@@ -19,14 +19,13 @@ const now = () => 1_000_000
 
 /** What may be said of a route under `# live`. */
 const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>> = {
-  head: (route, value) => (route.head = Number(value)),
   syncing: route => (route.syncing = true),
   unidentified: route => (route.identified = false),
   fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
-  paused: route => route.coolDown.begin(5_000, 'http_429', now()),
+  paused: route => route.pauses.complain({ about: 'limited', asked: 5_000, from: 'status' }, now()),
   full: route => route.room.enter(),
   broken: route => {
-    for (let failures = 0; failures < 3; failures++) route.breaker.failed('connect_failed', now())
+    for (let failures = 0; failures < 3; failures++) route.breaker.probeFailed('connect_failed', now(), false)
   },
 }
 
@@ -42,19 +41,24 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
     for (const route of upstreams.of(network)) route.identified = true
   for (const line of lines) {
     const [id = '', ...words] = line.split(' ')
+    const live = upstreams.get(id)!
+    const network = snapshot.networks[live.network]!
     for (const word of words) {
       const [state = '', value = ''] = word.split('=')
-      states[state]!(upstreams.get(id)!, value)
+      if (state !== 'head') states[state]!(live, value)
+      else {
+        tips.claim(network, live, Number(value), upstreams.of(network), now())
+        tips.show(network, live, Number(value), upstreams.of(network), now())
+      }
     }
   }
-  for (const network of Object.values(snapshot.networks))
-    tips.update(network.slug, upstreams.of(network), now())
+  for (const network of Object.values(snapshot.networks)) tips.update(network, upstreams.of(network), now())
   const management = {
     has: isService,
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }
-  return { upstreams, tips, management, now }
+  return { upstreams, tips, management, monotonic: now }
 }
 
 /** An admin listener that answers `POST /explain` for the snapshot. */

@@ -148,7 +148,14 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
     // It does not end by itself.
     response.writeHead(500).write(Buffer.alloc(1 << 20))
   })
-  const verdict = await live.ask({ body: '{}', id: 1, heavy: false }, limits, () => 0)
+  const verdict = await live.ask(
+    {
+      ...{ body: '{}', id: 1, heavy: false, caller: 'account' },
+      ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
+    },
+    limits,
+    () => 0,
+  )
   t.match(verdict, { kind: 'setback', why: 'http_500' })
   await within('the end of the connection', gone!, 5_000)
   t.equal(live.room.inFlight, 0)

@@ -22,9 +22,18 @@ function candidate(id: string, more: Partial<Route> = {}): Candidate {
 const read: Need = { tip: false, atLeast: null, mayProbe: true }
 const idOf = (picked: Picked): string => (typeof picked === 'string' ? picked : picked.route.id)
 const choose = (able: readonly Candidate[], need: Partial<Need> = {}, now = NOW, random = () => 0): string =>
-  idOf(pick(able, { ...read, ...need }, ({ live }) => live.head !== null && live.head < 90, now, random))
+  idOf(
+    pick(
+      able,
+      { ...read, ...need },
+      ({ live }) => live.head !== null && live.head < 90,
+      'someone',
+      now,
+      random,
+    ),
+  )
 const fail = ({ live }: Candidate, times = 3): void => {
-  for (let i = 0; i < times; i += 1) live.breaker.failed('reset', NOW)
+  for (let i = 0; i < times; i += 1) live.breaker.probeFailed('reset', NOW, false)
 }
 
 t.test('lower priorities serve only while no higher one can', t => {
@@ -50,7 +59,7 @@ t.test('a wrong chain or a pause the upstream asked for is final', t => {
   const [a, b] = [candidate('a'), candidate('b')]
   a.live.fault = 'it serves chain 5, not 1'
   t.equal(choose([a, b]), 'b')
-  b.live.coolDown.begin(2_000, 'limited', NOW)
+  b.live.pauses.complain({ about: 'limited', asked: 2_000, from: 'status' }, NOW)
   t.equal(choose([a, b]), 'none')
   t.equal(choose([a, b], {}, NOW + 2_000), 'b')
   t.end()
@@ -76,10 +85,10 @@ t.test('after the pause one call that may be repeated is let through', t => {
   t.equal(choose([a, b], { mayProbe: false }, NOW + 5_000), 'b')
   t.equal(choose([a, b], {}, NOW + 5_000), 'a')
   t.equal(choose([a, b], {}, NOW + 5_000), 'b', 'only one')
-  a.live.breaker.failed('reset', NOW + 5_001)
+  a.live.breaker.failed('someone', 'reset', NOW + 5_001)
   t.equal(choose([a, b], {}, NOW + 14_999), 'b', 'the pause doubles')
   t.equal(choose([a, b], {}, NOW + 15_001), 'a')
-  a.live.breaker.succeeded()
+  a.live.breaker.succeeded('someone')
   t.equal(choose([a, b], {}, NOW + 15_001), 'a')
   t.end()
 })
@@ -121,10 +130,8 @@ t.test("lag is measured by the network's own pace", t => {
   const tips = new Tips()
   const { live } = candidate('a')
   const network = { slug: 'eth', maxLag: { unit: 'ms', value: 30_000 } } as const
-  live.head = 100
-  tips.update('eth', [live], NOW)
-  live.head = 110
-  tips.update('eth', [live], NOW + 2_500) // 250 ms a block: 30 s are 120 blocks
+  tips.claim(network, live, 100, [live], NOW)
+  tips.claim(network, live, 110, [live], NOW + 2_500) // 250 ms a block: 30 s are 120 blocks
   t.equal(tips.best('eth'), 110)
   t.equal(tips.isLagging(network, { head: -10 }), false)
   t.equal(tips.isLagging(network, { head: -11 }), true)
@@ -135,8 +142,7 @@ t.test("lag is measured by the network's own pace", t => {
   )
   t.equal(tips.isLagging({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 107 }), true)
   live.syncing = true
-  live.head = 500
-  tips.update('eth', [live], NOW + 3_000)
+  tips.claim(network, live, 500, [live], NOW + 3_000)
   t.equal(tips.best('eth'), 110, 'a syncing node says nothing of the tip')
   t.end()
 })

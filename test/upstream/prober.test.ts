@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/upstream/live-route.ts'
-import { Prober } from '../../src/upstream/prober.ts'
+import { Prober, type ProberEvents } from '../../src/upstream/prober.ts'
 import { Tips } from '../../src/upstream/tips.ts'
 import type { Upstreams } from '../../src/upstream/upstreams.ts'
 
@@ -12,7 +12,9 @@ function route(id: string, asked: string[]): LiveRoute {
   const fake = {
     id,
     identified: false,
-    breaker: { state: () => 'closed', failed: () => undefined, succeeded: () => undefined },
+    network: 'eth',
+    downSince: null,
+    breaker: { probeFailed: () => undefined, probeSucceeded: () => undefined },
     whyNot: () => null,
     probe: (method: string) => {
       if (method === 'eth_blockNumber') asked.push(id)
@@ -22,9 +24,20 @@ function route(id: string, asked: string[]): LiveRoute {
   return fake as unknown as LiveRoute
 }
 
+const quiet: ProberEvents = {
+  wrongChain: () => undefined,
+  routeDown: () => undefined,
+  routeUp: () => undefined,
+  networkDown: () => undefined,
+  networkUp: () => undefined,
+  bug: error => {
+    throw error
+  },
+}
+
 /** As much of a snapshot and of the live routes as the prober reads. */
 function scene(live: LiveRoute[]): { upstreams: Upstreams; live: LiveRoute[]; snapshot: Snapshot } {
-  const upstreams = { of: () => live } as unknown as Upstreams
+  const upstreams = { of: () => live, whenSuspect: () => undefined } as unknown as Upstreams
   const snapshot = { networks: { eth: { slug: 'eth', family: 'evm', chainId: 1 } } } as unknown as Snapshot
   return { upstreams, live, snapshot }
 }
@@ -45,7 +58,7 @@ t.test('many routes are looked at twenty at a time, each once a round', async t 
   const asked: string[] = []
   const live = Array.from({ length: 50 }, (_, n) => route(`r${n}`, asked))
   const { upstreams, snapshot } = scene(live)
-  const prober = new Prober(upstreams, new Tips(), snapshot, { wrongChain: () => undefined })
+  const prober = new Prober(upstreams, new Tips(), snapshot, quiet)
   t.teardown(() => {
     prober.close()
   })
@@ -63,7 +76,7 @@ t.test('after a reload new routes are looked at before those that wait, and none
   const asked: string[] = []
   const live = Array.from({ length: 30 }, (_, n) => route(`r${n}`, asked))
   const { upstreams, snapshot } = scene(live)
-  const prober = new Prober(upstreams, new Tips(), snapshot, { wrongChain: () => undefined })
+  const prober = new Prober(upstreams, new Tips(), snapshot, quiet)
   t.teardown(() => {
     prober.close()
   })

@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { Exchange } from '../../src/upstream/exchange.ts'
-import { judge } from '../../src/upstream/verdict.ts'
+import { judge as judgeCall, type Verdict } from '../../src/upstream/verdict.ts'
 
+const call = { family: 'evm', method: 'eth_getBalance', params: '[]', isRange: false, rows: [] } as const
+const judge = (exchange: Exchange, id: number): Verdict => judgeCall(exchange, id, call)
 const whole = (status: number, body: string): Exchange => ({ kind: 'whole', status, retryAfter: null, body })
 const error = (code: number, message: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } })
@@ -23,16 +25,17 @@ t.test('results and errors about the call are answers', t => {
 
 t.test('what another route may not have is a setback', t => {
   const cases: [Exchange, string, string][] = [
-    [whole(200, error(-32000, 'missing trie node abc (path )')), 'missing_state', 'upstream_error'],
-    [whole(200, error(-32000, 'Required Historical State Unavailable')), 'missing_state', 'upstream_error'],
-    [whole(200, error(4444, 'pruned history unavailable')), 'missing_state', 'upstream_error'],
+    [whole(200, error(-32000, 'missing trie node abc (path )')), 'missing', 'upstream_error'],
+    [whole(200, error(-32000, 'Required Historical State Unavailable')), 'missing', 'upstream_error'],
+    [whole(200, error(4444, 'pruned history unavailable')), 'missing', 'upstream_error'],
     [whole(200, error(-32601, 'the method x does not exist')), 'unsupported', 'upstream_error'],
     [whole(200, error(-32005, 'daily request count exceeded')), 'limited', 'no_route'],
     [whole(200, error(429, 'slow down')), 'limited', 'no_route'],
     [whole(200, error(-32603, 'boom')), 'internal', 'upstream_error'],
     [whole(429, error(-32000, 'x')), 'limited', 'no_route'],
-    [whole(401, '{}'), 'http_401', 'upstream_error'],
-    [whole(403, error(-32000, 'forbidden')), 'http_403', 'upstream_error'],
+    [whole(401, '{}'), 'http_401', 'no_route'],
+    [whole(402, error(-32000, 'pay first')), 'http_402', 'no_route'],
+    [whole(403, error(-32000, 'forbidden')), 'http_403', 'no_route'],
     [whole(302, ''), 'http_302', 'upstream_error'],
     [whole(503, error(-32000, 'x')), 'http_503', 'upstream_error'],
     [whole(200, '<html>'), 'bad_reply', 'upstream_error'],

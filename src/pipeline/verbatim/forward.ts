@@ -1,5 +1,6 @@
 /** Lets an admitted request through to an upstream, to the next able route while that is harmless. */
 import { refuse } from '../../jsonrpc/refusal.ts'
+import type { Rule } from '../../snapshot/types.ts'
 import type { Passage, ReplyHead } from '../../upstream/verbatim/passage.ts'
 import type { Setback } from '../../upstream/verdict.ts'
 import { refused } from '../answer.ts'
@@ -8,6 +9,7 @@ import { lastRefusal, tryInTurn } from '../attempts.ts'
 import type { Tried, Try } from '../attempts.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import { holderOf } from '../holder.ts'
 import type { Decided } from '../fulfil.ts'
 import { TIMEOUTS } from '../timeouts.ts'
 
@@ -21,13 +23,14 @@ export async function forwardVerbatim(
   const { network } = caller
   // RFC 9110, section 9.2.1: asking twice changes nothing. What has a body was poured out at the first try.
   const repeatable = passage.verb === 'GET' || passage.verb === 'HEAD'
-  const wanted = { network, row, routes, need: { tip: true, atLeast: null, mayProbe: repeatable } }
+  const need = { tip: true, atLeast: null, mayProbe: repeatable }
+  const wanted = { network, row, routes, need, method: row.rule.match, caller: holderOf(caller) }
   // A response that we finished ourselves was cut short by a drain: then the call is refused, not abandoned.
   const { response } = passage
   const isGone = (): boolean => response.destroyed && !response.writableFinished
-  const bounds = { repeatable, isGone }
+  const bounds = { repeat: repeatable ? ('safe' as const) : ('never' as const), isGone }
   const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
-    tryRoute(each, row.rule.timeout, passage, caller, context),
+    tryRoute(each, row.rule, passage, caller, context),
   )
   switch (ended.kind) {
     case 'answered':
@@ -43,17 +46,20 @@ export async function forwardVerbatim(
 
 async function tryRoute(
   { picked, left }: Try,
-  pace: keyof typeof TIMEOUTS,
+  { match: method, timeout: pace }: Rule,
   passage: Passage,
-  { network }: Caller,
-  { live: { observer, now } }: Context,
+  client: Caller,
+  { live: { observer, upstreams, monotonic } }: Context,
 ): Promise<Tried<ReplyHead>> {
   const { route, live } = picked
   const begin = performance.now()
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
-  const verdict: ReplyHead | Setback = await live.pass(passage, { timeout, heavy: pace === 'heavy' }, now)
+  const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
+  const verdict: ReplyHead | Setback = await live.pass(passage, options, monotonic)
   const result = verdict.kind === 'setback' ? verdict.why : verdict.status < 400 ? 'ok' : 'error'
-  observer.attempt({ network: network.slug, route: route.id, result, ms: performance.now() - begin })
+  const ms = performance.now() - begin
+  observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
+  if (result === 'unsupported') upstreams.unsupported.learn(route.id, method)
   return { verdict, candidate: picked }
 }
 

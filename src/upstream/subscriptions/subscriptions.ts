@@ -114,6 +114,6 @@ export class Subscriptions {
     const network = this.#snapshot.networks[slug]
     const row = network === undefined ? null : findMethod(network, method)
     if (network === undefined || row === null) return []
-    return this.#upstreams.carriers(network, row.routes, Date.now())
+    return this.#upstreams.carriers(network, row.routes, performance.now())
   }
 }

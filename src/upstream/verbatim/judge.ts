@@ -1,8 +1,7 @@
 /** What the head of a verbatim reply, or its absence, means for the call. */
 import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
-import { retryAfterMs } from '../cool-down.ts'
-import { ABOUT_THE_OPERATOR, limited, setback } from '../verdict.ts'
+import { setback, statusSetback } from '../verdict.ts'
 import type { Setback } from '../verdict.ts'
 import type { Breach, ReplyHead } from './passage.ts'
 
@@ -13,12 +12,13 @@ const NOT_IMPLEMENTED = 501
 export function judgeHead(result: ReplyHead | Breach): ReplyHead | Setback {
   if (result.kind === 'breach') return breachSetback(result)
   const { status, reply } = result
-  if (status === 429) return limited(retryAfterMs(reply.headers['retry-after'] ?? null, Date.now()))
+  if (status === NOT_MODIFIED) return result
   // Another route may have what this one never had.
-  if (status === NOT_IMPLEMENTED) return setback('unsupported', refuse('upstream_error'), false)
-  const isRedirect = status >= 300 && status < 400 && status !== NOT_MODIFIED
-  if (isRedirect || status >= 500 || status < 200 || ABOUT_THE_OPERATOR.has(status))
-    return setback(`http_${status}`, refuse('upstream_error'), true)
+  if (status === NOT_IMPLEMENTED)
+    return { ...setback('unsupported', refuse('upstream_error'), false), detour: true }
+  const byStatus = statusSetback(status, reply.headers['retry-after'] ?? null)
+  if (byStatus !== null) return byStatus
+  if (status < 200) return setback(`http_${status}`, refuse('upstream_error'), true)
   return result
 }
 

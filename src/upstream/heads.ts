@@ -1,0 +1,52 @@
+/**
+ * Which height of a network is believed. A node may claim any: one route that says 2^53-1 would get all reads of the newest block, and
+ * turn every other read into one of old state. Heights are blocks or slots; times are in milliseconds of a monotonic clock.
+ */
+
+/** A height may rise by what the network's block time allows, times this, and by this many more in any case. */
+const TIMES = 4
+const MORE = 64
+
+/** What one route says of its height. */
+export interface Claim {
+  readonly height: number
+  /** Whether the route has shown that block itself, or one close behind it. */
+  readonly isShown: boolean
+}
+
+/** A height that two routes agreed on, or whose block a route has shown. */
+export interface Anchor {
+  readonly height: number
+  readonly at: number
+}
+
+/** The highest height that is plausible at `now`, with one block every `blockTime` milliseconds since the anchor. */
+export function highest({ height, at }: Anchor, blockTime: number, now: number): number {
+  return height + (TIMES * Math.max(0, now - at)) / blockTime + MORE
+}
+
+/** Whether two heights are about the same: nodes hear of a block at different moments. */
+export function isNear(a: number, b: number): boolean {
+  return Math.abs(a - b) <= MORE
+}
+
+/** The claim that is believed; `sure` where it is more than plausible, so that it makes an anchor. */
+export interface Belief<C> {
+  readonly claim: C
+  readonly sure: boolean
+}
+
+/**
+ * Of the claims of a network's routes, the one to believe. A claim counts up to `limit`, what is plausible (-1 while nothing is); when
+ * another route says about the same; or when its route has shown that block. Of claims that contradict each other and of which none
+ * counts the lowest: it shuts nobody out. A single route's word is taken.
+ */
+export function believe<C extends Claim>(claims: readonly C[], limit: number): Belief<C> | null {
+  const sorted = [...claims].sort((a, b) => b.height - a.height)
+  for (const claim of sorted) {
+    const sure = claim.isShown || sorted.some(other => other !== claim && isNear(other.height, claim.height))
+    if (sure || claim.height <= limit) return { claim, sure }
+  }
+  const last = sorted.at(-1)
+  return last === undefined ? null : { claim: last, sure: false }
+}
