@@ -2,7 +2,6 @@
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Candidate } from '../upstream/pick.ts'
-import { setback } from '../upstream/verdict.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import type { Context } from './context.ts'
 import type { ReplyMode, Request } from './request.ts'
@@ -79,7 +78,10 @@ export function attempt(
 }
 
 function doubted(answer: Reply, why: Doubt): Setback {
-  return { ...setback(why, refuse('upstream_error'), false), said: answer, passOn: true, detour: true }
+  return {
+    ...{ kind: 'setback', why, refusal: refuse('upstream_error'), said: answer, passOn: true },
+    ...{ sent: true, fault: false, detour: true, complaint: null },
+  }
 }
 
 /** An earlier try may have brought the transaction to the chain: then its hash is the answer. */

@@ -6,6 +6,8 @@
 /** A height may rise by what the network's block time allows, times this, and by this many more in any case. */
 const TIMES = 4
 const MORE = 64
+/** How far two nodes of one chain may be apart for the higher one to be believed before either has shown a block. */
+const FAR = 1_000_000
 
 /** What one route says of its height. */
 export interface Claim {
@@ -38,8 +40,8 @@ export interface Belief<C> {
 
 /**
  * Of the claims of a network's routes, the one to believe. A claim counts up to `limit`, what is plausible (-1 while nothing is); when
- * another route says about the same; or when its route has shown that block. Of claims that contradict each other and of which none
- * counts the lowest: it shuts nobody out. A single route's word is taken.
+ * another route says about the same; or when its route has shown that block. While none counts, the highest that is not absurdly far above
+ * the lowest. A single route's word is taken.
  */
 export function believe<C extends Claim>(claims: readonly C[], limit: number): Belief<C> | null {
   const sorted = [...claims].sort((a, b) => b.height - a.height)
@@ -47,6 +49,7 @@ export function believe<C extends Claim>(claims: readonly C[], limit: number): B
     const sure = claim.isShown || sorted.some(other => other !== claim && isNear(other.height, claim.height))
     if (sure || claim.height <= limit) return { claim, sure }
   }
-  const last = sorted.at(-1)
-  return last === undefined ? null : { claim: last, sure: false }
+  const lowest = sorted.at(-1)?.height ?? 0
+  const claim = sorted.find(({ height }) => height - lowest <= FAR)
+  return claim === undefined ? null : { claim, sure: false }
 }

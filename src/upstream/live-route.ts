@@ -154,11 +154,7 @@ export class LiveRoute {
   /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
   async pass(
     passage: Passage,
-    {
-      timeout,
-      heavy,
-      caller,
-    }: { readonly timeout: number; readonly heavy: boolean; readonly caller: string },
+    { timeout, heavy, caller }: Pick<Asked, 'heavy' | 'caller'> & { readonly timeout: number },
     now: () => number,
   ): Promise<ReplyHead | Setback> {
     const begin = performance.now()

@@ -2,6 +2,7 @@
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { LiveRoute } from './live-route.ts'
 import { RouteProbe } from './route-probe.ts'
+import type { ProbeEvents } from './route-probe.ts'
 import { RouteWatch } from './route-watch.ts'
 import type { RouteEvents } from './route-watch.ts'
 import type { Tips } from './tips.ts'
@@ -16,9 +17,7 @@ const PACE = 50
 const CONFIRM_EVERY = 1_000
 
 /** Hears what was found out. */
-export interface ProberEvents extends RouteEvents {
-  /** A route serves another chain than it should; it gets no call until that changes. */
-  wrongChain(network: string, route: string, why: string): void
+export interface ProberEvents extends RouteEvents, ProbeEvents {
   /** Something threw while a route was probed: a bug of ours, which costs this probe only. */
   bug(error: unknown, route: string): void
 }
@@ -60,8 +59,7 @@ export class Prober {
     this.#events = events
     this.#now = now
     this.#watch = new RouteWatch(events)
-    const { wrongChain } = events
-    this.#probe = new RouteProbe({ upstreams, tips, now, wrongChain })
+    this.#probe = new RouteProbe({ upstreams, tips, now, events })
     upstreams.whenSuspect(live => {
       this.#confirm(live)
     })

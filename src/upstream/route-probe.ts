@@ -30,8 +30,13 @@ export interface ProbeParts {
   readonly tips: Tips
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
+  readonly events: ProbeEvents
+}
+
+/** Hears what a probe finds out. */
+export interface ProbeEvents {
   /** A route serves another chain than it should; it gets no call until that changes. */
-  readonly wrongChain: (network: string, route: string, why: string) => void
+  wrongChain(network: string, route: string, why: string): void
 }
 
 /** Probes routes; remembers when each was asked for its chain. */
@@ -87,7 +92,7 @@ export class RouteProbe {
     const fault = await askIdentity(network, live)
     if (fault === undefined) return
     live.identified = fault === null
-    if (fault !== null && live.fault === null) this.#parts.wrongChain(network.slug, live.id, fault)
+    if (fault !== null && live.fault === null) this.#parts.events.wrongChain(network.slug, live.id, fault)
     live.fault = fault
   }
 
@@ -106,17 +111,13 @@ export class RouteProbe {
   }
 
   async #probeSolana(network: Network, live: LiveRoute): Promise<void> {
-    const { tips, upstreams, now } = this.#parts
+    const { now } = this.#parts
     const { verdict, askedAt, slots } = await this.#solana.slots(live)
     this.#note(live, verdict)
     if (verdict.kind === 'setback') return
     const newest = Math.max(...slots.map(([, slot]) => slot))
     if (slots.length > 0) {
       this.#claim(network, live, newest)
-      // A node knows the time of a block once it is settled.
-      const [settled] = slots.at(-1)!.slice(1) as [number]
-      if (this.#needsProof(network, live) && (await this.#solana.hasBlock(live, settled)))
-        tips.show(network, live, settled, upstreams.of(network), now())
       if (live.head === newest)
         for (const [commitment, slot] of slots) live.slots.tell(commitment, slot, askedAt, now())
     }

@@ -52,12 +52,6 @@ export class SolanaProbe {
     return { verdict: first!, askedAt, slots }
   }
 
-  /** Whether a route knows when the block of that slot was made, which it knows only of blocks that it has. */
-  async hasBlock(live: LiveRoute, slot: number): Promise<boolean> {
-    const verdict = await live.probe('getBlockTime', `[${slot}]`, this.#patience)
-    return verdict.kind === 'result' && readQuantity(verdict.result) !== null
-  }
-
   /** Whether a route is well: "ok", or the error NodeUnhealthy. Any other answer says nothing. */
   async health(live: LiveRoute): Promise<void> {
     const verdict = await live.probe('getHealth', '[]', this.#patience)

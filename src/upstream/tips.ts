@@ -67,12 +67,12 @@ export class Tips {
     this.update(chain, routes, now)
   }
 
-  /** Whether the route should show the block that it claims, because nothing else speaks for it. */
+  /** Whether a route should show the block that it claims: another contradicts it, and it is not believed for sure. */
   needsProof(slug: string, live: LiveRoute, routes: readonly LiveRoute[]): boolean {
     const said = this.#said.get(live)
-    const tip = this.#tips.get(slug)
-    if (said === undefined || said.isShown || routes.length === 1) return false
-    return tip === undefined || tip.anchor === null || live.head !== said.height
+    if (said === undefined || said.isShown) return false
+    if (this.#tips.get(slug)?.anchor != null && live.head === said.height) return false
+    return routes.some(route => !isNear(this.#said.get(route)?.height ?? said.height, said.height))
   }
 
   /** Takes in what the routes of a network have said. */

@@ -69,7 +69,8 @@ const evmFaults: Readonly<Record<string, Fault>> = {
   },
   internal: {
     handler: fault(-32603, 'internal error'),
-    ends: { safe: 'good', dedupe: 'good', never: 'own' },
+    // The node may have taken a transaction before it failed, and the next one would be told that it is known.
+    ends: { safe: 'good', dedupe: 'own', never: 'own' },
   },
   reverted: {
     handler: fault(3, 'execution reverted'),
@@ -128,6 +129,12 @@ const passing: readonly (readonly [code: number, says: string])[] = [
   [-32016, 'Minimum context slot has not been reached'],
   [-32019, 'Failed to query long-term storage; please try again'],
 ]
+/** Of a node that is not well the client hears nothing; one that failed at the call may have acted on it. */
+function endsOf(code: number): Fault['ends'] {
+  const never = code === -32005 ? (['no_route'] as const) : 'own'
+  return { safe: 'good', dedupe: code === -32012 || code === -32019 ? 'own' : 'good', never }
+}
+
 /** What any node would say. */
 const final: readonly (readonly [code: number, says: string])[] = [
   [-32002, 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1'],
@@ -161,7 +168,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   ...Object.fromEntries(
     passing.map(([code, says], index) => [
       `sol-passing-${index}${code}`,
-      { handler: fault(code, says), ends: { safe: 'good', dedupe: 'good', never: 'own' }, ...solana },
+      { handler: fault(code, says), ends: endsOf(code), ...solana },
     ]),
   ),
   ...Object.fromEntries(

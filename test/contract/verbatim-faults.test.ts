@@ -17,6 +17,8 @@ interface Fault {
   readonly unsent?: true
   /** How often a GET asks the route. */
   readonly asked?: number
+  /** How often where there is no other. */
+  readonly alone?: number
 }
 
 /** What a server in trouble tells of itself. */
@@ -60,13 +62,13 @@ const faults: Readonly<Record<string, Fault>> = {
   hang: { handler: () => undefined, refusal: [504, 'upstream_timeout'] },
   'http-301': { handler: says(301, { location: 'http://127.0.0.1:1/node-secret' }), refusal: broken },
   'http-307': { handler: says(307, { location: '/eth/v1/node/elsewhere' }), refusal: broken },
-  'http-401': { handler: says(401, { 'www-authenticate': 'node-secret' }), refusal: broken },
-  'http-403': { handler: says(403), refusal: broken },
+  'http-401': { handler: says(401, { 'www-authenticate': 'node-secret' }), refusal: [503, 'no_route'] },
+  'http-403': { handler: says(403), refusal: [503, 'no_route'] },
   'http-408': { handler: says(408), refusal: broken },
   'http-429': { handler: says(429, { 'retry-after': '30' }), refusal: [503, 'no_route'] },
-  'http-500': { handler: says(500), refusal: broken },
+  'http-500': { handler: says(500), refusal: broken, alone: 2 },
   'http-501': { handler: says(501), refusal: broken },
-  'http-503': { handler: says(503), refusal: broken },
+  'http-503': { handler: says(503), refusal: broken, alone: 2 },
   'http-400': { handler: says(400), refusal: 'own' },
   'reset-mid-chunks': { handler: raw(chunked, 'reset'), refusal: 'cut' },
   'close-mid-chunks': { handler: raw(chunked, 'close'), refusal: 'cut' },
@@ -154,7 +156,7 @@ for (const { slug, fault, verb, routes, reply, bad } of seen) {
     }
     tellsNothing(t, JSON.stringify(reply?.headers ?? {}), 'the headers', ports)
     const path = `/eth/v1/node/${slug}`
-    const most = fault.asked ?? 1
+    const most = (routes === 1 ? fault.alone : undefined) ?? fault.asked ?? 1
     t.equal(bad.asked(path).length, verb === 'POST' ? Math.min(1, most) : most, 'asked of the faulty route')
     t.equal(good.asked(path).length, isGood ? 1 : 0, 'asked of the good route')
     const isPaid = end === 'good' || end === 'own' || end === 'cut'

@@ -99,15 +99,21 @@ t.test("a single route's word is taken, and it is known to be just that", t => {
   t.end()
 })
 
-t.test('of claims that contradict each other the lowest counts until one is shown', t => {
+t.test('of claims that contradict each other the one that is shown counts', t => {
   const { tips, routes, claim } = scene(2)
-  claim(0, 1_000_000, 0)
+  claim(0, 2_000_000, 0)
   claim(1, 1_000, 0)
   t.equal(tips.best('eth'), 1_000)
   t.ok(routes.every(route => tips.needsProof('eth', route, routes)))
-  tips.show(network, routes[0]!, 1_000_000, routes, 10)
-  t.equal(tips.best('eth'), 1_000_000)
+  tips.show(network, routes[0]!, 2_000_000, routes, 10)
+  t.equal(tips.best('eth'), 2_000_000)
   t.ok(tips.isLagging(network, routes[1]!))
+  const near = scene(2)
+  near.claim(0, 100, 0)
+  near.claim(1, 1_000, 0)
+  t.equal(near.tips.best('eth'), 1_000, 'a node may be far behind')
+  near.tips.show(network, near.routes[0]!, 100, near.routes, 10)
+  t.equal(near.tips.best('eth'), 100, 'unless it is the other that shows its block')
   t.end()
 })
 
