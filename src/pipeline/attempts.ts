@@ -77,8 +77,11 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   const setbacks: Setback[] = []
   while (setbacks.length < MAX_ATTEMPTS) {
     const last = setbacks.at(-1)
-    if (last !== undefined && !(mayGoOn(repeat, setbacks) && (last.detour || budget.take(caller, now()))))
-      break
+    if (last !== undefined) {
+      // What cannot be sent again takes nothing from the budget.
+      if (!mayGoOn(repeat, setbacks) || wanted.routes.every(id => tried.includes(id))) break
+      if (!last.detour && !budget.take(caller, now())) break
+    }
     let first = pickNow(wanted, tried, last, context)
     if (first === 'none' && last === undefined && tried.length > 0) {
       // Routes that are thought not to have the method are better than none.
