@@ -66,6 +66,32 @@ export interface NetworkConfig {
   readonly methods: Readonly<Record<string, RuleConfig>>
 }
 
+/** What a node's JSON-RPC error is about: README, "Node errors", says what follows from each. */
+export type NodeErrorClass =
+  | 'answer'
+  | 'missing'
+  | 'behind'
+  | 'unsupported'
+  | 'too_wide'
+  | 'limited'
+  | 'billing'
+  | 'unavailable'
+  | 'internal'
+
+/** One row of a table of node errors: it fits an error when all that it states does. */
+export interface ErrorRow {
+  /** Null is any code but -32600 and -32602, which are answers unless a row names them. */
+  readonly codes: readonly number[] | null
+  /** What the message begins with, in any case; `*` stands for any run of characters. Null is any message. */
+  readonly text: string | null
+  /** Names or `prefix*` patterns of the methods whose errors it is about; null is every method. */
+  readonly methods: readonly string[] | null
+  /** Null is every family. */
+  readonly family: Family | null
+  /** `too_wide` is only ever said of calls that have a range of blocks; a row of it fits no other. */
+  readonly class: NodeErrorClass
+}
+
 /** One declared way to an upstream (routes.yaml). `http`, `ws` and `headers` are the operator's secrets. */
 export interface RouteConfig {
   readonly id: string
@@ -80,6 +106,8 @@ export interface RouteConfig {
   readonly timeout: number | null
   readonly limits: { readonly inFlight: number | null; readonly perSecond: number | null }
   readonly methods: { readonly allow: readonly string[] | null; readonly deny: readonly string[] }
+  /** What errors of this upstream mean, ahead of the rows for all routes. */
+  readonly errors: readonly ErrorRow[]
   readonly enabled: boolean
 }
 
@@ -134,6 +162,8 @@ export interface Config {
   readonly baseUrl: string
   readonly networks: readonly NetworkConfig[]
   readonly routes: readonly RouteConfig[]
+  /** What node errors mean on every route, ahead of the rows that ship with the program. */
+  readonly errors: readonly ErrorRow[]
   readonly notification: { readonly cost: number }
   readonly families: Readonly<Record<Family, Readonly<Record<string, RuleConfig>>>>
   readonly plans: readonly PlanConfig[]

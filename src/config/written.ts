@@ -1,5 +1,7 @@
 /** The five files as their schemas let them be written: units still text, defaults still absent. */
 import type {
+  ErrorRow,
+  Family,
   GatewayConfig,
   LocalAnswer,
   NetworkConfig,
@@ -25,6 +27,14 @@ export interface WrittenNetwork extends Pick<NetworkConfig, 'name' | 'family' | 
   readonly methods?: WrittenRules
 }
 
+/** A row of `errors` in routes.yaml. */
+export interface WrittenErrorRow extends Pick<ErrorRow, 'class'> {
+  readonly code?: number | readonly number[]
+  readonly text?: string
+  readonly methods?: readonly string[]
+  readonly family?: Family
+}
+
 /** An item of routes.yaml. */
 export interface WrittenRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
   readonly ws?: string
@@ -35,6 +45,7 @@ export interface WrittenRoute extends Pick<RouteConfig, 'id' | 'network' | 'http
   readonly timeout?: string
   readonly limits?: { readonly inFlight?: number; readonly perSecond?: number }
   readonly methods?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
+  readonly errors?: readonly WrittenErrorRow[]
   readonly enabled?: boolean
 }
 
@@ -63,7 +74,10 @@ export interface WrittenGateway {
 /** All five, by the stems of their names. */
 export interface Written {
   readonly networks: { readonly baseUrl: string; readonly networks: Readonly<Record<string, WrittenNetwork>> }
-  readonly routes: { readonly routes: readonly WrittenRoute[] }
+  readonly routes: {
+    readonly routes: readonly WrittenRoute[]
+    readonly errors?: readonly WrittenErrorRow[]
+  }
   readonly methods: {
     readonly notification?: { readonly cost?: number }
     readonly families: {

@@ -34,8 +34,6 @@ export interface Round {
   readonly candidate: Candidate
 }
 
-const NO_ROWS: readonly never[] = []
-
 let lastId = 0
 
 /** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
@@ -68,7 +66,7 @@ export function attempt(
   }
   const isRange = rule.block?.kind === 'range'
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, family: network.family, method, params, isRange, rows: NO_ROWS }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, family: network.family, method, params, isRange, rows: route.errors }
   return live.ask(asked, limits, monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

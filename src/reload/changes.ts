@@ -22,6 +22,7 @@ export function* changesInSteps(before: Config, after: Config): Generator<void, 
       all.push(...found)
       yield
     }
+  all.push(...fields('routes.yaml: ~', { errors: before.errors }, { errors: after.errors }))
   all.push(...fields('methods.yaml: ~ notification', before.notification, after.notification))
   all.push(...fields('gateway.yaml: ~', before.gateway, after.gateway))
   return all

@@ -1,6 +1,6 @@
 /** Compiles a valid configuration into the snapshot: pure, so equal configurations give equal snapshots. */
 import { createHash } from 'node:crypto'
-import type { Config, NetworkConfig } from '../config/types.ts'
+import type { Config, ErrorRow, NetworkConfig, RouteConfig } from '../config/types.ts'
 import { deepFreeze, record } from '../config/record.ts'
 import { joinRules } from './join.ts'
 import { byPrecedence, isPattern } from './patterns.ts'
@@ -20,7 +20,7 @@ export function compile(config: Config): Snapshot {
 
 /** The same with a pause after each network, for those who share their thread with calls. */
 export function* compileInSteps(config: Config, version = versionOf(config)): Generator<void, Snapshot> {
-  const routes = byNetwork(config.routes)
+  const routes = byNetwork(config)
   const shared = familyRules(config)
   const networks = record<Network>([])
   for (const network of config.networks) {
@@ -38,21 +38,27 @@ export function* compileInSteps(config: Config, version = versionOf(config)): Ge
   })
 }
 
-function byNetwork(routes: readonly Route[]): Map<string, Route[]> {
+function byNetwork({ routes, errors }: Config): Map<string, Route[]> {
   const groups = new Map<string, Route[]>()
   for (const route of routes) {
     const group = groups.get(route.network) ?? []
     if (group.length === 0) groups.set(route.network, group)
-    group.push(route)
+    group.push(withErrors(route, errors))
   }
   return groups
+}
+
+/** Routes without rows of their own share one list, and with it what is compiled from it. */
+function withErrors(route: RouteConfig, shared: readonly ErrorRow[]): Route {
+  if (shared.length === 0) return route
+  return { ...route, errors: route.errors.length === 0 ? shared : [...route.errors, ...shared] }
 }
 
 /** Short hash of a configuration's content. */
 export function versionOf(config: Config): string {
   // In an order of its own: the loader's thread sends the parts in another one than they are built in.
-  const { baseUrl, networks, routes, notification, families, plans, gateway } = config
-  const content = [baseUrl, networks, routes, notification, families, plans, gateway]
+  const { baseUrl, networks, routes, errors, notification, families, plans, gateway } = config
+  const content = [baseUrl, networks, routes, errors, notification, families, plans, gateway]
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 12)
 }
 

@@ -1,8 +1,10 @@
 /** The snapshot: the configuration compiled into what one call needs to look up. Plain frozen data. */
 import type {
+  ErrorRow,
   Family,
   GatewayConfig,
   NetworkConfig,
+  NodeErrorClass,
   PlanConfig,
   RouteConfig,
   RuleConfig,
@@ -59,7 +61,10 @@ export interface MethodRow {
 }
 
 /** A route of the snapshot: what routes.yaml says of it. */
-export type Route = RouteConfig
+export interface Route extends RouteConfig {
+  /** The operator's rows about node errors, as they are tried: the route's own, then those of all routes. */
+  readonly errors: readonly ErrorRow[]
+}
 
 /** One network with its methods. */
 export interface Network extends Omit<NetworkConfig, 'methods'> {
@@ -97,4 +102,4 @@ export interface Snapshot {
 /** What an account may do. */
 export type Plan = PlanConfig
 
-export type { Family, GatewayConfig }
+export type { ErrorRow, Family, GatewayConfig, NodeErrorClass }

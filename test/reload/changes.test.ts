@@ -32,3 +32,20 @@ t.test('one readable line for each change, and no secret in any', async t => {
     'plans.yaml: ~ free rate.perSecond 25 → 50',
   ])
 })
+
+t.test('rows about node errors are a change of their own, and of no connection', async t => {
+  const rows = (file: string, route: string): string =>
+    `errors: [${file}]\nroutes:\n  - { id: eth-a, network: eth, http: "http://127.0.0.1:1/secret", errors: [${route}] }\n`
+  const config = async (text: string) => (await load(t, { networks, routes: text })).config!
+  const before = await config(rows('', ''))
+  const after = await config(
+    rows(
+      '{ code: -32000, class: missing }',
+      '{ text: shard is offline, methods: [eth_call], class: internal }',
+    ),
+  )
+  t.strictSame(atOnce(changesInSteps(before, after)), [
+    'routes.yaml: ~ eth-a errors [] → [{codes: none, text: shard is offline, methods: [eth_call], family: none, class: internal}]',
+    'routes.yaml: ~ errors [] → [{codes: [-32000], text: none, methods: none, family: none, class: missing}]',
+  ])
+})

@@ -36,6 +36,13 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
     put('routes.yaml', 'dangling', route('capabilities', 1), 'tracee', /is no capability/),
     put('routes.yaml', 'dangling', route('methods', 'deny', 0), 'eth_getLog', /is no method of alpha/),
     put('routes.yaml', 'dangling', route('methods', 'allow', 1), 'erigon_*', /is no method of alpha/),
+    put(
+      'routes.yaml',
+      'dangling',
+      [...route('errors'), 0, 'methods', 0],
+      'eth_cal',
+      /is not a method of alpha/,
+    ),
     put('routes.yaml', 'twice', ['routes', 1, 'id'], 'alpha-a', /has the id "alpha-a" already/),
     put('routes.yaml', 'url', route('http'), 'ftp://127.0.0.1', /is no http/),
     put('routes.yaml', 'variable', route('ws'), missing, /has no NO_SUCH_VARIABLE/),

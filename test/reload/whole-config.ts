@@ -17,12 +17,14 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       },
     },
     'routes.yaml': {
+      errors: [{ code: -32000, text: 'node is warming up', class: 'unavailable' }],
       routes: [
         {
           ...{ id: 'alpha-a', network: 'alpha', http: url, ws: wsUrl },
           ...{ capabilities: ['debug', 'trace'], priority: 1, weight: 2, headers: { 'X-Of-Ours': 'yes' } },
           ...{ timeout: '10s', limits: { inFlight: 256, perSecond: 100_000 }, enabled: true },
           methods: { allow: ['web3_sha3', 'eth_*', 'debug_*'], deny: ['eth_getLogs'] },
+          errors: [{ code: [-32000], methods: ['eth_call'], family: 'evm', class: 'missing' }],
         },
         { id: 'sol-a', network: 'sol', http: url, enabled: false },
       ],

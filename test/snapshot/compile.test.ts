@@ -1,7 +1,10 @@
 import t from 'tap'
 import { formatProblem } from '../../src/config/problem.ts'
+import { atOnce } from '../../src/reload/gently.ts'
 import { dump } from '../../src/snapshot/dump.ts'
 import { findMethod } from '../../src/snapshot/find-method.ts'
+import { Tips } from '../../src/upstream/tips.ts'
+import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { load, snapshotOf } from '../support/snapshot.ts'
 
 const routes = `
@@ -109,3 +112,26 @@ t.test('what no route can serve is a warning at the network', async t => {
     'networks.yaml:4:3 networks.eth: warning: no route of eth can serve 1 method (needs debug: debug_traceCall)',
   ])
 })
+
+t.test(
+  "rows about node errors: the route's own come first, and an edit of them reconnects nothing",
+  async t => {
+    const routes = (shared: string, own: string): string =>
+      `errors: [${shared}]\nroutes:\n  - { id: a, network: eth, http: "http://127.0.0.1:1", errors: [${own}] }\n  - { id: b, network: eth, http: "http://127.0.0.1:2" }\n`
+    const snapshotWith = (shared: string, own: string) => snapshotOf(t, { routes: routes(shared, own) })
+    const before = await snapshotWith('', '')
+    const after = await snapshotWith('{ code: 7, class: limited }', '{ text: gone, class: missing }')
+    const texts = after.networks['eth']!.routes.map(route =>
+      route.errors.map(row => row.codes?.[0] ?? row.text),
+    )
+    t.strictSame(texts, [['gone', 7], [7]])
+    t.not(after.version, before.version)
+    const upstreams = new Upstreams(new Tips())
+    upstreams.adopt(atOnce(upstreams.open(before)))
+    const live = ['a', 'b'].map(id => upstreams.get(id))
+    t.strictSame(upstreams.adopt(atOnce(upstreams.open(after))), [], 'no route is left behind')
+    t.ok(live.every((one, index) => one === upstreams.get('ab'[index]!)))
+    t.equal(upstreams.route('b')!.errors.length, 1, 'the rows of now are those of the snapshot')
+    await upstreams.close()
+  },
+)

@@ -31,6 +31,7 @@ function open(t: Test, http: string): LiveRoute {
     timeout: null,
     limits: { inFlight: null, perSecond: null },
     methods: { allow: null, deny: [] },
+    errors: [],
     enabled: true,
   }
   const live = new LiveRoute(route, 2_000)

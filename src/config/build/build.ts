@@ -1,5 +1,6 @@
 import type { Config } from '../types.ts'
 import type { Written } from '../written.ts'
+import { buildErrors } from './errors.ts'
 import { buildGateway } from './gateway.ts'
 import { buildNetworks } from './networks.ts'
 import { buildPlans } from './plans.ts'
@@ -14,6 +15,7 @@ export function build(written: Written, dir: string): Config {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     networks: buildNetworks(written.networks.networks),
     routes: buildRoutes(written.routes.routes),
+    errors: buildErrors(written.routes.errors),
     notification: { cost: notification?.cost ?? 1 },
     families: {
       evm: buildRules(families.evm),

@@ -2,6 +2,7 @@ import { emptyRecord } from '../record.ts'
 import type { RouteConfig } from '../types.ts'
 import { duration } from '../units.ts'
 import type { WrittenRoute } from '../written.ts'
+import { buildErrors } from './errors.ts'
 
 /** The routes with their defaults, in the order of the file. */
 export function buildRoutes(routes: readonly WrittenRoute[]): RouteConfig[] {
@@ -17,6 +18,7 @@ export function buildRoutes(routes: readonly WrittenRoute[]): RouteConfig[] {
     timeout: route.timeout === undefined ? null : duration(route.timeout),
     limits: { inFlight: route.limits?.inFlight ?? null, perSecond: route.limits?.perSecond ?? null },
     methods: { allow: route.methods?.allow ?? null, deny: route.methods?.deny ?? [] },
+    errors: buildErrors(route.errors),
     enabled: route.enabled ?? true,
   }))
 }

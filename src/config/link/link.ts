@@ -1,5 +1,6 @@
 import type { Mistake } from '../mistake.ts'
 import type { Partly, Written } from '../written.ts'
+import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
 import { checkNetworks } from './networks.ts'
 import { checkPlans } from './plans.ts'
@@ -14,6 +15,7 @@ export function link(written: Partly<Written>): readonly Mistake[] {
   return [
     ...checkNetworks(written),
     ...checkRoutes(written, rows),
+    ...checkErrors(written, rows),
     ...checkRules(written, rows),
     ...checkTiers(written, rows),
     ...checkPlans(written, rows),

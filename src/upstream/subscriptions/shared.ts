@@ -5,7 +5,7 @@ import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Family, Route } from '../../snapshot/types.ts'
-import { classOf } from '../node-errors.ts'
+import { classify } from '../node-errors/classify.ts'
 import { GapTooWide } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
@@ -103,7 +103,11 @@ export class SharedSubscription {
       if (reply === null || 'kind' in reply) {
         sockets.release(socket)
         // What another route may not have is no last word.
-        if (reply?.kind === 'error' && classOf(reply, family) === null) return reply
+        if (
+          reply?.kind === 'error' &&
+          classify(reply, { family, method, params, isRange: false, rows: route.errors }) === 'answer'
+        )
+          return reply
         last = reply?.kind === 'error' ? reply : refuse('upstream_error')
         continue
       }

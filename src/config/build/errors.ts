@@ -1,0 +1,13 @@
+import type { ErrorRow } from '../types.ts'
+import type { WrittenErrorRow } from '../written.ts'
+
+/** The rows of one `errors` list in their order, what they leave out as null. */
+export function buildErrors(rows: readonly WrittenErrorRow[] = []): ErrorRow[] {
+  return rows.map(row => ({
+    codes: row.code === undefined ? null : [row.code].flat(),
+    text: row.text ?? null,
+    methods: row.methods ?? null,
+    family: row.family ?? null,
+    class: row.class,
+  }))
+}

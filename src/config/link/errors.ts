@@ -1,0 +1,74 @@
+import type { Mistake } from '../mistake.ts'
+import type { Path } from '../path.ts'
+import { show } from '../show.ts'
+import type { Partly, Written, WrittenErrorRow } from '../written.ts'
+import { lacksFamily, mayLack } from './gaps.ts'
+import { isKnown, methodsByNetwork, type KnownMethods } from './known-methods.ts'
+import type { Row } from './rows.ts'
+
+type SomeErrorRow = Partly<WrittenErrorRow> | undefined
+
+/** The methods that a list of rows may name, network by network; null where some of them cannot be read. */
+interface Vocabulary {
+  readonly of: string
+  readonly known: readonly KnownMethods[] | null
+}
+
+/** What the rows of `errors` get wrong: those of all routes, and those of each route. */
+export function checkErrors(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  const { errors = [], routes = [] } = written.routes ?? {}
+  if (errors.length === 0 && routes.every(route => route?.errors === undefined)) return []
+  const methodsOf =
+    lacksFamily(written) || mayLack(written, 'subscribe') ? () => null : methodsByNetwork(written, rows)
+  const everywhere = {
+    of: 'any network',
+    known: whole(Object.keys(written.networks?.networks ?? {}).map(methodsOf)),
+  }
+  return [
+    ...checkList(errors, ['errors'], everywhere),
+    ...routes.flatMap((route, index) => {
+      const network = route?.network
+      const there = {
+        of: network ?? '',
+        known: whole([network === undefined ? null : methodsOf(network)]),
+      }
+      return checkList(route?.errors ?? [], ['routes', index, 'errors'], there)
+    }),
+  ]
+}
+
+function whole(known: readonly (KnownMethods | null)[]): readonly KnownMethods[] | null {
+  const readable = known.filter(one => one !== null)
+  return readable.length === known.length ? readable : null
+}
+
+function checkList(rows: readonly SomeErrorRow[], path: Path, vocabulary: Vocabulary): Mistake[] {
+  return rows.flatMap((row, index) => {
+    if (row === undefined) return []
+    const at = [...path, index]
+    return [...checkMatch(row, at), ...checkMethods(row, at, vocabulary)]
+  })
+}
+
+/** A row that fits every error would turn honest answers into something else. */
+function checkMatch(row: Partly<WrittenErrorRow>, path: Path): Mistake[] {
+  const { code, text } = row
+  if (text !== undefined && /^[*\s]*$/.test(text) && text !== '')
+    return [mistake([...path, 'text'], `${show(text)} matches every message`, 'write part of the message')]
+  // A key that was taken out because it is wrong may have been the one that is looked for.
+  if (code !== undefined || text !== undefined || Object.values(row).includes(undefined)) return []
+  return [mistake(path, 'the row has neither "code" nor "text"', 'say which errors it is about')]
+}
+
+function checkMethods(row: Partly<WrittenErrorRow>, path: Path, { of, known }: Vocabulary): Mistake[] {
+  if (known === null) return []
+  return (row.methods ?? []).flatMap((name, index) => {
+    if (name === undefined || known.some(methods => isKnown(name, methods))) return []
+    const hint = known.map(methods => methods.suggest(name)).find(found => found !== undefined)
+    return [mistake([...path, 'methods', index], `${show(name)} is not a method of ${of}`, hint)]
+  })
+}
+
+function mistake(path: Path, message: string, hint?: string): Mistake {
+  return { file: 'routes.yaml', path, at: 'value', message, hint }
+}
