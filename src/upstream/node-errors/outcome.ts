@@ -48,7 +48,7 @@ function isHex(value: Raw): boolean {
 }
 
 /** The one outcome of a preflight that another node may see differently: it knows the blockhash already. */
-const BLOCKHASH_NOT_FOUND = compilePattern('transaction simulation failed: blockhash not found')
+const BLOCKHASH_NOT_FOUND = compilePattern('*blockhash not found')
 
 /** Whether the error says how a Solana transaction's preflight or simulation ended. `message` is in lower case. */
 export function isSolanaOutcome({ error }: NodeError, message: string): boolean {

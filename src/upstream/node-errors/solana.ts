@@ -5,7 +5,7 @@ import { codeRow, textRows } from './row.ts'
 /** The one preflight outcome on which another node can say better; where none can, clients need the node's own words. */
 export const PREFLIGHT: readonly ErrorRow[] = textRows(
   'missing',
-  ['transaction simulation failed: blockhash not found'],
+  ['transaction simulation failed: blockhash not found', 'blockhash not found'],
   { codes: [-32002] },
 )
 
