@@ -96,3 +96,68 @@ t.test('after a reload new routes are looked at before those that wait, and none
       .toSorted(),
   )
 })
+
+t.test('whatever throws while a route is probed costs that probe only', async t => {
+  const asked: string[] = []
+  const bugs: [unknown, string][] = []
+  const odd = route('odd', asked)
+  const live = [odd, route('well', asked)]
+  Object.assign(odd, { probe: () => Promise.reject(new TypeError('an odd reply')) })
+  const { upstreams, snapshot } = scene(live)
+  const prober = new Prober(upstreams, new Tips(), snapshot, { ...quiet, bug: (...bug) => bugs.push(bug) })
+  t.teardown(() => {
+    prober.close()
+  })
+  await pass(0)
+  await pass(5_000)
+  t.match(bugs, [
+    [{ message: 'an odd reply' }, 'odd'],
+    [{ message: 'an odd reply' }, 'odd'],
+  ])
+  t.strictSame(asked, ['well', 'well'])
+})
+
+t.test('a route that goes down and comes back is one line each, and so is its network', async t => {
+  const lines: unknown[][] = []
+  const say =
+    (word: string) =>
+    (...words: unknown[]): void => {
+      lines.push([word, ...words])
+    }
+  const a = route('a', [])
+  const b = route('b', [])
+  const { upstreams, snapshot } = scene([a, b])
+  let now = 0
+  const prober = new Prober(
+    upstreams,
+    new Tips(),
+    snapshot,
+    {
+      ...quiet,
+      ...{ routeDown: say('down'), routeUp: say('up'), networkDown: say('none'), networkUp: say('some') },
+    },
+    () => now,
+  )
+  t.teardown(() => {
+    prober.close()
+  })
+  const set = async (live: LiveRoute, why: string | null): Promise<void> => {
+    Object.assign(live, { whyNot: () => why })
+    now += 5_000
+    await pass(5_000)
+  }
+  await pass(0)
+  await set(a, 'its node is syncing')
+  await set(a, 'requests are hanging')
+  await set(b, 'circuit open')
+  await set(a, null)
+  await set(b, null)
+  t.strictSame(lines, [
+    ['down', 'eth', 'a', 'its node is syncing'],
+    ['down', 'eth', 'b', 'circuit open'],
+    ['none', 'eth'],
+    ['up', 'eth', 'a', 15_000],
+    ['some', 'eth', 5_000],
+    ['up', 'eth', 'b', 10_000],
+  ])
+})
