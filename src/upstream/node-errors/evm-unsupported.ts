@@ -25,7 +25,7 @@ export const UNSUPPORTED: readonly ErrorRow[] = [
     'method is disabled',
     'method * is disabled',
     'method is blocked',
-      'unknown method',
+    'unknown method',
     'unrecognized method',
     'not implemented',
     'this request is not implemented yet',
