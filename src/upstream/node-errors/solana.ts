@@ -5,7 +5,7 @@ import { codeRow, textRows } from './row.ts'
 /** The one preflight outcome on which another node can say better. */
 export const PREFLIGHT: readonly ErrorRow[] = textRows(
   'behind',
-  ['transaction simulation failed: blockhash not found'],
+  ['transaction simulation failed: blockhash not found', 'blockhash not found'],
   { codes: [-32002] },
 )
 
