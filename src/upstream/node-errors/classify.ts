@@ -50,8 +50,8 @@ interface CompiledRow {
 const compiled = new WeakMap<readonly ErrorRow[], readonly CompiledRow[]>()
 
 /**
- * The class of a node's error. The outcome of an execution is an answer; the text of a message that quotes the call is not
- * read; of the operator's rows and the shipped ones the first that fits decides, and no row at all is an answer.
+ * The class of a node's error. The outcome of an execution is an answer; the text of a message that quotes the call is
+ * not read; of the operator's rows and the shipped ones the first that fits decides, and no row at all is an answer.
  */
 export function classify(error: NodeError, call: JudgedCall): NodeErrorClass {
   return matchingRow(error, call)?.class ?? 'answer'

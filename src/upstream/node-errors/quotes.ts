@@ -31,9 +31,9 @@ interface Strings {
 }
 
 /**
- * Whether `message` (in lower case) quotes `params`, a valid JSON array or object: a string of them stands in it, or what
- * was matched in it (`spans`) stands in them, or six letters and digits in a row of which at least one was matched do,
- * whatever was escaped, split or spelled in hex between the two.
+ * Whether `message` (in lower case) quotes `params`, a valid JSON array or object: a string of them stands in it, or
+ * what was matched in it (`spans`) stands in them, or six letters and digits in a row of which at least one was
+ * matched do, whatever was escaped, split or spelled in hex between the two.
  */
 export function isQuotation(message: string, spans: readonly Span[], params: Raw): boolean {
   const strings = stringsOf(params)

@@ -80,6 +80,13 @@ t.test('-32600 and -32602 are answers unless a row names them', t => {
   t.end()
 })
 
+t.test('a text of many stars is matched in linear time', t => {
+  const row = rowOf({ text: `${'*a'.repeat(240)}b`, class: 'limited' })
+  t.equal(classOf([row], -32000, 'a'.repeat(100_000)), 'answer')
+  t.equal(classOf([row], -32000, `${'a'.repeat(300)}b`), 'limited')
+  t.end()
+})
+
 t.test('rows as routes.yaml says them', async t => {
   const snapshot = await snapshotOf(t, {
     routes: `
