@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { refusalTable } from '../src/jsonrpc/refusal-table.ts'
+import { snapshotOf } from './support/snapshot.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
@@ -27,6 +28,23 @@ t.test("the README's table of refusals is the code's", t => {
   t.strictSame(Object.fromEntries(told), Object.fromEntries(table))
   t.equal(told.length, table.length)
   t.end()
+})
+
+t.test("the README's table of node errors has every class, and its example is valid", async t => {
+  const section = /\n## Node errors\n.*?\n## /s.exec(readme)?.[0] ?? ''
+  const told = [...section.matchAll(/^\| `([a-z_]+)`/gm)].map(([, name]) => name)
+  const schema = readFileSync(new URL('../schema/routes.schema.json', import.meta.url), 'utf8')
+  const { definitions } = JSON.parse(schema) as {
+    definitions: { errorRow: { properties: { class: { enum: string[] } } } }
+  }
+  t.strictSame(told, definitions.errorRow.properties.class.enum)
+  const example = /```yaml\n(.*?)```/s.exec(section)?.[1] ?? ''
+  const routes = example
+    .replace('${ETHEREUM_A_URL}', 'http://127.0.0.1:1')
+    .replace('network: ethereum', 'network: eth')
+  const methods = 'families: { evm: { eth_call: {}, debug_traceCall: {} } }\n'
+  const snapshot = await snapshotOf(t, { routes, methods })
+  t.equal(snapshot.networks['eth']!.routes[0]!.errors.length, 3)
 })
 
 t.test('every command of the README exists, and every script it runs', t => {

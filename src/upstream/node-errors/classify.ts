@@ -8,7 +8,7 @@ import { compilePattern, matchPattern } from './pattern.ts'
 import type { Pattern } from './pattern.ts'
 import { isQuotation } from './quotes.ts'
 import { INVALID_CALL } from './row.ts'
-import { EVM_ERRORS, SOLANA_ERRORS } from './table.ts'
+import { EVM_ERRORS, SOLANA_ERRORS, SOLANA_OUTCOMES } from './table.ts'
 
 /** Characters of a message that are looked at. */
 const MOST_OF_A_MESSAGE = 2048
@@ -27,15 +27,17 @@ export interface JudgedCall {
 
 /** How the errors of a family are told apart. */
 interface Judgement {
+  /** Outcomes of an execution that other nodes may see differently. */
+  readonly outcomes: readonly ErrorRow[]
   readonly isOutcome: (error: NodeError, message: string) => boolean
   readonly table: readonly ErrorRow[]
 }
 
-const EVM: Judgement = { isOutcome: isEvmOutcome, table: EVM_ERRORS }
+const EVM: Judgement = { outcomes: [], isOutcome: isEvmOutcome, table: EVM_ERRORS }
 
 const JUDGEMENTS: Readonly<Record<Family, Judgement>> = {
   evm: EVM,
-  solana: { isOutcome: isSolanaOutcome, table: SOLANA_ERRORS },
+  solana: { outcomes: SOLANA_OUTCOMES, isOutcome: isSolanaOutcome, table: SOLANA_ERRORS },
   http: EVM,
 }
 
@@ -48,8 +50,8 @@ interface CompiledRow {
 const compiled = new WeakMap<readonly ErrorRow[], readonly CompiledRow[]>()
 
 /**
- * The class of a node's error. The outcome of an execution is an answer; the text of a message that quotes the call is not
- * read; of the operator's rows and the shipped ones the first that fits decides, and no row at all is an answer.
+ * The class of a node's error. The outcome of an execution is an answer; the text of a message that quotes the call is
+ * not read; of the operator's rows and the shipped ones the first that fits decides, and no row at all is an answer.
  */
 export function classify(error: NodeError, call: JudgedCall): NodeErrorClass {
   return matchingRow(error, call)?.class ?? 'answer'
@@ -57,8 +59,10 @@ export function classify(error: NodeError, call: JudgedCall): NodeErrorClass {
 
 /** The row that decides; null when none does, or the error is the outcome of an execution. */
 export function matchingRow(error: NodeError, call: JudgedCall): ErrorRow | null {
-  const { isOutcome, table } = JUDGEMENTS[call.family]
+  const { outcomes, isOutcome, table } = JUDGEMENTS[call.family]
   const message = error.message.slice(0, MOST_OF_A_MESSAGE).toLowerCase().trimStart()
+  for (const { row, pattern } of compile(outcomes))
+    if (fits(row, error.code, call) && pattern !== null && matchPattern(pattern, message) !== null) return row
   if (isOutcome(error, message)) return null
   let quotes: boolean | null = null
   for (const rows of [call.rows, table])

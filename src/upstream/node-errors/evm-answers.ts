@@ -2,7 +2,7 @@
 import type { ErrorRow } from '../../snapshot/types.ts'
 import { textRows } from './row.ts'
 
-/** What is wrong with the transaction or call itself: some chains (Moonbeam, Frontier) and providers say it under -32603. */
+/** What is wrong with the call or transaction itself; Frontier chains (Moonbeam) and others report it under -32603. */
 export const EVM_ANSWERS: readonly ErrorRow[] = textRows('answer', [
   'already known',
   'known transaction',

@@ -1,4 +1,4 @@
-/** Rows for ranges of blocks that are too wide, or find too much, for a node or plan; they fit only calls with a range. */
+/** Rows for ranges of blocks that are too wide, or find too much, for a node or a plan. */
 import type { ErrorRow } from '../../snapshot/types.ts'
 import { codeRow, everyCodeRows, textRows } from './row.ts'
 
@@ -24,7 +24,10 @@ export const NODE_RANGES: readonly ErrorRow[] = everyCodeRows('too_wide', [
   'too many logs',
 ])
 
-/** Providers: Infura, Alchemy, QuickNode, Ankr, Chainstack, Cloudflare, Coinbase, dRPC, 1RPC, Blast, BlockPI, Thirdweb, PublicNode, Pocket, Base, Merkle. */
+/**
+ * Providers: Infura, Alchemy, QuickNode, Ankr, Chainstack, Cloudflare, Coinbase, dRPC, 1RPC, Blast, BlockPI, Thirdweb,
+ * PublicNode, Pocket, Base, Merkle.
+ */
 export const PROVIDER_RANGES: readonly ErrorRow[] = everyCodeRows('too_wide', [
   'query timeout exceeded',
   'range * exceeds limit of',

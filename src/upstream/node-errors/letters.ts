@@ -19,6 +19,6 @@ function decode(_: string, u?: string, x?: string, url?: string, html?: string, 
 
 /** The characters that a run of hex digits spells, a byte each; null where the text is no such run. */
 export function spelledByHex(text: string): string | null {
-  if (text.length < 12 || !/^(?:0x)?(?:[0-9a-f]{2})+$/i.test(text)) return null
+  if (text.length < 6 || !/^(?:0x)?(?:[0-9a-f]{2})+$/i.test(text)) return null
   return Buffer.from(text.replace(/^0x/i, ''), 'hex').toString('latin1')
 }

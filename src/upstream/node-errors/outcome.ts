@@ -1,7 +1,6 @@
 /** Errors that are the outcome of an execution: the answer to the call, whatever their code and text say besides. */
 import { memberOf, pickMembers } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { compilePattern, matchPattern } from './pattern.ts'
 
 /** A node's error: the raw object, and what was read from it. */
 export interface NodeError {
@@ -47,14 +46,10 @@ function isHex(value: Raw): boolean {
   return /^"(?:reverted )?0x[0-9a-f]*"$/i.test(value)
 }
 
-/** The one outcome of a preflight that another node may see differently: it knows the blockhash already. */
-const BLOCKHASH_NOT_FOUND = compilePattern('*blockhash not found')
-
-/** Whether the error says how a Solana transaction's preflight or simulation ended. `message` is in lower case. */
-export function isSolanaOutcome({ error }: NodeError, message: string): boolean {
+/** Whether the error says how a Solana transaction's preflight or simulation ended. */
+export function isSolanaOutcome({ error }: NodeError): boolean {
   const data = memberOf(error, 'data')
   if (data?.charCodeAt(0) !== 123) return false
   const err = memberOf(data, 'err')
-  if (err === undefined || err === 'null') return false
-  return matchPattern(BLOCKHASH_NOT_FOUND, message) === null
+  return err !== undefined && err !== 'null'
 }

@@ -17,7 +17,7 @@ export function compilePattern(text: string): Pattern {
   return { runs: lower.split('*').filter(run => run !== ''), anchored: !lower.startsWith('*') }
 }
 
-/** Where the runs of a pattern stand in a message in lower case, each as early as it can; null when it does not match. */
+/** Where the runs of a pattern stand in a message in lower case, each as early as possible; null when some do not. */
 export function matchPattern({ runs, anchored }: Pattern, message: string): readonly Span[] | null {
   if (anchored && !message.startsWith(runs[0] ?? '')) return null
   const spans: Span[] = []

@@ -17,43 +17,43 @@ const MOST_OF_ALL = 64 * 1024
 
 /** Words of the protocols that stand in calls and, by themselves, in what nodes say of blocks, ranges and filters. */
 const OWN_WORDS: ReadonlySet<string> = new Set(
-  `latest pending earliest finalized safe confirmed processed address topics fromBlock toBlock blockHash blockNumber
-  timeout tracer commitment limit before until encoding`.split(/\s+/),
+  `latest pending earliest finalized safe confirmed processed before until limit callTracer prestateTracer
+  flatCallTracer 4byteTracer muxTracer noopTracer`.split(/\s+/),
 )
 
-/** Strings of a call's params: values as they are, and the names of members, which strict nodes quote as well. */
+/** The strings of a call's params. */
 interface Strings {
-  readonly values: readonly string[]
-  readonly names: readonly string[]
-  /** Whether there were more than are read. */
-  readonly tooMany: boolean
+  /** What a client chooses freely: values but for OWN_WORDS, what hex spells, names of members that no protocol has. */
+  readonly free: readonly string[]
+  /** The letters of all strings one behind the other, and those of the free ones. */
+  readonly letters: string
+  readonly freeLetters: string
 }
 
 /**
- * Whether `message` (in lower case) quotes `params`, a valid JSON array or object: a string of them stands in it, or six
- * letters and digits in a row of which at least one was matched (`spans`) stand in them, whatever was escaped, split or
- * spelled in hex between the two.
+ * Whether `message` (in lower case) quotes `params`, a valid JSON array or object: a string of them stands in it, or
+ * what was matched in it (`spans`) stands in them, or six letters and digits in a row of which at least one was
+ * matched do, whatever was escaped, split or spelled in hex between the two.
  */
 export function isQuotation(message: string, spans: readonly Span[], params: Raw): boolean {
-  const { values, names, tooMany } = stringsOf(params)
-  if (tooMany) return true
-  if (values.length === 0 && names.length === 0) return false
+  const strings = stringsOf(params)
+  if (strings === null) return true
+  if (strings.free.length === 0 && strings.letters === '') return false
   const letters = lettersOf(message)
-  if (values.some(value => stands(value, message, letters))) return true
-  const stream = [...values, ...names].map(lettersOf).join('')
-  return windowsAround(message, letters, spans).some(window => stream.includes(window))
+  if (strings.free.some(text => stands(text, message, letters))) return true
+  if (spans.every(([from, to]) => strings.letters.includes(lettersOf(message.slice(from, to))))) return true
+  return windowsAround(message, letters, spans).some(window => strings.freeLetters.includes(window))
 }
 
-function stands(value: string, message: string, letters: string): boolean {
-  if (value.length < LEAST || value.length > message.length) return false
-  if (message.includes(value.toLowerCase())) return true
-  const reduced = lettersOf(value)
+function stands(text: string, message: string, letters: string): boolean {
+  if (text.length < LEAST || text.length > message.length) return false
+  if (message.includes(text.toLowerCase())) return true
+  const reduced = lettersOf(text)
   return reduced.length >= LEAST && letters.includes(reduced)
 }
 
-/** Every six letters and digits in a row of which at least one was matched; all of a message that has fewer. */
+/** Every six letters and digits in a row of which at least one was matched. */
 function windowsAround(message: string, letters: string, spans: readonly Span[]): string[] {
-  if (letters.length < LEAST) return letters === '' ? [] : [letters]
   const windows = new Set<string>()
   for (const [from, to] of spans) {
     const first = Math.max(0, lettersOf(message.slice(0, from)).length - LEAST + 1)
@@ -63,25 +63,31 @@ function windowsAround(message: string, letters: string, spans: readonly Span[])
   return [...windows]
 }
 
-function stringsOf(params: Raw): Strings {
-  const [values, names]: [string[], string[]] = [[], []]
-  let read = 0
-  let at = params.indexOf('"')
-  while (at >= 0) {
+/** Null when there are more than can be read in good time. */
+function stringsOf(params: Raw): Strings | null {
+  const free: string[] = []
+  let [letters, freeLetters, read] = ['', '', 0]
+  for (let at = params.indexOf('"'); at >= 0;) {
     const end = skipString(params, at)
     if (end < 0) break
-    const text = textAt(params, at, end)
     read += Math.min(end - at, MOST_OF_A_STRING)
-    if (read > MOST_OF_ALL) return { values, names, tooMany: true }
-    if (!OWN_WORDS.has(text)) {
-      const isName = params.charCodeAt(skipSpace(params, end)) === 58
-      ;(isName ? names : values).push(text)
-      const spelled = spelledByHex(text)
-      if (spelled !== null) values.push(spelled)
+    if (read > MOST_OF_ALL) return null
+    const text = textAt(params, at, end)
+    const spelled = spelledByHex(text)
+    const own = lettersOf(spelled ?? text)
+    letters += own
+    if (!OWN_WORDS.has(text) && !isPlainName(params, end, text)) {
+      free.push(...(spelled === null ? [text] : [text, spelled]))
+      freeLetters += own
     }
     at = params.indexOf('"', end)
   }
-  return { values, names, tooMany: false }
+  return { free, letters, freeLetters }
+}
+
+/** Whether the string that ends at `end` names a member, with a plain word as every protocol does. */
+function isPlainName(params: Raw, end: number, text: string): boolean {
+  return params.charCodeAt(skipSpace(params, end)) === 58 && /^\w+$/.test(text)
 }
 
 /** The string between two places. A long one is cut, and its escapes left to `lettersOf`. */

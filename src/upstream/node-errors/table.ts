@@ -40,9 +40,11 @@ export const EVM_ERRORS: readonly ErrorRow[] = [
   ...INTERNAL_CODE,
 ]
 
+/** Outcomes of Solana's preflights that are no answer yet. */
+export const SOLANA_OUTCOMES: readonly ErrorRow[] = solana.PREFLIGHT
+
 /** Errors of Solana nodes: providers reuse Agave's codes, so their texts come first. */
 export const SOLANA_ERRORS: readonly ErrorRow[] = [
-  ...solana.PREFLIGHT,
   ...PROVIDERS,
   ...solana.SOLANA_UNSUPPORTED,
   ...solana.SOLANA_MISSING,

@@ -1,12 +1,12 @@
 import t from 'tap'
 import type { ErrorRow, Family } from '../../../src/snapshot/types.ts'
 import { classify, matchingRow } from '../../../src/upstream/node-errors/classify.ts'
-import { EVM_ERRORS, SOLANA_ERRORS } from '../../../src/upstream/node-errors/table.ts'
+import { EVM_ERRORS, SOLANA_ERRORS, SOLANA_OUTCOMES } from '../../../src/upstream/node-errors/table.ts'
 import { CASES, EFFECTS } from './cases.ts'
 
 const TABLES: readonly (readonly [Family, readonly ErrorRow[]])[] = [
   ['evm', EVM_ERRORS],
-  ['solana', SOLANA_ERRORS],
+  ['solana', [...SOLANA_OUTCOMES, ...SOLANA_ERRORS]],
 ]
 
 t.test('each case has its class, and what follows from it', t => {
@@ -34,7 +34,7 @@ t.test('no row is dead, and none stands in the shadow of an earlier one', t => {
 })
 
 t.test('the table is plain data, and large', t => {
-  const rows = [...new Set([...EVM_ERRORS, ...SOLANA_ERRORS])]
+  const rows = [...new Set(TABLES.flatMap(([, table]) => table))]
   const texts = new Set(rows.flatMap(({ text }) => text ?? []))
   t.ok(texts.size >= 250, `${rows.length} rows with ${texts.size} texts`)
   for (const row of rows) {
