@@ -12,6 +12,9 @@ export interface StickyCall {
   readonly params: Raw
 }
 
+/** The method that ends a filter. */
+export const UNINSTALL = 'eth_uninstallFilter'
+
 /** Who owns filters and floors: the endpoint, or on the public route the address. */
 export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
   return payer?.endpoint.id ?? `public ${address}`
@@ -27,13 +30,13 @@ export function findFilter(
   const [id = 'null', ...others] = elementsOf(params)
   const filter = context.live.filters.find(id, readerOf(caller), caller.network.slug)
   if (filter === null) return unknownFilter(method)
-  if (method === 'eth_uninstallFilter') context.live.filters.remove(id)
+  if (method === UNINSTALL) context.live.filters.remove(id)
   return { routes: [filter.route], params: `[${[filter.upstreamId, ...others].join(',')}]` }
 }
 
 /** geth answers false to the end of a filter that is not there, and an error to any other use of it. */
 function unknownFilter(method: string): WholeAnswer {
-  if (method === 'eth_uninstallFilter') return { kind: 'result', result: 'false' }
+  if (method === UNINSTALL) return { kind: 'result', result: 'false' }
   return { kind: 'error', error: rawJson({ code: -32000, message: 'filter not found' }) }
 }
 
