@@ -33,7 +33,7 @@ t.test('a row that is switched off refuses its names, also where a pattern cover
     ],
     methods,
   })
-  const post = async (method: string) =>
+  const post = async (method: string): Promise<any> =>
     JSON.parse((await gateway.send({ path: '/alpha/v1/rpc/public', body: message(method, ['0x1']) })).text)
   const served = ['eth_gasPrice', 'eth_call', 'eth_getBlockNow', 'eth_getBlockByHash', 'eth_getBlockByHashX']
   for (const method of served) t.same((await post(method)).result, ['0x1'], method)
