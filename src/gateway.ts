@@ -6,8 +6,8 @@ import { authenticate } from './pipeline/authenticate.ts'
 import type { Keys, Visitor } from './pipeline/authenticate.ts'
 import type { Caller } from './pipeline/caller.ts'
 import type { Context, Live } from './pipeline/context.ts'
+import { decide } from './pipeline/decide.ts'
 import { deliver } from './pipeline/deliver.ts'
-import { checkTier, findRow } from './pipeline/find.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
 import { UnderWay } from './pipeline/under-way.ts'
 import type { Sink } from './pipeline/sink.ts'
@@ -23,6 +23,9 @@ export interface Swapped {
   readonly left: ReturnType<Live['upstreams']['adopt']>
   readonly underWay: Promise<unknown>
 }
+
+/** What a method as such is decided by: heads matter to params only. */
+const NO_VIEW = { maxDepth: 0, head: null, firstSlot: () => null }
 
 /** Serves messages; transports call it, reloads swap its snapshot. */
 export class Gateway {
@@ -88,9 +91,8 @@ export class Gateway {
     const network = this.#snapshot.networks[visitor.network.slug]
     const caller = network === undefined ? null : this.readmit({ ...visitor, network })
     if (caller === null || isRefusal(caller)) return false
-    const row = findRow(caller.network, method, visitor.transport)
-    if (isRefusal(row) || checkTier(row, caller.plan) !== null) return false
-    return row.routes.includes(route)
+    const decided = decide({ method, params: null }, caller, NO_VIEW)
+    return decided.refusal === null && decided.routes.includes(route)
   }
 
   #contextOf(sink: Sink, requestId: string): Context {

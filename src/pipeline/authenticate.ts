@@ -1,6 +1,7 @@
 /** Who calls: from the key in the path to a caller, in the order of checks that the design fixes. */
 import type { Endpoint, KeyOwner } from '../accounts/types.ts'
-import { inRange, parseRange } from '../config/address-range.ts'
+import { inSet, parseSet } from '../config/address-range.ts'
+import type { AddressSet } from '../config/address-range.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { RateLimit } from '../usage/bucket.ts'
@@ -69,7 +70,16 @@ function checkRestrictions(endpoint: Endpoint, { address, origin }: Visitor): Re
 }
 
 /** Whether the endpoint's owner lets its key be used from an address. */
-export function checkAddress({ allowedIps }: Endpoint, address: string): Refusal | null {
-  const allowed = allowedIps?.some(range => inRange(address, parseRange(range))) ?? true
-  return allowed ? null : refuse('address_denied')
+export function checkAddress({ allowedIps }: Pick<Endpoint, 'allowedIps'>, address: string): Refusal | null {
+  if (allowedIps === null || inSet(address, setOf(allowedIps))) return null
+  return refuse('address_denied')
+}
+
+/** By the list of an endpoint, which is another object once the endpoint is changed or read anew. */
+const sets = new WeakMap<readonly string[], AddressSet>()
+
+function setOf(allowedIps: readonly string[]): AddressSet {
+  let set = sets.get(allowedIps)
+  if (set === undefined) sets.set(allowedIps, (set = parseSet(allowedIps)))
+  return set
 }

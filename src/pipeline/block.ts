@@ -1,15 +1,11 @@
 /** Reads out of a call's params which block it asks about, as far as the rule says where that stands. */
 import { memberOf, pickMembers } from '../jsonrpc/elements.ts'
-import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
+import { hashRef, hexRef, scalarRef, slotRef } from './block-ref.ts'
+import type { Ambiguous, BlockRef } from './block-ref.ts'
 
-/** What is known of a block before anyone is asked. */
-export type BlockRef =
-  | { readonly kind: 'number'; readonly number: number }
-  | { readonly kind: 'tag'; readonly tag: string }
-  /** A hash: the block's number is not known here. */
-  | { readonly kind: 'hash' }
+export type { BlockRef } from './block-ref.ts'
 
 /** A block, or a range of blocks from oldest to newest. */
 export type BlockSpan =
@@ -17,28 +13,33 @@ export type BlockSpan =
   /** The params hold no such thing, or a node has to judge what they hold. */
   | null
 
-/** Why the params are refused. */
-export interface Ambiguous {
-  readonly why: string
-}
-
-/** Bytes of a number, tag or hash: a 32-byte hash has 66 characters, each of which may be an escape. */
-const MAX_REF = 512
-
 type BlockRule = NonNullable<Rule['block']>
 
-/** The blocks that a call reads. */
+/** The blocks that a call reads; null as a value counts as left out everywhere. */
 export function blockSpan(block: BlockRule, elements: readonly Raw[]): BlockSpan | Ambiguous {
   let element = elements[block.at]
-  if (block.path !== undefined && element !== undefined) {
-    const member = isObject(element) ? memberOf(element, block.path) : undefined
+  if (block.path !== undefined && element !== undefined && element !== 'null') {
+    if (!isObject(element)) return { why: `the parameter that holds "${block.path}" is an object` }
+    const member = memberOf(element, block.path)
     if (member === null) return ambiguous(block.path)
     element = member
   }
   if (element === undefined || element === 'null') return omitted(block)
-  if (block.kind === 'range') return isObject(element) ? rangeOf(element) : null
-  if (block.kind === 'hash' || block.kind === 'txhash') return one({ kind: 'hash' })
-  return isObject(element) ? objectRef(element) : one(scalarRef(element))
+  switch (block.kind) {
+    case 'range':
+      return isObject(element) ? rangeOf(element) : { why: 'a range of blocks is an object' }
+    case 'txhash':
+      return one(hexRef(element))
+    case 'hash':
+      return isObject(element) ? objectRef(element) : one(hexRef(element))
+    case 'slot':
+      // A config object stands in the place of a slot that is left out.
+      return isObject(element) ? null : one(slotRef(element))
+    case 'num':
+      return isObject(element) ? objectRef(element) : one(scalarRef(element, false))
+    case 'ref':
+      return isObject(element) ? objectRef(element) : one(scalarRef(element, true))
+  }
 }
 
 function isObject(raw: Raw): boolean {
@@ -49,48 +50,47 @@ function omitted(block: BlockRule): BlockSpan {
   return one({ kind: 'tag', tag: block.omitted ?? 'latest' })
 }
 
-function one(ref: BlockRef | null): BlockSpan
-function one(ref: BlockRef | Ambiguous | null): BlockSpan | Ambiguous
-function one(ref: BlockRef | Ambiguous | null): BlockSpan | Ambiguous {
-  return ref === null || 'why' in ref ? ref : { from: ref, to: ref }
+function one(ref: BlockRef): BlockSpan
+function one(ref: BlockRef | Ambiguous): BlockSpan | Ambiguous
+function one(ref: BlockRef | Ambiguous): BlockSpan | Ambiguous {
+  return 'why' in ref ? ref : { from: ref, to: ref }
 }
 
 /** EIP-1898: {blockNumber} or {blockHash, requireCanonical}. */
 function objectRef(object: Raw): BlockSpan | Ambiguous {
-  const [number, hash] = pickMembers(object, ['blockNumber', 'blockHash'])
+  const [number, hash] = membersOf(object, ['blockNumber', 'blockHash'])
   if (number === null) return ambiguous('blockNumber')
   if (hash === null) return ambiguous('blockHash')
-  if (hash !== undefined) return one({ kind: 'hash' })
-  return number === undefined ? null : one(scalarRef(number))
+  if (number !== undefined && hash !== undefined)
+    return { why: 'a block object has blockNumber or blockHash, not both' }
+  if (hash !== undefined) return one(hashRef(hash))
+  return number === undefined
+    ? { why: 'a block object has blockNumber or blockHash' }
+    : one(scalarRef(number, false))
 }
 
 /** {fromBlock, toBlock} or {blockHash} of a log or trace filter; a missing end is `latest`. */
 function rangeOf(object: Raw): BlockSpan | Ambiguous {
-  const values = pickMembers(object, RANGE)
+  const values = membersOf(object, RANGE)
   const twice = values.indexOf(null)
   if (twice !== -1) return ambiguous(RANGE[twice]!)
-  const [hash, fromBlock, toBlock] = values.map(value => (value === 'null' ? undefined : value))
-  if (hash != null) return one({ kind: 'hash' })
-  const from = fromBlock == null ? latest : scalarRef(fromBlock)
-  const to = toBlock == null ? latest : scalarRef(toBlock)
-  if (from !== null && 'why' in from) return from
-  if (to !== null && 'why' in to) return to
-  return from === null || to === null ? null : { from, to }
+  const [hash, fromBlock, toBlock] = values
+  if (hash != null)
+    return fromBlock == null && toBlock == null
+      ? one(hashRef(hash))
+      : { why: 'a filter has blockHash, or fromBlock and toBlock, not both' }
+  const from = fromBlock == null ? latest : scalarRef(fromBlock, false)
+  const to = toBlock == null ? latest : scalarRef(toBlock, false)
+  if ('why' in from) return from
+  return 'why' in to ? to : { from, to }
 }
 
 const RANGE = ['blockHash', 'fromBlock', 'toBlock']
 const latest: BlockRef = { kind: 'tag', tag: 'latest' }
 
-/** A hex quantity, a decimal number (Solana's slots, and nodes that take them), a tag, or a 32-byte hash. */
-function scalarRef(raw: Raw): BlockRef | Ambiguous | null {
-  if (raw.length > MAX_REF) return { why: `a block is written in at most ${MAX_REF} bytes` }
-  const value = decodeJson(raw)
-  if (typeof value === 'number')
-    return Number.isInteger(value) && value >= 0 ? { kind: 'number', number: value } : null
-  if (typeof value !== 'string') return null
-  if (/^0x[0-9a-f]{64}$/i.test(value)) return { kind: 'hash' }
-  if (/^0x[0-9a-f]+$/i.test(value)) return { kind: 'number', number: Number(value) }
-  return /^[a-z]+$/.test(value) ? { kind: 'tag', tag: value } : null
+/** The members by name; null where one cannot be told, undefined where it is absent or null. */
+function membersOf(object: Raw, names: readonly string[]): (Raw | undefined | null)[] {
+  return pickMembers(object, names).map(value => (value === 'null' ? undefined : value))
 }
 
 function ambiguous(name: string): Ambiguous {

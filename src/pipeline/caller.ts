@@ -32,6 +32,8 @@ export interface Session {
     call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
     caller: Caller,
   ): Promise<WholeAnswer>
+  /** Whether the first of the params is the id of a subscription of this socket. */
+  holds(params: Raw): boolean
   /** Ends a subscription of this socket; another's id is unknown. */
   unsubscribe(params: Raw, caller: Caller): WholeAnswer
 }

@@ -99,12 +99,20 @@ export class ClientSession implements Session {
     }
   }
 
+  holds(params: Raw): boolean {
+    return this.#named(params) !== undefined
+  }
+
   unsubscribe(params: Raw, { network }: Caller): WholeAnswer {
-    const id = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
-    const subscription = id === undefined ? undefined : this.#subscriptions.get(id)
+    const subscription = this.#named(params)
     if (subscription === undefined) return { kind: 'error', error: unknownId(network.family) }
     this.#forget(subscription)
     return { kind: 'result', result: 'true' }
+  }
+
+  #named(params: Raw): Subscription | undefined {
+    const id = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
+    return id === undefined ? undefined : this.#subscriptions.get(id)
   }
 
   /** Leaves everything: the socket is gone. */

@@ -1,20 +1,18 @@
 /** Answers "why was this call refused, or sent there?": the stages of a call's decision, without making the call. */
 import { isNormalPath } from '../config/http-path.ts'
-import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { findMethod } from '../snapshot/find-method.ts'
 import type { MethodRow, Network, Rule, Snapshot } from '../snapshot/types.ts'
-import { ableRoutes, keepersOf, needsArchive } from './able.ts'
+import { keepersOf, needsArchive } from './able.ts'
 import type { FirstSlot } from './able.ts'
 import type { BlockSpan } from './block.ts'
+import { decide } from './decide.ts'
 import { detailsOf } from './explain-details.ts'
 import type { Details } from './explain-details.ts'
 import type { Question } from './explain-question.ts'
 import type { LiveView } from './explain-turns.ts'
-import { checkTier, findRow } from './find.ts'
 import { needOf } from './need.ts'
-import { checkParams } from './params.ts'
 
 /** One route and whether the call could go there. */
 export interface ExplainedRoute {
@@ -48,11 +46,10 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
   const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
-  const verdict = decide(question, snapshot, firstSlot)
-  const refusal = 'refusal' in verdict ? verdict.refusal : null
-  const archive = row !== null && needsArchive(row, network, verdict.span, head)
-  const need = row === null ? null : needOf(row.rule, verdict.span, null)
-  const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, verdict.span, firstSlot)
+  const { refusal, span } = verdictOf(question, row, snapshot, firstSlot)
+  const archive = row !== null && needsArchive(row, network, span, head)
+  const need = row === null ? null : needOf(row.rule, span, null)
+  const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
   const routes = row === null ? [] : explainRoutes(row, network, keepers, id => live?.whyNot(id, need!.tip))
   const local = question.management !== null || row?.rule.answer != null
   const explanation: Explanation = {
@@ -63,7 +60,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     rule: row === null ? null : brief(row.rule),
     routes,
   }
-  const decision = { row, archive, keepers, need, refusal, span: verdict.span }
+  const decision = { row, archive, keepers, need, refusal, span }
   return { explanation, details: detailsOf(question, decision, snapshot, live) }
 }
 
@@ -71,31 +68,31 @@ function withoutQuery(method: string): string {
   return method.split('?', 1)[0] ?? method
 }
 
-/** The first stage that refuses, or what is known of the block it reads. */
-function decide(
-  question: Question,
+/** What a call comes to before it is admitted, and what is known of the block it reads. */
+interface Verdict {
+  readonly refusal: Refusal | null
+  readonly span: BlockSpan
+}
+
+/** The line's own decision, behind the checks that other doors make before the line. */
+function verdictOf(
+  { network, method, plan, params, head, management }: Question,
+  row: MethodRow | null,
   snapshot: Snapshot,
   firstSlot: FirstSlot,
-): { readonly span: BlockSpan; readonly refusal?: Refusal } {
-  const { network, method, plan: planName, params, head, management } = question
+): Verdict {
   if (management !== null)
-    return planName === 'public' && management === 'keys'
-      ? { refusal: refuse('invalid_key'), span: null }
-      : { span: null }
+    return { refusal: plan === 'public' && management === 'keys' ? refuse('invalid_key') : null, span: null }
   const [, path] = network.family === 'http' ? method.split(' ', 2) : []
   if (path !== undefined && !isNormalPath(path))
     return { refusal: refuse('invalid_request', 'The path is not in its normal form'), span: null }
-  const row = findRow(network, method, 'ws')
-  if (isRefusal(row)) return { refusal: row, span: null }
-  const maxDepth = snapshot.gateway.limits.depth
-  const checked = params === null ? null : checkParams(row.rule, network.family, params, { maxDepth, head })
-  const span = checked === null || isRefusal(checked) ? null : checked.span
-  const plan = snapshot.plans[planName]
-  const tier = plan === undefined ? null : checkTier(row, plan)
-  if (tier !== null) return { refusal: tier, span }
-  if (checked !== null && isRefusal(checked)) return { refusal: checked, span }
-  const routes = ableRoutes(row, needsArchive(row, network, span, head), span, firstSlot)
-  return isRefusal(routes) ? { refusal: routes, span } : { span }
+  const view = { maxDepth: snapshot.gateway.limits.depth, head, firstSlot }
+  const decideFor = (tiers: readonly string[]): Verdict =>
+    decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view)
+  const every = row === null ? [] : [row.rule.tier]
+  const decided = decideFor(snapshot.plans[plan]?.tiers ?? every)
+  // Whom the plan stands in the way still wants to know which block the call reads.
+  return decided.refusal?.reason === 'plan_required' ? { ...decided, span: decideFor(every).span } : decided
 }
 
 function brief({ match, cost, tier, needs }: Rule): Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> {

@@ -32,7 +32,7 @@ function unknownMethod(network: Network): Refusal {
 }
 
 /** Whether the plan includes the row's tier. */
-export function checkTier(row: MethodRow, plan: Plan): Refusal | null {
+export function checkTier(row: MethodRow, plan: Pick<Plan, 'tiers'>): Refusal | null {
   const { tier } = row.rule
   if (plan.tiers.includes(tier)) return null
   return refuse(

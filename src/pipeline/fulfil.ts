@@ -1,10 +1,8 @@
 /** Last stage of the line: answers an admitted call here, by the socket's session, or by a node. */
-import type { Raw } from '../jsonrpc/raw.ts'
-import type { MethodRow } from '../snapshot/types.ts'
 import type { Answer } from './answer.ts'
-import type { BlockSpan } from './block.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
+import type { Decided } from './decide.ts'
 import { forward, forwarded } from './forward.ts'
 import type { ReplyMode } from './request.ts'
 import { healthOf } from './health.ts'
@@ -15,16 +13,6 @@ import { needOf } from './need.ts'
 import { slotRead } from './slot-read.ts'
 import type { Soon } from './soon.ts'
 import { findFilter, keepFilter, readerOf } from './sticky.ts'
-
-/** A call that has passed every check and was admitted. */
-export interface Decided {
-  readonly row: MethodRow
-  readonly method: string
-  readonly params: Raw
-  readonly span: BlockSpan
-  /** Ids of the routes that may serve it. */
-  readonly routes: readonly string[]
-}
 
 /** What the call is answered with. */
 export function fulfil(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Soon<Answer> {

@@ -1,18 +1,16 @@
-/** The line that every call walks: find → tier → params → admit → able → fulfil. */
+/** The line that every call walks: decide → admit → fulfil. */
 import type { Call } from '../jsonrpc/call.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
-import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Rule } from '../snapshot/types.ts'
 import type { Admission } from '../usage/meter.ts'
-import { ableRoutes, needsArchive } from './able.ts'
+import { admit, publicCostOf } from './admit.ts'
 import { refused } from './answer.ts'
 import type { Answer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
-import { checkTier, findRow } from './find.ts'
-import type { Decided } from './fulfil.ts'
-import { checkParams } from './params.ts'
+import { decide } from './decide.ts'
+import type { Decided, View } from './decide.ts'
 import { serve } from './service.ts'
 import type { Soon } from './soon.ts'
 
@@ -35,28 +33,13 @@ export function walk<A>(
   context: Context,
   fulfil: (decided: Decided) => Soon<A>,
 ): Soon<Passed<A | WholeAnswer>> {
-  const { network, plan } = caller
   if (context.live.management.has(call.method)) return manage(call, caller, context)
-  const row = findRow(network, call.method, caller.transport)
-  if (isRefusal(row)) return over(refused(row), null)
-  const { rule } = row
-  const tierRefusal = checkTier(row, plan)
-  if (tierRefusal !== null) return over(refused(tierRefusal), rule)
-  const head = context.live.tips.best(network.slug)
-  const checked = checkParams(rule, network.family, call.params, {
-    maxDepth: context.snapshot.gateway.limits.depth,
-    head,
-  })
-  if (isRefusal(checked)) return over(refused(checked), rule)
-  const admission = admit(rule, caller, context)
+  const decided = decide(call, caller, viewOf(caller, context))
+  if (decided.refusal !== null) return over(refused(decided.refusal), decided.row?.rule ?? null)
+  const { rule } = decided.row
+  const publicCost = publicCostOf(decided, caller, context)
+  const admission = admit(decided, publicCost, caller, context)
   if (admission !== null && isRefusal(admission)) return over(refused(admission), rule)
-  const publicCost = caller.payer === null ? rule.cost : 0
-  const archive = needsArchive(row, network, checked.span, head)
-  const firstSlot = (id: string): number | null => context.live.upstreams.get(id)?.firstSlot ?? null
-  const routes = ableRoutes(row, archive, checked.span, firstSlot)
-  if (isRefusal(routes)) return { answer: refused(routes), rule, admission, publicCost, upstreamMs: 0 }
-  const { params, span } = checked
-  const decided: Decided = { row, method: call.method, params, span, routes }
   const charge = { rule, admission, publicCost }
   try {
     const answer = fulfil(decided)
@@ -64,6 +47,14 @@ export function walk<A>(
     return { answer, rule, admission, publicCost, upstreamMs: 0 }
   } catch (error) {
     return { answer: bug(error, context), rule, admission, publicCost, upstreamMs: 0 }
+  }
+}
+
+function viewOf({ network }: Caller, { snapshot, live }: Context): View {
+  return {
+    maxDepth: snapshot.gateway.limits.depth,
+    head: live.tips.best(network.slug),
+    firstSlot: id => live.upstreams.get(id)?.firstSlot ?? null,
   }
 }
 
@@ -91,12 +82,6 @@ async function manage(call: Call, caller: Caller, context: Context): Promise<Pas
 
 function over(answer: WholeAnswer, rule: Rule | null): Passed<WholeAnswer> {
   return { answer, rule, admission: null, publicCost: 0, upstreamMs: 0 }
-}
-
-/** Takes rate, quota and charge; null on the public route, which is charged to nobody. */
-function admit(rule: Rule, { payer, plan, address }: Caller, { live }: Context): Admission | Refusal | null {
-  if (payer === null) return live.publicMeter.admit(plan.rate, address, rule.cost, live.now())
-  return live.meter.admit(payer, rule.match, rule.cost, live.now())
 }
 
 /** Whatever throws is a bug of ours: the client gets `internal`, the operator the stack. */

@@ -8,7 +8,9 @@ import { skipSpace, skipValue } from '../jsonrpc/skip.ts'
 import type { Family, Rule } from '../snapshot/types.ts'
 import { blockSpan } from './block.ts'
 import type { BlockSpan } from './block.ts'
+import { TIMEOUTS } from './timeouts.ts'
 import { tracerFault } from './tracer.ts'
+import type { TracerBounds } from './tracer.ts'
 
 /** Most params that are looked into, where a rule does not say how many there are. */
 const MAX_PARAMS = 1000
@@ -40,8 +42,8 @@ export function checkParams(
   const elements = elementsOf(params, max + COUNTED)
   if (elements.length < min || elements.length > max) return invalid(countFault(min, max, elements.length))
   const decoded = decodeStrings(rule, elements, maxDepth)
-  const fault = rule.tracers === null ? null : tracerFault(elements, rule.tracers)
-  if (fault !== null) return invalid(fault, { tracers: rule.tracers })
+  const fault = rule.tracers === null ? null : tracerFault(elements, boundsOf(rule, rule.tracers))
+  if (fault !== null) return invalid(fault.why, fault.data)
   const span = rule.block === null ? null : blockSpan(rule.block, elements)
   if (span !== null && 'why' in span) return invalid(span.why)
   if (rule.maxRange !== null && widthOf(span, head) > rule.maxRange)
@@ -51,6 +53,10 @@ export function checkParams(
 
 function readsParams(rule: Rule): boolean {
   return rule.params !== null || rule.block !== null || rule.tracers !== null || rule.jsonParams.length > 0
+}
+
+function boundsOf(rule: Rule, allowed: readonly string[]): TracerBounds {
+  return { allowed, timeoutMs: TIMEOUTS[rule.timeout].attempt }
 }
 
 function countFault(min: number, max: number, count: number): string {

@@ -15,6 +15,9 @@ export interface StickyCall {
   readonly params: Raw
 }
 
+/** The method that ends a filter. */
+export const UNINSTALL = 'eth_uninstallFilter'
+
 /** Who owns filters and floors: the endpoint, or on the public route the address. */
 export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
   return payer?.endpoint.id ?? `public ${address}`
@@ -35,13 +38,13 @@ export function findFilter(
     filters.remove(id)
     return unknownFilter(method)
   }
-  if (method === 'eth_uninstallFilter') filters.remove(id)
+  if (method === UNINSTALL) filters.remove(id)
   return { routes: [filter.route], params: `[${[filter.upstreamId, ...others].join(',')}]` }
 }
 
 /** geth answers false to the end of a filter that is not there, and an error to any other use of it. */
 function unknownFilter(method: string): WholeAnswer {
-  if (method === 'eth_uninstallFilter') return { kind: 'result', result: 'false' }
+  if (method === UNINSTALL) return { kind: 'result', result: 'false' }
   return { kind: 'error', error: rawJson({ code: -32000, message: 'filter not found' }) }
 }
 

@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
+import { isHost } from './host.ts'
+import { authorityOf } from './target.ts'
 
 /** Header lines of one request; the parser itself would drop what is above its bound without a word. */
 export const MAX_HEADERS = 100
@@ -18,7 +20,10 @@ export function headFault(request: IncomingMessage): HeadFault | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return fault('Send HTTP/1.1', 505)
   if (rawHeaders.length > 2 * MAX_HEADERS) return fault(`Send at most ${MAX_HEADERS} header lines`, 431)
   if (hostsIn(rawHeaders) !== 1) return fault('Send exactly one Host header')
-  const { 'transfer-encoding': encoding, expect } = headers
+  const { 'transfer-encoding': encoding, expect, host = '' } = headers
+  if (!isHost(host)) return fault('The Host header is not host[:port]')
+  const target = targetFault(request.url ?? '')
+  if (target !== null) return target
   if (encoding !== undefined) {
     if (httpVersion === '1.0') return fault('HTTP/1.0 has no Transfer-Encoding')
     if (encoding.toLowerCase() !== 'chunked') return fault('The only Transfer-Encoding is chunked')
@@ -26,6 +31,14 @@ export function headFault(request: IncomingMessage): HeadFault | null {
   if (expect !== undefined && httpVersion === '1.1' && expect.toLowerCase() !== '100-continue')
     return fault('The only expectation that is met is 100-continue', 417)
   return null
+}
+
+/** A target is a path, or a URL whose host is read as the Host header is; a fragment never belongs in it (RFC 9112, section 3.2). */
+function targetFault(target: string): HeadFault | null {
+  if (target.includes('#')) return fault('A request target has no fragment')
+  if (target.startsWith('/')) return null
+  const authority = authorityOf(target)
+  return authority === null || isHost(authority) ? null : fault('The host of the target is not host[:port]')
 }
 
 function fault(sentence: string, status = 400): HeadFault {

@@ -41,9 +41,16 @@ export interface Asked {
 export function askedFor(hostHeader: string, target: string): Asked {
   // Nearly every target is a path.
   if (target.startsWith('/')) return { host: hostHeader, url: target }
-  const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? []
+  const [, authority, rest = ''] = ABSOLUTE.exec(target) ?? []
   if (authority === undefined) return { host: hostHeader, url: target }
   return { host: authority, url: rest.startsWith('/') ? rest : `/${rest}` }
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is
+
+/** The host and port in a target of the absolute form; null for any other. */
+export function authorityOf(target: string): string | null {
+  return ABSOLUTE.exec(target)?.[1] ?? null
 }
 
 /** Finds what `url` (path and query) on a host stands for. */

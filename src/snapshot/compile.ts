@@ -4,7 +4,7 @@ import type { Config, ErrorRow, NetworkConfig, RouteConfig } from '../config/typ
 import { deepFreeze, record } from '../config/record.ts'
 import { joinRules } from './join.ts'
 import { byPrecedence, isPattern } from './patterns.ts'
-import { absentRules, familyRules, rulesOf } from './rules.ts'
+import { absentRules, disabledRules, familyRules, rulesOf } from './rules.ts'
 import type { FamilyRules } from './rules.ts'
 import type { Network, Route, Snapshot } from './types.ts'
 import { hostOf, networkUrl, socketUrl } from './urls.ts'
@@ -71,7 +71,8 @@ function compileNetwork(
   const routes = own
     .filter(route => route.enabled)
     .sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1))
-  const rows = joinRules(rulesOf(config, all, shared), routes)
+  const rules = rulesOf(config, all, shared)
+  const rows = joinRules(rules, routes)
   const httpsUrl = networkUrl(all.baseUrl, config)
   return {
     ...config,
@@ -82,6 +83,7 @@ function compileNetwork(
     patterns: rows
       .filter(row => isPattern(row.rule.match))
       .sort((a, b) => byPrecedence(a.rule.match, b.rule.match)),
+    off: disabledRules(config, all, rules),
     absent: record(absentRules(config, all)),
     dearest: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,

@@ -19,6 +19,11 @@ function denies(route: Route, method: string): string | null {
   return null
 }
 
+/** The names and patterns by which any of the routes allows or denies methods, each once. */
+export function namedByRoutes(routes: readonly Route[]): string[] {
+  return [...new Set(routes.flatMap(({ methods: { allow, deny } }) => [...(allow ?? []), ...deny]))]
+}
+
 /** Why `route` cannot serve the rule's method; null when it can. */
 function whyNot(rule: Rule, route: Route): string | null {
   const need = lacking(rule, route)

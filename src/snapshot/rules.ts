@@ -68,6 +68,20 @@ export function rulesOf(
   )
 }
 
+/** Names and patterns that the network switches off, and so keeps from any wider pattern; subscribe rows with what ends them. */
+export function disabledRules(
+  network: NetworkConfig,
+  config: Pick<Config, 'families'>,
+  enabled: readonly Rule[],
+): string[] {
+  const off = [...mergedRules(network, config)].filter(([, rule]) => rule.enabled === false)
+  const names = off.flatMap(([match, { subscribe }]) =>
+    subscribe === undefined ? [match] : [match, subscribe],
+  )
+  const served = new Set(enabled.map(({ match }) => match))
+  return [...new Set(names)].filter(name => !served.has(name))
+}
+
 /** The rules that a network has not, with the reason as a sentence for the operator. */
 export function absentRules(
   network: NetworkConfig,

@@ -77,6 +77,8 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly methods: Readonly<Record<string, MethodRow>>
   /** Rows of patterns, in the order in which they are tried. */
   readonly patterns: readonly MethodRow[]
+  /** Names and patterns that are switched off: no wider pattern serves what they cover. */
+  readonly off: readonly string[]
   /** Names and patterns of rules that are written and do not count here, and why. */
   readonly absent: Readonly<Record<string, string>>
   /** Highest cost of a call: what a rate limit's burst has to let through. */

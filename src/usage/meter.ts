@@ -68,11 +68,15 @@ export class Meter {
     this.#ledger = ledger
   }
 
-  /** Takes rate and quota and begins the charge of one call, or takes nothing and refuses. */
+  /**
+   * Takes rate and quota and begins the charge of one call, or takes nothing and refuses. What costs nothing takes one management
+   * call instead of rate: nothing is free of any limit.
+   */
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
     if (!this.#ledger.available(now)) return refuse('journal_unavailable')
     const meter = this.#meterOf(payer.account)
-    const limited = this.#takeRates(payer, meter, cost, now)
+    const limited =
+      cost === 0 ? this.admitManagement(payer.account, now) : this.#takeRates(payer, meter, cost, now)
     if (limited !== null) return limited
     const admission = this.#charge(payer, meter, method, cost, now, true)
     if (isRefusal(admission)) this.#returnRates(payer, meter, cost)
@@ -175,7 +179,12 @@ export class Meter {
     return rateLimited(wait, plan.rate.perSecond)
   }
 
-  #returnRates({ endpoint, plan, endpointRate }: Payer, meter: AccountMeter, cost: number): void {
+  #returnRates({ account, endpoint, plan, endpointRate }: Payer, meter: AccountMeter, cost: number): void {
+    if (cost === 0) {
+      const bucket = this.#management.get(account.id)
+      if (bucket !== undefined) putBack(bucket, MANAGEMENT, 1)
+      return
+    }
     this.#returnEndpointRate(endpoint.id, endpointRate, cost)
     if (plan.rate !== null) meter.returnRate(plan.rate, cost)
   }

@@ -211,10 +211,10 @@ const cases: OrderCase[] = [
   },
   { name: 'rate before quota', by: bothSpent, body: twenty, expect: { reason: 'rate_limited', id: '1' } },
   {
-    name: 'rate before capability',
+    name: 'capability before rate',
     by: rateSpent,
     body: message('trace_block', ['latest']),
-    expect: { reason: 'rate_limited', id: '1' },
+    expect: { reason: 'capability_missing', id: '1' },
   },
   {
     name: 'params before quota',
@@ -223,10 +223,10 @@ const cases: OrderCase[] = [
     expect: { reason: 'invalid_params', id: '1' },
   },
   {
-    name: 'quota before capability',
+    name: 'capability before quota',
     by: quotaSpent,
     body: message('trace_block', ['latest']),
-    expect: { reason: 'quota_exhausted', id: '1' },
+    expect: { reason: 'capability_missing', id: '1' },
   },
   {
     name: 'params before capability',

@@ -82,7 +82,7 @@ t.test('a range over maxRange is refused, as far as it can be known', t => {
     range('"0x1"', '"0x64"'),
     range('"0x385"', '"latest"'),
     range('"latest"', '"0x1"'),
-    '[{"blockHash":"0x1"}]',
+    `[{"blockHash":"0x${'ab'.repeat(32)}"}]`,
     '[{}]',
   ])
     t.ok(check(rule, params).params, params)
@@ -108,7 +108,6 @@ t.test('what reads old state needs an archive', t => {
     ['state', hash, false],
     ['state', '{"blockNumber":"0x1"}', true],
     ['state', `{"blockHash":${hash}}`, false],
-    ['state', '"nonsense!"', false],
   ]
   for (const [reads, block, expected] of cases) {
     const rule = fillRule('m', { reads: reads ?? 'none', block: { at: 1, kind: 'ref', omitted: 'latest' } })

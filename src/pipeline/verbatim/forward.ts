@@ -9,8 +9,8 @@ import { lastRefusal, tryInTurn } from '../attempts.ts'
 import type { Tried, Try } from '../attempts.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import type { Decided } from '../decide.ts'
 import { holderOf } from '../holder.ts'
-import type { Decided } from '../fulfil.ts'
 import { TIMEOUTS } from '../timeouts.ts'
 
 /** The reply of the first route that gives one, or why there is none. */
