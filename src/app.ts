@@ -168,7 +168,7 @@ async function renew(certificate: Certificate, tls: NonNullable<Config['gateway'
 
 function makeGateway(
   snapshot: Snapshot,
-  { accounts, keys, ledger }: Stores,
+  { accounts, keys, ledger, sums }: Stores,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
   closing: Closing,
 ): Gateway {
@@ -200,7 +200,7 @@ function makeGateway(
       badKeys: new BadKeys(),
     },
     ...{ subscriptions, subscriptionSlots: new Slots() },
-    management: makeManagement({ accounts, ledger, meter, upstreams, tips }),
+    management: makeManagement({ accounts, ledger, sums, meter, upstreams, tips }),
     observer: makeObserver(metrics, log),
     now: Date.now,
   })
