@@ -1,4 +1,5 @@
-import { openUsageDatabase } from '../../src/usage/database.ts'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 
 /** Rows of one account: every endpoint has every method in every hour. */
 export interface FilledAccount {
@@ -16,10 +17,9 @@ export function rowsOf({ endpointIds, methods, hours }: FilledAccount): number {
   return endpointIds.length * methods * hours
 }
 
-/** Writes usage straight into the journal.db of a gateway that is not running; a call of cost 1 a row. */
+/** Writes usage straight into the journal.db that a gateway has made, which must not be running; a call of cost 1 a row. */
 export function fillUsage(dataDir: string, accounts: readonly FilledAccount[]): void {
-  const usage = openUsageDatabase(dataDir)
-  const { database } = usage
+  const database = new DatabaseSync(join(dataDir, 'journal.db'))
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000')
   database.exec(
     'CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT i FROM n',
@@ -39,5 +39,5 @@ export function fillUsage(dataDir: string, accounts: readonly FilledAccount[]): 
     }
   }
   database.exec('COMMIT; DROP TABLE n')
-  usage.close()
+  database.close()
 }

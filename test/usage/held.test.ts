@@ -124,16 +124,19 @@ function expected(reader: UsageReader, query: SumsQuery): any[] {
   const { accountId, endpointId, from, to, by, groupBy } = query
   const asked: UsageQuery = { accountId, ...(endpointId === null ? {} : { endpointId }), from, to, by }
   const isReasons = groupBy.includes('reason')
-  const groups = new Map<string, any>()
-  for (const row of (isReasons ? reader.refusals(asked) : reader.rows(asked)) as any[]) {
+  const groups = new Map<string, Record<string, string | number>>()
+  for (const row of (isReasons ? reader.refusals(asked) : reader.rows(asked)) as unknown as Record<
+    string,
+    string | number
+  >[]) {
     const names = groupBy.map(column => (column === 'endpoint' ? 'endpointId' : column))
     const values = names.map(name => row[name])
     const sums = isReasons ? ['refusals'] : ['calls', 'requests', 'errors', 'refusals']
     const group = groups.get(values.join()) ?? {
-      ...Object.fromEntries(names.map(name => [name, row[name]])),
+      ...Object.fromEntries(names.map(name => [name, row[name]!])),
       ...Object.fromEntries(sums.map(name => [name, 0])),
     }
-    for (const name of sums) group[name] += row[name]
+    for (const name of sums) group[name] = Number(group[name]) + Number(row[name])
     groups.set(values.join(), group)
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)

@@ -1,14 +1,14 @@
 /** Answers a query: a page of rows in order, or the largest groups. */
 import { rawOf } from '../../jsonrpc/raw.ts'
-import { addTo, compareSize, compareValues, newGroup } from './groups.ts'
-import type { Group } from './groups.ts'
+import { addTo, compareSize, compareValues, newGroup, TooManyGroups } from './groups.ts'
+import type { Group, Groups } from './groups.ts'
 import type { Scan } from './scan.ts'
 import { MAX_ROWS, STEP } from './types.ts'
 import type { Column, SumsPage, SumsQuery } from './types.ts'
 
-/** Rows of a stretch of time below which the next one is longer, and above which it is shorter. */
+/** Groups in a stretch of time below which the next one is longer, and above which it is read again in shorter ones. */
 const FEW = 1_000
-const MANY = 5_000
+const MANY = 10_000
 
 /** The page that a query asks for. */
 export function answer(query: SumsQuery, scan: Scan): SumsPage {
@@ -64,11 +64,31 @@ function* groupsOf(query: SumsQuery, columns: readonly Column[], scan: Scan): Ge
   let steps = 1
   while (at < query.to) {
     const end = at - (at % step) + steps * step
-    const groups = scan.read(at, Math.min(end, query.to), columns)
+    const groups = readStretch(at, Math.min(end, query.to), columns, scan, steps)
+    if (groups === null) {
+      steps = Math.max(1, Math.floor(steps / 8))
+      continue
+    }
     yield* groups.sorted()
     if (groups.size < FEW) steps *= 2
-    else if (groups.size > MANY) steps = Math.max(1, Math.floor(steps / 2))
     at = end
+  }
+}
+
+/** Null when a stretch of several steps has so many groups that it is to be read in shorter ones. */
+function readStretch(
+  from: number,
+  to: number,
+  columns: readonly Column[],
+  scan: Scan,
+  steps: number,
+): Groups | null {
+  if (steps === 1) return scan.read(from, to, columns)
+  try {
+    return scan.read(from, to, columns, MANY)
+  } catch (error) {
+    if (error instanceof TooManyGroups) return null
+    throw error
   }
 }
 

@@ -25,14 +25,19 @@ export interface Group {
 }
 
 /** Groups held at a time at most: about 50 MiB. */
-const MAX_GROUPS = 100_000
+export const MAX_GROUPS = 100_000
 
-/** Thrown when a query has more groups than may be held. */
+/** Thrown when there are more groups than may be held. */
 export class TooManyGroups extends Error {}
 
 /** Groups by their values. */
 export class Groups {
   readonly #byKey = new Map<string, Group>()
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
 
   get size(): number {
     return this.#byKey.size
@@ -48,7 +53,7 @@ export class Groups {
     const key = values.join('\0')
     let group = this.#byKey.get(key)
     if (group === undefined) {
-      if (this.#byKey.size >= MAX_GROUPS) throw new TooManyGroups()
+      if (this.#byKey.size >= this.#most) throw new TooManyGroups()
       this.#byKey.set(key, (group = newGroup(values)))
     }
     addTo(group, amounts)

@@ -3,8 +3,7 @@
  * times as fast as by account, and no statement takes long, so that a query can be ended between two of them.
  */
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
-import { addReason, Groups } from './groups.ts'
-import type { Amounts } from './groups.ts'
+import { addReason, Groups, MAX_GROUPS } from './groups.ts'
 import { STEP } from './types.ts'
 import type { Column, GroupValues, SumsQuery } from './types.ts'
 
@@ -48,9 +47,9 @@ export class Scan {
     this.#endpoints = [...new Set([...known, ...this.#charges.map(({ endpoint }) => endpoint)])]
   }
 
-  /** The sums of the hours from `from` to before `to`, by these columns. */
-  read(from: number, to: number, columns: readonly Column[]): Groups {
-    const groups = new Groups()
+  /** The sums of the hours from `from` to before `to`, by these columns; throws TooManyGroups past `most`. */
+  read(from: number, to: number, columns: readonly Column[], most = MAX_GROUPS): Groups {
+    const groups = new Groups(most)
     for (const endpoint of this.#endpoints) {
       if (this.#expired()) throw new TookTooLong()
       if (columns.includes('reason')) this.#readReasons(endpoint, from, to, columns, groups)
@@ -67,7 +66,7 @@ export class Scan {
 
   #readAmounts(endpoint: string, from: number, to: number, columns: readonly Column[], groups: Groups): void {
     for (const row of this.#rows('usage', AMOUNTS, columns, [endpoint, from, to]))
-      groups.add(valuesOf(row, endpoint, columns), row as unknown as Amounts)
+      groups.add(valuesOf(row, endpoint, columns), row)
     for (const { hour, calls, requests, ...charge } of this.#charges) {
       if (charge.endpoint !== endpoint || hour < from || hour >= to) continue
       const time = hour - (hour % STEP[this.#query.by])
