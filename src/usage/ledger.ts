@@ -61,6 +61,12 @@ export class Ledger implements TotalsReader, ReadLog {
     return this.#cells.touch(owner, method, hourAt(now), window)
   }
 
+  /** The same for a call that was refused. */
+  refusedCell(owner: Owner, method: string, now: number, window: number): Cell {
+    if (this.#cells.size >= FOLD_AT) this.fold()
+    return this.#cells.touchRefused(owner, method, hourAt(now), window)
+  }
+
   touch(cell: Cell): void {
     this.#cells.touchAgain(cell)
   }
