@@ -199,7 +199,7 @@ function makeGateway(
       publicMeter: new PublicMeter(),
       badKeys: new BadKeys(),
     },
-    ...{ subscriptions, subscriptionSlots: new Slots() },
+    ...{ subscriptions, subscriptionSlots: new Slots(), clientSubscriptions: new Slots() },
     management: makeManagement({ accounts, ledger, sums, meter, upstreams, tips }),
     observer: makeObserver(metrics, log),
     now: Date.now,

@@ -37,6 +37,8 @@ export interface Live {
   readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
   /** Subscriptions by who holds them. */
   readonly subscriptionSlots: Slots
+  /** How many clients hold on each network. */
+  readonly clientSubscriptions: Slots
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management

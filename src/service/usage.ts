@@ -17,7 +17,9 @@ const EVERY_ROW: readonly Column[] = ['time', 'endpoint', 'network', 'method']
 const required = { by: oneOf('hour', 'day') }
 const optional = { from: time, to: time, endpointId: text, detail: flag, groupBy, top, cursor }
 
-interface Failed { readonly error: ServiceError }
+interface Failed {
+  readonly error: ServiceError
+}
 type Asked = Extract<ReturnType<typeof readParams<typeof required, typeof optional>>, { values: unknown }>
 
 /**

@@ -21,11 +21,17 @@ ${names.map(name => `    ${name}: { tier: paid }`).join('\n')}
 })
 const access = await createAccess(gateway, 'free', 'alpha')
 
+interface Row {
+  readonly method: string
+  readonly refusals: number
+  readonly refusalsByReason: Readonly<Record<string, number>>
+}
+
 /** Rows of this hour and the one before, with their reasons. */
-async function rows(): Promise<any[]> {
+async function rows(): Promise<Row[]> {
   const now = Math.floor(Date.now() / 1000)
   const query = { by: 'day', from: now - 3_600, to: now + 3_600, detail: true }
-  return (await access.managed('service_usage', [query])).rows as any[]
+  return (await access.managed('service_usage', [query])).rows as Row[]
 }
 
 t.test('refused calls of whatever names make a few rows an hour, and each is counted', async t => {
@@ -37,7 +43,7 @@ t.test('refused calls of whatever names make a few rows an hour, and each is cou
   for (const call of calls) await access.post(call)
   const found = await until('all refusals are counted', async () => {
     const now = await rows()
-    const refusals = now.reduce((sum, row) => sum + Number(row.refusals), 0)
+    const refusals = now.reduce((sum, row) => sum + row.refusals, 0)
     return refusals === calls.length ? now : false
   })
   t.ok(found.length <= 9, `${found.length} rows`)
