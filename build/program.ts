@@ -35,7 +35,11 @@ for (const name of readdirSync(target).filter(name => name !== 'dashboard'))
   rmSync(join(target, name), { recursive: true })
 await build({
   absWorkingDir: root,
-  entryPoints: { main: 'src/main.ts', worker: 'src/reload/worker.ts' },
+  entryPoints: {
+    main: 'src/main.ts',
+    worker: 'src/reload/worker.ts',
+    'usage-worker': 'src/usage/sums/worker.ts',
+  },
   outdir: target,
   // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.
   chunkNames: '[name]-[hash]',

@@ -116,26 +116,39 @@ function registerGauges({ gateway, metrics, sockets, streams, reloader }: AdminP
       return head === null || best === null ? null : Math.max(0, best - head)
     }),
   )
-  const slugs = (): string[] => Object.keys(gateway.snapshot.networks)
-  metrics.gauge('tollgate_ws_connections', 'Open client sockets', ['network'], () =>
-    slugs().map(slug => [[slug], sockets.count(slug)]),
+  const byNetwork = (count: (slug: string) => number) =>
+    function* (): Generator<[string[], number]> {
+      for (const slug of Object.keys(gateway.snapshot.networks)) yield [[slug], count(slug)]
+    }
+  metrics.gauge(
+    'tollgate_ws_connections',
+    'Open client sockets',
+    ['network'],
+    byNetwork(slug => sockets.count(slug)),
   )
-  metrics.gauge('tollgate_http_streams', 'Open event streams', ['network'], () =>
-    slugs().map(slug => [[slug], streams.count(slug)]),
+  metrics.gauge(
+    'tollgate_http_streams',
+    'Open event streams',
+    ['network'],
+    byNetwork(slug => streams.count(slug)),
   )
-  metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], () =>
-    slugs().flatMap(slug => [
-      [[slug, 'client'], sockets.subscriptions(slug)],
-      [[slug, 'upstream'], live.subscriptions.count(slug)],
-    ]),
-  )
+  metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], function* () {
+    const upstream = live.subscriptions.count()
+    for (const slug of Object.keys(gateway.snapshot.networks)) {
+      yield [[slug, 'client'], sockets.subscriptions(slug)]
+      yield [[slug, 'upstream'], upstream.get(slug) ?? 0]
+    }
+  })
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
     [[gateway.snapshot.version], 1],
   ])
   metrics.gauge('tollgate_config_last_reload_successful', 'Whether the last reload was taken', [], () => [
     [[], reloader.state.ok ? 1 : 0],
   ])
-  metrics.gauge('tollgate_config_last_reload_success_timestamp_seconds', 'When it was taken', [], () => [
-    [[], reloader.takenAt],
-  ])
+  metrics.gauge(
+    'tollgate_config_last_reload_success_timestamp_seconds',
+    'When the configuration was last loaded and found valid, changed or not: the start, or a successful reload',
+    [],
+    () => [[[], reloader.succeededAt]],
+  )
 }

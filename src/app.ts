@@ -169,7 +169,7 @@ async function renew(certificate: Certificate, tls: NonNullable<Config['gateway'
 
 function makeGateway(
   snapshot: Snapshot,
-  { accounts, keys, ledger }: Stores,
+  { accounts, keys, ledger, sums }: Stores,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
   closing: Closing,
 ): Gateway {
@@ -197,8 +197,8 @@ function makeGateway(
       publicMeter: new PublicMeter(),
       badKeys: new BadKeys(),
     },
-    ...{ subscriptions, subscriptionSlots: new Slots() },
-    management: makeManagement({ accounts, ledger, meter, upstreams, tips }),
+    ...{ subscriptions, subscriptionSlots: new Slots(), clientSubscriptions: new Slots() },
+    management: makeManagement({ accounts, ledger, sums, meter, upstreams, tips }),
     ...{ observer, now: Date.now, monotonic: () => performance.now() },
   })
   return gateway

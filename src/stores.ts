@@ -7,6 +7,7 @@ import { openUsageDatabase } from './usage/database.ts'
 import { Ledger } from './usage/ledger.ts'
 import type { JournalEvents } from './usage/journal.ts'
 import { lockDataDir } from './usage/lock.ts'
+import { SumThreads } from './usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, in milliseconds. */
 const POLL_ACCOUNTS = 250
@@ -16,6 +17,7 @@ export interface Stores {
   readonly accounts: AccountStore
   readonly keys: KeyCache
   readonly ledger: Ledger
+  readonly sums: SumThreads
 }
 
 /** Opens the stores for their one `serve`; each failure is a sentence for the operator. */
@@ -32,6 +34,8 @@ export async function openStores(
   const ledger = new Ledger(openUsageDatabase(dataDir), events)
   closing.push(() => ledger.close())
   closing.push(() => ledger.settled())
+  const sums = new SumThreads(dataDir, ledger)
+  closing.push(() => sums.close())
   const keys = new KeyCache(accounts)
   const poll = setInterval(() => {
     keys.poll()
@@ -40,5 +44,5 @@ export async function openStores(
     clearInterval(poll)
     keys.close()
   })
-  return { accounts, keys, ledger }
+  return { accounts, keys, ledger, sums }
 }

@@ -15,15 +15,22 @@ export async function manage(
   account: Account,
   { accounts, snapshot }: { readonly accounts: AccountStore; readonly snapshot: Snapshot },
 ): Promise<Managed> {
-  const usage = openUsageReader(snapshot.gateway.dataDir)
+  const reader = openUsageReader(snapshot.gateway.dataDir)
   try {
     const now = (): number => Math.floor(Date.now() / 1000)
     const health = { head: () => null, isHealthy: () => false }
+    const usage = { totals: (id: string) => reader.totals(id), sum: notHere }
     const deps = { snapshot, accounts, usage, health, quota: () => null, now }
     const outcome = await callService(method, params === null ? [] : [params], { account }, deps)
     if (outcome === null) throw new Error(`there is no management method ${method}`)
+    if ('json' in outcome) throw new Error(`${method} is not called from here`)
     return 'result' in outcome ? outcome : { error: outcome.error.message }
   } finally {
-    usage.close()
+    reader.close()
   }
+}
+
+/** `tollgate usage` reads the ledger itself. */
+function notHere(): never {
+  throw new Error('service_usage is not called from here')
 }

@@ -11,8 +11,9 @@ import type { AttemptObservation, NotificationObservation, Observation } from '.
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 
-/** Lines of a scrape after which calls get their turn: a few milliseconds. */
-const LINES_A_TURN = 1_000
+/** Lines of a scrape after which the clock is read, and milliseconds after which calls get their turn. */
+const LINES_A_LOOK = 100
+const SLICE = 5
 
 /** All metrics of this process. */
 export class Metrics {
@@ -46,13 +47,13 @@ export class Metrics {
   ])
   readonly #duration = new Histogram(
     'tollgate_call_duration_seconds',
-    'From arrival to reply',
+    'From the arrival of a call to the end of its reply',
     SECONDS,
     'network',
   )
   readonly #overhead = new Histogram(
     'tollgate_overhead_seconds',
-    'Without upstream time',
+    'The same without the time that upstreams took',
     OVERHEAD_SECONDS,
     'network',
   )
@@ -62,6 +63,9 @@ export class Metrics {
     OVERHEAD_SECONDS,
     null,
   )
+
+  /** A scrape that is being written. */
+  #text: Promise<Buffer> | null = null
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -100,16 +104,30 @@ export class Metrics {
     this.#series.push({ name, help, type: 'gauge', labelNames, read })
   }
 
-  /** Everything in the text format of Prometheus, with turns for the calls in between. */
-  async text(): Promise<string> {
-    let text = ''
+  /** Everything in the text format of Prometheus, as UTF-8. Who asks while it is being written gets the same bytes. */
+  text(): Promise<Buffer> {
+    this.#text ??= this.#write().finally(() => (this.#text = null))
+    return this.#text
+  }
+
+  /** In slices of time, with turns for the calls in between. */
+  async #write(): Promise<Buffer> {
+    const parts: Buffer[] = []
+    let part = ''
     let lines = 0
+    let begin = performance.now()
     for (const line of this.#lines()) {
-      text += line
+      part += line
       lines += 1
-      if (lines % LINES_A_TURN === 0) await turn()
+      if (lines % LINES_A_LOOK !== 0) continue
+      // Here, since what is put together at the end would be written in one piece.
+      parts.push(Buffer.from(part))
+      part = ''
+      if (performance.now() - begin < SLICE) continue
+      await turn()
+      begin = performance.now()
     }
-    return text + (await this.registry.metrics())
+    return Buffer.concat([...parts, Buffer.from(part), Buffer.from(await this.registry.metrics())])
   }
 
   *#lines(): Generator<string> {

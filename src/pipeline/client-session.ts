@@ -30,6 +30,7 @@ interface Subscription {
   /** Method name of its messages, under which they are charged. */
   readonly name: string
   readonly holder: string
+  readonly network: string
   share: Share | null
   /** Messages that wait for the client to be told the id; null afterwards. */
   held: (readonly [result: Raw, last: boolean])[] | null
@@ -72,8 +73,12 @@ export class ClientSession implements Session {
       return refused(refuse('too_many_subscriptions', undefined, { limit: plan.ws.subscriptions }))
     const name = notificationName(network.family, row.rule.match)
     const scale = scaleOf(call.method, call.params)
-    const subscription: Subscription = { id: newId(network.family), name, holder, share: null, held: [] }
+    const { slug } = network
+    const subscription: Subscription = {
+      ...{ id: newId(network.family), name, holder, network: slug, share: null, held: [] },
+    }
     this.#subscriptions.set(subscription.id, subscription)
+    this.#live.clientSubscriptions.take(slug, Infinity)
     const joined = await this.#live.subscriptions.join(network, row, call, {
       message: (result, last, route) => {
         this.#remember(call.method, scale, result, route)
@@ -125,6 +130,7 @@ export class ClientSession implements Session {
     if (!this.#subscriptions.delete(subscription.id)) return
     subscription.share?.leave()
     this.#live.subscriptionSlots.free(subscription.holder)
+    this.#live.clientSubscriptions.free(subscription.network)
   }
 
   #remember(method: string, scale: Scale | null, result: Raw, route: string | null): void {

@@ -1,4 +1,5 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
+import type { Raw } from '../jsonrpc/raw.ts'
 import type { Observer } from '../observe/observation.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Blockhashes } from '../upstream/blockhashes.ts'
@@ -19,13 +20,13 @@ export interface Management {
   has(method: string): boolean
   /** Whether the method works without a key. */
   isPublic(method: string): boolean
-  /** The raw result or error object; null when this caller has no such method. */
+  /** The result, as a value or as JSON text, or the error object; null when this caller has no such method. */
   answer(
     method: string,
     params: unknown,
     payer: Pick<Payer, 'account'> | null,
     snapshot: Snapshot,
-  ): Promise<{ readonly result: unknown } | { readonly error: unknown } | null>
+  ): Promise<{ readonly result: unknown } | { readonly json: Raw } | { readonly error: unknown } | null>
 }
 
 /** The live parts. */
@@ -36,6 +37,8 @@ export interface Live {
   readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
   /** Subscriptions by who holds them. */
   readonly subscriptionSlots: Slots
+  /** How many clients hold on each network. */
+  readonly clientSubscriptions: Slots
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management

@@ -22,9 +22,8 @@ export async function serve(call: Call, caller: Caller, context: Context): Promi
   const { snapshot, live } = context
   const outcome = await live.management.answer(call.method, decodeJson(call.params), caller.payer, snapshot)
   if (outcome === null) return refused(refuse('method_not_found'))
-  return 'result' in outcome
-    ? { kind: 'result', result: rawJson(outcome.result) }
-    : { kind: 'error', error: rawJson(outcome.error) }
+  if ('error' in outcome) return { kind: 'error', error: rawJson(outcome.error) }
+  return { kind: 'result', result: 'json' in outcome ? outcome.json : rawJson(outcome.result) }
 }
 
 function admitService(method: string, { payer, address, plan }: Caller, { live }: Context): Refusal | null {

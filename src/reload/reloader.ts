@@ -50,8 +50,8 @@ export class Reloader {
   #config: Config
   #version: string
   #state: ReloadState
-  /** When a reload was last taken, in Unix seconds. */
-  #takenAt: number
+  /** When a reload last succeeded, in Unix seconds. */
+  #succeededAt: number
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -61,16 +61,17 @@ export class Reloader {
     this.#parts = parts
     this.#config = config
     this.#version = version
-    this.#takenAt = now()
-    this.#state = { ok: true, at: this.#takenAt, problems }
+    this.#succeededAt = now()
+    this.#state = { ok: true, at: this.#succeededAt, problems }
   }
 
   get state(): ReloadState {
     return this.#state
   }
 
-  get takenAt(): number {
-    return this.#takenAt
+  /** When the configuration was last loaded and found valid, changed or not, in Unix seconds. */
+  get succeededAt(): number {
+    return this.#succeededAt
   }
 
   /** Loads the directory again and serves it when it is whole. */
@@ -92,7 +93,7 @@ export class Reloader {
     const renewed = (await this.#parts.renewCertificate(config.gateway)) ? [CERTIFICATE] : []
     for (const change of renewed) this.#parts.log.info(change)
     if (version === this.#version) {
-      this.#state = { ok: true, at: now(), problems }
+      this.#succeed(problems)
       return { ok: true, version, changes: renewed, problems }
     }
     const snapshot = await gently(compileInSteps(config, version))
@@ -101,11 +102,15 @@ export class Reloader {
     await this.#parts.swap(snapshot)
     this.#config = config
     this.#version = version
-    this.#takenAt = now()
-    this.#state = { ok: true, at: this.#takenAt, problems }
+    this.#succeed(problems)
     for (const change of listed(changes)) this.#parts.log.info(change)
     if (waiting.length > 0) this.#parts.log.warn(`gateway.yaml: ${waiting.join(', ')} acts after a restart`)
     return { ok: true, version, changes: [...renewed, ...changes], problems }
+  }
+
+  #succeed(problems: readonly Problem[]): void {
+    this.#succeededAt = now()
+    this.#state = { ok: true, at: this.#succeededAt, problems }
   }
 
   /** A bad edit changes nothing but what is told of it. */

@@ -7,7 +7,7 @@ import { repliesOf } from './replies.ts'
 /** What an admin path answers: a status and a JSON value, or text of some type. */
 export type AdminReply =
   | { readonly status: number; readonly json: unknown }
-  | { readonly status: number; readonly text: string; readonly type: string }
+  | { readonly status: number; readonly text: string | Buffer; readonly type: string }
 
 /** One admin path. */
 export type AdminHandler = (body: unknown) => AdminReply | Promise<AdminReply>

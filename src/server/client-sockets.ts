@@ -17,6 +17,8 @@ export class ClientSockets {
   readonly slots = new Slots()
   readonly #gateway: Gateway
   readonly #sockets = new Set<ClientSocket>()
+  /** By network. */
+  readonly #counts = new Slots()
   readonly #timer: NodeJS.Timeout
   #epoch: string
   #tickAt = 0
@@ -32,20 +34,21 @@ export class ClientSockets {
 
   add(socket: ClientSocket): void {
     this.#sockets.add(socket)
+    this.#counts.take(socket.network, Infinity)
   }
 
   remove(socket: ClientSocket): void {
-    this.#sockets.delete(socket)
+    if (this.#sockets.delete(socket)) this.#counts.free(socket.network)
   }
 
   /** Open sockets of a network. */
   count(network: string): number {
-    return this.#of(network).length
+    return this.#counts.held(network)
   }
 
   /** Subscriptions that the clients of a network hold. */
   subscriptions(network: string): number {
-    return this.#of(network).reduce((sum, socket) => sum + socket.session.size, 0)
+    return this.#gateway.live.clientSubscriptions.held(network)
   }
 
   /** Closes all with 1001, not all in one moment, and resolves when the last one has been told. */
@@ -63,10 +66,6 @@ export class ClientSockets {
   /** Closes what a drain has not seen the end of. */
   cut(): void {
     for (const socket of this.#sockets) socket.close(1001, 'the gateway is going away')
-  }
-
-  #of(network: string): ClientSocket[] {
-    return [...this.#sockets].filter(socket => socket.network === network)
   }
 
   #sweep(now: number): void {

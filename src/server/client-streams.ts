@@ -5,7 +5,7 @@ import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
 import { holderOf } from '../pipeline/holder.ts'
-import type { Slots } from '../usage/slots.ts'
+import { Slots } from '../usage/slots.ts'
 
 /** How often changes of keys, plans and configuration are acted on, in milliseconds. */
 const SWEEP_EVERY = 250
@@ -32,6 +32,8 @@ export class ClientStreams {
   /** Shared with sockets: both are connections that stay. */
   readonly #slots: Slots
   readonly #streams = new Map<ClientStream, unknown>()
+  /** By network. */
+  readonly #counts = new Slots()
   readonly #timer: NodeJS.Timeout
   #epoch: string
   #draining = false
@@ -54,14 +56,18 @@ export class ClientStreams {
     if (!this.#slots.take(holder, limit)) return refuse('too_many_connections', undefined, { limit })
     // What serves it is remembered: a route that was edited is another one under the same name.
     this.#streams.set(stream, this.#gateway.live.upstreams.get(stream.route))
+    const { slug } = stream.caller.network
+    this.#counts.take(slug, Infinity)
     return () => {
-      if (this.#streams.delete(stream)) this.#slots.free(holder)
+      if (!this.#streams.delete(stream)) return
+      this.#slots.free(holder)
+      this.#counts.free(slug)
     }
   }
 
   /** Open streams of a network. */
   count(network: string): number {
-    return [...this.#streams.keys()].filter(({ caller }) => caller.network.slug === network).length
+    return this.#counts.held(network)
   }
 
   /** Ends all, not all in one moment, and resolves when the last one was told. */

@@ -1,10 +1,13 @@
 import { isValidName } from '../accounts/name.ts'
 import { normalizeAddress } from './address.ts'
 import { normalizeOrigin } from './origin.ts'
+import { COLUMNS } from '../usage/sums/types.ts'
+import type { Column } from '../usage/sums/types.ts'
 import type { Check } from './params.ts'
 
 const MAX_LIST = 100
 const MAX_PER_SECOND = 1_000_000
+const MAX_TOP = 1_000
 
 /** Any string: a slug or an id that is looked up. */
 export const text: Check<string> = value =>
@@ -32,6 +35,24 @@ export const perSecond: Check<number | null> = value =>
   (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PER_SECOND)
     ? { value }
     : { wrong: `must be a whole number from 1 to ${MAX_PER_SECOND}, or null` }
+
+/** What rows of usage are summed by; an empty list sums everything up. */
+export const groupBy: Check<readonly Column[]> = value => {
+  const wrong = `must be a list of any of ${COLUMNS.map(column => `"${column}"`).join(', ')}, each once`
+  if (!Array.isArray(value) || new Set(value).size !== value.length) return { wrong }
+  const columns = COLUMNS.filter(column => value.includes(column))
+  return columns.length === value.length ? { value: columns } : { wrong }
+}
+
+/** How many of the largest groups. */
+export const top: Check<number> = value =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_TOP
+    ? { value }
+    : { wrong: `must be a whole number from 1 to ${MAX_TOP}` }
+
+/** What an earlier page ended with; read with its query. */
+export const cursor: Check<string> = value =>
+  typeof value === 'string' ? { value } : { wrong: 'must be the cursor of an earlier reply' }
 
 /** Origins of web pages, or null for any. */
 export const origins = list(normalizeOrigin, 'origins such as "https://app.example.org", without a path')

@@ -37,8 +37,12 @@ export function listEndpoints(
   const read = readParams(params, {}, { keys: flag })
   if ('error' in read) return read
   const { keys = true } = read.values
-  const totals = usage.totals(account.id)
-  const endpoints = accounts.endpoints(account.id).map(endpoint => ({
+  const own = accounts.endpoints(account.id)
+  const totals = usage.totals(
+    account.id,
+    own.map(({ id }) => id),
+  )
+  const endpoints = own.map(endpoint => ({
     ...(keys ? identity(endpoint, snapshot) : identityWithoutKey(endpoint, snapshot)),
     ...consumption(totals.get(endpoint.id), endpoint.createdAt),
     ...settings(endpoint),
@@ -56,7 +60,7 @@ export function getEndpoint(
   if ('error' in read) return read
   const endpoint = accounts.ownEndpoint(account.id, read.values.endpointId)
   if (endpoint === null) return endpointNotFound()
-  const consumed = consumption(usage.totals(account.id).get(endpoint.id), endpoint.createdAt)
+  const consumed = consumption(usage.totals(account.id, [endpoint.id]).get(endpoint.id), endpoint.createdAt)
   return { result: { ...identity(endpoint, snapshot), ...consumed, ...settings(endpoint) } }
 }
 

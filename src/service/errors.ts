@@ -1,6 +1,9 @@
 import { ENDPOINT_LIMIT } from '../accounts/limit.ts'
 import type { ServiceError } from './types.ts'
 
+/** Milliseconds after which a usage query that found no room is worth another try. */
+const RETRY_AFTER = 1_000
+
 interface Failed {
   readonly error: ServiceError
 }
@@ -32,4 +35,18 @@ export function endpointLimitReached(): Failed {
 /** -32004: unknown, deleted or another account's; one and the same answer. */
 export function endpointNotFound(): Failed {
   return { error: { code: -32004, message: 'Endpoint not found', data: { reason: 'endpoint_not_found' } } }
+}
+
+/** -32005: queries of usage run one at a time for an account, and as many as may wait do. */
+export function usageBusy(): Failed {
+  const data = { reason: 'rate_limited', retryAfterMs: RETRY_AFTER }
+  return { error: { code: -32005, message: 'Too many usage queries are running or waiting', data } }
+}
+
+/** -32015: a query of usage took longer than it may. */
+export function usageTooLong(): Failed {
+  const why = 'the query took too long; ask for less time, one endpoint or fewer columns'
+  return {
+    error: { code: -32015, message: `Usage query timed out: ${why}`, data: { reason: 'usage_timeout', why } },
+  }
 }

@@ -1,7 +1,8 @@
 import type { AccountStore } from '../accounts/store.ts'
 import type { Account, Endpoint } from '../accounts/types.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
-import type { QuotaState, UsageReader } from '../usage/types.ts'
+import type { Sums } from '../usage/sums/types.ts'
+import type { QuotaState, TotalsReader } from '../usage/types.ts'
 
 /** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
 export interface AccountCaller {
@@ -33,7 +34,7 @@ export interface ServiceDeps {
     | 'updateEndpoint'
     | 'deleteEndpoint'
   >
-  readonly usage: UsageReader
+  readonly usage: TotalsReader & Sums
   readonly health: Health
   /** The account's quota window now; null when its plan has no quota. */
   quota(account: Account): QuotaState | null
@@ -48,8 +49,9 @@ export interface ServiceError {
   readonly data: Readonly<Record<string, unknown>> & { readonly reason: string }
 }
 
-/** What a management method answers. */
-export type ServiceReply = { readonly result: unknown } | { readonly error: ServiceError }
+/** What a management method answers: a value, or the raw JSON of one that another thread has encoded. */
+export type ServiceReply =
+  { readonly result: unknown } | { readonly json: string } | { readonly error: ServiceError }
 
 /** The answer, or null when the caller has no such method. */
 export type ServiceOutcome = ServiceReply | null

@@ -12,10 +12,22 @@ const NONE: readonly Cell[] = []
 
 /** Endpoints whose cells are kept while they are quiet. */
 const REMEMBERED = 20_000
+/** Methods of an endpoint that have a row of their own in an hour although all their calls were refused. */
+const REFUSED_ONLY = 8
+/** The row of refused calls that have no other. */
+const OTHER = 'other'
+
+/** The cells of one endpoint. */
+interface Endpoint {
+  readonly methods: Map<string, Cell>
+  /** The hour in which a refused call last made a row, and how many it made in that hour. */
+  hour: number
+  refusedOnly: number
+}
 
 /** The cells in use now, by endpoint and method; holds the latest hour of each. */
 export class Cells {
-  readonly #byEndpoint = new Map<string, Map<string, Cell>>()
+  readonly #byEndpoint = new Map<string, Endpoint>()
   #touched: Cell[] = []
   /** Places that the journal held at the start; they are not given again before it is emptied. */
   #taken = 0
@@ -35,6 +47,23 @@ export class Cells {
     const cell = this.#find(owner, method, hour, window)
     this.touchAgain(cell)
     return cell
+  }
+
+  /**
+   * The same for a refused call. It costs its caller nothing, so it makes rows for a few methods only; the others are counted as one until a
+   * call of theirs is charged.
+   */
+  touchRefused(owner: Owner, method: string, hour: number, window: number): Cell {
+    const endpoint = this.#endpoint(owner.endpoint.id)
+    if (method === OTHER || endpoint.methods.get(method)?.hour === hour)
+      return this.touch(owner, method, hour, window)
+    if (endpoint.hour !== hour) {
+      endpoint.hour = hour
+      endpoint.refusedOnly = 0
+    }
+    if (endpoint.refusedOnly >= REFUSED_ONLY) return this.touch(owner, OTHER, hour, window)
+    endpoint.refusedOnly += 1
+    return this.touch(owner, method, hour, window)
   }
 
   /** Marks a cell that is held already. */
@@ -74,16 +103,20 @@ export class Cells {
   }
 
   #find({ account, endpoint }: Owner, method: string, hour: number, window: number): Cell {
-    let methods = this.#byEndpoint.get(endpoint.id)
-    if (methods === undefined) {
-      methods = new Map<string, Cell>()
-      this.#byEndpoint.set(endpoint.id, methods)
-    }
+    const { methods } = this.#endpoint(endpoint.id)
     const cell = methods.get(method)
     if (cell?.hour === hour && cell.window === window) return cell
     const { id, network } = endpoint
     const fresh = emptyCell({ account: account.id, endpoint: id, network, method, hour, window })
     methods.set(method, fresh)
     return fresh
+  }
+  #endpoint(id: string): Endpoint {
+    let endpoint = this.#byEndpoint.get(id)
+    if (endpoint === undefined) {
+      endpoint = { methods: new Map(), hour: 0, refusedOnly: 0 }
+      this.#byEndpoint.set(id, endpoint)
+    }
+    return endpoint
   }
 }

@@ -75,9 +75,9 @@ export class UsageDatabase {
     fdatasync(this.#log, () => undefined)
   }
 
-  /** Moves the write-ahead log into the database file, as far as no reader is in the way. */
-  checkpoint(): void {
-    this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+  /** Moves the write-ahead log into the database file, as far as no reader is in the way. Returns the pages in the log. */
+  checkpoint(): number {
+    return (this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as { log: number }).log
   }
 
   close(): void {

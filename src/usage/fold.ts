@@ -65,12 +65,12 @@ function sumUp(cells: readonly Cell[]): {
   const totals = new Map<string, Total>()
   const windows = new Map<string, Map<number, number>>()
   for (const { endpoint, account, window, calls, requests } of cells) {
-    if (calls === 0 && requests === 0) continue
+    // Also without charges: the totals are where an account's endpoints are found.
     let total = totals.get(endpoint)
     if (total === undefined) totals.set(endpoint, (total = { endpoint, account, calls: 0, requests: 0 }))
     total.calls += calls
     total.requests += requests
-    if (window === 0) continue
+    if (window === 0 || (calls === 0 && requests === 0)) continue
     let starts = windows.get(account)
     if (starts === undefined) windows.set(account, (starts = new Map<number, number>()))
     starts.set(window, (starts.get(window) ?? 0) + requests)

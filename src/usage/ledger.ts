@@ -6,12 +6,13 @@ import { Cells } from './cells.ts'
 import type { Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
 import type { Group } from './group.ts'
-import { withHeldRows, withHeldTotals } from './held.ts'
+import { withHeldTotals } from './held.ts'
 import { Journal } from './journal.ts'
 import type { JournalEvents } from './journal.ts'
-import { readRefusals, readRows, readTotals } from './read.ts'
+import { readTotals } from './read.ts'
 import { rollUp } from './roll-up.ts'
-import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageReader, UsageRow } from './types.ts'
+import type { ReadLog } from './sums/threads.ts'
+import type { Totals, TotalsReader } from './types.ts'
 import { hourAt } from './window.ts'
 import type { Window } from './window.ts'
 
@@ -19,19 +20,23 @@ import type { Window } from './window.ts'
 const FOLD_EVERY = 1000
 /** Folds between two checkpoints: a checkpoint waits for the disk, so the hundredth call should not meet one. */
 const CHECKPOINT_EVERY = 5
+/** Pages of the write-ahead log, of 4 KiB, past which nobody may read until it is written back: 128 MiB. */
+const LONG = 32_768
 /** Fold earlier when this many cells wait, so that one fold stays short. */
 const FOLD_AT = 2000
 /** Looks at a journal that does not come to rest: a disk that takes nothing. */
 const MOST_LOOKS = 10
 
 /** Owns journal.db while the gateway serves. */
-export class Ledger implements UsageReader {
+export class Ledger implements TotalsReader, ReadLog {
   readonly #database: UsageDatabase
   readonly #cells = new Cells()
   readonly #journal: Journal
   readonly #events: JournalEvents
   readonly #timer: NodeJS.Timeout
   #folds = 0
+  /** Pages of the write-ahead log at the last checkpoint. */
+  #pages = 0
 
   constructor(database: UsageDatabase, events: JournalEvents) {
     this.#database = database
@@ -56,6 +61,12 @@ export class Ledger implements UsageReader {
     return this.#cells.touch(owner, method, hourAt(now), window)
   }
 
+  /** The same for a call that was refused. */
+  refusedCell(owner: Owner, method: string, now: number, window: number): Cell {
+    if (this.#cells.size >= FOLD_AT) this.fold()
+    return this.#cells.touchRefused(owner, method, hourAt(now), window)
+  }
+
   touch(cell: Cell): void {
     this.#cells.touchAgain(cell)
   }
@@ -77,7 +88,7 @@ export class Ledger implements UsageReader {
       this.#database.fold(cells)
       this.#cells.clear()
       this.#folds += 1
-      if (this.#folds % CHECKPOINT_EVERY === 0) this.#database.checkpoint()
+      if (this.#folds % CHECKPOINT_EVERY === 0) this.#pages = this.#database.checkpoint()
       else this.#database.sync()
       return true
     } catch (error) {
@@ -86,21 +97,21 @@ export class Ledger implements UsageReader {
     }
   }
 
-  totals(accountId: string): ReadonlyMap<string, Totals> {
+  totals(accountId: string, endpointIds?: readonly string[]): ReadonlyMap<string, Totals> {
     this.#journal.flush()
-    const totals = readTotals(this.#database.database, 'totals', accountId)
+    const totals = readTotals(this.#database.database, 'totals', accountId, endpointIds)
     return withHeldTotals(totals, this.#cells.of(accountId))
   }
 
-  rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[] {
-    this.#journal.flush()
-    const { accountId } = query
-    const held = accountId === undefined ? this.#cells.contents() : this.#cells.of(accountId)
-    return withHeldRows(readRows(this.#database.database, 'usage', query), held, query)
+  /** Whether readers have kept the write-ahead log from starting anew for so long that they have to pause. */
+  isLong(): boolean {
+    return this.#pages > LONG
   }
 
-  refusals(query: UsageQuery): readonly RefusalRow[] {
-    return readRefusals(this.#database.database, query)
+  /** Writes all of the log back: the next commit starts it anew. */
+  shorten(): void {
+    this.#database.checkpoint()
+    this.#pages = 0
   }
 
   /** Requests used in a quota window; `switched` when the account had windows of another kind before. */

@@ -143,7 +143,7 @@ export class Meter {
   /** Counts a call that was refused; it costs nothing. */
   refused(payer: Payer, method: string, reason: string, now: number): void {
     const window = this.#meterOf(payer.account).windowOf(payer.plan, now)?.start ?? 0
-    const cell = this.#ledger.cell(payer, method, now, window)
+    const cell = this.#ledger.refusedCell(payer, method, now, window)
     cell.refusals += 1
     cell.reasons ??= new Map()
     cell.reasons.set(reason, (cell.reasons.get(reason) ?? 0) + 1)

@@ -2,17 +2,20 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { RefusalRow, Totals, UsageDetail, UsageQuery, UsageRow } from './types.ts'
 
-/** Totals of every endpoint that an account ever had, deleted ones included. */
+/** Totals of some endpoints of an account; without `endpointIds` of all that it ever had, however many that are. */
 export function readTotals(
   database: DatabaseSyncInstance,
   from: 'totals' | 'totals_now',
   accountId: string,
+  endpointIds?: readonly string[],
 ): Map<string, Totals> {
+  const only = endpointIds === undefined ? '' : 'AND endpoint IN (SELECT value FROM json_each(?))'
+  const values = endpointIds === undefined ? [accountId] : [accountId, JSON.stringify(endpointIds)]
   const rows = database
     .prepare(
-      `SELECT endpoint, sum(calls) AS calls, sum(requests) AS requests FROM ${from} WHERE account = ? GROUP BY endpoint`,
+      `SELECT endpoint, sum(calls) AS calls, sum(requests) AS requests FROM ${from} WHERE account = ? ${only} GROUP BY endpoint`,
     )
-    .all(accountId)
+    .all(...values)
   return new Map(
     (rows as { endpoint: string; calls: number; requests: number }[]).map(({ endpoint, calls, requests }) => [
       endpoint,
@@ -52,13 +55,8 @@ export function readRefusals(database: DatabaseSyncInstance, query: UsageQuery):
 }
 
 /** The hours that a query asks for: from the first to before the other. */
-export function hoursOf({ from, to }: UsageQuery): readonly [number, number] {
+function hoursOf({ from, to }: UsageQuery): readonly [number, number] {
   return [Math.floor(from / 3600) * 3600, to]
-}
-
-/** The time of the row that an hour is in. */
-export function timeOf(hour: number, { by }: UsageQuery): number {
-  return hour - (hour % SPAN[by])
 }
 
 /** Seconds of a row. */

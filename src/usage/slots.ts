@@ -15,6 +15,11 @@ export class Slots {
     return (this.#held.get(holder) ?? 0) < limit
   }
 
+  /** How many are held now. */
+  held(holder: string): number {
+    return this.#held.get(holder) ?? 0
+  }
+
   /** Gives one back. */
   free(holder: string): void {
     const held = this.#held.get(holder) ?? 0

@@ -51,9 +51,15 @@ export interface UsageQuery {
   readonly by: 'hour' | 'day'
 }
 
-/** Reads of usage; each sees every call admitted before it. */
+/** Reads what endpoints have used since their creation; sees every call admitted before. */
+export interface TotalsReader {
+  /** Of these endpoints of an account, by id; one that was never called is absent. */
+  totals(accountId: string, endpointIds: readonly string[]): ReadonlyMap<string, Totals>
+}
+
+/** Reads of usage from another process; each sees every charge that is on disk. */
 export interface UsageReader {
-  /** By endpoint id; an endpoint that was never called is absent. */
+  /** Of all endpoints that the account ever had, by id. */
   totals(accountId: string): ReadonlyMap<string, Totals>
   rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[]
   /** The refusals of those rows by reason. */

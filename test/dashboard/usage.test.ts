@@ -53,6 +53,16 @@ t.test('series are ranked, the small ones are one, and stacked they add up', t =
   t.end()
 })
 
+t.test('what the gateway has summed up already is among the others, however large', t => {
+  const top = Array.from({ length: COLOURS + 1 }, (_, i) => row({ method: `m${i}`, requests: 10 - i }))
+  const series = seriesOf([...top, row({ requests: 99, other: 5 })], [0], ({ method }) => method)
+  t.strictSame(
+    series.map(({ label, colour, requests }) => `${label}:${colour}:${requests[0]}`),
+    ['m0:0:10', 'm1:1:9', 'm2:2:8', 'm3:3:7', 'm4:4:6', 'm5:5:5', `6 others:${COLOURS}:${99 + 4}`],
+  )
+  t.end()
+})
+
 t.test('a CSV keeps names apart from commas, quotes and formulas', t => {
   const rows = [
     row({ time: 1_741_183_200, endpointId: 'ep_1', calls: 2, requests: 6, errors: 1, refusals: 3 }),

@@ -1,9 +1,16 @@
 import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import t from 'tap'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter, type Admission, type Payer } from '../../src/usage/meter.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
+import { answer } from '../../src/usage/sums/answer.ts'
+import { Scan } from '../../src/usage/sums/scan.ts'
+import { COLUMNS } from '../../src/usage/sums/types.ts'
+import type { SumsQuery } from '../../src/usage/sums/types.ts'
 import type { UsageQuery, UsageReader } from '../../src/usage/types.ts'
 import { Random } from '../support/random.ts'
 
@@ -26,10 +33,9 @@ function payerOf(account: number, endpoint: number): Payer {
   }
 }
 
-/** What a reader says to a query, and of the totals of its account. */
-function told(reader: Pick<UsageReader, 'rows' | 'totals'>, query: UsageQuery): unknown {
-  const totals = [...reader.totals(query.accountId ?? 'acc_0')].sort(([a], [b]) => (a < b ? -1 : 1))
-  return { rows: reader.rows(query).map(row => ({ ...row })), totals }
+/** Totals in a fixed order. */
+function told(reader: { totals: UsageReader['totals'] }, accountId: string): unknown {
+  return [...reader.totals(accountId)].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 t.test(
@@ -42,8 +48,9 @@ t.test(
     const ledger = new Ledger(openUsageDatabase(dir), events)
     const meter = new Meter(ledger)
     const reader = openUsageReader(dir)
+    const thread = new DatabaseSync(join(dir, 'journal.db'), { readOnly: true })
     const flying: Admission[] = []
-    let unfolded = 0
+    let [unfolded, pages] = [0, 0]
     for (let step = 0; step < 400; step += 1) {
       for (let call = 0; call < 5; call += 1) {
         const payer = payerOf(random.below(3), random.below(2))
@@ -53,26 +60,84 @@ t.test(
         flying.push(admission)
       }
       if (random.below(3) === 0) void meter.giveBack(flying.splice(random.below(flying.length), 1)[0]!)
-      if (random.below(4) === 0) meter.refused(payerOf(0, 0), 'refused', 'plan_required', NOW)
+      if (random.below(4) === 0)
+        meter.refused(
+          payerOf(0, 0),
+          random.pick(['a', 'other']),
+          random.pick(['plan_required', 'no_route']),
+          NOW,
+        )
       const fold = random.below(10) === 0
       if (fold) ledger.fold()
-      const accountId = random.pick(['acc_0', 'acc_1', 'acc_2', undefined])
-      const from = NOW / 1000 - random.below(180_000)
-      const query: UsageQuery = {
-        ...(accountId === undefined ? {} : { accountId }),
-        ...(random.below(2) === 0 ? {} : { endpointId: `ep_${random.below(3)}_0` }),
-        ...{ from, to: from + random.below(180_000), by: random.pick(['hour', 'day']) },
-      }
-      unfolded += fold ? 0 : ledger.rows(query).length
+      const accountId = random.pick(['acc_0', 'acc_1', 'acc_2'])
       // The gateway first: it commits what waits before it says anything.
-      const [inside, outside] = [told(ledger, query), told(reader, query)]
-      t.strictSame(inside, outside, `step ${step}`)
+      const inside = told(ledger, accountId)
+      t.strictSame(inside, told(reader, accountId), `step ${step}`)
+      const one = ledger.totals(accountId, [`ep_${accountId.slice(4)}_0`, 'ep_none'])
+      t.ok(one.size <= 2)
+      const query = queryOf(random, accountId)
+      const found = sumsOf(thread, query)
+      t.strictSame(found.rows, expected(reader, query), `step ${step}: ${JSON.stringify(query)}`)
+      pages += found.pages
+      unfolded += fold ? 0 : found.rows.length
     }
     t.ok(unfolded > 1_000, 'rows were compared while the journal held charges')
+    t.ok(pages > 0)
+    thread.close()
     for (const admission of flying.splice(0, 10)) await meter.giveBack(admission)
-    const all: UsageQuery = { from: 0, to: NOW / 1000 + 1, by: 'day' }
-    t.strictSame(told(ledger, all), told(reader, all))
+    t.strictSame(told(ledger, 'acc_0'), told(reader, 'acc_0'))
     reader.close()
     ledger.close()
   },
 )
+
+/** Any question, without the largest groups. */
+function queryOf(random: Random, accountId: string): SumsQuery {
+  const from = NOW / 1000 - random.below(180_000)
+  return {
+    ...{ accountId, endpointId: random.below(2) === 0 ? null : `ep_${random.below(3)}_0` },
+    ...{ from, to: from + random.below(180_000), by: random.pick(['hour', 'day'] as const) },
+    groupBy: COLUMNS.filter(column => random.below(column === 'reason' ? 5 : 2) === 0),
+    ...{ detail: false, top: null, after: null },
+  }
+}
+
+/** The rows, read in two pages that meet somewhere. */
+function sumsOf(
+  database: DatabaseSyncInstance,
+  query: SumsQuery,
+): { readonly rows: any[]; readonly pages: number } {
+  const page = (query: SumsQuery): any[] =>
+    JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as any[]
+  const rows = page(query)
+  const middle = rows[Math.floor(rows.length / 2)]
+  if (middle === undefined) return { rows, pages: 0 }
+  const after = query.groupBy.map(
+    column => middle[column === 'endpoint' ? 'endpointId' : column] as string | number,
+  )
+  const second = page({ ...query, after })
+  return { rows: [...rows.slice(0, Math.floor(rows.length / 2) + 1), ...second], pages: 1 }
+}
+
+/** The same, added up row by row. */
+function expected(reader: UsageReader, query: SumsQuery): any[] {
+  const { accountId, endpointId, from, to, by, groupBy } = query
+  const asked: UsageQuery = { accountId, ...(endpointId === null ? {} : { endpointId }), from, to, by }
+  const isReasons = groupBy.includes('reason')
+  const groups = new Map<string, Record<string, string | number>>()
+  for (const row of (isReasons ? reader.refusals(asked) : reader.rows(asked)) as unknown as Record<
+    string,
+    string | number
+  >[]) {
+    const names = groupBy.map(column => (column === 'endpoint' ? 'endpointId' : column))
+    const values = names.map(name => row[name])
+    const sums = isReasons ? ['refusals'] : ['calls', 'requests', 'errors', 'refusals']
+    const group = groups.get(values.join()) ?? {
+      ...Object.fromEntries(names.map(name => [name, row[name]!])),
+      ...Object.fromEntries(sums.map(name => [name, 0])),
+    }
+    for (const name of sums) group[name] = Number(group[name]) + Number(row[name])
+    groups.set(values.join(), group)
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+}

@@ -7,7 +7,8 @@ import { lockDataDir } from '../../src/usage/lock.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import { detailedRows } from '../../src/usage/detail.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
-import { NOW, admitted, open, payer, plan } from './parts.ts'
+import type { UsageReader } from '../../src/usage/types.ts'
+import { NOW, admitted, open, payer, plan, reading } from './parts.ts'
 
 t.test('a charge is committed, counted at once, and still there after a restart', async t => {
   const dir = t.testdir()
@@ -36,7 +37,7 @@ t.test('what was committed and not folded is recovered from the journal', async 
   )
   copy.close()
   const recovered = open(join(dir, 'copy'))
-  const rows = recovered.ledger.rows({ from: 0, to: NOW, by: 'hour' })
+  const rows = reading(join(dir, 'copy')).rows({ from: 0, to: NOW, by: 'hour' })
   t.match(rows, [{ method: 'eth_call', calls: 1, requests: 3, time: Math.floor(NOW / 3_600_000) * 3600 }])
   t.equal(rows.length, 1)
   recovered.ledger.close()
@@ -73,15 +74,15 @@ t.test('what a killed process has left is not mixed with what comes before it ca
     ['newer', 1, 7],
     ['old', 1, 3],
   ]
-  const chargedBy = ({ rows }: Pick<Ledger, 'rows'>) =>
+  const chargedBy = ({ rows }: Pick<UsageReader, 'rows'>) =>
     rows({ from: 0, to: NOW, by: 'hour' }).map(({ method, calls, requests }) => [method, calls, requests])
-  t.strictSame(chargedBy({ rows: query => ledger.rows(query) }), charged)
+  t.strictSame(chargedBy(reading(at('second'))), charged)
   cpSync(at('second'), at('third'), { recursive: true })
   const reader = openUsageReader(at('third'))
   t.strictSame(chargedBy(reader), charged, 'in another process')
   reader.close()
   const third = open(at('third'))
-  t.strictSame(chargedBy({ rows: query => third.ledger.rows(query) }), charged, 'and behind another kill')
+  t.strictSame(chargedBy(reading(at('third'))), charged, 'and behind another kill')
   third.ledger.close()
   database.fold = fold
   ledger.close()
@@ -134,14 +135,17 @@ t.test('a commit that fails refuses its calls, and nothing is charged or lost', 
 })
 
 t.test('errors, refusals and the days of a row', t => {
-  const { ledger, meter } = open(t.testdir())
+  const dir = t.testdir()
+  const { ledger, meter } = open(dir)
   const call = admitted(meter.admit(payer, 'm', 1, NOW))
   meter.settle(call, { error: true, bytesOut: 10, upstreamMs: 1 })
   meter.refused(payer, 'other', 'plan_required', NOW)
   ledger.fold()
   const day = Math.floor(NOW / 86_400_000) * 86_400
   t.strictSame(
-    ledger.rows({ accountId: 'acc_1', from: 0, to: NOW, by: 'day' }).map(row => ({ ...row })),
+    reading(dir)
+      .rows({ accountId: 'acc_1', from: 0, to: NOW, by: 'day' })
+      .map(row => ({ ...row })),
     [
       {
         time: day,
@@ -171,13 +175,14 @@ t.test('errors, refusals and the days of a row', t => {
       },
     ],
   )
-  t.strictSame(ledger.rows({ accountId: 'acc_2', from: 0, to: NOW, by: 'day' }), [])
+  t.strictSame(reading(dir).rows({ accountId: 'acc_2', from: 0, to: NOW, by: 'day' }), [])
   ledger.close()
   t.end()
 })
 
 t.test('refusals are kept by reason', t => {
-  const { ledger, meter } = open(t.testdir())
+  const dir = t.testdir()
+  const { ledger, meter } = open(dir)
   for (const [method, reason] of [
     ['m', 'rate_limited'],
     ['m', 'rate_limited'],
@@ -190,7 +195,9 @@ t.test('refusals are kept by reason', t => {
   ledger.fold()
   const query = { accountId: 'acc_1', from: 0, to: NOW, by: 'day' } as const
   t.strictSame(
-    ledger.refusals(query).map(({ method, reason, refusals }) => [method, reason, refusals]),
+    reading(dir)
+      .refusals(query)
+      .map(({ method, reason, refusals }) => [method, reason, refusals]),
     [
       ['m', 'plan_required', 1],
       ['m', 'rate_limited', 3],
@@ -198,7 +205,10 @@ t.test('refusals are kept by reason', t => {
     ],
   )
   t.strictSame(
-    detailedRows(ledger, query).map(({ refusals, refusalsByReason }) => ({ refusals, ...refusalsByReason })),
+    detailedRows(reading(dir), query).map(({ refusals, refusalsByReason }) => ({
+      refusals,
+      ...refusalsByReason,
+    })),
     [
       { refusals: 4, plan_required: 1, rate_limited: 3 },
       { refusals: 1, method_not_found: 1 },

@@ -2,6 +2,8 @@ import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import type { Admission, Payer } from '../../src/usage/meter.ts'
+import { openUsageReader } from '../../src/usage/reader.ts'
+import type { UsageReader } from '../../src/usage/types.ts'
 
 /** A plan with a rate and a quota. */
 export const plan = {
@@ -39,4 +41,20 @@ export function open(dir: string): Parts {
 export function admitted(value: ReturnType<Meter['admit']>): Admission {
   if ('reason' in value) throw new Error(value.reason)
   return value
+}
+
+/** Rows and refusals of a directory as another process reads them, whether a ledger is open there or not. */
+export function reading(dir: string): Pick<UsageReader, 'rows' | 'refusals'> {
+  const read = <T>(use: (reader: UsageReader) => T): T => {
+    const reader = openUsageReader(dir)
+    try {
+      return use(reader)
+    } finally {
+      reader.close()
+    }
+  }
+  return {
+    rows: query => read(reader => reader.rows(query)),
+    refusals: query => read(reader => reader.refusals(query)),
+  }
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import type { Payer } from '../../src/usage/meter.ts'
 import { rollUp } from '../../src/usage/roll-up.ts'
-import { NOW, admitted, open, payer, plan } from './parts.ts'
+import { NOW, admitted, open, payer, plan, reading } from './parts.ts'
 
 t.test('hours of over 90 days ago become days, and no sum changes', t => {
   const dir = t.testdir()
@@ -19,8 +19,8 @@ t.test('hours of over 90 days ago become days, and no sum changes', t => {
     }
   const all = { from: 0, to: NOW / 1000 } as const
   const byDay = (): unknown => [
-    ledger.rows({ ...all, by: 'day' }),
-    ledger.refusals({ ...all, by: 'day' }),
+    reading(dir).rows({ ...all, by: 'day' }),
+    reading(dir).refusals({ ...all, by: 'day' }),
     ledger.totals('acc_1').get('ep_1'),
   ]
   const before = byDay()
@@ -30,7 +30,7 @@ t.test('hours of over 90 days ago become days, and no sum changes', t => {
   database.close()
   t.ok(steps > 0)
   t.strictSame(byDay(), before)
-  const hours = ledger
+  const hours = reading(dir)
     .rows({ ...all, by: 'hour' })
     .map(({ time, calls }) => [(today / 1000 - time) / 86_400, calls])
   t.strictSame(hours.slice(0, 2), [

@@ -74,7 +74,7 @@ export interface NetworkStatus extends Routes {
   readonly capabilities: Readonly<Record<string, Routes>>
 }
 
-/** One row of service_usage. */
+/** One row of service_usage. A sum has only those of the first four members that it was grouped by. */
 export interface UsageRow {
   readonly time: number
   readonly endpointId: string
@@ -84,6 +84,8 @@ export interface UsageRow {
   readonly requests: number
   readonly errors: number
   readonly refusals: number
+  /** How many of the smaller groups this row stands for, with `top`. */
+  readonly other?: number
   /** Only when `detail` was asked for. */
   readonly refusalsByReason?: Readonly<Record<string, number>>
 }
@@ -99,7 +101,21 @@ export interface Methods {
   service_updateEndpoint: { takes: Change & { endpointId: string }; gives: unknown }
   service_deleteEndpoint: { takes: { endpointId: string }; gives: unknown }
   service_usage: {
-    takes: { by: 'hour' | 'day'; from?: number; to?: number; endpointId?: string; detail?: true }
-    gives: { readonly from: number; readonly to: number; readonly rows: readonly UsageRow[] }
+    takes: {
+      by: 'hour' | 'day'
+      from?: number
+      to?: number
+      endpointId?: string
+      detail?: true
+      groupBy?: readonly ('time' | 'endpoint' | 'method')[]
+      top?: number
+      cursor?: string
+    }
+    gives: {
+      readonly from: number
+      readonly to: number
+      readonly rows: readonly UsageRow[]
+      readonly cursor?: string
+    }
   }
 }

@@ -1,10 +1,12 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { sentence } from '../api/failure.ts'
 import type { UsageRow } from '../api/types.ts'
 import { endpoints } from '../model/account.ts'
-import { choice, onlyEndpoint, usage } from '../model/usage.ts'
+import { choice, everyRow, onlyEndpoint, usage } from '../model/usage.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { say } from '../parts/toast.tsx'
 import { UsagePlot } from '../parts/usage-plot.tsx'
 import { figure, share } from '../text/figure.ts'
 import { isoTime } from '../text/time.ts'
@@ -26,7 +28,7 @@ export function UsagePage() {
           <>
             <Choices all={all} />
             <Awaited of={usage} what="your usage">
-              {known => (known.rows.length === 0 ? <NoUsage /> : <Plots {...known} />)}
+              {known => (known.byEndpoint.length === 0 ? <NoUsage /> : <Plots {...known} />)}
             </Awaited>
           </>
         )}
@@ -93,13 +95,14 @@ function Choices({ all }: { all: readonly { endpointId: string; name: string }[]
 interface Known extends Pick<Choice, 'by'> {
   readonly from: number
   readonly to: number
-  readonly rows: readonly UsageRow[]
+  readonly byEndpoint: readonly UsageRow[]
+  readonly byMethod: readonly UsageRow[]
 }
 
-function Plots({ from, to, by, rows }: Known) {
+function Plots({ from, to, by, byEndpoint, byMethod }: Known) {
   const names = endpoints.known.value.value
   const steps = useMemo(() => stepsOf(from, to, by), [from, to, by])
-  const { calls, requests, errors } = sumOf(rows)
+  const { calls, requests, errors } = sumOf(byEndpoint)
   return (
     <>
       <p class="facts">
@@ -117,13 +120,13 @@ function Plots({ from, to, by, rows }: Known) {
       <UsagePlot
         title="By endpoint"
         what="Endpoint"
-        {...{ rows, steps, by, names }}
+        {...{ rows: byEndpoint, steps, by, names }}
         labelOf={row => nameOf(row.endpointId)}
       />
       <UsagePlot
         title="By method"
         what="Method"
-        {...{ rows, steps, by, names }}
+        {...{ rows: byMethod, steps, by, names }}
         labelOf={({ method }) => method}
       />
     </>
@@ -140,14 +143,27 @@ function nameOf(endpointId: string): string {
 
 function Csv() {
   const known = usage.known.value.value
-  const save = (): void => {
+  const [busy, setBusy] = useState(false)
+  const save = async (): Promise<void> => {
     if (known === null) return
     const day = (seconds: number): string => isoTime(seconds).slice(0, 10)
     const name = `tollgate-usage-${day(known.from)}-${day(known.to - 1)}.csv`
-    download(name, toCsv(known.rows, nameOf))
+    setBusy(true)
+    try {
+      download(name, toCsv(await everyRow(), nameOf))
+    } catch (error) {
+      say(sentence(error))
+    } finally {
+      setBusy(false)
+    }
   }
   return (
-    <button type="button" class="quiet" disabled={known === null || known.rows.length === 0} onClick={save}>
+    <button
+      type="button"
+      class="quiet"
+      disabled={busy || known === null || known.byEndpoint.length === 0}
+      onClick={() => void save()}
+    >
       Download CSV
     </button>
   )

@@ -21,12 +21,16 @@ export function seriesOf(
   steps: readonly number[],
   labelOf: (row: UsageRow) => string,
 ): readonly Series[] {
-  const groups = [...groupRows(rows, labelOf)].map(([label, rows]) => ({ label, rows, sum: sumOf(rows) }))
+  // What the gateway has summed up already, and how many groups that is.
+  const rest = rows.filter(({ other }) => other !== undefined)
+  const named = rows.filter(({ other }) => other === undefined)
+  const groups = [...groupRows(named, labelOf)].map(([label, rows]) => ({ label, rows, sum: sumOf(rows) }))
   groups.sort((a, b) => b.sum.requests - a.sum.requests)
-  const own = groups.length <= COLOURS + 1 ? groups : groups.slice(0, COLOURS)
-  const others = groups.slice(own.length).flatMap(({ rows }) => rows)
+  const own = rest.length === 0 && groups.length <= COLOURS + 1 ? groups : groups.slice(0, COLOURS)
+  const others = [...groups.slice(own.length).flatMap(({ rows }) => rows), ...rest]
   const shown = own.map(({ label, rows }) => ({ label, rows }))
-  if (others.length > 0) shown.push({ label: `${groups.length - own.length} others`, rows: others })
+  const count = groups.length - own.length + (rest[0]?.other ?? 0)
+  if (others.length > 0) shown.push({ label: `${count} others`, rows: others })
   return shown.map(({ label, rows }, rank) => ({
     ...{ label, colour: Math.min(rank, COLOURS), requests: overTime(rows, steps), sum: sumOf(rows) },
   }))

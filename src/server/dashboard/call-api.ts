@@ -2,12 +2,13 @@
 import type { Gateway } from '../../gateway.ts'
 import { isRefusal } from '../../jsonrpc/is-refusal.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
-import { refuse } from '../../jsonrpc/refusal.ts'
+import { encodeResult, refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
+import type { Management } from '../../pipeline/context.ts'
 import type { Account } from '../../pipeline/owner.ts'
 import type { Door } from './door.ts'
 import { checkSender, readObject } from './json-body.ts'
-import { sendJson, sendRefusal } from './visit.ts'
+import { sendJson, sendRaw, sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
 /** Answers one call of a signed-in owner. */
@@ -22,6 +23,7 @@ export async function answerCall(visit: PageVisit, door: Door, gateway: Gateway)
   const answer = isRefusal(read) ? read : await serve(read.sent, account, gateway)
   const id = isRefusal(read) ? null : idOf(read.sent)
   if (isRefusal(answer)) sendRefusal(visit, answer, [], rawJson(id))
+  else if ('json' in answer) sendRaw(visit, 200, [], encodeResult(rawJson(id), answer.json))
   else sendJson(visit, { jsonrpc: '2.0', id, ...answer })
 }
 
@@ -34,7 +36,7 @@ async function serve(
   { method, params }: Readonly<Record<string, unknown>>,
   account: Account,
   { live, snapshot }: Gateway,
-): Promise<{ readonly result: unknown } | { readonly error: unknown } | Refusal> {
+): Promise<Exclude<Awaited<ReturnType<Management['answer']>>, null> | Refusal> {
   if (typeof method !== 'string') return refuse('invalid_request')
   if (!live.management.has(method)) return refuse('method_not_found')
   const limited = live.meter.admitManagement(account, live.now())

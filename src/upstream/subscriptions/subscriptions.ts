@@ -69,9 +69,11 @@ export class Subscriptions {
     }
   }
 
-  /** Upstream subscriptions of a network now. */
-  count(slug: string): number {
-    return [...this.#entries.values()].filter(({ network }) => network === slug).length
+  /** Upstream subscriptions now, by network. */
+  count(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { network } of this.#entries.values()) counts.set(network, (counts.get(network) ?? 0) + 1)
+    return counts
   }
 
   /** Goes on with another snapshot: closes the sockets of routes that it does not name, or names otherwise. */

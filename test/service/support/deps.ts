@@ -91,8 +91,7 @@ export function deps(
     },
     usage: {
       totals: unexpected('totals'),
-      rows: unexpected('rows'),
-      refusals: unexpected('refusals'),
+      sum: unexpected('sum'),
       ...given.usage,
     },
     health: given.health ?? { head: unexpected('head'), isHealthy: unexpected('isHealthy') },

@@ -1,0 +1,131 @@
+/** Answers queries apart from the thread that serves calls. */
+import { Worker } from 'node:worker_threads'
+import { FairQueue } from './queue.ts'
+import type { Sums, SumsFailure, SumsPage, SumsQuery } from './types.ts'
+import type { WorkerData, WorkerReply } from './worker.ts'
+
+/** Milliseconds that a query may take, and after which a thread that has not ended it is ended itself. */
+const LIMIT = 10_000
+const GRACE = 5_000
+/** Milliseconds that a thread stays for another query. */
+const STAY = 10_000
+/** MiB of a thread's heap. */
+const HEAP = 256
+
+/** What the threads have to do with the write-ahead log, which cannot start anew while somebody reads it. */
+export interface ReadLog {
+  /** Whether it has grown so long that readers have to pause. */
+  isLong(): boolean
+  /** Writes it back; nobody reads. */
+  shorten(): void
+}
+
+/** Starts its threads with the queries that need them, and ends them when there are none for a while. */
+export class SumThreads implements Sums {
+  readonly #data: WorkerData
+  readonly #log: ReadLog
+  readonly #queue: FairQueue<SumsPage | SumsFailure>
+  readonly #idle: Thread[] = []
+  readonly #all = new Set<Thread>()
+  #closed = false
+
+  constructor(dataDir: string, log: ReadLog) {
+    this.#data = { dataDir, limit: LIMIT }
+    this.#log = log
+    this.#queue = new FairQueue(() => this.#mayRead())
+  }
+
+  sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {
+    if (this.#closed) return Promise.resolve('busy')
+    return this.#queue.run(query.accountId, () => this.#ask(query))
+  }
+
+  /** Ends all threads. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#all].map(thread => thread.end()))
+  }
+
+  /** A log that has grown long is written back between two readers; the last of those that run calls again. */
+  #mayRead(): boolean {
+    if (!this.#log.isLong()) return true
+    if (this.#queue.running > 0) return false
+    this.#log.shorten()
+    return true
+  }
+
+  async #ask(query: SumsQuery): Promise<SumsPage | SumsFailure> {
+    const thread = this.#idle.pop() ?? this.#start()
+    const answer = await thread.ask(query)
+    if (thread.isAlive) this.#idle.push(thread)
+    return answer
+  }
+
+  #start(): Thread {
+    const thread = new Thread(this.#data, () => {
+      this.#all.delete(thread)
+      const at = this.#idle.indexOf(thread)
+      if (at !== -1) this.#idle.splice(at, 1)
+    })
+    this.#all.add(thread)
+    return thread
+  }
+}
+
+/** One thread. */
+class Thread {
+  isAlive = true
+  readonly #worker: Worker
+  readonly #ended: () => void
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(workerData: WorkerData, ended: () => void) {
+    const own = import.meta.url
+    const [name, type] = own.endsWith('.ts') ? ['worker', 'ts'] : ['usage-worker', 'js']
+    const resourceLimits = { maxOldGenerationSizeMb: HEAP }
+    this.#worker = new Worker(new URL(`./${name}.${type}`, own), { workerData, resourceLimits })
+    this.#worker.unref()
+    this.#worker.on('error', () => undefined)
+    this.#ended = ended
+    this.#worker.on('exit', () => {
+      this.#leave()
+    })
+  }
+
+  /** Asks for one answer; rejects when the thread ends before it has given one. */
+  ask(query: SumsQuery): Promise<SumsPage | SumsFailure> {
+    const worker = this.#worker
+    this.#after(LIMIT + GRACE)
+    return new Promise((resolve, reject) => {
+      const hear = (reply: WorkerReply): void => {
+        worker.off('error', reject).off('exit', ended)
+        this.#after(STAY)
+        if ('answer' in reply) resolve(reply.answer)
+        else reject(new Error(`a query of usage failed: ${reply.bug}`))
+      }
+      const ended = (): void => {
+        resolve('too_long')
+      }
+      worker.once('message', hear).once('error', reject).once('exit', ended)
+      worker.postMessage(query)
+    })
+  }
+
+  /** Ends it; what it has not answered yet is `too_long`. */
+  async end(): Promise<void> {
+    this.#leave()
+    await this.#worker.terminate()
+  }
+
+  /** Gets no further query from now on. */
+  #leave(): void {
+    this.isAlive = false
+    clearTimeout(this.#timer)
+    this.#ended()
+  }
+
+  #after(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.end(), ms).unref()
+  }
+}
