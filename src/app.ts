@@ -16,6 +16,7 @@ import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { openSubscriptions } from './open-subscriptions.ts'
 import { pauseOptimizing } from './optimizing.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
@@ -35,12 +36,10 @@ import { Filters } from './upstream/filters.ts'
 import { Floors } from './upstream/floors.ts'
 import { Prober } from './upstream/prober.ts'
 import { Tips } from './upstream/tips.ts'
-import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
 import { Meter } from './usage/meter.ts'
 import { PublicMeter } from './usage/public-meter.ts'
-import { Slots } from './usage/slots.ts'
 
 /** What `serve` is told. */
 export interface AppOptions {
@@ -184,7 +183,8 @@ function makeGateway(
     },
   })
   closing.push(() => prober.close())
-  const subscriptions = new Subscriptions(upstreams, snapshot, () => snapshot.gateway.timeouts.connect)
+  const observer = makeObserver(metrics, log)
+  const subscriptions = openSubscriptions(upstreams, snapshot, observer, log)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   const gateway = new Gateway(snapshot, keys, {
@@ -199,9 +199,9 @@ function makeGateway(
       publicMeter: new PublicMeter(),
       badKeys: new BadKeys(),
     },
-    ...{ subscriptions, subscriptionSlots: new Slots() },
+    subscriptions,
     management: makeManagement({ accounts, ledger, meter, upstreams, tips }),
-    observer: makeObserver(metrics, log),
+    observer,
     now: Date.now,
   })
   return gateway

@@ -11,7 +11,6 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import type { BadKeys } from '../usage/bad-keys.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Payer } from './caller.ts'
-import type { Slots } from '../usage/slots.ts'
 import type { PublicMeter } from '../usage/public-meter.ts'
 
 /** The `service_*` methods, as the line sees them. */
@@ -34,8 +33,6 @@ export interface Live {
   readonly publicMeter: PublicMeter
   readonly badKeys: BadKeys
   readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
-  /** Subscriptions by who holds them. */
-  readonly subscriptionSlots: Slots
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management
