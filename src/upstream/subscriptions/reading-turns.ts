@@ -32,9 +32,12 @@ export class ReadingTurns {
   }
 
   #next(): void {
-    this.#begun = null
-    if (this.#waiting.size === 0) return
+    if (this.#waiting.size === 0) {
+      this.#begun = null
+      return
+    }
     const begun = performance.now()
+    this.#begun = begun
     do {
       const [reader] = this.#waiting
       if (reader === undefined) break
@@ -42,7 +45,6 @@ export class ReadingTurns {
       // Behind all others: each gets its frame before one gets its second.
       if (reader.readOne()) this.#waiting.add(reader)
     } while (performance.now() - begun < TURN)
-    this.#begun = begun
     setImmediate(() => {
       this.#next()
     })
