@@ -21,6 +21,8 @@ export interface ClientEnd {
   /** Whether it was sent: nothing is once the socket closes. */
   send(frame: Raw): boolean
   close(code: number, reason: string): void
+  /** Takes no more calls, answers those in flight, and closes. */
+  finish(code: number, reason: string): void
 }
 
 interface Subscription {
@@ -140,10 +142,10 @@ export class ClientSession implements Session {
     }
     const admission = meter.admitUnrated(payer, name, cost, now())
     if (isRefusal(admission)) {
-      // What was admitted before it still goes out.
+      // What was admitted before it still goes out, and calls in flight are answered: they have been charged.
       this.#closed = true
       this.#outbox.after(() => {
-        this.#end.close(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
+        this.#end.finish(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
       })
       return
     }
