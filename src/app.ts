@@ -16,6 +16,7 @@ import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { openSubscriptions } from './open-subscriptions.ts'
 import { pauseOptimizing } from './optimizing.ts'
 import { makePublicListener } from './server/public-listener.ts'
 import type { PublicListener } from './server/public-listener.ts'
@@ -36,7 +37,6 @@ import { Filters } from './upstream/filters.ts'
 import { Floors } from './upstream/floors.ts'
 import { Prober } from './upstream/prober.ts'
 import { Tips } from './upstream/tips.ts'
-import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 import { BadKeys } from './usage/bad-keys.ts'
 import { Meter } from './usage/meter.ts'
@@ -182,7 +182,7 @@ function makeGateway(
   const observer = makeObserver(metrics, log)
   const prober = new Prober(upstreams, tips, snapshot, logRoutes(log, observer))
   closing.push(() => prober.close())
-  const subscriptions = new Subscriptions(upstreams, snapshot, () => snapshot.gateway.timeouts.connect)
+  const subscriptions = openSubscriptions(upstreams, snapshot, observer, log)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   const gateway = new Gateway(snapshot, keys, {
@@ -197,7 +197,7 @@ function makeGateway(
       publicMeter: new PublicMeter(),
       badKeys: new BadKeys(),
     },
-    ...{ subscriptions, subscriptionSlots: new Slots(), clientSubscriptions: new Slots() },
+    ...{ subscriptions, clientSubscriptions: new Slots() },
     management: makeManagement({ accounts, ledger, sums, meter, upstreams, tips }),
     ...{ observer, now: Date.now, monotonic: () => performance.now() },
   })

@@ -26,10 +26,10 @@ export interface Caller {
 
 /** A socket's side of subscribing. */
 export interface Session {
-  /** Begins a subscription on one of the routes; the answer holds the client's own id for it. */
+  /** Begins a subscription; the answer holds the client's own id for it. */
   subscribe(
     row: MethodRow,
-    call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    call: { readonly method: string; readonly params: Raw },
     caller: Caller,
   ): Promise<WholeAnswer>
   /** Whether the first of the params is the id of a subscription of this socket. */

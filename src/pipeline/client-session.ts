@@ -4,7 +4,6 @@ import { elementsOf } from '../jsonrpc/elements.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { rawJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
-import { refuse } from '../jsonrpc/refusal.ts'
 import type { Family, MethodRow } from '../snapshot/types.ts'
 import type { Scale } from '../upstream/scale.ts'
 import type { Share } from '../upstream/subscriptions/subscriptions.ts'
@@ -22,6 +21,8 @@ export interface ClientEnd {
   /** Whether it was sent: nothing is once the socket closes. */
   send(frame: Raw): boolean
   close(code: number, reason: string): void
+  /** Takes no more calls, answers those in flight, and closes. */
+  finish(code: number, reason: string): void
 }
 
 interface Subscription {
@@ -29,11 +30,8 @@ interface Subscription {
   readonly id: Raw
   /** Method name of its messages, under which they are charged. */
   readonly name: string
-  readonly holder: string
   readonly network: string
   share: Share | null
-  /** Messages that wait for the client to be told the id; null afterwards. */
-  held: (readonly [result: Raw, last: boolean])[] | null
 }
 
 let lastSolanaId = 0
@@ -63,31 +61,27 @@ export class ClientSession implements Session {
 
   async subscribe(
     row: MethodRow,
-    call: { readonly method: string; readonly params: Raw; readonly routes: readonly string[] },
+    call: { readonly method: string; readonly params: Raw },
     caller: Caller,
   ): Promise<WholeAnswer> {
     const { network, plan } = caller
-    const holder = holderOf(caller)
-    // Reserved before the first await: racing frames cannot pass the limit.
-    if (!this.#live.subscriptionSlots.take(holder, plan.ws.subscriptions))
-      return refused(refuse('too_many_subscriptions', undefined, { limit: plan.ws.subscriptions }))
     const name = notificationName(network.family, row.rule.match)
     const scale = scaleOf(call.method, call.params)
     const { slug } = network
-    const subscription: Subscription = {
-      ...{ id: newId(network.family), name, holder, network: slug, share: null, held: [] },
-    }
+    const subscription: Subscription = { id: newId(network.family), name, network: slug, share: null }
     this.#subscriptions.set(subscription.id, subscription)
     this.#live.clientSubscriptions.take(slug, Infinity)
-    const joined = await this.#live.subscriptions.join(network, row, call, {
-      message: (result, last, route) => {
+    const listener = {
+      message: (result: Raw, last: boolean, route: string | null): void => {
         this.#remember(call.method, scale, result, route)
         this.#hear(subscription, result, last)
       },
-      lost: why => {
+      lost: (why: string): void => {
         this.#end.close(1012, why)
       },
-    })
+    }
+    const subscriber = { holder: holderOf(caller), limit: plan.ws.subscriptions }
+    const joined = await this.#live.subscriptions.join(network, row, call, listener, subscriber)
     if (!('leave' in joined)) {
       this.#forget(subscription)
       return isRefusal(joined) ? refused(joined) : { kind: 'error', error: joined.error }
@@ -98,7 +92,7 @@ export class ClientSession implements Session {
       kind: 'result',
       result: subscription.id,
       delivered: sent => {
-        if (sent) this.#release(subscription)
+        if (sent) joined.start()
         else this.#forget(subscription)
       },
     }
@@ -129,7 +123,6 @@ export class ClientSession implements Session {
   #forget(subscription: Subscription): void {
     if (!this.#subscriptions.delete(subscription.id)) return
     subscription.share?.leave()
-    this.#live.subscriptionSlots.free(subscription.holder)
     this.#live.clientSubscriptions.free(subscription.network)
   }
 
@@ -140,19 +133,9 @@ export class ClientSession implements Session {
     rememberMessage({ network: caller.network, reader: readerOf(caller), route }, scale, number, this.#live)
   }
 
-  #release(subscription: Subscription): void {
-    const held = subscription.held ?? []
-    subscription.held = null
-    for (const [result, last] of held) this.#hear(subscription, result, last)
-  }
-
   #hear(subscription: Subscription, result: Raw, last: boolean): void {
     const { caller } = this
     if (caller === null || this.#closed || !this.#subscriptions.has(subscription.id)) return
-    if (subscription.held !== null) {
-      subscription.held.push([result, last])
-      return
-    }
     if (last) this.#forget(subscription)
     this.#deliver(encodeNotification(caller.network.family, subscription, result), subscription.name, caller)
   }
@@ -171,10 +154,10 @@ export class ClientSession implements Session {
     }
     const admission = meter.admitUnrated(payer, name, cost, now())
     if (isRefusal(admission)) {
-      // What was admitted before it still goes out.
+      // What was admitted before it still goes out, and calls in flight are answered: they have been charged.
       this.#closed = true
       this.#outbox.after(() => {
-        this.#end.close(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
+        this.#end.finish(admission.reason === 'quota_exhausted' ? 1008 : 1013, admission.reason)
       })
       return
     }

@@ -12,8 +12,8 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import type { BadKeys } from '../usage/bad-keys.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Payer } from './caller.ts'
-import type { Slots } from '../usage/slots.ts'
 import type { PublicMeter } from '../usage/public-meter.ts'
+import type { Slots } from '../usage/slots.ts'
 
 /** The `service_*` methods, as the line sees them. */
 export interface Management {
@@ -35,9 +35,7 @@ export interface Live {
   readonly publicMeter: PublicMeter
   readonly badKeys: BadKeys
   readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
-  /** Subscriptions by who holds them. */
-  readonly subscriptionSlots: Slots
-  /** How many clients hold on each network. */
+  /** How many subscriptions clients hold on each network. */
   readonly clientSubscriptions: Slots
   readonly upstreams: Upstreams
   readonly observer: Observer

@@ -1,5 +1,6 @@
 /** What a subscription's messages show of the chain: heads do not go back behind them either. */
 import { elementsOf } from '../jsonrpc/elements.ts'
+import { nameOf } from '../jsonrpc/names.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Network } from '../snapshot/types.ts'
 import type { Scale } from '../upstream/scale.ts'
@@ -17,7 +18,8 @@ export function scaleOf(method: string, params: Raw): Scale | null {
   if (method === 'slotSubscribe') return 'processed'
   if (method === 'rootSubscribe') return 'finalized'
   if (method !== 'eth_subscribe') return commitmentIn(CONFIG_AT, 'commitment', params)
-  return params.charCodeAt(0) === 91 && elementsOf(params)[0] === '"newHeads"' ? 'head' : null
+  const [kind] = params.charCodeAt(0) === 91 ? elementsOf(params, 1) : []
+  return kind?.charCodeAt(0) === 34 && nameOf(kind) === 'newHeads' ? 'head' : null
 }
 
 /** The number that one message shows; null when it shows none. */

@@ -43,7 +43,8 @@ export class ClientSocket {
   #alive = true
   #pingAt = Date.now() + PING_EVERY
   #closing = false
-  #draining = false
+  /** How it closes once everything that came has been answered; null while it takes frames. */
+  #goodbye: { readonly code: number; readonly reason: string } | null = null
 
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
     const { gateway, outbox, caller } = options
@@ -91,13 +92,18 @@ export class ClientSocket {
 
   /** Takes no more frames, answers those that came, and goes away. */
   drain(): void {
-    this.#draining = true
+    this.finish(1001, 'the gateway is going away')
+  }
+
+  /** Takes no more frames, answers those that came, and closes. */
+  finish(code: number, reason: string): void {
+    this.#goodbye ??= { code, reason }
     this.#goWhenDone()
   }
 
   #goWhenDone(): void {
-    if (this.#draining && this.#inFlight === 0 && this.#waiting.length === 0)
-      this.close(1001, 'the gateway is going away')
+    if (this.#goodbye !== null && this.#inFlight === 0 && this.#waiting.length === 0)
+      this.close(this.#goodbye.code, this.#goodbye.reason)
   }
 
   /** Looks whether the key still opens this socket; it is closed when not. */
@@ -129,7 +135,7 @@ export class ClientSocket {
 
   #receive(data: RawData, isBinary: boolean): void {
     this.#alive = true
-    if (this.#draining) return
+    if (this.#goodbye !== null) return
     if (isBinary) {
       this.close(1003, 'send text')
       return

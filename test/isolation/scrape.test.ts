@@ -43,7 +43,13 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
   }
   const metrics = new Metrics()
   for (let i = 0; i < NETWORKS * ROUTES; i += 1)
-    metrics.attempt({ network: `net-${i % NETWORKS}`, route: `route-${i}`, result: 'ok', ms: 1 })
+    metrics.attempt({
+      network: `net-${i % NETWORKS}`,
+      route: `route-${i}`,
+      method: 'eth_call',
+      result: 'ok',
+      ms: 1,
+    })
   const parts = {
     ...{ gateway, metrics, sockets, streams: { count: () => 0 }, state: { draining: false } },
     reloader: { state: { ok: true }, succeededAt: 5, takenAt: 5 },

@@ -34,9 +34,11 @@ export interface NodeSubscription {
 
 /**
  * What a node does about a subscribe call: take it; refuse it with a raw error object; never answer; take it but send a
- * notification with a raw result before the reply.
+ * notification with a raw result before the reply; take it under a raw id of the test's choice, which on one connection
+ * stands for one subscription however often it is given (as Agave does for equal ones).
  */
-export type SubscribeAnswer = 'accept' | 'silence' | { readonly error: string } | { readonly before: string }
+export type SubscribeAnswer =
+  'accept' | 'silence' | { readonly error: string } | { readonly before: string } | { readonly id: string }
 
 interface Connection {
   readonly socket: WebSocket
@@ -75,6 +77,7 @@ export class ScriptedSocketNode extends ScriptedNode {
   readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   readonly #chain: ScriptedChain | undefined
   #answer: (request: SocketRequest) => SubscribeAnswer | Promise<SubscribeAnswer> = () => 'accept'
+  #beforeEnd: () => unknown = () => undefined
   #stalled = false
 
   constructor(options: SocketNodeOptions) {
@@ -122,6 +125,12 @@ export class ScriptedSocketNode extends ScriptedNode {
   /** Decides what becomes of each subscribe call from now on. */
   onSubscribe(answer: (request: SocketRequest) => SubscribeAnswer | Promise<SubscribeAnswer>): this {
     this.#answer = answer
+    return this
+  }
+
+  /** What is awaited before a subscription is ended that somebody unsubscribes from. */
+  onUnsubscribe(before: () => unknown): this {
+    this.#beforeEnd = before
     return this
   }
 
@@ -197,7 +206,7 @@ export class ScriptedSocketNode extends ScriptedNode {
     this.#changed()
     const { socket } = connection
     if (isSubscribe(method)) await this.#subscribe(connection, request)
-    else if (isUnsubscribe(method)) this.#unsubscribe(connection, request)
+    else if (isUnsubscribe(method)) await this.#unsubscribe(connection, request)
     else await this.#serveCall(socket, text)
   }
 
@@ -212,22 +221,29 @@ export class ScriptedSocketNode extends ScriptedNode {
     const { method, params, id: callId } = request
     const decided = await this.#answer(request)
     if (decided === 'silence') return
-    if (decided !== 'accept' && 'error' in decided) {
+    if (typeof decided === 'object' && 'error' in decided) {
       socket.send(answer(callId, 'error', decided.error))
       return
     }
     // Small numbers that start anew on each connection, so that the ids of different sockets are the same.
     const number = connection.nextId++
-    const id = method === 'eth_subscribe' ? `"${hex(number)}"` : String(number)
+    const given = method === 'eth_subscribe' ? `"${hex(number)}"` : String(number)
+    const id = typeof decided === 'object' && 'id' in decided ? decided.id : given
+    const same = subscriptions.get(id)
+    if (same !== undefined) same.alive = false
     const one: NodeSubscription = { method, params, id, alive: socket.readyState === WebSocket.OPEN }
     this.subscriptions.push(one)
     if (one.alive) subscriptions.set(id, one)
-    if (decided !== 'accept') socket.send(notification(one, decided.before))
+    if (typeof decided === 'object' && 'before' in decided) socket.send(notification(one, decided.before))
     socket.send(answer(callId, 'result', id))
     this.#changed()
   }
 
-  #unsubscribe({ socket, subscriptions }: Connection, { method, id, params }: SocketRequest): void {
+  async #unsubscribe(
+    { socket, subscriptions }: Connection,
+    { method, id, params }: SocketRequest,
+  ): Promise<void> {
+    await this.#beforeEnd()
     const wanted = JSON.stringify(JSON.parse(params)[0])
     const one = subscriptions.get(wanted)
     subscriptions.delete(wanted)

@@ -1,10 +1,13 @@
 /** What an upstream says over its socket: replies to our requests, and notifications. */
 import { nameOf } from '../../jsonrpc/names.ts'
-import { memberOf, membersOf } from '../../jsonrpc/elements.ts'
+import { pickMembers } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { readReply } from '../../jsonrpc/reply.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import { skipSpace, skipValue } from '../../jsonrpc/skip.ts'
+
+/** Levels of nesting in a frame. */
+const MAX_DEPTH = 10_000
 
 /** One message of a subscription, its parts as they were sent. */
 export interface Notification {
@@ -27,18 +30,16 @@ export interface FrameReply {
 /** Reads a text frame; null when it is neither. */
 export function readFrame(raw: Raw): Notification | FrameReply | null {
   const begin = skipSpace(raw, 0)
-  const end = raw.charCodeAt(begin) === 123 ? skipValue(raw, begin, 10_000) : -1
+  const end = raw.charCodeAt(begin) === 123 ? skipValue(raw, begin, MAX_DEPTH) : -1
   if (end < 0) return null
   const object = raw.slice(begin, end)
-  const members = new Map(membersOf(object))
-  const method = members.get('method')
-  const id = members.get('id')
+  const [method, id, params] = pickMembers(object, ['method', 'id', 'params'])
+  // A member that is there twice has no one meaning.
+  if (method === null || id === null || params === null) return null
   if (method === undefined)
     return id === undefined ? null : { kind: 'reply', id: Number(id), reply: readReply(object, Number(id)) }
-  const params = members.get('params')
   if (method.charCodeAt(0) !== 34 || params?.charCodeAt(0) !== 123) return null
-  const subscription = memberOf(params, 'subscription')
-  const result = memberOf(params, 'result')
+  const [subscription, result] = pickMembers(params, ['subscription', 'result'])
   if (subscription == null || result == null) return null
   return { kind: 'notification', method: nameOf(method), subscription, result }
 }

@@ -5,6 +5,9 @@ import type { Ask } from './upstream-socket.ts'
 /** Blocks that a gap may span before the client is told to start again. */
 export const WIDEST_GAP = 128
 
+/** Blocks between what was delivered and what a node says: beyond this, one of the two was never the chain's. */
+export const ABSURD_GAP = 1_000_000
+
 /** The gap cannot be filled: the client has to start again. */
 export class GapTooWide extends Error {}
 
@@ -36,6 +39,13 @@ export async function mustAsk(ask: Ask, method: string, params: Raw): Promise<Ra
   const reply = await ask(method, params)
   if (reply?.kind !== 'result') throw new GapBroken(`${method} gave no result`)
   return reply.result
+}
+
+/** Throws where too many blocks lie between `known` and `latest` to be filled; an absurd number is one that another route may not say. */
+export function checkGap(known: number, latest: number): void {
+  const missed = latest - known
+  if (missed > ABSURD_GAP) throw new GapBroken(`block ${latest} is no plausible head`)
+  if (missed > WIDEST_GAP) throw new GapTooWide(`${missed} blocks were missed`)
 }
 
 /** A block number as JSON-RPC writes it (EIP-1474, "Quantity"). */

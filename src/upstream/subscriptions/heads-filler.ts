@@ -1,8 +1,9 @@
 /** `newHeads`: missed heads are read by number; after a reorg from the fork on, as a node would send them. */
-import { memberOf, membersOf } from '../../jsonrpc/elements.ts'
-import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
+import { membersOf, pickMembers } from '../../jsonrpc/elements.ts'
+import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { GapTooWide, WIDEST_GAP, mustAsk, quantity } from './gap.ts'
+import { blockNumberOf } from './block-number.ts'
+import { GapBroken, GapTooWide, WIDEST_GAP, checkGap, mustAsk, quantity } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Ask } from './upstream-socket.ts'
 
@@ -41,20 +42,27 @@ async function* fillHeads(
   branch: readonly Head[],
   remember: (head: Head) => void,
 ): AsyncGenerator<Raw> {
-  const last = branch.at(-1)
-  if (last === undefined) return
-  const latest = headOf(await mustAsk(ask, 'eth_getBlockByNumber', '["latest",false]'))
-  if (latest === null) return
-  if (latest.number - last.number > WIDEST_GAP)
-    throw new GapTooWide(`${latest.number - last.number} blocks were missed`)
-  let next = (await fork(ask, branch)) + 1
-  for (; next <= latest.number; next += 1) {
-    const block = await mustAsk(ask, 'eth_getBlockByNumber', `[${quantity(next)},false]`)
-    const head = headOf(block)
-    if (head === null) return
+  if (branch.length === 0) return
+  const latest = await mustRead(ask, '["latest",false]')
+  // A head far above the chain's was never one of its blocks, whoever announced it.
+  const believed = branch.filter(({ number }) => number <= latest.head.number + WIDEST_GAP)
+  const last = believed.at(-1)
+  if (last === undefined) throw new GapTooWide('no head that was delivered is known to the chain')
+  checkGap(last.number, latest.head.number)
+  for (let next = (await fork(ask, believed)) + 1; next <= latest.head.number; next += 1) {
+    const { head, block } = await mustRead(ask, `[${quantity(next)},false]`)
+    if (head.number !== next) throw new GapBroken(`block ${head.number} was given for ${next}`)
     remember(head)
     yield asHead(block)
   }
+}
+
+/** A block that has to be there. */
+async function mustRead(ask: Ask, params: Raw): Promise<{ readonly head: Head; readonly block: Raw }> {
+  const block = await mustAsk(ask, 'eth_getBlockByNumber', params)
+  const head = headOf(block)
+  if (head === null) throw new GapBroken('a block without number or hash')
+  return { head, block }
 }
 
 /** Number of the newest delivered block that the new upstream has too, or that it has not come to yet. */
@@ -68,9 +76,9 @@ async function fork(ask: Ask, branch: readonly Head[]): Promise<number> {
 
 function headOf(raw: Raw): Head | null {
   if (raw.charCodeAt(0) !== 123) return null
-  const number = memberOf(raw, 'number')
-  const hash = memberOf(raw, 'hash')
-  return number == null || hash == null ? null : { number: Number(decodeJson(number)), hash }
+  const [numbered, hash] = pickMembers(raw, ['number', 'hash'])
+  const number = blockNumberOf(numbered)
+  return number === null || hash?.charCodeAt(0) !== 34 ? null : { number, hash }
 }
 
 function asHead(block: Raw): Raw {

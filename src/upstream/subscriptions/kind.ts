@@ -1,6 +1,9 @@
-/** Which filler a subscription has. */
+/** What a subscribe call subscribes to: how its gaps are filled, and how much may come of it. */
 import { elementsOf } from '../../jsonrpc/elements.ts'
+import { nameOf } from '../../jsonrpc/names.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { ANY, PER_BLOCK } from './flood.ts'
+import type { Rate } from './flood.ts'
 import { noFiller } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import { headsFiller } from './heads-filler.ts'
@@ -10,13 +13,25 @@ import { signatureFiller } from './signature-filler.ts'
 /** The filler of a subscribe call. */
 export function fillerOf(method: string, params: Raw): GapFiller {
   if (method === 'signatureSubscribe') return signatureFiller(params)
-  if (method !== 'eth_subscribe' || params.charCodeAt(0) !== 91) return noFiller
-  const kind = elementsOf(params)[0]
-  if (kind === '"newHeads"') return headsFiller()
-  return kind === '"logs"' ? logsFiller(params) : noFiller
+  const kind = kindOf(method, params)
+  if (kind === 'newHeads') return headsFiller()
+  return kind === 'logs' ? logsFiller(params) : noFiller
 }
 
-/** The same params without white space between their parts: equal ones share an upstream subscription. */
+/** What an `eth_subscribe` call subscribes to, whatever its spelling; null for what has no kind. */
+export function kindOf(method: string, params: Raw): string | null {
+  if (method !== 'eth_subscribe' || params.charCodeAt(0) !== 91) return null
+  const [kind] = elementsOf(params, 1)
+  return kind?.charCodeAt(0) === 34 ? nameOf(kind) : null
+}
+
+/** The rate above which the messages of a subscription are a flood. */
+export function rateOf(method: string, params: Raw): Rate {
+  const perBlock = method === 'slotSubscribe' || method === 'rootSubscribe'
+  return perBlock || kindOf(method, params) === 'newHeads' ? PER_BLOCK : ANY
+}
+
+/** The same params without white space between their parts. */
 export function compact(params: Raw): Raw {
   return params.replace(/"(?:[^"\\]|\\.)*"|\s+/g, part => (part.startsWith('"') ? part : ''))
 }

@@ -1,13 +1,18 @@
 /** `logs`: missed logs are read by range; logs of blocks that a reorg dropped come again with `removed: true`. */
-import { elementsOf, memberOf, membersOf } from '../../jsonrpc/elements.ts'
-import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
+import { elementsOf, memberOf, membersOf, pickMembers } from '../../jsonrpc/elements.ts'
+import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { GapTooWide, WIDEST_GAP, mustAsk, quantity } from './gap.ts'
+import { blockNumberOf } from './block-number.ts'
+import { ABSURD_GAP, GapBroken, GapTooWide, WIDEST_GAP, checkGap, mustAsk, quantity } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Ask } from './upstream-socket.ts'
 
 /** Blocks before the last known head that are read again: a head may be known before its logs were pushed. */
 const OVERLAP = 16
+/** Blocks whose logs are asked for at a time: what comes in one frame is bounded. */
+const PIECE = 32
+/** Logs that are remembered, and their bytes: a node can send any number for one block. */
+const REMEMBERED = { logs: 20_000, bytes: 8 * 1024 * 1024 }
 
 interface Delivered {
   readonly number: number
@@ -15,6 +20,8 @@ interface Delivered {
   readonly raw: Raw
 }
 
+/** Members of a log that say which one it is. */
+const MEMBERS = ['blockNumber', 'blockHash', 'logIndex', 'removed']
 /** Members of a filter that say which blocks; a subscription has none. */
 const OF_BLOCKS = new Set(['fromBlock', 'toBlock', 'blockHash'])
 
@@ -27,43 +34,67 @@ export function logsFiller(params: Raw): GapFiller {
   let start: number | null = null
   /** Newest block known to have been delivered. */
   let mark = 0
+  let leap = Infinity
+  let bytes = 0
+
+  const forget = (key: string): boolean => {
+    bytes -= delivered.get(key)?.raw.length ?? 0
+    return delivered.delete(key)
+  }
+
+  /** An absurd leap counts once a second log confirms it: until then no older log is forgotten for it. */
+  const advance = (number: number): void => {
+    const newest = Math.max(mark, start ?? 0)
+    if (newest === 0 || number <= newest + ABSURD_GAP || Math.abs(number - leap) <= ABSURD_GAP)
+      mark = Math.max(mark, number)
+    else leap = number
+  }
 
   const take = (raw: Raw): boolean => {
     const log = logOf(raw)
     if (log === null) return true
     const key = `${log.blockHash}:${log.index}`
-    if (log.removed) return delivered.delete(key)
+    if (log.removed) return forget(key)
     if (delivered.has(key)) return false
     delivered.set(key, log)
-    mark = Math.max(mark, log.number)
+    bytes += raw.length
+    advance(log.number)
     for (const [old, { number }] of delivered) {
-      if (number >= mark - WIDEST_GAP) break
-      delivered.delete(old)
+      const fits = delivered.size <= REMEMBERED.logs && bytes <= REMEMBERED.bytes
+      if (fits && number >= mark - WIDEST_GAP) break
+      forget(old)
     }
     return true
   }
 
   async function* fill(ask: Ask, head: number | null): AsyncGenerator<Raw> {
     if (start === null) return
-    const known = Math.max(mark, start, head ?? 0)
-    const latest = Number(decodeJson(await mustAsk(ask, 'eth_blockNumber', '[]')))
-    if (latest - known > WIDEST_GAP) throw new GapTooWide(`${latest - known} blocks were missed`)
-    const dropped = await droppedLogs(ask, [...delivered.values()])
+    const latest = blockNumberOf(await mustAsk(ask, 'eth_blockNumber', '[]'))
+    if (latest === null) throw new GapBroken('eth_blockNumber gave no number')
+    // A block far above the chain's was never one of it, whoever announced it.
+    const believed = [mark, start, head ?? 0].filter(number => number <= latest + WIDEST_GAP)
+    if (believed.length === 0) throw new GapTooWide('no block that was delivered is known to the chain')
+    const known = Math.max(...believed)
+    checkGap(known, latest)
+    mark = known
+    const recent = [...delivered.values()].filter(({ number }) => number <= latest + WIDEST_GAP)
+    const dropped = await droppedLogs(ask, recent)
     for (const { raw } of dropped.toReversed()) {
       take(asRemoved(raw))
       yield asRemoved(raw)
     }
-    const from = Math.max(start + 1, Math.min(known - OVERLAP + 1, ...dropped.map(({ number }) => number)))
-    if (from <= latest)
-      for (const log of elementsOf(await mustAsk(ask, 'eth_getLogs', `[${withRange(filter, from, latest)}]`)))
-        if (take(log)) yield log
+    const oldest = dropped.reduce((least, { number }) => Math.min(least, number), known - OVERLAP + 1)
+    for (let from = Math.max(start + 1, oldest); from <= latest; from += PIECE) {
+      const range = withRange(filter, from, Math.min(from + PIECE - 1, latest))
+      for (const log of logsIn(await mustAsk(ask, 'eth_getLogs', `[${range}]`))) if (take(log)) yield log
+    }
     mark = Math.max(mark, latest)
   }
 
   return {
     async started(ask) {
       const reply = await ask('eth_blockNumber', '[]')
-      if (reply?.kind === 'result') start = Number(decodeJson(reply.result))
+      if (reply?.kind === 'result') start = blockNumberOf(reply.result)
     },
     take,
     isLast: () => false,
@@ -76,9 +107,10 @@ async function droppedLogs(ask: Ask, delivered: readonly Delivered[]): Promise<D
   const dropped = new Set<Raw>()
   for (const { number, blockHash } of delivered.toReversed()) {
     if (dropped.has(blockHash)) continue
+    if (dropped.size > WIDEST_GAP) throw new GapTooWide(`more than ${WIDEST_GAP} blocks were dropped`)
     const block = await mustAsk(ask, 'eth_getBlockByNumber', `[${quantity(number)},false]`)
     // A block that the new upstream has not come to yet is not dropped.
-    if (block === 'null' || memberOf(block, 'hash') === blockHash) break
+    if (block.charCodeAt(0) !== 123 || memberOf(block, 'hash') === blockHash) break
     dropped.add(blockHash)
   }
   return delivered.filter(({ blockHash }) => dropped.has(blockHash))
@@ -86,12 +118,15 @@ async function droppedLogs(ask: Ask, delivered: readonly Delivered[]): Promise<D
 
 function logOf(raw: Raw): (Delivered & { readonly index: Raw; readonly removed: boolean }) | null {
   if (raw.charCodeAt(0) !== 123) return null
-  const number = memberOf(raw, 'blockNumber')
-  const blockHash = memberOf(raw, 'blockHash')
-  const index = memberOf(raw, 'logIndex')
-  if (number == null || blockHash == null || index == null) return null
-  const removed = memberOf(raw, 'removed') === 'true'
-  return { number: Number(decodeJson(number)), blockHash, index, removed, raw }
+  const [numbered, blockHash, index, removed] = pickMembers(raw, MEMBERS)
+  const number = blockNumberOf(numbered)
+  if (number === null || blockHash?.charCodeAt(0) !== 34 || index == null) return null
+  return { number, blockHash, index, removed: removed === 'true', raw }
+}
+
+function logsIn(result: Raw): Raw[] {
+  if (result.charCodeAt(0) !== 91) throw new GapBroken('eth_getLogs gave no array')
+  return elementsOf(result)
 }
 
 function asRemoved(log: Raw): Raw {

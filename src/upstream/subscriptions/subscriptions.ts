@@ -1,79 +1,113 @@
 /** All shared subscriptions: one upstream subscription for equal calls on one network. */
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.ts'
 import type { Upstreams } from '../upstreams.ts'
-import { compact, fillerOf } from './kind.ts'
+import type { ByteBudget } from './backlog.ts'
+import { Entry } from './entry.ts'
+import { fillerOf } from './kind.ts'
+import { Member } from './listener.ts'
+import type { Listener } from './listener.ts'
 import { SharedSubscription } from './shared.ts'
-import type { Listener } from './shared.ts'
+import { sharingKey } from './sharing-key.ts'
+import { SubscriptionSlots } from './slots.ts'
 import { UpstreamSockets } from './upstream-sockets.ts'
-
-/** Milliseconds that an upstream subscription is kept after its last client left. */
-const GRACE = 10_000
+import type { SocketEvents } from './upstream-sockets.ts'
 
 /** A client's part in a shared subscription. */
 export interface Share {
+  /** Lets messages pass: the client has been told its id. */
+  start(): void
   leave(): void
 }
 
-interface Entry {
-  readonly network: string
-  readonly shared: SharedSubscription
-  grace: NodeJS.Timeout | null
+/** Who subscribes, and how many subscriptions they may hold. */
+export interface Subscriber {
+  readonly holder: string
+  readonly limit: number
+}
+
+/** What subscriptions work with. */
+export interface SubscriptionsOptions {
+  readonly upstreams: Upstreams
+  readonly snapshot: Snapshot
+  readonly connectTimeout: () => number
+  readonly events: SocketEvents
+  /** Bytes that everything held in memory shares; null for no bound in common. */
+  readonly budget: ByteBudget | null
+}
+
+interface SubscribeCall {
+  readonly method: string
+  readonly params: Raw
 }
 
 /** Joins clients to shared subscriptions. */
 export class Subscriptions {
   readonly #upstreams: Upstreams
+  readonly #events: SocketEvents
+  readonly #budget: ByteBudget | null
   readonly #sockets: UpstreamSockets
+  readonly #slots = new SubscriptionSlots()
   readonly #entries = new Map<string, Entry>()
+  readonly #counts = new Map<string, number>()
   #snapshot: Snapshot
 
-  constructor(upstreams: Upstreams, snapshot: Snapshot, connectTimeout: () => number) {
+  constructor({ upstreams, snapshot, connectTimeout, events, budget }: SubscriptionsOptions) {
     this.#upstreams = upstreams
     this.#snapshot = snapshot
-    this.#sockets = new UpstreamSockets(connectTimeout)
+    this.#events = events
+    this.#budget = budget
+    this.#sockets = new UpstreamSockets(connectTimeout, events, budget)
   }
 
   /** Joins `listener` to the subscription of this call; a refusal or a node's error leaves nothing behind. */
   async join(
     network: Network,
     row: MethodRow,
-    call: { readonly method: string; readonly params: Raw },
+    call: SubscribeCall,
     listener: Listener,
+    { holder, limit }: Subscriber,
   ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
-    const params = compact(call.params)
-    const key = `${network.slug} ${call.method} ${params}`
-    const entry = this.#entries.get(key) ?? this.#start(key, network, row, { method: call.method, params })
+    const key = `${network.slug} ${sharingKey(network.family, call.method, call.params)}`
+    const kept = this.#entries.get(key)
+    if (kept?.keptBy === holder) kept.reclaim()
+    else {
+      // Taken before the first await: racing calls cannot pass the limit.
+      const room = this.#slots.take(holder, limit)
+      if (room === null) return refuse('too_many_subscriptions', undefined, { limit })
+      await room
+    }
+    const entry = this.#entries.get(key) ?? this.#start(key, network, row, call)
+    entry.revive()
     const { shared } = entry
-    if (entry.grace !== null) clearTimeout(entry.grace)
-    entry.grace = null
-    shared.listeners.add(listener)
+    const member = new Member(listener, this.#budget)
+    shared.listeners.add(member)
     const begun = await shared.begun
     if (begun !== 'begun') {
-      shared.listeners.delete(listener)
+      shared.listeners.delete(member)
+      member.drop()
+      this.#slots.free(holder)
       return begun
     }
+    let left = false
     return {
+      start: () => {
+        member.start()
+      },
       leave: () => {
-        shared.listeners.delete(listener)
-        // One that is over has nothing left to keep.
-        const live = this.#entries.get(key) === entry
-        if (live && shared.listeners.size === 0 && entry.grace === null)
-          entry.grace = setTimeout(() => {
-            shared.stop()
-          }, GRACE)
+        if (!left) this.#leave(entry, member, holder)
+        left = true
       },
     }
   }
 
   /** Upstream subscriptions now, by network. */
   count(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>()
-    for (const { network } of this.#entries.values()) counts.set(network, (counts.get(network) ?? 0) + 1)
-    return counts
+    return this.#counts
   }
 
   /** Goes on with another snapshot: closes the sockets of routes that it does not name, or names otherwise. */
@@ -83,31 +117,38 @@ export class Subscriptions {
   }
 
   close(): void {
-    for (const { shared, grace } of this.#entries.values()) {
-      if (grace !== null) clearTimeout(grace)
-      shared.stop()
-    }
+    for (const entry of this.#entries.values()) void entry.end()
     this.#sockets.close()
   }
 
-  #start(
-    key: string,
-    { slug, family }: Network,
-    row: MethodRow,
-    { method, params }: { readonly method: string; readonly params: Raw },
-  ): Entry {
-    const shared = new SharedSubscription({
-      ...{ method, params, sockets: this.#sockets, filler: fillerOf(method, params) },
-      family,
+  /** A member's slot is free, or, where it was the last one, the slot in which the subscription is kept. */
+  #leave(entry: Entry, member: Member, holder: string): void {
+    const { shared } = entry
+    shared.listeners.delete(member)
+    member.drop()
+    if (shared.listeners.size > 0 || shared.isOver) this.#slots.free(holder)
+    else entry.keep(holder)
+  }
+
+  #start(key: string, { slug, family }: Network, row: MethodRow, { method, params }: SubscribeCall): Entry {
+    const entry = new Entry(slug, this.#slots)
+    this.#entries.set(key, entry)
+    this.#counts.set(slug, (this.#counts.get(slug) ?? 0) + 1)
+    entry.shared = new SharedSubscription({
+      ...{ method, params, family, sockets: this.#sockets, filler: fillerOf(method, params) },
+      budget: this.#budget,
       unsubscribe: row.rule.subscribe ?? '',
       routes: () => this.#carriers(slug, method),
       headOf: routeId => this.#upstreams.get(routeId)?.head ?? null,
       onOver: () => {
-        if (this.#entries.get(key)?.shared === shared) this.#entries.delete(key)
+        this.#entries.delete(key)
+        this.#counts.set(slug, (this.#counts.get(slug) ?? 0) - 1)
+        entry.over()
+      },
+      onBug: error => {
+        this.#events.bug(error, `subscription ${method} on ${slug}`)
       },
     })
-    const entry: Entry = { network: slug, shared, grace: null }
-    this.#entries.set(key, entry)
     return entry
   }
 

@@ -1,6 +1,19 @@
 /** The open sockets to upstreams, one per route. */
 import type { Route } from '../../snapshot/types.ts'
+import type { ByteBudget } from './backlog.ts'
+import { ReadingTurns } from './reading-turns.ts'
 import { UpstreamSocket } from './upstream-socket.ts'
+
+/** Milliseconds for which a route carries no subscriptions after its socket was a flood. */
+const SHUNNED = 60_000
+
+/** What is reported to the operator. */
+export interface SocketEvents {
+  /** Something threw that should not have. */
+  bug(error: unknown, where: string): void
+  /** The node of a route sends what no chain sends; its socket was cut. */
+  flood(route: string, why: string): void
+}
 
 interface Entry {
   readonly definition: string
@@ -10,10 +23,17 @@ interface Entry {
 /** Opens a socket when the first subscription needs it, and closes it with the last one. */
 export class UpstreamSockets {
   readonly #connectTimeout: () => number
+  readonly #events: SocketEvents
+  readonly #budget: ByteBudget | null
+  readonly #turns = new ReadingTurns()
   readonly #entries = new Map<string, Entry>()
+  /** Until when routes are shunned, in milliseconds of the monotonic clock. */
+  readonly #shunned = new Map<string, number>()
 
-  constructor(connectTimeout: () => number) {
+  constructor(connectTimeout: () => number, events: SocketEvents, budget: ByteBudget | null) {
     this.#connectTimeout = connectTimeout
+    this.#events = events
+    this.#budget = budget
   }
 
   /** The socket of a route; rejects when it cannot be opened. */
@@ -21,7 +41,8 @@ export class UpstreamSockets {
     const definition = definitionOf(route)
     const known = this.#entries.get(route.id)
     if (known?.definition === definition) return known.opening
-    const opening = UpstreamSocket.open(route, this.#connectTimeout())
+    if (this.#isShunned(route.id)) return Promise.reject(new Error(`route ${route.id} floods its socket`))
+    const opening = this.#open(route)
     const entry = { definition, opening }
     this.#entries.set(route.id, entry)
     const forget = (): void => {
@@ -51,6 +72,27 @@ export class UpstreamSockets {
 
   close(): void {
     this.retain(() => undefined)
+  }
+
+  #open(route: Route): Promise<UpstreamSocket> {
+    return UpstreamSocket.open(route, this.#connectTimeout(), {
+      turns: this.#turns,
+      budget: this.#budget,
+      onBug: error => {
+        this.#events.bug(error, `socket of route ${route.id}`)
+      },
+      onFlood: why => {
+        this.#shunned.set(route.id, performance.now() + SHUNNED)
+        this.#events.flood(route.id, why)
+      },
+    })
+  }
+
+  #isShunned(id: string): boolean {
+    const until = this.#shunned.get(id) ?? 0
+    if (until > performance.now()) return true
+    this.#shunned.delete(id)
+    return false
   }
 }
 

@@ -1,0 +1,27 @@
+/** Subscriptions as `serve` composes them: what goes wrong with a socket is logged. */
+import type { Logger } from './observe/log.ts'
+import type { Observer } from './observe/observation.ts'
+import type { Snapshot } from './snapshot/types.ts'
+import { Subscriptions } from './upstream/subscriptions/subscriptions.ts'
+import type { Upstreams } from './upstream/upstreams.ts'
+
+/** Opens no socket yet: the first subscription does. */
+export function openSubscriptions(
+  upstreams: Upstreams,
+  snapshot: Snapshot,
+  observer: Pick<Observer, 'bug'>,
+  log: Logger,
+): Subscriptions {
+  return new Subscriptions({
+    ...{ upstreams, snapshot, budget: null },
+    connectTimeout: () => snapshot.gateway.timeouts.connect,
+    events: {
+      bug: (error, where) => {
+        observer.bug(error, where)
+      },
+      flood: (route, why) => {
+        log.error({ route, why }, 'socket of a route closed: it carries no subscriptions for a minute')
+      },
+    },
+  })
+}
