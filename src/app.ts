@@ -211,7 +211,8 @@ async function openListeners(
   closing: Closing,
 ): Promise<{ readonly listen: string; readonly admin: string }> {
   const { listen: listenAt, admin: adminAt, timeouts } = gateway.snapshot.gateway
-  const admin = makeAdminListener(routes, error => {
+  const settings = (): Snapshot['gateway'] => gateway.snapshot.gateway
+  const admin = makeAdminListener(routes, settings, error => {
     gateway.live.observer.bug(error, 'admin')
   })
   const adminBound = await listen(admin, adminAt)

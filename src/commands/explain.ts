@@ -96,6 +96,7 @@ async function askLive(
   try {
     const response = await fetch(`http://${serving.admin}/explain`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
         ...question,
         params: params === null ? null : (JSON.parse(params) as unknown),

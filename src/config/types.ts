@@ -13,6 +13,8 @@ export interface ListenAddress {
 export interface GatewayConfig {
   readonly listen: ListenAddress
   readonly admin: ListenAddress
+  /** Host names, besides loopback ones and its own address, under which the admin listener answers; in lower case. */
+  readonly adminHosts: readonly string[]
   readonly dataDir: string
   /** The host that serves the dashboard; null when the base URL has no host pattern to derive it from. */
   readonly dashboardHost: string | null

@@ -63,6 +63,7 @@ export interface WrittenGateway {
   readonly admin?: string
   readonly dataDir?: string
   readonly dashboardHost?: string
+  readonly adminHosts?: readonly string[]
   readonly trustedProxies?: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly limits?: Partial<Record<keyof GatewayConfig['limits'], string | number>>

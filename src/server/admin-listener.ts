@@ -1,6 +1,8 @@
 /** The admin listener: health, metrics and questions of the operator. Loopback by default; serves no keys. */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { adminRefusal } from './admin-access.ts'
+import type { AdminNames } from './admin-access.ts'
 import { readBody } from './body.ts'
 import { repliesOf } from './replies.ts'
 
@@ -17,18 +19,49 @@ export type AdminRoutes = Readonly<Record<string, AdminHandler>>
 
 const MAX_BODY = 1024 * 1024
 
-/** Makes the server; it is not bound yet. */
-export function makeAdminListener(routes: AdminRoutes, bug: (error: unknown) => void): Server {
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
+/** Open connections; more are closed unanswered. */
+const MAX_CONNECTIONS = 256
+
+/** Bounds of a connection: times in milliseconds, sizes in bytes. */
+const OPTIONS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  // Node looks at the first two only every so often.
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16 * 1024,
+  requireHostHeader: false,
+}
+
+/** Milliseconds without a byte moving: a reply that nobody reads holds its connection no longer. */
+const SILENCE = 120_000
+
+/** Makes the server; it is not bound yet. `names` is asked at each request, since a reload may change what is listed. */
+export function makeAdminListener(
+  routes: AdminRoutes,
+  names: () => AdminNames,
+  bug: (error: unknown) => void,
+): Server {
+  const server = createServer(OPTIONS)
+  server.maxConnections = MAX_CONNECTIONS
+  server.timeout = SILENCE
   const replies = repliesOf(server)
   server.on('request', (request, response) => {
     replies.of(request.socket).begin(response, null)
+    const refusal = adminRefusal(request, names())
+    if (refusal !== null) {
+      // Nothing behind a request that is not read is read either.
+      response.shouldKeepAlive = false
+      send(response, { status: refusal.status, json: { error: refusal.error } })
+      return
+    }
     void answer(request, routes)
       .catch((error: unknown) => {
         bug(error)
         return { status: 500, json: { error: 'internal error' } }
       })
       .then(reply => {
+        if (reply.status === 413) response.shouldKeepAlive = false
         send(response, reply)
       })
   })
