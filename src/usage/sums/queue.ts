@@ -16,7 +16,7 @@ interface Waiting<A> {
 /** Runs what is asked for, or says `busy`: at once when too much waits already, later when it has waited too long. */
 export class FairQueue<A> {
   readonly #running = new Set<string>()
-  /** By account; who was served goes to the end. */
+  /** By account, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting<A>[]>()
   readonly #mayStart: () => boolean
   readonly #patience: number
@@ -41,7 +41,7 @@ export class FairQueue<A> {
       const timer = setTimeout(() => {
         this.#take(account, waiting)
         settle('busy')
-      }, this.#patience)
+      }, this.#patience).unref()
       const waiting = { start, settle, timer }
       own.push(waiting)
       this.#waiting.set(account, own)
