@@ -67,6 +67,9 @@ export function makePublicListener(
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    gate.control(socket)
+  })
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
     response.on('error', heard)
