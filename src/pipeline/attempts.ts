@@ -120,7 +120,7 @@ function isTurnedDown(setback: Setback): boolean {
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
 function mayGoOn(repeatable: boolean, last: Setback): boolean {
-  return last.why !== 'too_large' && (!last.sent || repeatable)
+  return last.why !== 'too_large' && last.why !== 'no_room' && (!last.sent || repeatable)
 }
 
 /** A kept-alive connection that the upstream closed at that moment says nothing about the route: it may be asked again. */

@@ -6,9 +6,13 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ByteBudget } from '../budget/byte-budget.ts'
 
 /** llhttp's HPE_PAUSED, as a callback's result. */
 const PAUSED = 21
+
+/** Bytes that one read brings at most, which wait where the parser stops. */
+const READ = 64 * 1024
 
 /** The parts of Node's parser that are used; stable from Node 12 to 26. */
 interface Parser {
@@ -40,10 +44,13 @@ export class ParserBrake {
   /** Node's own listener for bytes that are not read by the parser directly. */
   readonly #parse: ((bytes: Buffer) => void) | undefined
   #isGated = false
+  readonly #budget: ByteBudget | null
+  #isCounted = false
 
   /** To be made right after Node has taken the connection. */
-  constructor(socket: Socket) {
+  constructor(socket: Socket, budget: ByteBudget | null) {
     this.#socket = socket
+    this.#budget = budget
     this.#parser = this.#socket.parser ?? {}
     this.#parse = socket.listeners('data').at(-1) as ((bytes: Buffer) => void) | undefined
     const { onIncoming } = this.#parser
@@ -60,6 +67,10 @@ export class ParserBrake {
   takes({ code, bytesParsed = 0, rawPacket }: Stop): boolean {
     if (code === 'HPE_PAUSED' && rawPacket !== undefined) {
       this.#stopped = true
+      if (!this.#count()) {
+        this.#socket.destroy()
+        return true
+      }
       this.#gate()
       this.#socket.pause()
       const rest = rawPacket.subarray(bytesParsed)
@@ -74,10 +85,23 @@ export class ParserBrake {
     if (!this.#stopped && !this.#socket.isPaused()) return
     if (this.#stopped) {
       this.#stopped = false
+      this.#giveBack()
       this.#parser.resume?.()
     }
     // A socket that Node holds back until its replies are read goes on by itself.
     if (this.#socket._paused !== true) this.#socket.resume()
+  }
+
+  /** Counts what waits unparsed; false when there is no memory for it. */
+  #count(): boolean {
+    if (this.#isCounted || this.#budget === null) return true
+    this.#isCounted = this.#budget.take(READ)
+    return this.#isCounted
+  }
+
+  #giveBack(): void {
+    if (this.#isCounted) this.#budget?.giveBack(READ)
+    this.#isCounted = false
   }
 
   /** From the first stop on the parser gets its bytes through the socket, which keeps them in order, and only while it may go on. */
@@ -86,6 +110,9 @@ export class ParserBrake {
     this.#isGated = true
     this.#socket.off('data', this.#parse)
     this.#socket.on('data', this.#feed)
+    this.#socket.once('close', () => {
+      this.#giveBack()
+    })
     const handle = this.#socket._handle ?? null
     if (handle === null || handle.reading) return
     // Stopped while the parser read it: the stream believes that a read is under way, and would wait for it.

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ByteBudget } from '../budget/byte-budget.ts'
 import { ParserBrake } from './parser-brake.ts'
 import type { Replies, ReplyLine, WhenOver } from './replies.ts'
 
@@ -62,15 +63,17 @@ export class SocketGate {
   readonly #lines = new WeakMap<Socket, Line>()
   readonly #brakes = new WeakMap<Socket, ParserBrake>()
   readonly #replies: Replies
+  readonly #budget: ByteBudget | null
 
-  constructor(limit: number, replies: Replies) {
+  constructor(limit: number, replies: Replies, budget: ByteBudget | null = null) {
     this.#limit = limit
+    this.#budget = budget
     this.#replies = replies
   }
 
   /** Takes control of a connection's parser; to be called whenever Node has begun to parse on it. */
   control(socket: Socket): void {
-    const brake = new ParserBrake(socket)
+    const brake = new ParserBrake(socket, this.#budget)
     this.#brakes.set(socket, brake)
     const line = this.#lines.get(socket)
     if (line === undefined) return

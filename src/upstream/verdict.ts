@@ -71,8 +71,10 @@ function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolea
       ? refuse('upstream_timeout')
       : how === 'too_large'
         ? refuse('response_too_large')
-        : refuse(how === 'unreachable' ? 'no_route' : 'upstream_error')
-  return { ...setback(how, refusal, how !== 'too_large' && how !== 'aborted'), sent }
+        : how === 'no_room'
+          ? refuse('overloaded')
+          : refuse(how === 'unreachable' ? 'no_route' : 'upstream_error')
+  return { ...setback(how, refusal, how !== 'too_large' && how !== 'no_room' && how !== 'aborted'), sent }
 }
 
 /** The upstream is at a limit of its own. */

@@ -17,7 +17,7 @@ async function serve(limit: number, control: boolean) {
   })
   if (control) server.on('connection', socket => gate.control(socket))
   server.on('clientError', (error, socket) => {
-    if (gate.brakeOf(socket as never)?.takes(error) !== true) socket.destroy()
+    if (gate.brakeOf(socket as never)?.takes(error as object) !== true) socket.destroy()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -35,7 +35,7 @@ const requests = (times: number) => 'POST / HTTP/1.1\r\nHost: a\r\nContent-Lengt
 t.test('one request more than may run is entered, and no further one', async t => {
   const { seen, socket } = await serve(4, true)
   await new Promise(resolve => socket.write(requests(500), resolve))
-  await until('five have entered', async () => seen.entered >= 5)
+  await until('five have entered', () => Promise.resolve(seen.entered >= 5))
   t.strictSame(seen, { entered: 5, started: 4 })
   t.notOk(socket.destroyed)
   socket.destroy()
@@ -44,7 +44,7 @@ t.test('one request more than may run is entered, and no further one', async t =
 t.test('a connection on which too many wait is destroyed where the parser cannot be stopped', async t => {
   const { seen, socket } = await serve(4, false)
   socket.write(requests(4 + 16))
-  await until('all have entered', async () => seen.entered >= 20)
+  await until('all have entered', () => Promise.resolve(seen.entered >= 20))
   t.strictSame(seen, { entered: 20, started: 4 })
   t.notOk(socket.closed)
   socket.write(requests(1))
