@@ -1,5 +1,6 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
 import { answerExplain } from './answer-explain.ts'
+import type { ByteBudget } from './budget/byte-budget.ts'
 import type { Gateway } from './gateway.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { gently } from './reload/gently.ts'
@@ -16,6 +17,7 @@ export interface AdminParts {
   readonly metrics: Metrics
   readonly sockets: ClientSockets
   readonly streams: ClientStreams
+  readonly memory: ByteBudget
   readonly state: { readonly draining: boolean }
   readonly reloader: Reloader
 }
@@ -89,8 +91,12 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
   return { slug: network.slug, head: best, ...(best === null ? {} : { headConfirmed }), routes }
 }
 
-function registerGauges({ gateway, metrics, sockets, streams, reloader }: AdminParts): void {
+function registerGauges({ gateway, metrics, sockets, streams, memory, reloader }: AdminParts): void {
   const { live } = gateway
+  metrics.gauge('tollgate_memory_held_bytes', 'Bytes held for clients', [], () => [[[], memory.held]])
+  metrics.gauge('tollgate_memory_limit_bytes', 'Bytes that may be held (limits.memory)', [], () => [
+    [[], memory.limit],
+  ])
   const routes = function* (
     read: (network: Network, route: LiveRoute) => number | null,
   ): Generator<[string[], number]> {

@@ -75,8 +75,10 @@ export class Gateway {
     try {
       const over = deliver(body, caller, sink, context)
       if (over instanceof Promise) return this.#track(over, caller, sink, context)
+      sink.done()
     } catch (error) {
       this.#cut(error, sink, requestId)
+      sink.done()
     }
   }
 
@@ -96,7 +98,8 @@ export class Gateway {
   }
 
   #contextOf(sink: Sink, requestId: string): Context {
-    return { snapshot: this.#snapshot, live: this.live, requestId, gone: () => sink.gone() }
+    const { holder } = sink
+    return { snapshot: this.#snapshot, live: this.live, requestId, holder, gone: () => sink.gone() }
   }
 
   /** Knows of a message that is not answered at once, until it is. */
@@ -107,10 +110,12 @@ export class Gateway {
     return coming.then(
       () => {
         this.#underWay.remove(message)
+        sink.done()
       },
       (error: unknown) => {
         this.#cut(error, sink, context.requestId)
         this.#underWay.remove(message)
+        sink.done()
       },
     )
   }

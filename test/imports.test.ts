@@ -11,14 +11,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   config: [],
   sqlite: [],
   cache: [],
+  budget: [],
   snapshot: ['config'],
   observe: ['jsonrpc', 'snapshot'],
   accounts: ['jsonrpc', 'snapshot', 'sqlite', 'cache'],
   usage: ['jsonrpc', 'snapshot', 'sqlite', 'cache'],
-  upstream: ['jsonrpc', 'snapshot', 'cache'],
-  pipeline: ['jsonrpc', 'config', 'snapshot', 'accounts', 'usage', 'upstream', 'observe'],
+  upstream: ['jsonrpc', 'snapshot', 'cache', 'budget'],
+  pipeline: ['jsonrpc', 'config', 'snapshot', 'accounts', 'usage', 'upstream', 'observe', 'budget'],
   service: ['snapshot', 'accounts', 'usage'],
-  server: ['jsonrpc', 'config', 'snapshot', 'cache', 'usage', 'pipeline', 'gateway'],
+  server: ['jsonrpc', 'config', 'snapshot', 'cache', 'usage', 'pipeline', 'gateway', 'budget'],
   gateway: ['jsonrpc', 'snapshot', 'usage', 'upstream', 'pipeline'],
 }
 
@@ -26,7 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const everybody = new Set(['app', 'commands', 'reload'])
 
 /** Modules of which the pipeline knows only the types: it gets the live parts handed in. */
-const typesOnly = new Set(['accounts', 'usage', 'upstream', 'observe'])
+const typesOnly = new Set(['accounts', 'usage', 'upstream', 'observe', 'budget'])
 
 interface Import {
   readonly from: string

@@ -31,13 +31,21 @@ function isAboutValue(error: ErrorObject): boolean {
   return !OF_KEYS.has(error.keyword)
 }
 
+/** Keys that were removed, by file and path, and what to write instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  'gateway.yaml limits.bodies':
+    'it was replaced by limits.memory, which bounds everything held for clients (default 512MiB)',
+}
+
 /** The mistake, and the place of the key that was meant, which is then not missing as well. */
 function unknownKey(file: FileName, error: ErrorObject, value: unknown): { mistake: Mistake; meant: string } {
   const name = (error.params as { additionalProperty: string }).additionalProperty
   const known = Object.keys((error.parentSchema as Annotations).properties ?? {})
   const match = nearest(name, known)
-  const hint = match === undefined ? `the keys here are ${listed(known)}` : `did you mean "${match}"?`
   const path = [...pathOfPointer(error.instancePath, value), name]
+  const hint =
+    REMOVED[`${file} ${formatPath(path)}`] ??
+    (match === undefined ? `the keys here are ${listed(known)}` : `did you mean "${match}"?`)
   return {
     mistake: { file, path, at: 'key', message: 'unknown key', hint, spoils: true },
     meant: `${error.instancePath}/${match ?? ''}`,

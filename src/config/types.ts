@@ -30,8 +30,8 @@ export interface GatewayConfig {
     readonly connectionsPerAddress: number
     /** Messages being handled, of all clients. */
     readonly inFlight: number
-    /** Bytes of long request bodies held at a time, of all clients. */
-    readonly bodies: number
+    /** Bytes held at a time for all clients, both ways. */
+    readonly memory: number
     readonly socketCalls: number
     /** Levels of JSON nesting. */
     readonly depth: number

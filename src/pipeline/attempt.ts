@@ -56,7 +56,13 @@ export function attempt(
   const begin = performance.now()
   const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
-  const limits = { timeout, holdBack: mode.stream ? HOLD_BACK : Infinity, maxBytes: mode.maxBytes, signal }
+  const limits = {
+    timeout,
+    holdBack: mode.stream ? HOLD_BACK : Infinity,
+    maxBytes: mode.maxBytes,
+    signal,
+    holder: mode.holder,
+  }
   const conclude = (verdict: Verdict): Round => {
     const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
     const ms = performance.now() - begin

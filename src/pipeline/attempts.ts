@@ -128,7 +128,7 @@ function isTurnedDown({ complaint, said, why }: Setback): boolean {
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
 function mayGoOn(repeat: Bounds['repeat'], setbacks: readonly Setback[]): boolean {
   const { why, sent } = setbacks.at(-1)!
-  if (why === 'too_large') return false
+  if (why === 'too_large' || why === 'no_room') return false
   // A node that failed at the call may have acted on it, and the next one is likely to fail as well.
   if (why === 'internal') return repeat === 'safe' && setbacks.filter(each => each.why === why).length === 1
   return !sent || repeat !== 'never'

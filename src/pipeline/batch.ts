@@ -12,6 +12,7 @@ import { finish } from './finish.ts'
 import type { Passed } from './line.ts'
 import { pass, passRefusal } from './pass.ts'
 import { refuseMessage } from './refuse-message.ts'
+import { ReplyShare } from './reply-share.ts'
 import type { Sink } from './sink.ts'
 import type { Soon } from './soon.ts'
 
@@ -38,12 +39,14 @@ export async function deliverBatch(
     refuseMessage(tooLarge, caller, sink, context, 413)
     return
   }
-  const room = { bytes: context.snapshot.gateway.limits.batchReply }
+  const { batchReply, wsReply } = context.snapshot.gateway.limits
+  const share = new ReplyShare(sink.streams ? batchReply : Math.min(batchReply, wsReply), context.holder)
   const done = await inOrder(items, (item): Soon<Done> => {
     const begin = performance.now()
-    const mode = { stream: false, maxBytes: room.bytes } as const
+    const holder = share.open()
+    const mode = { stream: false, maxBytes: share.left, holder } as const
     const conclude = (passed: Passed): Done => {
-      const { text, fitted } = encodeItem(passed, item, caller, room, context)
+      const { text, fitted } = encodeItem(passed, item, caller, context, bytes => holder.settle(bytes))
       const totalMs = performance.now() - begin
       finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
       return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null }
@@ -53,23 +56,23 @@ export async function deliverBatch(
   reply(done, caller, sink)
 }
 
-/** The text of an item's answer, or of a refusal in its place when the batch's reply has no room for it. */
+/** The text of an item's answer, or of a refusal in its place when the batch's reply does not `fit` it. */
 function encodeItem(
   passed: Passed,
   { id }: Call | BadCall,
   caller: Caller,
-  room: { bytes: number },
   context: Context,
+  fits: (bytes: number) => boolean,
 ): { readonly text: Raw | undefined; readonly fitted: Passed } {
   const column = columnOf(caller.network)
   const { answer } = passed
   if (answer.kind === 'stream') throw new Error('a batch never streams')
-  if (id === undefined) return { text: undefined, fitted: passed }
-  const text = encodeAnswer(answer, id, column, context.requestId)
-  if (text.length <= room.bytes || answer.kind === 'refused') {
-    room.bytes -= text.length
-    return { text, fitted: passed }
+  if (id === undefined) {
+    fits(0)
+    return { text: undefined, fitted: passed }
   }
+  const text = encodeAnswer(answer, id, column, context.requestId)
+  if (fits(text.length) || answer.kind === 'refused') return { text, fitted: passed }
   const large = refused(refuse('response_too_large'))
   return { text: encodeAnswer(large, id, column, context.requestId), fitted: { ...passed, answer: large } }
 }

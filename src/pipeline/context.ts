@@ -1,5 +1,6 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
 import type { Raw } from '../jsonrpc/raw.ts'
+import type { Holder } from '../budget/byte-budget.ts'
 import type { Observer } from '../observe/observation.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Blockhashes } from '../upstream/blockhashes.ts'
@@ -57,6 +58,8 @@ export interface Context {
   readonly live: Live
   /** Told to the client in refusals and in X-Request-Id. */
   readonly requestId: string
+  /** Where what is held for the message is counted. */
+  readonly holder: Holder | null
   /** Aborted when the client leaves; asked for only where that spares a node much work. */
   readonly gone: () => AbortSignal | null
 }

@@ -33,8 +33,8 @@ function deliverSingle(item: Call | BadCall, caller: Caller, sink: Sink, context
   const begin = performance.now()
   const { limits } = context.snapshot.gateway
   const mode = sink.streams
-    ? ({ stream: true, maxBytes: limits.response } as const)
-    : ({ stream: false, maxBytes: limits.wsReply } as const)
+    ? ({ stream: true, maxBytes: limits.response, holder: context.holder } as const)
+    : ({ stream: false, maxBytes: limits.wsReply, holder: context.holder } as const)
   return pass(item, caller, mode, context, passed => {
     const { answer } = passed
     if (answer.kind === 'stream')

@@ -1,4 +1,5 @@
 /** A call on its way upstream. */
+import type { Holder } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { MethodRow, Network } from '../snapshot/types.ts'
 import type { Need } from '../upstream/pick.ts'
@@ -20,4 +21,6 @@ export interface Request {
 export interface ReplyMode {
   readonly stream: boolean
   readonly maxBytes: number | null
+  /** Where the bytes of a reply are counted while they are held. */
+  readonly holder: Holder | null
 }

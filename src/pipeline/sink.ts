@@ -1,4 +1,5 @@
 /** Where a message's reply goes: an HTTP reply, or frames of a socket. */
+import type { Holder } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 
@@ -6,6 +7,8 @@ import type { Refusal } from '../jsonrpc/refusal.ts'
 export interface Sink {
   /** Whether a reply may be written piece by piece. */
   readonly streams: boolean
+  /** Where the bytes held for the message are counted; null where nothing is held. */
+  readonly holder: Holder | null
   /** Aborted when the client leaves; null where the transport cannot say. */
   gone(): AbortSignal | null
   /** Sends a whole reply. `refusal` is set when that is all it holds. */
@@ -17,6 +20,8 @@ export interface Sink {
   /** Writes a piece; resolves when more may be written, to false when the client is gone. */
   write(piece: Buffer): Promise<boolean>
   end(): void
+  /** The message has been handled: what it holds may be given back once its reply has been sent. */
+  done(): void
   /** Ends the connection so that the client cannot take the reply for a whole one. */
   cut(): void
 }

@@ -1,14 +1,10 @@
 /** Reads request bodies within a bound. */
 import type { IncomingMessage } from 'node:http'
+import type { Holder } from '../budget/byte-budget.ts'
 import { invite } from './invite.ts'
 
 /** Why there is no body. */
 export type NoBody = 'too_large' | 'no_room' | 'gone'
-
-/** Where the bytes of a body are counted; says whether there is room for more. */
-export interface Holder {
-  grow(bytes: number): boolean
-}
 
 /** The whole body, or why there is none, within a bound in bytes. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | NoBody> {
@@ -44,7 +40,7 @@ export function collectBody(
   request.on('data', (chunk: Buffer) => {
     if (over) return
     size += chunk.length
-    if (size > limit || holder?.grow(chunk.length) === false) {
+    if (size > limit || (holder?.take(chunk.length) ?? null) !== null) {
       request.pause()
       end(size > limit ? 'too_large' : 'no_room')
     } else if (first === null) first = chunk

@@ -13,6 +13,8 @@ interface ParseError extends Error {
   readonly code?: string
   /** The parser's own words: of a fixed list, nothing of the client's. */
   readonly reason?: string
+  readonly bytesParsed?: number
+  readonly rawPacket?: Buffer
 }
 
 /** What to do about a broken request: `refuseBody` answers one whose head has been entered already. */
@@ -27,6 +29,7 @@ export function answerClientErrors(server: Server, { gateway, gate, refuseBody }
   const told = new WeakSet<object>()
   const turns = new InTurns()
   server.on('clientError', (error: ParseError, socket) => {
+    if (socket instanceof Socket && gate.brakeOf(socket)?.takes(error) === true) return
     const fault = faultOf(error)
     if (fault === null || !socket.writable || !(socket instanceof Socket)) {
       socket.destroy()

@@ -1,24 +1,35 @@
 /** One client's WebSocket: its frames walk the same line as HTTP bodies. */
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
+import { FREE, Hold } from '../budget/byte-budget.ts'
+import type { ByteBudget } from '../budget/byte-budget.ts'
 import type { Gateway } from '../gateway.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
+import { encodeRefusal, refuse } from '../jsonrpc/refusal.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
+import { columnOf } from '../pipeline/caller.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
 import { holdForTurn } from './leaving.ts'
 import { nextRequestId } from './request-id.ts'
-import { SlowReader } from './slow-reader.ts'
+import { SendQueue } from './send-queue.ts'
 import { SocketSink } from './socket-sink.ts'
 
 /** Messages of one socket that are being handled at a time; above that it is not read. */
 const IN_FLIGHT = 100
+/** Frames that wait behind them: what one read has brought is handed on to its end, and a read holds about 1 500 of the shortest calls. */
+const MAX_WAITING = 4_096
+/** Bytes that a waiting frame costs besides its own. */
+const PER_FRAME = 256
 /** Milliseconds between pings; one that is not answered by the next ends the connection. */
 const PING_EVERY = 30_000
 /** Milliseconds that a client gets to answer a close. */
 const CLOSE_PATIENCE = 2_000
+
+/** Why a client that does not read is disconnected. */
+const SLOW = 'slow consumer'
 
 /** What a socket is made of. */
 export interface ClientSocketOptions {
@@ -26,7 +37,14 @@ export interface ClientSocketOptions {
   readonly outbox: Outbox
   readonly visitor: Omit<Visitor, 'session'>
   readonly caller: Caller
+  readonly memory: ByteBudget
   readonly onClose: () => void
+}
+
+/** One message, and what it holds. */
+interface Frame {
+  readonly body: Buffer
+  readonly hold: Hold
 }
 
 /** Opens with the upgrade, closes with the connection. */
@@ -36,8 +54,11 @@ export class ClientSocket {
   readonly #socket: WebSocket
   readonly #connection: Socket
   readonly #options: ClientSocketOptions
-  readonly #slow: SlowReader
-  readonly #waiting: Buffer[] = []
+  readonly #queue: SendQueue
+  readonly #waiting: Frame[] = []
+  /** Of a message that has not come to its end. */
+  #arriving: Hold
+  #arrived = 0
   readonly #gone = new AbortController()
   #inFlight = 0
   #alive = true
@@ -47,11 +68,12 @@ export class ClientSocket {
   #goodbye: { readonly code: number; readonly reason: string } | null = null
 
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
-    const { gateway, outbox, caller } = options
+    const { gateway, outbox, caller, memory } = options
     this.#socket = socket
     this.#connection = connection
     this.#options = options
-    this.#slow = new SlowReader(connection)
+    this.#queue = new SendQueue(connection, memory)
+    this.#arriving = new Hold(memory)
     this.network = caller.network.slug
     this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)
     this.session.caller = { ...caller, session: this.session }
@@ -59,10 +81,20 @@ export class ClientSocket {
       this.#receive(data, isBinary)
     })
     socket.on('pong', () => (this.#alive = true))
+    connection.on('data', (bytes: Buffer) => {
+      this.#arrive(bytes.length)
+    })
+    connection.on('drain', () => {
+      this.#queue.count()
+      this.#next()
+    })
     // ws closes with the right code by itself; an error only has to be heard.
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.#gone.abort()
+      this.#queue.close()
+      this.#arriving.release()
+      for (const { hold } of this.#waiting.splice(0)) hold.release()
       this.session.close()
       options.onClose()
     })
@@ -75,8 +107,13 @@ export class ClientSocket {
 
   send(frame: Raw): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false
+    if (this.#queue.isOver()) {
+      this.close(1013, SLOW)
+      return false
+    }
     holdForTurn(this.#connection)
     this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
+    this.#queue.count()
     return true
   }
 
@@ -122,7 +159,8 @@ export class ClientSocket {
 
   /** Once a second: pings, and ends connections that are dead or stuck. */
   tick(now: number): void {
-    if (this.#slow.isStuck(now)) this.close(1013, 'the client does not read')
+    this.#queue.count()
+    if (this.#queue.isStuck()) this.close(1013, SLOW)
     if (now < this.#pingAt) return
     this.#pingAt = now + PING_EVERY
     if (!this.#alive) {
@@ -133,35 +171,70 @@ export class ClientSocket {
     this.#socket.ping()
   }
 
+  /** Counts the bytes of a message that is on its way: a client may send one in pieces, and never end it. */
+  #arrive(bytes: number): void {
+    this.#arrived += bytes
+    if (this.#arrived <= FREE || this.#arriving.take(bytes) === null) return
+    // Nothing can be answered to half a message.
+    this.close(1013, 'overloaded')
+    this.#socket.terminate()
+  }
+
   #receive(data: RawData, isBinary: boolean): void {
     this.#alive = true
+    this.#arrived = 0
+    if (this.#arriving.isCounted) {
+      this.#arriving.release()
+      this.#arriving = new Hold(this.#options.memory)
+    }
     if (this.#goodbye !== null) return
     if (isBinary) {
       this.close(1003, 'send text')
       return
     }
     // With the default binaryType a message is one Buffer.
-    this.#waiting.push(data as Buffer)
+    const body = data as Buffer
+    const hold = new Hold(this.#options.memory)
+    const waits = this.#waiting.length > 0 || !this.#mayStart()
+    if (hold.take(body.length + (waits ? FREE + PER_FRAME : 0)) !== null) {
+      this.#refuse()
+      return
+    }
+    this.#waiting.push({ body, hold })
+    if (this.#waiting.length > MAX_WAITING) this.close(1008, 'too many messages')
     this.#next()
+  }
+
+  /** Answers a message that there is no memory to hold. */
+  #refuse(): void {
+    const { network } = this.#options.caller
+    const { observer } = this.#options.gateway.live
+    observer.refused('overloaded')
+    this.send(encodeRefusal(refuse('overloaded'), 'null', columnOf(network), nextRequestId()))
+  }
+
+  #mayStart(): boolean {
+    return this.#inFlight < IN_FLIGHT && !this.#queue.isLong
   }
 
   /** Starts what may start. ws goes on telling of frames that it has read already, so they wait here. */
   #next(): void {
-    while (this.#inFlight < IN_FLIGHT) {
-      const body = this.#waiting.shift()
-      if (body === undefined) break
+    while (this.#mayStart()) {
+      const frame = this.#waiting.shift()
+      if (frame === undefined) break
       this.#inFlight += 1
-      void this.#handle(body).finally(() => {
+      void this.#handle(frame).finally(() => {
+        frame.hold.release()
         this.#inFlight -= 1
         this.#next()
         this.#goWhenDone()
       })
     }
-    if (this.#waiting.length > 0) this.#socket.pause()
+    if (this.#waiting.length > 0 || this.#queue.isLong) this.#socket.pause()
     else if (this.#socket.isPaused) this.#socket.resume()
   }
 
-  async #handle(body: Buffer): Promise<void> {
+  async #handle({ body, hold }: Frame): Promise<void> {
     if (this.#closing || !this.recheck()) return
     const { caller } = this.session
     if (caller === null) return
@@ -173,6 +246,7 @@ export class ClientSocket {
         this.close(1011, 'internal error')
       },
       this.#gone.signal,
+      hold,
     )
     await this.#options.gateway.handle(body, caller, sink, nextRequestId())
   }

@@ -1,10 +1,12 @@
 /** An HTTP reply as the pipeline writes it. */
 import type { ServerResponse } from 'node:http'
+import type { Hold } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Sink } from '../pipeline/sink.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
+import { whenSent } from './unsent.ts'
 
 /** Milliseconds that a client may leave a streamed reply unread. */
 const STALL = 30_000
@@ -12,12 +14,14 @@ const STALL = 30_000
 /** Writes to one response. `head` is asked when the reply begins, so that it tells the rate after the call. */
 export class HttpSink implements Sink {
   readonly streams = true
+  readonly holder: Hold | null
   readonly #response: ServerResponse
   readonly #head: () => ReplyHead
 
-  constructor(response: ServerResponse, head: () => ReplyHead) {
+  constructor(response: ServerResponse, head: () => ReplyHead, hold: Hold | null = null) {
     this.#response = response
     this.#head = head
+    this.holder = hold
   }
 
   gone(): AbortSignal {
@@ -67,6 +71,16 @@ export class HttpSink implements Sink {
 
   end(): void {
     this.#response.end()
+  }
+
+  done(): void {
+    const { holder: hold } = this
+    if (hold === null) return
+    if (hold.isCounted)
+      whenSent(this.#response, () => {
+        hold.release()
+      })
+    else hold.release()
   }
 
   cut(): void {

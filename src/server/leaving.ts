@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Raw } from '../jsonrpc/raw.ts'
+import { countUnsent } from './unsent.ts'
 
 /** A whole HTTP reply. */
 export interface Leaving {
@@ -47,6 +48,7 @@ export function leave(): void {
     try {
       response.writeHead(status, headers)
       response.end(body, 'latin1')
+      countUnsent(response, body.length)
     } catch (error) {
       // A head that cannot be written is a bug of ours: it costs this reply, and no other.
       response.destroy()

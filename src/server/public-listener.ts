@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { Socket } from 'node:net'
+import { ByteBudget } from '../budget/byte-budget.ts'
 import type { Gateway } from '../gateway.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import type { ClientAddress } from './address.ts'
 import { Addresses } from './addresses.ts'
 import type { Certificate } from './certificate.ts'
-import { BodyRoom } from './body-room.ts'
 import { answerClientErrors } from './client-error.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import type { DashboardParts } from './dashboard/door.ts'
@@ -25,6 +25,7 @@ import type { RpcOptions } from './rpc.ts'
 import { boundSilence } from './silence.ts'
 import { SocketGate } from './socket-gate.ts'
 import type { Exchange } from './socket-gate.ts'
+import { countOn } from './unsent.ts'
 import { takeUpgrades } from './upgrade.ts'
 import { handleVerbatim } from './verbatim.ts'
 
@@ -37,6 +38,8 @@ export interface PublicListener {
   readonly server: Server
   readonly sockets: ClientSockets
   readonly streams: ClientStreams
+  /** What is held for clients. */
+  readonly memory: ByteBudget
 }
 
 /** What a listener may have besides. */
@@ -56,17 +59,22 @@ export function makePublicListener(
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
   server.maxHeadersCount = 0
   boundSilence(server)
-  const gate = new SocketGate(limits.socketCalls, repliesOf(server))
+  const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
-  const sockets = takeUpgrades(server, { gateway, address, gate })
+  const sockets = takeUpgrades(server, { gateway, address, gate, memory })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
     ...{ gateway, address, dashboard: openDashboard(address) },
-    bodies: new BodyRoom(() => gateway.snapshot.gateway.limits.bodies),
+    memory,
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    gate.control(socket)
+    countOn(socket, memory)
+  })
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
     response.on('error', heard)
@@ -99,7 +107,7 @@ export function makePublicListener(
     })
   })
   boundConnections(server, { gateway, addresses, tls: certificate !== null })
-  return { server, sockets, streams }
+  return { server, sockets, streams, memory }
 }
 
 /** A client that resets its connection is no error of ours. */

@@ -1,5 +1,7 @@
 /** The public listener's request: host → path → verb → key → media type → body → pipeline. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ByteBudget } from '../budget/byte-budget.ts'
+import { Hold } from '../budget/byte-budget.ts'
 import type { Gateway } from '../gateway.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { encodeRefusal, refuse, statusOf } from '../jsonrpc/refusal.ts'
@@ -11,7 +13,6 @@ import type { Soon } from '../pipeline/soon.ts'
 import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import { collectBody, isJson } from './body.ts'
-import type { BodyRoom } from './body-room.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { headFault } from './head-fault.ts'
 import type { HeadFault } from './head-fault.ts'
@@ -29,7 +30,7 @@ export interface RpcOptions {
   readonly address: (request: IncomingMessage) => ClientAddress
   /** Handles a request to a path of a verbatim HTTP network. */
   readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
-  readonly bodies: BodyRoom
+  readonly memory: ByteBudget
 }
 
 /** A target that calls are sent to. */
@@ -100,22 +101,20 @@ export function handleRequest(
 }
 
 /** Reads the body and hands it to the pipeline. */
-function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway, bodies }: RpcOptions): void {
+function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway, memory }: RpcOptions): void {
   const { snapshot } = gateway
-  const hold = bodies.hold()
+  const hold = new Hold(memory)
   collectBody(visit.request, snapshot.gateway.limits.body, hold, body => {
-    // What it holds is given back when its reply is over, however that comes.
-    if (hold.isCounted && body !== 'gone' && !visit.response.closed)
-      visit.response.on('close', () => {
-        hold.release()
-      })
-    else hold.release()
+    // A whole body is held until its reply has been sent; of any other nothing is kept.
+    if (typeof body === 'string') hold.release()
     if (body === 'gone') return
     guarded(visit.response, gateway, () => {
       // A body may be long on its way: it is served by what the configuration says when it is here.
       const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
-      if (isRefusal(now)) refuseEarly(visit, now, columnOf(caller.network), gateway)
-      else handleBody(visit, body, now, gateway)
+      if (isRefusal(now)) {
+        hold.release()
+        refuseEarly(visit, now, columnOf(caller.network), gateway)
+      } else handleBody(visit, body, hold, now, gateway)
     })
   })
 }
@@ -180,6 +179,7 @@ function readmit(request: IncomingMessage, from: ClientAddress, gateway: Gateway
 function handleBody(
   visit: Visit,
   body: Buffer | 'too_large' | 'no_room',
+  hold: Hold,
   caller: Caller,
   gateway: Gateway,
 ): void {
@@ -194,7 +194,7 @@ function handleBody(
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
     return
   }
-  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }))
+  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }), hold)
   // What fails in there is told and cut there.
   void gateway.handle(body, caller, sink, requestId)
 }

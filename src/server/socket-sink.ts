@@ -1,15 +1,18 @@
 /** A reply over a WebSocket: one text frame a message. */
+import type { Hold } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Sink } from '../pipeline/sink.ts'
 
 /** Sends what the pipeline says through `send`; status and headers have no meaning here. */
 export class SocketSink implements Sink {
   readonly streams = false
+  readonly holder: Hold
   readonly #send: (frame: Raw) => void
   readonly #fail: () => void
   readonly #gone: AbortSignal
 
-  constructor(send: (frame: Raw) => void, fail: () => void, gone: AbortSignal) {
+  constructor(send: (frame: Raw) => void, fail: () => void, gone: AbortSignal, hold: Hold) {
+    this.holder = hold
     this.#gone = gone
     this.#send = send
     this.#fail = fail
@@ -37,6 +40,10 @@ export class SocketSink implements Sink {
 
   end(): void {
     throw new Error('a socket does not stream')
+  }
+
+  done(): void {
+    this.holder.release()
   }
 
   cut(): void {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
+import type { ByteBudget } from '../budget/byte-budget.ts'
 import type { Gateway } from '../gateway.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
@@ -10,6 +11,7 @@ import type { Caller } from '../pipeline/caller.ts'
 import { holderOf } from '../pipeline/holder.ts'
 import { Outbox } from '../pipeline/outbox.ts'
 import type { ClientAddress } from './address.ts'
+import { ClientConnection, PARTS } from './client-connection.ts'
 import { ClientSocket } from './client-socket.ts'
 import type { ClientSocketOptions } from './client-socket.ts'
 import { ClientSockets } from './client-sockets.ts'
@@ -26,13 +28,19 @@ export interface UpgradeOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
   readonly gate: SocketGate
+  readonly memory: ByteBudget
 }
 
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
-export function takeUpgrades(server: Server, { gateway, address, gate }: UpgradeOptions): ClientSockets {
+export function takeUpgrades(
+  server: Server,
+  { gateway, address, gate, memory }: UpgradeOptions,
+): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
+    ...PARTS,
+    WebSocket: ClientConnection,
     clientTracking: false,
   })
   const sockets = new ClientSockets(gateway)
@@ -70,7 +78,7 @@ export function takeUpgrades(server: Server, { gateway, address, gate }: Upgrade
       const holder = holderOf(caller)
       sockets.slots.take(holder, Infinity)
       const client = new ClientSocket(webSocket, socket, {
-        ...{ gateway, outbox, visitor, caller },
+        ...{ gateway, outbox, visitor, caller, memory },
         onClose: () => {
           sockets.slots.free(holder)
           sockets.remove(client)

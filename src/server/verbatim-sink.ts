@@ -29,6 +29,7 @@ type Passage = VerbatimSink['passage']
 /** Writes to one response what an upstream sends, or a refusal. */
 export class ResponseSink implements VerbatimSink {
   readonly streams = true
+  readonly holder = null
   readonly passage: Passage
   stopped = false
   readonly #inner: HttpSink
@@ -103,6 +104,10 @@ export class ResponseSink implements VerbatimSink {
 
   cut(): void {
     this.#inner.cut()
+  }
+
+  done(): void {
+    // Nothing is held: bodies pass through both ways.
   }
 
   /** What is left of the request's body is read a little, or to its short end for the sake of the connection. */

@@ -1,12 +1,13 @@
 /** One HTTP exchange with one upstream: bytes out, bytes or a break in. No meaning is read into them here. */
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { Holder } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 
 /** How an exchange broke, and whether the upstream may have seen the request. */
 export interface Broken {
   readonly kind: 'broken'
-  readonly how: 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'aborted'
+  readonly how: 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'no_room' | 'aborted'
   readonly sent: boolean
 }
 
@@ -32,6 +33,8 @@ export interface ExchangeLimits {
   readonly maxBytes: number | null
   /** Ends the exchange early; null where nobody may. */
   readonly signal: AbortSignal | null
+  /** Where what is held back is counted; nowhere for questions of our own. */
+  readonly holder?: Holder | null
 }
 
 /** Milliseconds that an open reply may be silent while the client reads. */
@@ -49,6 +52,8 @@ export class Collector implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null
   #chunks: Buffer[] = []
   #size = 0
+  /** Bytes taken from the holder. */
+  #held = 0
   #status = 0
   #retryAfter: string | null = null
   #tail: Readable | null = null
@@ -73,6 +78,10 @@ export class Collector implements Dispatcher.DispatchHandler {
     this.#status = status
     const retryAfter = headers['retry-after']
     if (typeof retryAfter === 'string') this.#retryAfter = retryAfter
+    const { maxBytes } = this.#limits
+    // Any other status is judged without a body, or says what is wrong in a short one.
+    if (maxBytes !== null && status === 200 && Number(headers['content-length'] ?? 0) > maxBytes)
+      this.break('too_large')
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -87,6 +96,12 @@ export class Collector implements Dispatcher.DispatchHandler {
       if (!this.#tail.push(chunk)) controller.pause()
       return
     }
+    const noRoom = this.#limits.holder?.take(chunk.length) ?? null
+    if (noRoom !== null) {
+      this.break(noRoom)
+      return
+    }
+    this.#held += chunk.length
     this.#chunks.push(chunk)
     if (this.#size > holdBack) this.#open(controller)
   }
@@ -108,7 +123,11 @@ export class Collector implements Dispatcher.DispatchHandler {
   /** Ends the exchange early. */
   break(how: Broken['how']): void {
     if (this.#tail !== null) this.#tail.destroy(new Error(`upstream reply broke: ${how}`))
-    else this.#finish({ kind: 'broken', how, sent: this.#controller !== null })
+    else if (!this.#done) {
+      this.#chunks = []
+      if (this.#held > 0) this.#limits.holder?.giveBack(this.#held)
+      this.#finish({ kind: 'broken', how, sent: this.#controller !== null })
+    }
     if (this.#controller?.aborted === false) this.#controller.abort(new Error(how))
   }
 

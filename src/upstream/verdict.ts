@@ -108,8 +108,10 @@ function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolea
       ? refuse('upstream_timeout')
       : how === 'too_large'
         ? refuse('response_too_large')
-        : refuse(how === 'unreachable' ? 'no_route' : 'upstream_error')
-  return { ...setback(how, refusal, how !== 'too_large' && how !== 'aborted'), sent }
+        : how === 'no_room'
+          ? refuse('overloaded')
+          : refuse(how === 'unreachable' ? 'no_route' : 'upstream_error')
+  return { ...setback(how, refusal, how !== 'too_large' && how !== 'no_room' && how !== 'aborted'), sent }
 }
 
 const AT_LIMIT = refuse('no_route', 'Every route is at its limit')

@@ -155,7 +155,7 @@ t.test('defaults', async t => {
         connections: 10_000,
         connectionsPerAddress: 1000,
         inFlight: 10_000,
-        bodies: 256 * 1024 * 1024,
+        memory: 512 * 1024 * 1024,
         socketCalls: 16,
         depth: 64,
         response: null,
@@ -202,7 +202,7 @@ dataDir: /var/lib/x
 dashboardHost: Dash.Example.com
 trustedProxies: [10.0.0.0/8, 'fd00::/8']
 tls: { cert: cert.pem, key: /key.pem }
-limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, bodies: 6MiB, socketCalls: 2, depth: 3, response: 9B }
+limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
 timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m }
 log: { level: debug }
 cors: { origins: [https://a.example] }
@@ -227,7 +227,7 @@ cors: { origins: [https://a.example] }
         connections: 1,
         connectionsPerAddress: 4,
         inFlight: 5,
-        bodies: 6 * 1024 * 1024,
+        memory: 6 * 1024 * 1024,
         socketCalls: 2,
         depth: 3,
         response: 9,

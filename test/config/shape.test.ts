@@ -5,10 +5,16 @@ t.test('unknown keys', async t => {
   const routes = 'routes:\n  - id: a\n    netwrok: ethereum\n    http: http://x\n    capabilites: []\n'
   t.same(await problemsOf({ routes, gateway: 'limits: { bodyy: 1MiB, foo: 1 }\n' }), [
     'gateway.yaml:1:11 limits.bodyy: unknown key; did you mean "body"?',
-    'gateway.yaml:1:24 limits.foo: unknown key; the keys here are body, batchReply, wsReply, connections, connectionsPerAddress, inFlight, bodies, socketCalls, depth and response',
+    'gateway.yaml:1:24 limits.foo: unknown key; the keys here are body, batchReply, wsReply, connections, connectionsPerAddress, inFlight, memory, socketCalls, depth and response',
     // Not also missing: that would be a second sentence about the same slip.
     'routes.yaml:3:5 routes[0].netwrok: unknown key; did you mean "network"?',
     'routes.yaml:5:5 routes[0].capabilites: unknown key; did you mean "capabilities"?',
+  ])
+})
+
+t.test('a key that was removed says what replaces it', async t => {
+  t.same(await problemsOf({ gateway: 'limits: { bodies: 64MiB }\n' }), [
+    'gateway.yaml:1:11 limits.bodies: unknown key; it was replaced by limits.memory, which bounds everything held for clients (default 512MiB)',
   ])
 })
 

@@ -30,7 +30,7 @@ function buildLimits(written: NonNullable<WrittenGateway['limits']>): GatewayCon
     connections: Number(written.connections ?? 10_000),
     connectionsPerAddress: Number(written.connectionsPerAddress ?? 1_000),
     inFlight: Number(written.inFlight ?? 10_000),
-    bodies: size(written.bodies ?? '256MiB')!,
+    memory: size(written.memory ?? '512MiB')!,
     socketCalls: Number(written.socketCalls ?? 16),
     depth: Number(written.depth ?? 64),
     response: written.response === undefined ? null : size(written.response),

@@ -1,0 +1,99 @@
+/**
+ * The memory that clients can make the gateway hold (`limits.memory`): request bodies, frames, replies held whole, and what waits to be
+ * sent. Everybody who holds such bytes takes them here first, and gives them back once.
+ */
+
+/**
+ * Bytes of memory for a byte of a message that is being handled: as it came, as the text that is scanned and sliced, and as it is written
+ * to the other side. Measured by test/isolation/memory-*.test.ts.
+ */
+export const COPIES = 4
+/** Bytes of a message that are not counted: `limits.inFlight` bounds how many such messages there are. */
+export const FREE = 4 * 1024
+
+/** Why bytes cannot be held. */
+export type NoRoom = 'no_room' | 'too_large'
+
+/** Where the bytes of one message are counted. */
+export interface Holder {
+  /** Takes so many bytes more; says why they cannot be held, and then takes nothing. */
+  take(bytes: number): NoRoom | null
+  giveBack(bytes: number): void
+}
+
+/** The bytes held in the whole process. Its limit is read at each taking, so that it follows a reload. */
+export class ByteBudget {
+  readonly #limit: () => number
+  #held = 0
+
+  constructor(limit: () => number) {
+    this.#limit = limit
+  }
+
+  /** Bytes that may be held. */
+  get limit(): number {
+    return this.#limit()
+  }
+
+  /** Bytes held now. */
+  get held(): number {
+    return this.#held
+  }
+
+  /** Takes so many bytes, as they are; false when there is no room for them. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.#limit()) return false
+    this.#held += bytes
+    return true
+  }
+
+  /** Gives bytes back that were taken. */
+  giveBack(bytes: number): void {
+    this.#held -= bytes
+  }
+}
+
+/** What one message holds, its copies counted in; the first 4 KiB are free. */
+export class Hold implements Holder {
+  readonly budget: ByteBudget
+  #size = 0
+  #counted = 0
+  #isOver = false
+
+  constructor(budget: ByteBudget) {
+    this.budget = budget
+  }
+
+  /** Whether anything is to be given back. */
+  get isCounted(): boolean {
+    return this.#counted > 0
+  }
+
+  take(bytes: number): NoRoom | null {
+    const size = this.#size + bytes
+    if (size > FREE) {
+      const more = (size - FREE) * COPIES - this.#counted
+      if (this.#isOver || !this.budget.take(more)) return 'no_room'
+      this.#counted += more
+    }
+    this.#size = size
+    return null
+  }
+
+  giveBack(bytes: number): void {
+    // What came too late for its message was given back with it.
+    if (this.#isOver) return
+    this.#size -= bytes
+    const less = this.#counted - Math.max(0, this.#size - FREE) * COPIES
+    if (less <= 0) return
+    this.#counted -= less
+    this.budget.giveBack(less)
+  }
+
+  /** Gives everything back; nothing can be taken any more. */
+  release(): void {
+    this.#isOver = true
+    if (this.#counted > 0) this.budget.giveBack(this.#counted)
+    this.#counted = 0
+  }
+}

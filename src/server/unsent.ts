@@ -1,0 +1,64 @@
+/** Replies that wait for their client: what they hold is given back once they have been sent, or cannot be any more. */
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ByteBudget } from '../budget/byte-budget.ts'
+
+/** Bytes that a reply under way costs besides its own: request, response, headers. */
+const PER_REPLY = 4 * 1024
+
+type Release = () => void
+
+/** The budget that the replies of a connection draw on. */
+const budgets = new WeakMap<Socket, ByteBudget>()
+
+/** Counts what waits to be sent on a connection from now on. */
+export function countOn(socket: Socket, budget: ByteBudget): void {
+  budgets.set(socket, budget)
+}
+
+/** By connection: Node reports the end of it to the first of several queued replies only. */
+const waiting = new WeakMap<Socket, Set<Release>>()
+/** Replies of which somebody keeps count. */
+const counted = new WeakSet<ServerResponse>()
+
+/** Calls `release` once: when the reply has been sent, or its connection is gone. */
+export function whenSent(response: ServerResponse, release: Release): void {
+  const { socket } = response.req
+  if (response.closed || socket.destroyed) {
+    release()
+    return
+  }
+  counted.add(response)
+  let ofSocket = waiting.get(socket)
+  if (ofSocket === undefined) {
+    const releases = new Set<Release>()
+    waiting.set(socket, releases)
+    socket.once('close', () => {
+      for (const each of releases) each()
+      releases.clear()
+    })
+    ofSocket = releases
+  }
+  const releases = ofSocket
+  const once = (): void => {
+    if (releases.delete(once)) release()
+  }
+  releases.add(once)
+  response.once('close', once)
+}
+
+/** Counts a whole reply that its client has not taken at once; without room for it, the connection ends. */
+export function countUnsent(response: ServerResponse, bytes: number): void {
+  if (response.writableLength === 0 || counted.has(response)) return
+  const { socket } = response.req
+  const budget = budgets.get(socket)
+  if (budget === undefined) return
+  const held = bytes + PER_REPLY
+  if (!budget.take(held)) {
+    socket.destroy()
+    return
+  }
+  whenSent(response, () => {
+    budget.giveBack(held)
+  })
+}
