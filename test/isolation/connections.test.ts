@@ -37,7 +37,8 @@ await playAll(t, [
     name: 'hosts that are none',
     attack: stage => stage.attack('heads', 'strangeHosts'),
     also: (t, _, statuses: Record<string, string>) => {
-      for (const [host, status] of Object.entries(statuses)) t.equal(status, '400 invalid_request', `Host: ${host}`)
+      for (const [host, status] of Object.entries(statuses))
+        t.equal(status, '400 invalid_request', `Host: ${host}`)
     },
   },
 ])

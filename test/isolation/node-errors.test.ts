@@ -6,7 +6,12 @@ import { playAll, type Scenario } from './harness/scenario.ts'
 import type { Stage } from './harness/stage.ts'
 
 /** Texts that a client can make a node say back, and that a node may say of itself too. */
-const complaints = ['too many requests', 'rate limit exceeded', 'oracle not synced', 'no healthy backend is available']
+const complaints = [
+  'too many requests',
+  'rate limit exceeded',
+  'oracle not synced',
+  'no healthy backend is available',
+]
 
 /** What an execution may end in, as the clients of several nodes see it. */
 const reverts = [
@@ -15,7 +20,8 @@ const reverts = [
   { code: -32015, message: 'VM execution error: too many requests', data: 'Reverted 0x' },
   {
     code: -32603,
-    message: "Error: VM Exception while processing transaction: reverted with reason string 'too many requests'",
+    message:
+      "Error: VM Exception while processing transaction: reverted with reason string 'too many requests'",
   },
 ]
 
@@ -31,7 +37,9 @@ function answered(name: string, errors: readonly object[], method: string, param
       const replies: any[] = []
       for (const one of [...errors, ...errors]) {
         onEvm(stage, method, JSON.stringify(one))
-        replies.push(...(await stage.attack('calls', 'inTurn', { path: 'public', calls: [[method, params]] })))
+        replies.push(
+          ...(await stage.attack('calls', 'inTurn', { path: 'public', calls: [[method, params]] })),
+        )
         await pause(150)
       }
       return { replies, asked: stage.nodes.evm.reduce((sum, node) => sum + node.count(method), 0) }
@@ -62,7 +70,10 @@ await playAll(t, [
       for (const { error } of replies) t.match(error, { code: -32000, message: /^invalid argument 0/ })
     },
   },
-  answered('reverts that speak of rate limits', reverts, 'eth_call', [{ to: anyone.address, data: '0x' }, 'latest']),
+  answered('reverts that speak of rate limits', reverts, 'eth_call', [
+    { to: anyone.address, data: '0x' },
+    'latest',
+  ]),
   {
     name: 'a sent transaction that reverts',
     attack: async stage => {
@@ -73,7 +84,12 @@ await playAll(t, [
           const raw = known ? '{"code":-32000,"message":"already known"}' : revert
           return error(raw)(request, response)
         })
-      const raw = await anyone.signTransaction({ to: anyone.address, gasPrice: 7n, gas: 21_000n, chainId: 1001 })
+      const raw = await anyone.signTransaction({
+        to: anyone.address,
+        gasPrice: 7n,
+        gas: 21_000n,
+        chainId: 1001,
+      })
       return stage.attack('calls', 'inTurn', { path: 'public', calls: [['eth_sendRawTransaction', [raw]]] })
     },
     also: (t, _, [reply]) => {
@@ -95,7 +111,9 @@ await playAll(t, [
           ['simulateTransaction', ['AQ==', { encoding: 'base64' }]],
           ['getBalance', [one.message]],
         ]
-        replies.push(...(await stage.attack('calls', 'inTurn', { path: 'solanaPublic', calls, everyMs: 100 })))
+        replies.push(
+          ...(await stage.attack('calls', 'inTurn', { path: 'solanaPublic', calls, everyMs: 100 })),
+        )
       }
       return replies
     },
@@ -122,14 +140,18 @@ await playAll(t, [
       onEvm(stage, 'eth_getLogs', '{"code":-32000,"message":"no logs"}')
     },
     also: (t, _, replies) => {
-      for (const { error } of replies) t.match(error, { code: -32005 }, 'the own words of the node, which clients parse')
+      for (const { error } of replies)
+        t.match(error, { code: -32005 }, 'the own words of the node, which clients parse')
     },
   },
   {
     name: 'slow calls of one address',
     attack: async stage => {
       for (const node of stage.nodes.evm) node.on('eth_call', hang)
-      const calls = Array.from({ length: 6 }, (_, i) => ['eth_call', [{ to: anyone.address, nonce: `0x${i}` }, 'latest']])
+      const calls = Array.from({ length: 6 }, (_, i) => [
+        'eth_call',
+        [{ to: anyone.address, nonce: `0x${i}` }, 'latest'],
+      ])
       return stage.attack('calls', 'atOnce', { path: 'public', calls, ms: 2_000 })
     },
     restore: stage => {

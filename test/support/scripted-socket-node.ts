@@ -33,10 +33,11 @@ export interface NodeSubscription {
 }
 
 /**
- * What a node does about a subscribe call: take it; refuse it with a raw error object; never answer; take it but send a
+ * What a node does about a subscribe call: take it; take it under a raw id of the test's choice, as nodes do that share equal ones; refuse it with a raw error object; never answer; take it but send a
  * notification with a raw result before the reply.
  */
-export type SubscribeAnswer = 'accept' | 'silence' | { readonly error: string } | { readonly before: string }
+export type SubscribeAnswer =
+  'accept' | 'silence' | { readonly id: string } | { readonly error: string } | { readonly before: string }
 
 interface Connection {
   readonly socket: WebSocket
@@ -218,11 +219,12 @@ export class ScriptedSocketNode extends ScriptedNode {
     }
     // Small numbers that start anew on each connection, so that the ids of different sockets are the same.
     const number = connection.nextId++
-    const id = method === 'eth_subscribe' ? `"${hex(number)}"` : String(number)
+    const usual = method === 'eth_subscribe' ? `"${hex(number)}"` : String(number)
+    const id = decided !== 'accept' && 'id' in decided ? decided.id : usual
     const one: NodeSubscription = { method, params, id, alive: socket.readyState === WebSocket.OPEN }
     this.subscriptions.push(one)
     if (one.alive) subscriptions.set(id, one)
-    if (decided !== 'accept') socket.send(notification(one, decided.before))
+    if (decided !== 'accept' && 'before' in decided) socket.send(notification(one, decided.before))
     socket.send(answer(callId, 'result', id))
     this.#changed()
   }

@@ -10,7 +10,10 @@ export async function strangeHosts({ port, paths }: Target): Promise<object> {
   const statuses: Record<string, string> = {}
   for (const host of hosts) {
     const head = `POST ${paths.free} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n`
-    const reply = await exchange(port, `${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    const reply = await exchange(
+      port,
+      `${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
     const reason = /"reason":"(\w+)"/.exec(reply)?.[1] ?? 'served'
     statuses[host] = `${/^HTTP\/1\.1 (\d+)/.exec(reply)?.[1] ?? 'none'} ${reason}`
   }

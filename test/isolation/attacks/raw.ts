@@ -23,7 +23,11 @@ export async function open(port: number, localAddress = '127.0.0.2'): Promise<So
 }
 
 /** Opens a WebSocket from an address of the loopback. */
-export async function openWebSocket(port: number, path: string, localAddress = '127.0.0.2'): Promise<WebSocket> {
+export async function openWebSocket(
+  port: number,
+  path: string,
+  localAddress = '127.0.0.2',
+): Promise<WebSocket> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false, localAddress })
   socket.on('error', () => undefined)
   await Promise.race([once(socket, 'open'), once(socket, 'close')])
@@ -31,7 +35,12 @@ export async function openWebSocket(port: number, path: string, localAddress = '
 }
 
 /** Writes as fast as the other side reads, for so long at most; gives how many bytes went. */
-export async function pour(socket: Socket, chunk: string | Buffer, times: number, ms: number): Promise<number> {
+export async function pour(
+  socket: Socket,
+  chunk: string | Buffer,
+  times: number,
+  ms: number,
+): Promise<number> {
   const end = performance.now() + ms
   let written = 0
   for (let i = 0; i < times && !socket.destroyed; i++) {
@@ -41,7 +50,11 @@ export async function pour(socket: Socket, chunk: string | Buffer, times: number
       continue
     }
     const over = new AbortController()
-    const waits = [once(socket, 'drain', over), once(socket, 'close', over), pause(end - performance.now(), 0, over)]
+    const waits = [
+      once(socket, 'drain', over),
+      once(socket, 'close', over),
+      pause(end - performance.now(), 0, over),
+    ]
     await Promise.race(waits).catch(() => undefined)
     over.abort()
     await Promise.allSettled(waits)

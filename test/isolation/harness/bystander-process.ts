@@ -20,6 +20,7 @@ let closed: number | null = null
 let inFlight = 0
 let phase = ''
 let running = false
+let lastHead = NaN
 let socket: WebSocket | undefined
 
 async function ask(life: Life, question: Question): Promise<void> {
@@ -53,7 +54,9 @@ async function live(life: Life): Promise<void> {
     const due = begin + n * (1000 / life.perSecond)
     await pause(Math.max(0, due - sharedNow()))
     // `report` may have come meanwhile.
-    if (running) void ask(life, questions[n % questions.length]!(life, n))
+    if (!running) return
+    const recentBlock = Number.isNaN(lastHead) ? life.recentBlock : `0x${(lastHead - 2).toString(16)}`
+    void ask(life, questions[n % questions.length]!({ ...life, recentBlock }, n))
   }
 }
 
@@ -65,9 +68,9 @@ async function subscribe({ port, path }: Life): Promise<void> {
     const frame = JSON.parse((data as Buffer).toString())
     if (frame.method === undefined) return
     metered[frame.method] = (metered[frame.method] ?? 0) + 1
-    const number = Number(frame.params.result?.number)
-    // What a lying node says goes through as it is; it is no block.
-    if (Number.isSafeInteger(number)) heads.push(number)
+    // What a lying node says goes through as it is, and may be anything.
+    const number: unknown = frame.params.result?.number
+    if (typeof number === 'string') heads.push((lastHead = Number(number)))
   })
   await once(socket, 'open')
   socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
@@ -87,13 +90,12 @@ answerAs({
     phase = name
   },
   /** Stops calling until the next `start`, awaits what is under way, and tells all since the last report. */
-  report: async ({ lastHead }: { lastHead: number | null }): Promise<BystanderReport> => {
+  report: async ({ lastHead: wanted }: { lastHead: number | null }): Promise<BystanderReport> => {
     running = false
     const end = sharedNow() + DEADLINE_MS
     while (inFlight > 0 && sharedNow() < end) await pause(5)
     const headsEnd = sharedNow() + 10_000
-    while (lastHead !== null && closed === null && heads.at(-1) !== lastHead && sharedNow() < headsEnd)
-      await pause(5)
+    while (wanted !== null && closed === null && lastHead !== wanted && sharedNow() < headsEnd) await pause(5)
     socket?.close()
     if (socket !== undefined && closed === null) await once(socket, 'close')
     socket = undefined

@@ -39,9 +39,27 @@ export class LoopWatch {
   }
 }
 
-/** How many milliseconds of a stretch of time fall into any of these stalls. */
+/** How many milliseconds of a stretch of time fall into any of these stalls, which are in order and do not overlap. */
 export function stalledWithin(from: number, to: number, stalls: readonly Stall[]): number {
+  let [low, high] = [0, stalls.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (stalls[middle]![1] <= from) low = middle + 1
+    else high = middle
+  }
   let sum = 0
-  for (const [begin, end] of stalls) sum += Math.max(0, Math.min(to, end) - Math.max(from, begin))
+  for (let i = low; i < stalls.length && stalls[i]![0] < to; i++)
+    sum += Math.min(to, stalls[i]![1]) - Math.max(from, stalls[i]![0])
   return sum
+}
+
+/** The stretches that are in any of these. */
+export function union(stalls: readonly Stall[]): Stall[] {
+  const all: Stall[] = []
+  for (const [from, to] of stalls.toSorted(([a], [b]) => a - b)) {
+    const last = all.at(-1)
+    if (last === undefined || last[1] < from) all.push([from, to])
+    else all[all.length - 1] = [last[0], Math.max(last[1], to)]
+  }
+  return all
 }

@@ -1,6 +1,5 @@
 import type { Test } from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
-import { LogReader } from '../../support/log-lines.ts'
 import { forgetPeak, memoryIsVisible, peakResident, resident } from '../../support/memory.ts'
 import { meteredByMethod } from '../../support/metered.ts'
 import { until } from '../../support/until.ts'
@@ -11,8 +10,8 @@ import { connectionsTo } from './connections.ts'
 import { readReport, type Seen } from './seen.ts'
 import { Ending, openStage, type Stage, type StageOptions } from './stage.ts'
 
-const QUIET_MS = 500
-const AFTER_MS = 300
+const QUIET_MS = 400
+const AFTER_MS = 200
 const MiB = 2 ** 20
 
 /** One way to do harm, and what a bystander may notice of it. */
@@ -29,7 +28,10 @@ export interface Scenario {
 }
 
 /** Plays one scenario from quiet to quiet. */
-async function play(stage: Stage, scenario: Scenario): Promise<{ seen: Seen; result: any; report: BystanderReport }> {
+async function play(
+  stage: Stage,
+  scenario: Scenario,
+): Promise<{ seen: Seen; result: any; report: BystanderReport }> {
   const { gateway, nodes } = stage
   const loop = new LoopWatch()
   nodes.forget()
@@ -58,6 +60,7 @@ async function play(stage: Stage, scenario: Scenario): Promise<{ seen: Seen; res
   const seen: Seen = {
     ...readReport(report, stalls),
     busy: Math.max(0, ...busy.map(([begin, end]) => end - begin)),
+    peak: memory / MiB,
     memory: (memory - had) / MiB,
     connections,
   }
@@ -74,9 +77,16 @@ async function judge(t: Test, stage: Stage, scenario: Scenario): Promise<void> {
   const bounds = { ...usual, ...scenario.bounds }
   let { seen, result, report } = await play(stage, scenario)
   const says = () => {
-    const { quiet, attacked, busy, memory, wrong, ...rest } = seen
+    const { quiet, attacked, busy, memory, peak, wrong, ...rest } = seen
     const times = { quiet: Math.round(quiet), attacked: Math.round(attacked), busy: Math.round(busy) }
-    const rows = { ...times, memory: Math.round(memory), wrong: wrong.length, ...rest, result }
+    const rows = {
+      ...times,
+      memory: Math.round(memory),
+      peak: Math.round(peak),
+      wrong: wrong.length,
+      ...rest,
+      result,
+    }
     t.comment(JSON.stringify(rows))
   }
   says()
@@ -116,15 +126,21 @@ async function faultOfLedger(stage: Stage, { metered }: BystanderReport): Promis
   return fault
 }
 
-/** The last that the gateway complained of. */
-function warnings(stage: Stage | undefined): string[] {
-  if (stage === undefined) return []
-  const lines = new LogReader(stage.gateway).all().filter(({ level }) => level >= 40)
-  return lines.slice(-5).map(line => JSON.stringify(line).slice(0, 500))
+/** The last that the gateway complained of; the end of what it printed, where it died. */
+function warnings({ gateway }: Stage): string[] {
+  const lines = gateway.printed
+    .trimEnd()
+    .split('\n')
+    .filter(line => !/^\{"level":[123]0/.test(line))
+  return lines.slice(-6).map(line => line.slice(0, 500))
 }
 
 /** Plays scenarios on one stage; after one that failed the next gets a stage of its own. */
-export async function playAll(t: Test, scenarios: readonly Scenario[], options: StageOptions = {}): Promise<void> {
+export async function playAll(
+  t: Test,
+  scenarios: readonly Scenario[],
+  options: StageOptions = {},
+): Promise<void> {
   let ending: Ending | undefined
   let stage: Stage | undefined
   t.teardown(() => ending?.end())
@@ -138,8 +154,9 @@ export async function playAll(t: Test, scenarios: readonly Scenario[], options: 
         t.fail(String(error))
       }
       if (t.passing()) return
-      for (const line of warnings(stage)) t.comment(line)
-      await ending.end()
+      if (stage !== undefined) for (const line of warnings(stage)) t.comment(line)
+      const failed = ending
       stage = ending = undefined
+      await failed.end()
     })
 }

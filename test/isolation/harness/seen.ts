@@ -1,5 +1,5 @@
 import type { BystanderReport, Sample } from './bystander.ts'
-import { stalledWithin, type Stall } from './clock.ts'
+import { stalledWithin, union, type Stall } from './clock.ts'
 
 /** What one scenario showed. */
 export interface Seen {
@@ -17,7 +17,8 @@ export interface Seen {
   readonly heads: string | null
   /** The longest turn of the gateway's event loop, in milliseconds. */
   readonly busy: number
-  /** MiB. */
+  /** MiB of the gateway's resident memory at its peak, and by how much that is more than before. */
+  readonly peak: number
   readonly memory: number
   /** Connections to the gateway after the attack, above those before it. */
   readonly connections: number
@@ -47,7 +48,7 @@ export function readReport(
   { samples, stalls: own, unanswered, heads, closed }: BystanderReport,
   stalls: readonly Stall[],
 ): Pick<Seen, 'quiet' | 'attacked' | 'calls' | 'refused' | 'wrong' | 'routes' | 'heads'> {
-  const late = [...own, ...stalls]
+  const late = union([...own, ...stalls])
   const of = (wanted: boolean) =>
     samples.filter(({ phase }) => (phase === 'quiet') === wanted).map(sample => tookOf(sample, late))
   const wrong = samples.filter(({ ok, reason }) => !ok && reason === '')

@@ -53,8 +53,8 @@ export interface StageOptions {
   readonly stock?: (gateway: Gateway, attacker: Access) => Promise<void> | void
   /** Good calls a second. */
   readonly perSecond?: number
-  /** Keys of `limits` in gateway.yaml. */
-  readonly limits?: Readonly<Record<string, unknown>>
+  /** `limits.memory` in MiB. */
+  readonly memory?: number
 }
 
 /** The real gateway with its nodes, an attacker and a bystander, all but the nodes in processes of their own. */
@@ -105,9 +105,10 @@ export class Stage {
 
   readonly #solana = new Map<Access, Access>()
 
-  /** Gives the good and the paid account an endpoint on Solana too. */
+  /** Gives each account an endpoint on Solana too. */
   async addSolana(): Promise<void> {
-    for (const access of [this.good, this.paid]) this.#solana.set(access, await endpointOn(access, 'sol'))
+    for (const access of [this.good, this.paid, this.free])
+      this.#solana.set(access, await endpointOn(access, 'sol'))
   }
 
   /** Runs an attack of test/isolation/attacks in the attacker's process. */
@@ -185,7 +186,12 @@ export class Ending {
   }
 
   async end(): Promise<void> {
-    for (const handler of this.#handlers.splice(0).reverse()) await handler()
+    for (const handler of this.#handlers.splice(0).reverse())
+      try {
+        await handler()
+      } catch {
+        // What has ended by itself needs no ending.
+      }
   }
 }
 
@@ -212,7 +218,7 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
         sol: { family: 'solana', chainId: 'solana-test', genesisHash: '7'.repeat(32), public: true },
       },
       ...{ routes, plans },
-      gateway: { limits: { [budget]: `${MEMORY_MIB}MiB`, ...options.limits } },
+      gateway: { limits: { [budget]: `${options.memory ?? MEMORY_MIB}MiB` } },
     },
     {
       env: {
