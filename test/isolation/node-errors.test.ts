@@ -34,11 +34,14 @@ function answered(name: string, errors: readonly object[], method: string, param
   return {
     name,
     attack: async stage => {
-      const replies: any[] = []
+      const replies: unknown[] = []
       for (const one of [...errors, ...errors]) {
         onEvm(stage, method, JSON.stringify(one))
         replies.push(
-          ...(await stage.attack('calls', 'inTurn', { path: 'public', calls: [[method, params]] })),
+          ...(await stage.attack<unknown[]>('calls', 'inTurn', {
+            path: 'public',
+            calls: [[method, params]],
+          })),
         )
         await pause(150)
       }
@@ -46,7 +49,7 @@ function answered(name: string, errors: readonly object[], method: string, param
     },
     also: (t, _, { replies, asked }) => {
       t.same(
-        replies.map((reply: any) => reply.error),
+        replies.map((reply: { error?: unknown }) => reply.error),
         [...errors, ...errors],
         'the outcome of the execution is the answer',
       )
@@ -104,7 +107,7 @@ await playAll(t, [
         message: `Transaction simulation failed: Error processing Instruction 0: ${text}`,
         data: { err: { InstructionError: [0, { Custom: 1 }] }, logs: [`Program log: ${text}`] },
       }))
-      const replies: any[] = []
+      const replies: unknown[] = []
       for (const one of said) {
         for (const node of stage.nodes.solana) node.on('simulateTransaction', error(JSON.stringify(one)))
         const calls = [
@@ -112,7 +115,11 @@ await playAll(t, [
           ['getBalance', [one.message]],
         ]
         replies.push(
-          ...(await stage.attack('calls', 'inTurn', { path: 'solanaPublic', calls, everyMs: 100 })),
+          ...(await stage.attack<unknown[]>('calls', 'inTurn', {
+            path: 'solanaPublic',
+            calls,
+            everyMs: 100,
+          })),
         )
       }
       return replies
@@ -128,11 +135,13 @@ await playAll(t, [
         { code: -32005, message: 'limit exceeded' },
         { code: -32005, message: 'query returned more than 10000 results' },
       ]
-      const replies: any[] = []
+      const replies: unknown[] = []
       for (const one of [...said, ...said, ...said]) {
         onEvm(stage, 'eth_getLogs', JSON.stringify(one))
         const calls = [['eth_getLogs', [{ fromBlock: '0x1', toBlock: 'latest' }]]]
-        replies.push(...(await stage.attack('calls', 'inTurn', { path: 'public', calls, everyMs: 100 })))
+        replies.push(
+          ...(await stage.attack<unknown[]>('calls', 'inTurn', { path: 'public', calls, everyMs: 100 })),
+        )
       }
       return replies
     },

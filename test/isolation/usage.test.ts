@@ -36,7 +36,8 @@ await playAll(
           message('eth_chainId'),
         ]
         const seen: Record<string, number>[] = []
-        for (const body of bodies) seen.push(await stage.attack('calls', 'flood', { ...options, body }))
+        for (const body of bodies)
+          seen.push(await stage.attack<Record<string, number>>('calls', 'flood', { ...options, body }))
         return seen
       },
       also: async (t, stage, seen: Record<string, number>[]) => {
@@ -66,7 +67,12 @@ await playAll(
         const body = message('eth_nothing')
         const flood = async () => {
           const before = await cpuSeconds(stage.gateway.pid)
-          const seen = await stage.attack('calls', 'flood', { path: 'free', body, ms: 700, connections: 8 })
+          const seen = await stage.attack<Record<string, number>>('calls', 'flood', {
+            path: 'free',
+            body,
+            ms: 700,
+            connections: 8,
+          })
           const calls = seen['"reason":"method_not_found"'] ?? 0
           return { calls, microseconds: (((await cpuSeconds(stage.gateway.pid)) - before) / calls) * 1e6 }
         }

@@ -7,6 +7,6 @@ setPriority(10)
 answerAs({
   run: async ({ file, attack, target, options }) => {
     const attacks = await import(new URL(`../attacks/${file}.ts`, import.meta.url).href)
-    return attacks[attack](target, options)
+    return attacks[attack](target, options) as unknown
   },
 })

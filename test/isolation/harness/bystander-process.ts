@@ -19,7 +19,7 @@ const heads: number[] = []
 let closed: number | null = null
 let inFlight = 0
 let phase = ''
-let running = false
+const rhythm = { runs: false }
 let lastHead = NaN
 let socket: WebSocket | undefined
 
@@ -48,13 +48,15 @@ async function ask(life: Life, question: Question): Promise<void> {
   samples.push({ ...sample, took, cpuWait: cpuWait(life.gatewayPid) - waited })
 }
 
+const isRunning = () => rhythm.runs
+
 async function live(life: Life): Promise<void> {
   const begin = sharedNow()
-  for (let n = 0; running; n++) {
+  for (let n = 0; isRunning(); n++) {
     const due = begin + n * (1000 / life.perSecond)
     await pause(Math.max(0, due - sharedNow()))
     // `report` may have come meanwhile.
-    if (!running) return
+    if (!isRunning()) return
     const recentBlock = Number.isNaN(lastHead) ? life.recentBlock : `0x${(lastHead - 2).toString(16)}`
     void ask(life, questions[n % questions.length]!({ ...life, recentBlock }, n))
   }
@@ -82,7 +84,7 @@ async function subscribe({ port, path }: Life): Promise<void> {
 
 answerAs({
   start: async (life: Life) => {
-    running = true
+    rhythm.runs = true
     if (life.heads) await subscribe(life)
     void live(life)
   },
@@ -91,7 +93,7 @@ answerAs({
   },
   /** Stops calling until the next `start`, awaits what is under way, and tells all since the last report. */
   report: async ({ lastHead: wanted }: { lastHead: number | null }): Promise<BystanderReport> => {
-    running = false
+    rhythm.runs = false
     const end = sharedNow() + DEADLINE_MS
     while (inFlight > 0 && sharedNow() < end) await pause(5)
     const headsEnd = sharedNow() + 10_000

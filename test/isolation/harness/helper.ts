@@ -13,7 +13,7 @@ export interface Asked {
 /** A process of the harness with an event loop of its own, which answers what it is asked. */
 export class Helper {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, { resolve(value: any): void; reject(error: Error): void }>()
+  readonly #waiting = new Map<number, { resolve: (value: any) => void; reject: (error: Error) => void }>()
   #last = 0
 
   /** `file` is a program beside this one. */

@@ -29,7 +29,7 @@ const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 function solana({ solanaPath: path }: Life, n: number): Question {
-  const address = `So1${[...String(n)].map(digit => BASE58[Number(digit)]).join('')}`.padEnd(43, 'A')
+  const address = `So1${String(n).replace(/\d/g, digit => BASE58[Number(digit)]!)}`.padEnd(43, 'A')
   return {
     ...{ kind: 'solana', method: 'getBalance', path },
     body: JSON.stringify({ jsonrpc: '2.0', id: n, method: 'getBalance', params: [address] }),

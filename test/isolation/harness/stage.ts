@@ -112,8 +112,8 @@ export class Stage {
   }
 
   /** Runs an attack of test/isolation/attacks in the attacker's process. */
-  async attack(file: string, attack: string, options: object = {}): Promise<any> {
-    return this.#attacker.ask('run', { file, attack, target: this.target, options })
+  async attack<T = unknown>(file: string, attack: string, options: object = {}): Promise<T> {
+    return this.#attacker.ask('run', { file, attack, target: this.target, options }) as Promise<T>
   }
 
   /** Lets the bystander begin. */
