@@ -28,7 +28,7 @@ export interface Scenario {
 }
 
 /** Plays one scenario from quiet to quiet. */
-async function play(
+export async function play(
   stage: Stage,
   scenario: Scenario,
 ): Promise<{ seen: Seen; result: any; report: BystanderReport }> {

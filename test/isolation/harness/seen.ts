@@ -30,10 +30,13 @@ export function p99(values: readonly number[]): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)] ?? 0
 }
 
-/** How long a call took, without what the harness itself was late, or the gateway was without a CPU. */
+/**
+ * How long a call took, without what the harness itself was late, or the gateway was without a CPU: the longer of the two,
+ * as they may be the same time.
+ */
 export function tookOf(sample: Sample, stalls: readonly Stall[]): number {
   const { at, took, cpuWait } = sample
-  return Math.max(0, took - cpuWait - stalledWithin(at, at + took, stalls))
+  return Math.max(0, took - Math.max(cpuWait, stalledWithin(at, at + took, stalls)))
 }
 
 /** How often each of them is there. */
