@@ -4,7 +4,7 @@ import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { send } from '../../support/http.ts'
-import { cpuWait, LoopWatch, sharedNow } from './clock.ts'
+import { LoopWatch, sharedNow } from './clock.ts'
 import { answerAs } from './helper.ts'
 import { questions, type Question } from './questions.ts'
 import type { BystanderReport, Life, Sample } from './bystander.ts'
@@ -26,7 +26,6 @@ let socket: WebSocket | undefined
 async function ask(life: Life, question: Question): Promise<void> {
   const { method, kind, path } = question
   const at = sharedNow()
-  const waited = cpuWait(life.gatewayPid)
   const sample = { phase, kind, method, at, status: 0, ok: false, reason: '', route: '', text: '' }
   inFlight++
   try {
@@ -45,7 +44,7 @@ async function ask(life: Life, question: Question): Promise<void> {
   }
   inFlight--
   const took = sharedNow() - at
-  samples.push({ ...sample, took, cpuWait: cpuWait(life.gatewayPid) - waited })
+  samples.push({ ...sample, took })
 }
 
 const isRunning = () => rhythm.runs

@@ -3,7 +3,6 @@ import type { Stall } from './clock.ts'
 /** What the bystander's process has to know of the gateway. */
 export interface Life {
   readonly port: number
-  readonly gatewayPid: number
   readonly path: string
   readonly solanaPath: string
   /** A block whose state every route still has. */
@@ -20,8 +19,6 @@ export interface Sample {
   readonly method: string
   readonly at: number
   readonly took: number
-  /** For how long the gateway waited for a CPU meanwhile. */
-  readonly cpuWait: number
   /** 0: no reply. */
   readonly status: number
   /** Whether it was the right answer. */

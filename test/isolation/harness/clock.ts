@@ -1,17 +1,6 @@
-import { readFileSync } from 'node:fs'
-
 /** Milliseconds on a clock that all processes of one machine share. */
 export function sharedNow(): number {
   return Number(process.hrtime.bigint()) / 1e6
-}
-
-/** Milliseconds that the main thread of a process has spent waiting for a CPU since its start; 0 where the kernel does not count them. */
-export function cpuWait(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6
-  } catch {
-    return 0
-  }
 }
 
 /** A stretch of time on the shared clock, in which an event loop did not run. */

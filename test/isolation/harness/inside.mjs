@@ -4,6 +4,7 @@ import { isMainThread } from 'node:worker_threads'
 
 const EVERY_MS = 5
 const LONG_MS = 10
+const SHORT_MS = 1
 
 /** Milliseconds that this thread has waited for a CPU: no fault of the program. */
 function cpuWait() {
@@ -14,15 +15,16 @@ function cpuWait() {
   }
 }
 
-/** Writes a line `<begin> <milliseconds busy>` for each long turn of the loop, on the monotonic clock. */
+/** Writes a line `<begin> <ms busy> <ms without a CPU>` for each long turn of the loop, on the monotonic clock. */
 function watchLoop(file) {
   const now = () => Number(process.hrtime.bigint()) / 1e6
   let last = now()
   let waited = cpuWait()
   setInterval(() => {
     const [at, wait] = [now(), cpuWait()]
-    const busy = at - last - EVERY_MS - (wait - waited)
-    if (busy > LONG_MS) appendFileSync(file, `${last} ${busy}\n`)
+    const starved = wait - waited
+    const busy = at - last - EVERY_MS - starved
+    if (busy > LONG_MS || starved > SHORT_MS) appendFileSync(file, `${last} ${busy} ${starved}\n`)
     last = now()
     waited = cpuWait()
   }, EVERY_MS).unref()

@@ -34,6 +34,7 @@ export async function play(
 ): Promise<{ seen: Seen; result: any; report: BystanderReport }> {
   const { gateway, nodes } = stage
   const loop = new LoopWatch()
+  const begin = sharedNow()
   nodes.forget()
   nodes.run()
   const before = await connectionsTo(gateway.port)
@@ -53,13 +54,14 @@ export async function play(
   const left = async () => (await connectionsTo(gateway.port)) - before
   await until('the connections are closed', async () => !((await left()) > 0), 3_000).catch(() => undefined)
   const connections = await left()
-  const busy = await stage.busy(from, sharedNow())
   loop.stop()
   const memory = memoryIsVisible ? await peakResident(gateway.pid).catch(() => NaN) : had
-  const stalls: Stall[] = loop.take()
+  const { starved } = await stage.turns(begin)
+  const { busy } = await stage.turns(from)
+  const stalls: Stall[] = [...loop.take(), ...starved]
   const seen: Seen = {
     ...readReport(report, stalls),
-    busy: Math.max(0, ...busy.map(([begin, end]) => end - begin)),
+    busy: Math.max(0, ...busy),
     peak: memory / MiB,
     memory: (memory - had) / MiB,
     connections,

@@ -30,13 +30,9 @@ export function p99(values: readonly number[]): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)] ?? 0
 }
 
-/**
- * How long a call took, without what the harness itself was late, or the gateway was without a CPU: the longer of the two,
- * as they may be the same time.
- */
-export function tookOf(sample: Sample, stalls: readonly Stall[]): number {
-  const { at, took, cpuWait } = sample
-  return Math.max(0, took - Math.max(cpuWait, stalledWithin(at, at + took, stalls)))
+/** How long a call took, without the time for which the harness was late, or the gateway had no CPU. */
+export function tookOf({ at, took }: Sample, stalls: readonly Stall[]): number {
+  return Math.max(0, took - stalledWithin(at, at + took, stalls))
 }
 
 /** How often each of them is there. */
@@ -46,7 +42,7 @@ export function tally(names: readonly string[]): Record<string, number> {
   return counts
 }
 
-/** What the calls of a bystander say; `stalls` are those of the nodes' process. */
+/** What the calls of a bystander say; `stalls` are those of the nodes' process, and of a gateway without a CPU. */
 export function readReport(
   { samples, stalls: own, unanswered, heads, closed }: BystanderReport,
   stalls: readonly Stall[],

@@ -120,7 +120,6 @@ export class Stage {
   async startBystander(): Promise<void> {
     const life: Life = {
       port: this.gateway.port,
-      gatewayPid: this.gateway.pid,
       path: this.good.path,
       solanaPath: this.solana(this.good).path,
       recentBlock: `0x${(this.nodes.head - 2).toString(16)}`,
@@ -140,13 +139,17 @@ export class Stage {
     return this.#bystander.ask('report', { lastHead }) as Promise<BystanderReport>
   }
 
-  /** When the gateway's event loop was busy for more than 10 ms in one turn, between two moments. */
-  async busy(from: number, to: number): Promise<Stall[]> {
+  /** The long turns of the gateway's event loop since a moment: how long each was busy, and when it had no CPU. */
+  async turns(from: number): Promise<{ readonly busy: number[]; readonly starved: Stall[] }> {
     const text = await readFile(this.#files.loop, 'utf8').catch(() => '')
-    return text.split('\n').flatMap(line => {
-      const [begin, ms] = line.split(' ').map(Number)
-      return ms === undefined || begin! < from || begin! > to ? [] : [[begin!, begin! + ms] as const]
-    })
+    const rows = text
+      .split('\n')
+      .map(line => line.split(' ').map(Number) as [number, number, number])
+      .filter(row => row.length === 3 && row[0] >= from)
+    return {
+      busy: rows.map(([, busy]) => busy),
+      starved: rows.map(([begin, , starved]) => [begin, begin + starved]),
+    }
   }
 
   /** Steps the gateway's wall clock. */
