@@ -7,7 +7,9 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['eslint.config.js', 'bench/parts/*.mjs'] },
+        projectService: {
+          allowDefaultProject: ['eslint.config.js', 'bench/parts/*.mjs', 'test/isolation/harness/*.mjs'],
+        },
         tsconfigRootDir: import.meta.dirname,
       },
     },

@@ -23,7 +23,11 @@ t.test('one query an account, two in all, and accounts take turns', async t => {
   const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map(name => ask(name[0]!, name))
   t.strictSame(started, ['a1', 'b1'])
   for (const name of ['a1', 'b1', 'a2', 'b2', 'c1', 'a3']) await end(name)
-  t.strictSame(started, ['a1', 'b1', 'a2', 'b2', 'c1', 'a3'], 'the third of one comes after the first of another')
+  t.strictSame(
+    started,
+    ['a1', 'b1', 'a2', 'b2', 'c1', 'a3'],
+    'the third of one comes after the first of another',
+  )
   t.strictSame(await Promise.all(all), ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'])
 })
 

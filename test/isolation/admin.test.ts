@@ -1,0 +1,28 @@
+import t from 'tap'
+import { playAll } from './harness/scenario.ts'
+
+await playAll(t, [
+  {
+    name: 'scrapes among thousands of sockets',
+    attack: async stage => stage.attack('crowd', 'scrapes', { sockets: 4_000, scrapes: 5 }),
+    also: (t, _, { held }) => {
+      t.equal(held, 4_000)
+    },
+  },
+  {
+    name: 'strangers at the admin listener',
+    attack: async stage => stage.attack('crowd', 'strangers'),
+    also: (t, _, statuses) => {
+      for (const name of ['another Host', 'another Origin', 'a form'])
+        t.match(String(statuses[name]), /^4\d\d$/, name)
+      for (const name of ['its own', 'its own by name']) t.equal(statuses[name], '200', name)
+    },
+  },
+  {
+    name: 'idle connections to the admin listener',
+    attack: async stage => stage.attack('crowd', 'adminConnections', { count: 2_000 }),
+    also: (t, _, { held }) => {
+      t.ok(held < 2_000, `${held} of 2000 are held`)
+    },
+  },
+])

@@ -1,0 +1,56 @@
+import { Agent } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { send } from '../../support/http.ts'
+import type { Target } from '../harness/stage.ts'
+import { call } from './raw.ts'
+
+/** Makes calls one after the other on a path, and gives the parsed replies. */
+export async function inTurn(
+  { port, paths }: Target,
+  options: { path: keyof Target['paths']; calls: readonly [string, unknown][]; everyMs?: number },
+): Promise<unknown[]> {
+  const replies: unknown[] = []
+  for (const [method, params] of options.calls) {
+    const { text } = await send(port, { path: paths[options.path], body: call(method, params) })
+    replies.push(JSON.parse(text))
+    await pause(options.everyMs ?? 0)
+  }
+  return replies
+}
+
+/** Makes calls all at once, and gives up on them after a time; gives how many were answered. */
+export async function atOnce(
+  { port, paths }: Target,
+  options: { path: keyof Target['paths']; calls: readonly [string, unknown][]; ms: number },
+): Promise<object> {
+  const agent = new Agent({ keepAlive: true })
+  let answered = 0
+  for (const [method, params] of options.calls)
+    send(port, { path: paths[options.path], body: call(method, params), agent }).then(
+      () => answered++,
+      () => undefined,
+    )
+  await pause(options.ms)
+  agent.destroy()
+  return { answered }
+}
+
+/** Sends the same body again and again on a few connections, for a time; counts the reasons of refusals. */
+export async function flood(
+  { port, paths }: Target,
+  options: { path: keyof Target['paths']; body: string; ms: number; connections?: number },
+): Promise<Record<string, number>> {
+  const agent = new Agent({ keepAlive: true })
+  const end = performance.now() + options.ms
+  const seen: Record<string, number> = {}
+  const one = async () => {
+    while (performance.now() < end) {
+      const reply = await send(port, { path: paths[options.path], body: options.body, agent })
+      const said = reply.text.match(/"reason":"\w+"|"result":/g) ?? ['none']
+      for (const word of said) seen[word] = (seen[word] ?? 0) + 1
+    }
+  }
+  await Promise.all(Array.from({ length: options.connections ?? 4 }, one))
+  agent.destroy()
+  return seen
+}

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { playAll } from './harness/scenario.ts'
+
+await playAll(t, [
+  {
+    name: 'requests without end on one connection, whose answers nobody reads',
+    attack: stage => stage.attack('pipelining', 'bodies'),
+  },
+  {
+    name: 'the same without bodies',
+    attack: stage => stage.attack('pipelining', 'heads'),
+  },
+  {
+    name: 'large answers over HTTP that nobody reads',
+    attack: stage => stage.attack('large', 'httpReplies'),
+  },
+  {
+    name: 'large answers over WebSocket that nobody reads',
+    attack: stage => stage.attack('large', 'socketReplies'),
+  },
+  {
+    name: 'batches of large answers',
+    attack: stage => stage.attack('large', 'batches'),
+  },
+  {
+    name: 'frames of 5 MiB that never end, on many sockets',
+    attack: stage => stage.attack('large', 'frames'),
+  },
+  {
+    name: 'messages in fragments of a byte',
+    attack: stage => stage.attack('large', 'fragments'),
+    also: (t, _, { codes }) => {
+      t.same(codes, [1009, 1009, 1009, 1009])
+    },
+  },
+  {
+    name: 'hosts that are none',
+    attack: stage => stage.attack('heads', 'strangeHosts'),
+    also: (t, _, statuses: Record<string, string>) => {
+      for (const [host, status] of Object.entries(statuses))
+        t.equal(status, '400 invalid_request', `Host: ${host}`)
+    },
+  },
+])

@@ -1,0 +1,10 @@
+import t from 'tap'
+import { allAtOnce } from '../isolation/all-at-once.ts'
+
+/** How long, in seconds. */
+const seconds = Number(process.env['SOAK_SECONDS'] ?? 600)
+
+t.setTimeout((seconds + 300) * 1000)
+
+/** With the default of `limits.memory`. */
+await allAtOnce(t, { seconds, good: 200, memory: 512 })
