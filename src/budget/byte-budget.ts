@@ -7,7 +7,7 @@
  * Bytes of memory for a byte of a message that is being handled: as it came, as the text that is scanned and sliced, and as it is written
  * to the other side. Measured by test/isolation/memory-*.test.ts.
  */
-export const COPIES = 4
+export const COPIES = 5
 /** Bytes of a message that are not counted: `limits.inFlight` bounds how many such messages there are. */
 export const FREE = 4 * 1024
 

@@ -25,7 +25,7 @@ const configOf = (limits: object) => ({
   plans: { modest: { tiers: ['any'], rate: { perSecond: 20, burst: 20 }, maxBatch: 100 } },
   gateway: { limits },
 })
-const gateway = await startGateway(t, configOf({ inFlight: 20, memory: '4800KiB' }))
+const gateway = await startGateway(t, configOf({ inFlight: 20, memory: '5800KiB' }))
 const access = await createAccess(gateway, 'paid', 'alpha')
 const body = message('web3_sha3', ['0x00'])
 const health = ['/livez', '/readyz', '/metrics', '/status']
