@@ -5,7 +5,7 @@
 
 /** Denied with everything behind them. */
 export const DENIED_PREFIXES: readonly string[] = `
-  engine_ admin_ personal_ miner_ clique_ les_ testing_ test_ parity_set eth_sign eth_submit hive_ lotus_ shh_ bzz_ db_
+  engine_ admin_ personal_ miner_ clique_ les_ testing_ parity_set eth_sign eth_submit hive_ lotus_ shh_ bzz_ db_
   flashbots_ dev_ anvil_ hardhat_ evm_ devnet_ sandbox_ surfnet_ buidler_
   perm_ priv_ privx_ eea_ plugins_ raft_ quorumPermission_ quorumExtension_ secretstore_ signer_ vault_ baseline_
   conductor_ nitroexecution_ nitroconsensus_ validation_ maintenance_ auctioneer_ taikoAuth_`
@@ -19,6 +19,7 @@ export const DENIED_METHODS: ReadonlySet<string> = new Set(
   debug_getTrieFlushInterval debug_getAccessibleState debug_traceBadBlock debug_traceChain debug_printBlock
   debug_seedHash debug_getBlockRlp debug_stateRootWithUpdates debug_verbosity debug_vmodule debug_backtraceAt
   debug_memStats debug_gcStats debug_goTrace debug_stacks debug_metrics debug_getConfigValue
+  test_mineBlocks test_rewindToBlock test_modifyTimestamp test_getLogHash
   reth_jit reth_newPayload reth_forkchoiceUpdated das_store offchain_localStorageSet author_hasKey
   account_new account_signTransaction account_signData account_signTypedData account_signGnosisSafeTx
   parity_killAccount parity_testPassword parity_openVault parity_closeVault parity_newVault parity_signMessage

@@ -2,7 +2,7 @@
 import { memberOf, pickMembers } from '../jsonrpc/elements.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
-import { hashRef, hexRef, scalarRef, slotRef } from './block-ref.ts'
+import { hashRef, scalarRef, slotRef, stringRef } from './block-ref.ts'
 import type { Ambiguous, BlockRef } from './block-ref.ts'
 
 export type { BlockRef } from './block-ref.ts'
@@ -29,9 +29,9 @@ export function blockSpan(block: BlockRule, elements: readonly Raw[]): BlockSpan
     case 'range':
       return isObject(element) ? rangeOf(element) : { why: 'a range of blocks is an object' }
     case 'txhash':
-      return one(hexRef(element))
+      return one(stringRef(element))
     case 'hash':
-      return isObject(element) ? objectRef(element) : one(hexRef(element))
+      return isObject(element) ? objectRef(element) : one(stringRef(element))
     case 'slot':
       // A config object stands in the place of a slot that is left out.
       return isObject(element) ? null : one(slotRef(element))
