@@ -20,7 +20,7 @@ export interface WorkerData {
 export type WorkerReply = { readonly answer: SumsPage | SumsFailure } | { readonly bug: string }
 
 /** Of the thread, where the system has priorities of threads: calls go first when there are not enough cores. */
-const NICE = 10
+const NICE = 5
 /** Milliseconds that a read waits for a file that is being recovered. */
 const PATIENCE = 5_000
 
