@@ -144,8 +144,8 @@ export class Stage {
     const text = await readFile(this.#files.loop, 'utf8').catch(() => '')
     const rows = text
       .split('\n')
-      .map(line => line.split(' ').map(Number) as [number, number, number])
-      .filter(row => row.length === 3 && row[0] >= from)
+      .map(line => line.split(' ').map(Number))
+      .filter((row): row is [number, number, number] => row.length === 3 && row[0]! >= from)
     return {
       busy: rows.map(([, busy]) => busy),
       starved: rows.map(([begin, , starved]) => [begin, begin + starved]),
