@@ -4,7 +4,8 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { unlock } from './canary.ts'
 import { accountsFile } from './schema.ts'
 import { explainFailure } from '../sqlite/error.ts'
-import { makeDirectory, prepareFile } from '../sqlite/file.ts'
+import { openDataDir } from '../sqlite/data-dir.ts'
+import { prepareFile } from '../sqlite/file.ts'
 import { PATIENCE, whenFree } from '../sqlite/patience.ts'
 import { migrate } from '../sqlite/schema.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
@@ -18,7 +19,7 @@ export interface OpenDatabase {
 
 /** Opens `dataDir/accounts.db`, making directory, file and master key at first use; a failure is one sentence. */
 export async function openDatabase(dataDir: string, env: NodeJS.ProcessEnv): Promise<OpenDatabase> {
-  makeDirectory(dataDir)
+  openDataDir(dataDir)
   const file = join(dataDir, accountsFile.name)
   const deadline = performance.now() + PATIENCE
   let database: DatabaseSyncInstance | undefined

@@ -1,23 +1,10 @@
 /** Opening and closing our database files. */
-import { mkdirSync } from 'node:fs'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { isOurs } from './schema.ts'
 import type { Kind } from './schema.ts'
 
 /** Of a file with views the first passes over the list of free pages (seen with SQLite 3.53), which the second reads. */
 const CHECKS = ['PRAGMA quick_check(1)', 'PRAGMA quick_check(sqlite_schema)']
-
-/** Makes a data directory that is not there yet, closed to others. */
-export function makeDirectory(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new Error(`the data directory ${dataDir} cannot be made (${code ?? 'unknown reason'})`, {
-      cause: error,
-    })
-  }
-}
 
 /** Nothing is written to a file before it is known to be sound and ours; then it is set to write-ahead logging. */
 export function prepareFile(database: DatabaseSyncInstance, file: string, kind: Kind): void {

@@ -54,6 +54,7 @@ t.test('defaults', async t => {
   const { config } = await loadConfig(dir, {})
   t.same(config, {
     baseUrl: 'http://{subdomain}.localhost:8080',
+    errors: [],
     networks: [
       {
         slug: 'ethereum',
@@ -95,6 +96,7 @@ t.test('defaults', async t => {
         timeout: null,
         limits: { inFlight: null, perSecond: null },
         methods: { allow: null, deny: [] },
+        errors: [],
         enabled: true,
       },
       {
@@ -109,6 +111,7 @@ t.test('defaults', async t => {
         timeout: null,
         limits: { inFlight: null, perSecond: null },
         methods: { allow: null, deny: [] },
+        errors: [],
         enabled: true,
       },
     ],
@@ -143,6 +146,7 @@ t.test('defaults', async t => {
     ],
     gateway: {
       listen: { host: '0.0.0.0', port: 8080 },
+      adminHosts: [],
       admin: { host: '127.0.0.1', port: 9464 },
       dataDir: resolve(dir, 'data'),
       dashboardHost: 'localhost',
@@ -260,6 +264,7 @@ cors: { origins: [https://a.example] }
       timeout: 1500,
       limits: { inFlight: 3, perSecond: 0.5 },
       methods: { allow: ['eth_*'], deny: ['eth_call'] },
+      errors: [],
       enabled: false,
     },
   ])

@@ -15,6 +15,13 @@ export const CLEANED_UP: readonly ErrorRow[] = [codeRow('missing', [-32001, -320
 /** Not available or not confirmed yet; below minContextSlot. Clients that ask for the next slot wait for these codes. */
 export const NOT_YET: readonly ErrorRow[] = [codeRow('missing', [-32004, -32014, -32016])]
 
+/** Limits of providers, under the code by which Agave says that it is behind. */
+export const SOLANA_LIMITS: readonly ErrorRow[] = textRows(
+  'limited',
+  ['*limit', '*too many', '*exceeded', '*capacity'],
+  { codes: [-32005] },
+)
+
 /** Unhealthy: too many slots behind. */
 export const UNHEALTHY: readonly ErrorRow[] = [codeRow('unavailable', [-32005])]
 

@@ -46,6 +46,7 @@ export const SOLANA_OUTCOMES: readonly ErrorRow[] = solana.PREFLIGHT
 /** Errors of Solana nodes: providers reuse Agave's codes, so their texts come first. */
 export const SOLANA_ERRORS: readonly ErrorRow[] = [
   ...PROVIDERS,
+  ...solana.SOLANA_LIMITS,
   ...solana.SOLANA_UNSUPPORTED,
   ...solana.SOLANA_MISSING,
   ...solana.SOLANA_NOT_YET,
