@@ -4,7 +4,7 @@ import { forgetPeak, memoryIsVisible, peakResident, resident } from '../../suppo
 import { meteredByMethod } from '../../support/metered.ts'
 import { until } from '../../support/until.ts'
 import type { BystanderReport } from './bystander.ts'
-import { usual, type Bounds } from './bounds.ts'
+import { usual, type Bounds, type Unmet } from './bounds.ts'
 import { LoopWatch, sharedNow, type Stall } from './clock.ts'
 import { connectionsTo } from './connections.ts'
 import { readReport, type Seen } from './seen.ts'
@@ -21,6 +21,8 @@ export interface Scenario {
   readonly attack: (stage: Stage) => Promise<unknown>
   /** Where it differs from what holds for all. */
   readonly bounds?: Partial<Bounds>
+  /** Which of them do not hold yet. */
+  readonly unmet?: Unmet
   /** Puts right what the attack did to the nodes. */
   readonly restore?: (stage: Stage) => Promise<void> | void
   /** What else has to be so; `result` is what the attack gave. */
@@ -104,8 +106,14 @@ async function judge(t: Test, stage: Stage, scenario: Scenario): Promise<void> {
   const moved = (seen.routes['alpha-c'] ?? 0) + (seen.routes['sol-b'] ?? 0)
   t.ok(moved <= bounds.moved, `${moved} calls were moved to another route`)
   t.equal(seen.heads, null, 'each head once and in order')
-  t.ok(seen.attacked <= seen.quiet + bounds.slower, `${seen.attacked} ms, quiet ${seen.quiet} ms`)
-  t.ok(seen.busy <= bounds.busy, `the event loop was busy for ${seen.busy} ms`)
+  const { unmet = {} } = scenario
+  const todo = (name: keyof Unmet) => (unmet[name] === undefined ? {} : { todo: unmet[name] })
+  t.ok(
+    seen.attacked <= seen.quiet + bounds.slower,
+    `${seen.attacked} ms, quiet ${seen.quiet} ms`,
+    todo('slower'),
+  )
+  t.ok(seen.busy <= bounds.busy, `the event loop was busy for ${seen.busy} ms`, todo('busy'))
   t.ok(!(seen.memory > bounds.memory), `${seen.memory} MiB more`)
   t.ok(!(seen.connections > 0), `${seen.connections} connections left`)
   t.equal(await faultOfLedger(stage, report), null, 'the ledger is exact')
