@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Holder } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
+import { ReplyTurns } from './reply-turns.ts'
 
 /** How an exchange broke, and whether the upstream may have seen the request. */
 export interface Broken {
@@ -39,6 +40,9 @@ export interface ExchangeLimits {
 
 /** Milliseconds that an open reply may be silent while the client reads. */
 const SILENCE = 60_000
+
+/** The event loop's turns are one for all upstreams. */
+const turns = new ReplyTurns()
 
 /** Collects a reply for one request; undici calls it. */
 export class Collector implements Dispatcher.DispatchHandler {
@@ -110,9 +114,14 @@ export class Collector implements Dispatcher.DispatchHandler {
     if (this.#tail !== null) {
       clearTimeout(this.#timer)
       this.#tail.push(null)
-    } else if (!this.#done) {
-      const body = this.#take().toString('latin1')
-      this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body })
+    } else {
+      // It is all here, and waits for nobody but us.
+      clearTimeout(this.#timer)
+      turns.take(this.#size, () => {
+        if (this.#done) return
+        const body = this.#take().toString('latin1')
+        this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body })
+      })
     }
   }
 
@@ -122,8 +131,10 @@ export class Collector implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange early. */
   break(how: Broken['how']): void {
-    if (this.#tail !== null) this.#tail.destroy(new Error(`upstream reply broke: ${how}`))
-    else if (!this.#done) {
+    if (this.#done) this.#tail?.destroy(new Error(`upstream reply broke: ${how}`))
+    else {
+      // Nobody has it yet who would hear of an error.
+      this.#tail?.destroy()
       this.#chunks = []
       if (this.#held > 0) this.#limits.holder?.giveBack(this.#held)
       this.#finish({ kind: 'broken', how, sent: this.#controller !== null })
@@ -148,7 +159,10 @@ export class Collector implements Dispatcher.DispatchHandler {
       if (controller.paused) this.#timer.refresh()
       else this.break('timeout')
     }, SILENCE)
-    this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail: this.#tail })
+    const tail = this.#tail
+    turns.take(this.#size, () => {
+      this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail })
+    })
   }
 
   #take(): Buffer {

@@ -17,3 +17,6 @@ export interface Bounds {
 
 /** What holds for every attack, unless it says otherwise. */
 export const usual: Bounds = { slower: 50, busy: 100, memory: MEMORY_MIB + 100, refused: 0, moved: 0 }
+
+/** Bounds that are known not to hold yet, with what was seen: they are reported as todo, and do not fail the suite. */
+export type Unmet = Partial<Record<'slower' | 'busy' | 'peak', string>>

@@ -5,6 +5,8 @@ import type { Seen } from './seen.ts'
 export interface Finding {
   readonly kept: boolean
   readonly text: string
+  /** Of bounds on times: which. */
+  readonly time?: 'slower' | 'busy'
 }
 
 /** How often a scenario is played at most. */
@@ -48,7 +50,7 @@ function lasting({ refused, wrong, routes, heads, memory, connections }: Seen, b
 
 function times({ quiet, attacked, busy }: Seen, bounds: Bounds): Finding[] {
   return [
-    { kept: attacked <= quiet + bounds.slower, text: `${attacked} ms, quiet ${quiet} ms` },
-    { kept: busy <= bounds.busy, text: `the event loop was busy for ${busy} ms` },
+    { kept: attacked <= quiet + bounds.slower, text: `${attacked} ms, quiet ${quiet} ms`, time: 'slower' },
+    { kept: busy <= bounds.busy, text: `the event loop was busy for ${busy} ms`, time: 'busy' },
   ]
 }

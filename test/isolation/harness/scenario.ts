@@ -4,7 +4,7 @@ import { forgetPeak, memoryIsVisible, peakResident, resident } from '../../suppo
 import { meteredByMethod } from '../../support/metered.ts'
 import { until } from '../../support/until.ts'
 import type { BystanderReport } from './bystander.ts'
-import { usual, type Bounds } from './bounds.ts'
+import { usual, type Bounds, type Unmet } from './bounds.ts'
 import { LoopWatch, sharedNow, type Stall } from './clock.ts'
 import { connectionsTo } from './connections.ts'
 import { findingsOf, isWorthAnotherPlay } from './findings.ts'
@@ -22,6 +22,8 @@ export interface Scenario {
   readonly attack: (stage: Stage) => Promise<unknown>
   /** Where it differs from what holds for all. */
   readonly bounds?: Partial<Bounds>
+  /** Which of them do not hold yet. */
+  readonly unmet?: Unmet
   /** Puts right what the attack did to the nodes. */
   readonly restore?: (stage: Stage) => Promise<void> | void
   /** What else has to be so; `result` is what the attack gave. */
@@ -82,7 +84,11 @@ async function judge(t: Test, stage: Stage, scenario: Scenario): Promise<void> {
     t.equal(await faultOfLedger(stage, report), null, 'the ledger is exact')
     await scenario.also?.(t, stage, result, seen)
   } while (t.passing() && isWorthAnotherPlay(plays, bounds))
-  for (const { kept, text } of findingsOf(plays, bounds)) t.ok(kept, text)
+  const { unmet = {} } = scenario
+  for (const { kept, text, time } of findingsOf(plays, bounds)) {
+    const todo = time === undefined ? undefined : unmet[time]
+    t.ok(kept, text, todo === undefined ? {} : { todo })
+  }
 }
 
 function summaryOf(seen: Seen, result: unknown): string {

@@ -1,0 +1,29 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { ReplyTurns } from '../../src/upstream/reply-turns.ts'
+
+const MiB = 1024 * 1024
+
+t.test('long replies are read a mebibyte a turn, in order; short ones at once', async t => {
+  const turns = new ReplyTurns()
+  const read: string[] = []
+  const take = (name: string, bytes: number): void => {
+    turns.take(bytes, () => read.push(name))
+  }
+  for (const name of ['a', 'b', 'c']) take(name, MiB / 2)
+  take('d', 16 * MiB)
+  take('short', 1_000)
+  t.strictSame(read, ['a', 'b', 'short'])
+  await turn()
+  t.strictSame(read.splice(0), ['a', 'b', 'short', 'c'])
+  take('e', MiB / 2)
+  take('short', 64 * 1024)
+  t.strictSame(read.splice(0), ['short'], 'nobody overtakes one that waits, but for short ones')
+  await turn()
+  t.strictSame(read.splice(0), ['d'])
+  await turn()
+  t.strictSame(read.splice(0), ['e'])
+  await turn()
+  take('f', MiB / 2)
+  t.strictSame(read, ['f'], 'a turn of its own')
+})
