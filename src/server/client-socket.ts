@@ -13,6 +13,7 @@ import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
 import { holdForTurn } from './leaving.ts'
+import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from './request-id.ts'
 import { SendQueue } from './send-queue.ts'
 import { SocketSink } from './socket-sink.ts'
@@ -56,9 +57,7 @@ export class ClientSocket {
   readonly #options: ClientSocketOptions
   readonly #queue: SendQueue
   readonly #waiting: Frame[] = []
-  /** Of a message that has not come to its end. */
-  #arriving: Hold
-  #arrived = 0
+  readonly #partial: PartialMessage
   readonly #gone = new AbortController()
   #inFlight = 0
   #alive = true
@@ -73,7 +72,7 @@ export class ClientSocket {
     this.#connection = connection
     this.#options = options
     this.#queue = new SendQueue(connection, memory)
-    this.#arriving = new Hold(memory)
+    this.#partial = new PartialMessage(memory)
     this.network = caller.network.slug
     this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)
     this.session.caller = { ...caller, session: this.session }
@@ -82,7 +81,7 @@ export class ClientSocket {
     })
     socket.on('pong', () => (this.#alive = true))
     connection.on('data', (bytes: Buffer) => {
-      this.#arrive(bytes.length)
+      if (!this.#partial.receive(bytes.length)) this.#cutOff()
     })
     connection.on('drain', () => {
       this.#queue.count()
@@ -93,7 +92,7 @@ export class ClientSocket {
     socket.on('close', () => {
       this.#gone.abort()
       this.#queue.close()
-      this.#arriving.release()
+      this.#partial.close()
       for (const { hold } of this.#waiting.splice(0)) hold.release()
       this.session.close()
       options.onClose()
@@ -171,22 +170,15 @@ export class ClientSocket {
     this.#socket.ping()
   }
 
-  /** Counts the bytes of a message that is on its way: a client may send one in pieces, and never end it. */
-  #arrive(bytes: number): void {
-    this.#arrived += bytes
-    if (this.#arrived <= FREE || this.#arriving.take(bytes) === null) return
-    // Nothing can be answered to half a message.
+  /** Ends the connection amid a message that there is no memory to hold: half a message cannot be answered. */
+  #cutOff(): void {
     this.close(1013, 'overloaded')
     this.#socket.terminate()
   }
 
   #receive(data: RawData, isBinary: boolean): void {
     this.#alive = true
-    this.#arrived = 0
-    if (this.#arriving.isCounted) {
-      this.#arriving.release()
-      this.#arriving = new Hold(this.#options.memory)
-    }
+    this.#partial.complete()
     if (this.#goodbye !== null) return
     if (isBinary) {
       this.close(1003, 'send text')

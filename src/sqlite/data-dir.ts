@@ -11,7 +11,7 @@ const OTHERS = 0o077
  * open to others: tightened, nobody would learn that it may be known.
  */
 const OURS = /^(accounts\.db|journal\.db|serve\.lock)(-wal|-shm|-journal)?$|^serve\.json$/
-const ALSO_OURS = /^master\.key/
+const ALSO_OURS = 'master.key'
 
 /** Makes the directory, closed to others, or tightens what is there: files of ours, and the folder when it holds nothing else. */
 export function openDataDir(dataDir: string): void {
@@ -26,11 +26,11 @@ export function openDataDir(dataDir: string): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return
   // Whatever this process writes is its owner's alone; SQLite gives its logs the mode of their file.
-  process.umask(process.umask() | OTHERS)
+  process.umask(process.umask(OTHERS) | OTHERS)
   const names = readdirSync(dataDir)
   for (const name of names) if (OURS.test(name)) tighten(join(dataDir, name), FILE)
   // A folder that others use as well is not ours to close.
-  if (names.length > 0 && names.every(name => OURS.test(name) || ALSO_OURS.test(name)))
+  if (names.length > 0 && names.every(name => OURS.test(name) || name.startsWith(ALSO_OURS)))
     tighten(dataDir, FOLDER)
 }
 

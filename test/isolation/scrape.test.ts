@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { adminRoutes } from '../../src/admin-routes.ts'
 import type { AdminParts } from '../../src/admin-routes.ts'
+import { ByteBudget } from '../../src/budget/byte-budget.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { ClientSockets } from '../../src/server/client-sockets.ts'
 import { Slots } from '../../src/usage/slots.ts'
@@ -29,7 +30,7 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
   const gateway = {
     ...{ epoch: '', snapshot: { version: 'v', networks } },
     live: {
-      ...{ now: Date.now, clientSubscriptions },
+      ...{ now: Date.now, monotonic: () => performance.now(), clientSubscriptions },
       upstreams: { of: () => routes, whyNot: () => null },
       tips: { best: () => 1_000_009 },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
@@ -50,8 +51,10 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
       result: 'ok',
       ms: 1,
     })
+  const memory = new ByteBudget(() => 1_000)
+  memory.take(300)
   const parts = {
-    ...{ gateway, metrics, sockets, streams: { count: () => 0 }, state: { draining: false } },
+    ...{ gateway, metrics, sockets, streams: { count: () => 0 }, memory, state: { draining: false } },
     reloader: { state: { ok: true }, succeededAt: 5, takenAt: 5 },
   } as unknown as AdminParts
   const routesOf = adminRoutes(parts)
@@ -104,6 +107,8 @@ t.test('what is scraped is what is there', async t => {
   t.match(text, /^tollgate_ws_subscriptions\{network="net-3",side="client"\} 10$/m)
   t.match(text, /^tollgate_ws_subscriptions\{network="net-1",side="upstream"\} 7$/m)
   t.match(text, /^tollgate_ws_subscriptions\{network="net-2",side="upstream"\} 0$/m)
+  t.match(text, /^tollgate_memory_held_bytes 300$/m)
+  t.match(text, /^tollgate_memory_limit_bytes 1000$/m)
 })
 
 t.test('scrapes at the same time are written once', async t => {

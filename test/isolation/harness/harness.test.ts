@@ -3,9 +3,11 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../../support/until.ts'
+import { usual } from './bounds.ts'
 import { stalledWithin, union } from './clock.ts'
 import { connectionsTo } from './connections.ts'
-import { p99 } from './seen.ts'
+import { findingsOf, isWorthAnotherPlay } from './findings.ts'
+import { p99, type Seen } from './seen.ts'
 import { Ending, openStage } from './stage.ts'
 import { play } from './scenario.ts'
 
@@ -32,6 +34,41 @@ t.test('the 99th percentile', t => {
   t.equal(p99(hundred), 99)
   t.equal(p99([3, 1, 2]), 3)
   t.equal(p99([]), 0)
+  t.end()
+})
+
+t.test('what a play showed is not forgotten when the scenario is played again for its times', t => {
+  const good: Seen = {
+    ...{
+      quiet: 5,
+      attacked: 10,
+      calls: 100,
+      refused: {},
+      wrong: [],
+      routes: { 'alpha-a': 100 },
+      heads: null,
+    },
+    ...{ busy: 10, peak: 150, memory: 20, connections: 0 },
+  }
+  const late: Seen = { ...good, attacked: 100, busy: 150 }
+  const broken = (...plays: Seen[]) => findingsOf(plays, usual).filter(({ kept }) => !kept)
+  t.same(broken(good), [])
+  t.equal(broken(late).length, 2)
+  t.same(broken(late, good), [], 'times are those of the last play')
+  t.equal(broken(good, late).length, 2)
+  const faults: Partial<Seen>[] = [
+    ...[{ refused: { overloaded: 1 } }, { wrong: ['no answer'] }, { routes: { 'alpha-c': 1 } }],
+    ...[{ heads: '1,3' }, { memory: 1_000 }, { connections: 1 }],
+  ]
+  for (const fault of faults) {
+    t.equal(broken({ ...late, ...fault }, good).length, 1, JSON.stringify(fault))
+    t.equal(broken(late, { ...good, ...fault }).length, 1)
+    t.notOk(isWorthAnotherPlay([{ ...late, ...fault }], usual))
+  }
+  t.ok(isWorthAnotherPlay([late], usual))
+  t.notOk(isWorthAnotherPlay([late, late], usual))
+  t.notOk(isWorthAnotherPlay([good], usual))
+  t.notOk(isWorthAnotherPlay([{ ...good, busy: 4 * usual.busy }], usual), 'that is no chance')
   t.end()
 })
 

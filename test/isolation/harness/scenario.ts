@@ -7,6 +7,7 @@ import type { BystanderReport } from './bystander.ts'
 import { usual, type Bounds, type Unmet } from './bounds.ts'
 import { LoopWatch, sharedNow, type Stall } from './clock.ts'
 import { connectionsTo } from './connections.ts'
+import { findingsOf, isWorthAnotherPlay } from './findings.ts'
 import { readReport, type Seen } from './seen.ts'
 import { Ending, openStage, type Stage, type StageOptions } from './stage.ts'
 
@@ -71,53 +72,30 @@ export async function play(
   return { seen, result, report }
 }
 
-/** Whether a time is a little above its bound: then it is measured once more, as this machine is shared. */
-function maybeLate({ quiet, attacked, busy }: Seen, bounds: Bounds): boolean {
-  const most = Math.max((attacked - quiet) / bounds.slower, busy / bounds.busy)
-  return most > 1 && most < 4
-}
-
 async function judge(t: Test, stage: Stage, scenario: Scenario): Promise<void> {
   const bounds = { ...usual, ...scenario.bounds }
-  let { seen, result, report } = await play(stage, scenario)
-  const says = () => {
-    const { quiet, attacked, busy, memory, peak, wrong, ...rest } = seen
-    const times = { quiet: Math.round(quiet), attacked: Math.round(attacked), busy: Math.round(busy) }
-    const rows = {
-      ...times,
-      memory: Math.round(memory),
-      peak: Math.round(peak),
-      wrong: wrong.length,
-      ...rest,
-      result,
-    }
-    t.comment(JSON.stringify(rows))
-  }
-  says()
-  if (maybeLate(seen, bounds) && (await stage.alive())) {
-    ;({ seen, result, report } = await play(stage, scenario))
-    says()
-  }
-  t.ok(await stage.alive(), 'the process lives')
-  t.notMatch(stage.gateway.printed, /internal error|uncaught/i, 'nothing ended as a bug')
-  const refused = Object.values(seen.refused).reduce((sum, count) => sum + count, 0)
-  t.ok(refused <= bounds.refused, `refused: ${JSON.stringify(seen.refused)}`)
-  t.same(seen.wrong.slice(0, 3), [], `${seen.wrong.length} wrong answers`)
-  const moved = (seen.routes['alpha-c'] ?? 0) + (seen.routes['sol-b'] ?? 0)
-  t.ok(moved <= bounds.moved, `${moved} calls were moved to another route`)
-  t.equal(seen.heads, null, 'each head once and in order')
+  const plays: Seen[] = []
+  do {
+    const { seen, result, report } = await play(stage, scenario)
+    plays.push(seen)
+    t.comment(summaryOf(seen, result))
+    t.ok(await stage.alive(), 'the process lives')
+    t.notMatch(stage.gateway.printed, /internal error|uncaught/i, 'nothing ended as a bug')
+    t.equal(await faultOfLedger(stage, report), null, 'the ledger is exact')
+    await scenario.also?.(t, stage, result, seen)
+  } while (t.passing() && isWorthAnotherPlay(plays, bounds))
   const { unmet = {} } = scenario
-  const todo = (name: keyof Unmet) => (unmet[name] === undefined ? {} : { todo: unmet[name] })
-  t.ok(
-    seen.attacked <= seen.quiet + bounds.slower,
-    `${seen.attacked} ms, quiet ${seen.quiet} ms`,
-    todo('slower'),
-  )
-  t.ok(seen.busy <= bounds.busy, `the event loop was busy for ${seen.busy} ms`, todo('busy'))
-  t.ok(!(seen.memory > bounds.memory), `${seen.memory} MiB more`)
-  t.ok(!(seen.connections > 0), `${seen.connections} connections left`)
-  t.equal(await faultOfLedger(stage, report), null, 'the ledger is exact')
-  await scenario.also?.(t, stage, result, seen)
+  for (const { kept, text, time } of findingsOf(plays, bounds)) {
+    const todo = time === undefined ? undefined : unmet[time]
+    t.ok(kept, text, todo === undefined ? {} : { todo })
+  }
+}
+
+function summaryOf(seen: Seen, result: unknown): string {
+  const { quiet, attacked, busy, memory, peak, wrong, ...rest } = seen
+  const times = { quiet: Math.round(quiet), attacked: Math.round(attacked), busy: Math.round(busy) }
+  const sizes = { memory: Math.round(memory), peak: Math.round(peak) }
+  return JSON.stringify({ ...times, ...sizes, wrong: wrong.length, ...rest, result })
 }
 
 /** What the bystander's account says that the bystander did not count; null when all is the same within a second. */

@@ -198,9 +198,6 @@ export class Ending {
   }
 }
 
-/** Today's name of the budget, or that of a program from before there was one. */
-const budget = process.env['ISOLATION_OLD'] === undefined ? 'memory' : 'bodies'
-
 /** Starts everything. */
 export async function openStage(t: Ending, options: StageOptions = {}): Promise<Stage> {
   const nodes = await startNodes(t)
@@ -221,7 +218,7 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
         sol: { family: 'solana', chainId: 'solana-test', genesisHash: '7'.repeat(32), public: true },
       },
       ...{ routes, plans },
-      gateway: { limits: { [budget]: `${options.memory ?? MEMORY_MIB}MiB` } },
+      gateway: { limits: { memory: `${options.memory ?? MEMORY_MIB}MiB` } },
     },
     {
       env: {

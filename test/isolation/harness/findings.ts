@@ -1,0 +1,56 @@
+import type { Bounds } from './bounds.ts'
+import type { Seen } from './seen.ts'
+
+/** One bound: whether it was kept, and what was measured. */
+export interface Finding {
+  readonly kept: boolean
+  readonly text: string
+  /** Of bounds on times: which. */
+  readonly time?: 'slower' | 'busy'
+}
+
+/** How often a scenario is played at most. */
+export const MAX_PLAYS = 2
+
+/**
+ * What the plays of one scenario show, in order. Each play must keep every bound; only those on times are judged by the last one, as the
+ * machine is shared.
+ */
+export function findingsOf(plays: readonly Seen[], bounds: Bounds): Finding[] {
+  return [
+    ...plays.flatMap(seen => lasting(seen, bounds)),
+    ...plays.slice(-1).flatMap(seen => times(seen, bounds)),
+  ]
+}
+
+/** Whether only a time is above its bound, by less than four times: that may be the machine, so the scenario is played again. */
+export function isWorthAnotherPlay(plays: readonly Seen[], bounds: Bounds): boolean {
+  const last = plays.at(-1)!
+  if (plays.length >= MAX_PLAYS || lasting(last, bounds).some(({ kept }) => !kept)) return false
+  const most = Math.max((last.attacked - last.quiet) / bounds.slower, last.busy / bounds.busy)
+  return most > 1 && most < 4
+}
+
+function lasting({ refused, wrong, routes, heads, memory, connections }: Seen, bounds: Bounds): Finding[] {
+  const refusals = Object.values(refused).reduce((sum, count) => sum + count, 0)
+  const moved = (routes['alpha-c'] ?? 0) + (routes['sol-b'] ?? 0)
+  return [
+    { kept: refusals <= bounds.refused, text: `refused: ${JSON.stringify(refused)}` },
+    {
+      kept: wrong.length === 0,
+      text: `${wrong.length} wrong answers ${wrong.slice(0, 3).join(', ')}`.trim(),
+    },
+    { kept: moved <= bounds.moved, text: `${moved} calls were moved to another route` },
+    { kept: heads === null, text: `each head once and in order${heads === null ? '' : `: ${heads}`}` },
+    // NaN: this system does not show it.
+    { kept: !(memory > bounds.memory), text: `${memory} MiB more` },
+    { kept: !(connections > 0), text: `${connections} connections left` },
+  ]
+}
+
+function times({ quiet, attacked, busy }: Seen, bounds: Bounds): Finding[] {
+  return [
+    { kept: attacked <= quiet + bounds.slower, text: `${attacked} ms, quiet ${quiet} ms`, time: 'slower' },
+    { kept: busy <= bounds.busy, text: `the event loop was busy for ${busy} ms`, time: 'busy' },
+  ]
+}
