@@ -1,6 +1,7 @@
 /** The composition root: opens every part of `serve` in order, and closes them in the other. */
 import { adminRoutes } from './admin-routes.ts'
 import { join } from 'node:path'
+import { ByteBudget } from './budget/byte-budget.ts'
 import { ConfigError } from './config-error.ts'
 import { Closing } from './closing.ts'
 import { readCertificate } from './config/certificate.ts'
@@ -88,7 +89,8 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   if (missing.length > 0) throw new ConfigError(missing)
 
   const certificate = await openCertificate(settings.tls)
-  const gateway = makeGateway(snapshot, stores, { metrics, log }, closing)
+  const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const gateway = makeGateway(snapshot, stores, { metrics, log, memory }, closing)
   const loader = new Loader(dir, env)
   closing.push(() => loader.close())
   const certificateWatch = new CertificateWatch(() => {
@@ -115,7 +117,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   )
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings, {
-    certificate,
+    ...{ certificate, memory },
     openDashboard: openDashboard(gateway, stores.accounts),
   })
   const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
@@ -170,7 +172,7 @@ async function renew(certificate: Certificate, tls: NonNullable<Config['gateway'
 function makeGateway(
   snapshot: Snapshot,
   { accounts, keys, ledger, sums }: Stores,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
+  { metrics, log, memory }: { readonly metrics: Metrics; readonly log: Logger; readonly memory: ByteBudget },
   closing: Closing,
 ): Gateway {
   const tips = new Tips()
@@ -182,7 +184,7 @@ function makeGateway(
   const observer = makeObserver(metrics, log)
   const prober = new Prober(upstreams, tips, snapshot, logRoutes(log, observer))
   closing.push(() => prober.close())
-  const subscriptions = openSubscriptions(upstreams, snapshot, observer, log)
+  const subscriptions = openSubscriptions(upstreams, snapshot, memory, observer, log)
   closing.push(() => subscriptions.close())
   const meter = new Meter(ledger)
   const gateway = new Gateway(snapshot, keys, {

@@ -1,4 +1,5 @@
 /** Subscriptions as `serve` composes them: what goes wrong with a socket is logged. */
+import type { ByteBudget } from './budget/byte-budget.ts'
 import type { Logger } from './observe/log.ts'
 import type { Observer } from './observe/observation.ts'
 import type { Snapshot } from './snapshot/types.ts'
@@ -9,11 +10,12 @@ import type { Upstreams } from './upstream/upstreams.ts'
 export function openSubscriptions(
   upstreams: Upstreams,
   snapshot: Snapshot,
+  budget: ByteBudget,
   observer: Pick<Observer, 'bug'>,
   log: Logger,
 ): Subscriptions {
   return new Subscriptions({
-    ...{ upstreams, snapshot, budget: null },
+    ...{ upstreams, snapshot, budget },
     connectTimeout: () => snapshot.gateway.timeouts.connect,
     events: {
       bug: (error, where) => {

@@ -46,6 +46,8 @@ export interface PublicListener {
 export interface ListenerParts {
   /** Speaks TLS with it; null is plain HTTP. */
   readonly certificate?: Certificate | null
+  /** What bounds the bytes held; default: a budget of the listener's own, by the configuration. */
+  readonly memory?: ByteBudget
   readonly openDashboard?: (address: DashboardParts['address']) => Dashboard
 }
 
@@ -53,13 +55,13 @@ export interface ListenerParts {
 export function makePublicListener(
   gateway: Gateway,
   { limits, timeouts }: GatewayConfig,
-  { certificate = null, openDashboard = () => () => null }: ListenerParts = {},
+  { certificate = null, openDashboard = () => () => null, ...parts }: ListenerParts = {},
 ): PublicListener {
   const server = makeServer(timeouts, certificate)
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
   server.maxHeadersCount = 0
   boundSilence(server)
-  const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
