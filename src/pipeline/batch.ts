@@ -24,6 +24,8 @@ interface Done {
   /** Undefined for a notification. */
   readonly text: Raw | undefined
   readonly refusal: Refusal | null
+  /** Settles and observes the item. What its answer promises begins with that, so the reply goes first. */
+  readonly end: () => void
 }
 
 /** Handles a batch of at least one item. */
@@ -48,12 +50,15 @@ export async function deliverBatch(
     const conclude = (passed: Passed): Done => {
       const { text, fitted } = encodeItem(passed, item, caller, context, bytes => holder.settle(bytes))
       const totalMs = performance.now() - begin
-      finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
-      return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null }
+      const end = (): void => {
+        finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
+      }
+      return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null, end }
     }
     return items.length > most ? conclude(passRefusal(tooLarge)) : pass(item, caller, mode, context, conclude)
   })
   reply(done, caller, sink)
+  for (const { end } of done) end()
 }
 
 /** The text of an item's answer, or of a refusal in its place when the batch's reply does not `fit` it. */

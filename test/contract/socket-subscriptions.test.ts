@@ -5,6 +5,7 @@ import { createAccess } from '../support/accounts.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { metric } from '../support/metrics.ts'
+import { held, result } from '../support/node-replies.ts'
 import { rawMember } from '../support/raw-json.ts'
 import { refusedItem } from '../support/refusals.ts'
 import { hex, ScriptedChain, someAddress, someTopic } from '../support/scripted-chain.ts'
@@ -537,4 +538,20 @@ t.test('nothing secret is printed', t => {
   for (const secret of [access.key, 'operator-secret', 'client-secret'])
     t.notOk(gateway.printed.includes(secret), `not printed: ${secret.slice(0, 8)}…`)
   t.end()
+})
+
+t.test('a subscription in a batch sends nothing before the reply that tells its id', async t => {
+  const gate = new Gate()
+  node.on('web3_sha3', held(gate, result('"0x00"')))
+  const client = await openClient(t, await create())
+  client.send(`[${message('eth_subscribe', ['newHeads'], 1)},${message('web3_sha3', ['0x00'], 2)}]`)
+  await node.arrived('web3_sha3')
+  const { header } = chain.mine()
+  await turn()
+  gate.open()
+  const [subscribed] = JSON.parse(await client.next())
+  t.match(subscribed, { id: 1, result: /^0x/ }, 'the reply comes first')
+  const { params } = JSON.parse(await client.next())
+  t.equal(params.subscription, subscribed.result)
+  t.equal(params.result.number, JSON.parse(header).number)
 })

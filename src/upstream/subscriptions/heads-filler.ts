@@ -1,8 +1,8 @@
 /** `newHeads`: missed heads are read by number; after a reorg from the fork on, as a node would send them. */
+import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { membersOf, pickMembers } from '../../jsonrpc/elements.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { blockNumberOf } from './block-number.ts'
 import { GapBroken, GapTooWide, WIDEST_GAP, checkGap, mustAsk, quantity } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Ask } from './upstream-socket.ts'
@@ -77,7 +77,7 @@ async function fork(ask: Ask, branch: readonly Head[]): Promise<number> {
 function headOf(raw: Raw): Head | null {
   if (raw.charCodeAt(0) !== 123) return null
   const [numbered, hash] = pickMembers(raw, ['number', 'hash'])
-  const number = blockNumberOf(numbered)
+  const number = readQuantity(numbered)
   return number === null || hash?.charCodeAt(0) !== 34 ? null : { number, hash }
 }
 

@@ -1,8 +1,8 @@
 /** `logs`: missed logs are read by range; logs of blocks that a reorg dropped come again with `removed: true`. */
+import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { elementsOf, memberOf, membersOf, pickMembers } from '../../jsonrpc/elements.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { blockNumberOf } from './block-number.ts'
 import { ABSURD_GAP, GapBroken, GapTooWide, WIDEST_GAP, checkGap, mustAsk, quantity } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Ask } from './upstream-socket.ts'
@@ -69,7 +69,7 @@ export function logsFiller(params: Raw): GapFiller {
 
   async function* fill(ask: Ask, head: number | null): AsyncGenerator<Raw> {
     if (start === null) return
-    const latest = blockNumberOf(await mustAsk(ask, 'eth_blockNumber', '[]'))
+    const latest = readQuantity(await mustAsk(ask, 'eth_blockNumber', '[]'))
     if (latest === null) throw new GapBroken('eth_blockNumber gave no number')
     // A block far above the chain's was never one of it, whoever announced it.
     const believed = [mark, start, head ?? 0].filter(number => number <= latest + WIDEST_GAP)
@@ -94,7 +94,7 @@ export function logsFiller(params: Raw): GapFiller {
   return {
     async started(ask) {
       const reply = await ask('eth_blockNumber', '[]')
-      if (reply?.kind === 'result') start = blockNumberOf(reply.result)
+      if (reply?.kind === 'result') start = readQuantity(reply.result)
     },
     take,
     isLast: () => false,
@@ -119,7 +119,7 @@ async function droppedLogs(ask: Ask, delivered: readonly Delivered[]): Promise<D
 function logOf(raw: Raw): (Delivered & { readonly index: Raw; readonly removed: boolean }) | null {
   if (raw.charCodeAt(0) !== 123) return null
   const [numbered, blockHash, index, removed] = pickMembers(raw, MEMBERS)
-  const number = blockNumberOf(numbered)
+  const number = readQuantity(numbered)
   if (number === null || blockHash?.charCodeAt(0) !== 34 || index == null) return null
   return { number, blockHash, index, removed: removed === 'true', raw }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Reply } from '../../../src/jsonrpc/reply.ts'
-import { blockNumberOf } from '../../../src/upstream/subscriptions/block-number.ts'
+import { readQuantity } from '../../../src/jsonrpc/quantity.ts'
 import { readFrame } from '../../../src/upstream/subscriptions/frame.ts'
 import { GapBroken, GapTooWide } from '../../../src/upstream/subscriptions/gap.ts'
 import { fillerOf } from '../../../src/upstream/subscriptions/kind.ts'
@@ -129,7 +129,7 @@ t.test('no frame makes the reader throw', t => {
 
 t.test('numbers are hex or decimal strings, or integers', t => {
   const good = { '"0x10"': 16, '"0XaB"': 171, '"12"': 12, '0': 0, '7': 7, '"0x1fffffffffffff"': 2 ** 53 - 1 }
-  for (const [raw, number] of Object.entries(good)) t.equal(blockNumberOf(raw), number, raw)
+  for (const [raw, number] of Object.entries(good)) t.equal(readQuantity(raw), number, raw)
   for (const raw of [
     null,
     undefined,
@@ -143,6 +143,6 @@ t.test('numbers are hex or decimal strings, or integers', t => {
     '"0x20000000000000"',
     '[1]',
   ])
-    t.equal(blockNumberOf(raw), null, String(raw))
+    t.equal(readQuantity(raw), null, String(raw))
   t.end()
 })
