@@ -1,6 +1,5 @@
 /** Sends a call upstream, to the next able route while it may be repeated, and reads the answer out of the tries. */
 import { refuse } from '../jsonrpc/refusal.ts'
-import { findOpenMember } from '../jsonrpc/relay.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import { refused } from './answer.ts'
@@ -62,9 +61,6 @@ function lastWord(setbacks: readonly Setback[], context: Context): Answer {
 
 function answerOf(verdict: Exclude<Verdict, Setback> | Reply, sentAs: number): Answer {
   if (verdict.kind !== 'open') return verdict
-  const { head, tail } = verdict
-  const open = findOpenMember(head.toString('latin1'))
-  if (open !== null) return { kind: 'stream', ...open, head, tail, sentAs }
-  tail.destroy()
-  return refused(refuse('upstream_error'))
+  const { member, begin, head, tail } = verdict
+  return { kind: 'stream', member, begin, head, tail, sentAs }
 }

@@ -32,24 +32,31 @@ export function isNear(a: number, b: number): boolean {
   return Math.abs(a - b) <= MORE
 }
 
-/** The claim that is believed; `sure` where it is more than plausible, so that it makes an anchor. */
+/** The claim that is believed; `sure` is the height up to which it is more than plausible, so that it makes an anchor. */
 export interface Belief<C> {
   readonly claim: C
-  readonly sure: boolean
+  readonly sure: number | null
 }
 
 /**
  * Of the claims of a network's routes, the one to believe. A claim counts up to `limit`, what is plausible (-1 while nothing is); when
- * another route says about the same; or when its route has shown that block. While none counts, the highest that is not absurdly far above
- * the lowest. A single route's word is taken.
+ * another route says about the same; or when its route has shown that block and no two others agree on another height: a block can be
+ * made up, two operators are harder to have. While none counts, the highest that is not absurdly far above the lowest. A single
+ * route's word is taken.
  */
 export function believe<C extends Claim>(claims: readonly C[], limit: number): Belief<C> | null {
   const sorted = [...claims].sort((a, b) => b.height - a.height)
+  // Of two that agree the lower height is sure: else one could be led upwards step by step.
+  const agreedOn = (claim: C): number | null => {
+    const near = sorted.filter(other => other !== claim && isNear(other.height, claim.height))
+    return near.length === 0 ? null : Math.min(claim.height, near[0]!.height)
+  }
+  const agreed = sorted.some(claim => agreedOn(claim) !== null)
   for (const claim of sorted) {
-    const sure = claim.isShown || sorted.some(other => other !== claim && isNear(other.height, claim.height))
-    if (sure || claim.height <= limit) return { claim, sure }
+    const sure = agreedOn(claim) ?? (claim.isShown && !agreed ? claim.height : null)
+    if (sure !== null || claim.height <= limit) return { claim, sure }
   }
   const lowest = sorted.at(-1)?.height ?? 0
   const claim = sorted.find(({ height }) => height - lowest <= FAR)
-  return claim === undefined ? null : { claim, sure: false }
+  return claim === undefined ? null : { claim, sure: null }
 }

@@ -94,7 +94,7 @@ export class Tips {
     this.#tips.set(chain.slug, {
       head: claim.height,
       blockTime: median(said.map(({ live }) => this.#said.get(live)?.pace ?? blockTime)) ?? blockTime,
-      anchor: sure ? { height: claim.height, at: claim.at } : anchor,
+      anchor: sure === null ? anchor : { height: sure, at: claim.at },
     })
   }
 

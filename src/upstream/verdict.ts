@@ -2,6 +2,8 @@
 import type { Readable } from 'node:stream'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
+import { findOpenMember } from '../jsonrpc/relay.ts'
+import type { OpenMember } from '../jsonrpc/relay.ts'
 import { readReply } from '../jsonrpc/reply.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { NodeErrorClass } from '../snapshot/types.ts'
@@ -12,7 +14,7 @@ import { retryAfterMs } from './pause.ts'
 import type { Complained } from './route-pauses.ts'
 
 /** The start of a reply too long to hold back, and the rest of it. */
-export interface OpenAnswer {
+export interface OpenAnswer extends OpenMember {
   readonly kind: 'open'
   readonly head: Buffer
   readonly tail: Readable
@@ -53,7 +55,11 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
   if (byStatus !== null) return byStatus
   if (exchange.kind === 'open') {
     if (status !== 200) return setback(`http_${status}`, refuse('upstream_error'), true)
-    return { kind: 'open', head: exchange.head, tail: exchange.tail }
+    const { head, tail } = exchange
+    const open = findOpenMember(head.toString('latin1'))
+    return open === null
+      ? setback('bad_reply', refuse('upstream_error'), true)
+      : { kind: 'open', ...open, head, tail }
   }
   const reply = readReply(exchange.body, id)
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)

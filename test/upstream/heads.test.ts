@@ -52,10 +52,31 @@ t.test('a bigger jump counts once a second route says so, or the route has shown
   claim(1, 5_003, 2_000)
   t.equal(tips.best('eth'), 5_003)
   t.equal(routes[0]!.head, 5_000)
+  t.end()
+})
+
+t.test('a block that one route shows does not count against two that agree', t => {
+  const { tips, routes, claim } = scene()
+  for (const n of [0, 1, 2]) claim(n, 1_000, 0)
   claim(2, 90_000, 3_000)
-  t.equal(tips.best('eth'), 5_003)
   tips.show(network, routes[2]!, 90_000, routes, 3_000)
-  t.equal(tips.best('eth'), 90_000)
+  t.equal(tips.best('eth'), 1_000)
+  t.notOk(tips.isLagging(network, routes[0]!))
+  for (let look = 1; look <= 200; look += 1) {
+    const now = 3_000 + look * 5_000
+    for (const n of [0, 1]) claim(n, 1_000 + Math.floor(now / 12_000), now)
+    const lie = (tips.best('eth') ?? 0) + 60
+    claim(2, lie, now)
+    tips.show(network, routes[2]!, lie, routes, now)
+  }
+  const ahead = tips.best('eth')! - (1_000 + Math.floor(1_003_000 / 12_000))
+  t.ok(ahead <= 64 + 4, `drifting upwards with blocks of its own, it is ahead by ${ahead}`)
+  const two = scene(2)
+  for (const n of [0, 1]) two.claim(n, 1_000, 0)
+  two.claim(0, 90_000, 3_000)
+  t.equal(two.tips.best('eth'), 1_000)
+  two.tips.show(network, two.routes[0]!, 90_000, two.routes, 3_000)
+  t.equal(two.tips.best('eth'), 90_000, 'of two routes the one that shows its block')
   t.end()
 })
 
