@@ -3,6 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Holder } from '../budget/byte-budget.ts'
 import { invite } from './invite.ts'
 
+/** Chunks of a body that may be of any size; of more the average is bounded, because each costs far more memory than a few bytes. */
+const FREE_CHUNKS = 1024
+const SMALLEST_AVERAGE = 64
+
 /** Why there is no body. */
 export type NoBody = 'too_large' | 'no_room' | 'gone'
 
@@ -31,6 +35,7 @@ export function collectBody(
   let first: Buffer | null = null
   let others: Buffer[] | null = null
   let size = 0
+  let chunks = 0
   let over = false
   const end = (body: Buffer | NoBody): void => {
     if (over) return
@@ -40,7 +45,9 @@ export function collectBody(
   request.on('data', (chunk: Buffer) => {
     if (over) return
     size += chunk.length
-    if (size > limit || (holder?.take(chunk.length) ?? null) !== null) {
+    chunks += 1
+    const isDust = chunks > FREE_CHUNKS && size < chunks * SMALLEST_AVERAGE
+    if (size > limit || isDust || (holder?.take(chunk.length) ?? null) !== null) {
       request.pause()
       end(size > limit ? 'too_large' : 'no_room')
     } else if (first === null) first = chunk

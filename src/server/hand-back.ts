@@ -9,14 +9,24 @@ import type { Duplex } from 'node:stream'
 /** Connection options that speak of the upgrade, and the header that goes with h2c. */
 const OF_THE_UPGRADE = new Set(['upgrade', 'http2-settings'])
 
+/** Requests of one connection that are given back; each leaves listeners of Node on the socket, so the connection ends behind the last. */
+const MOST = 4
+
+/** How many were given back, by connection. */
+const givenBack = new WeakMap<Duplex, number>()
+
 /** Puts the request's bytes back in front of what follows, without its upgrade, and lets the server read them anew. */
 export function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const count = (givenBack.get(socket) ?? 0) + 1
+  givenBack.set(socket, count)
+  const isLast = count >= MOST
   const lines = [`${request.method ?? ''} ${request.url ?? ''} HTTP/${request.httpVersion}`]
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const [name = '', value = ''] = request.rawHeaders.slice(i, i + 2)
     const kept = keptValue(name.toLowerCase(), value)
-    if (kept !== null) lines.push(`${name}: ${kept}`)
+    if (kept !== null && !(isLast && name.toLowerCase() === 'connection')) lines.push(`${name}: ${kept}`)
   }
+  if (isLast) lines.push('Connection: close')
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket)
 }
