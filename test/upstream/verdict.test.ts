@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import type { Exchange } from '../../src/upstream/exchange.ts'
 import { judge as judgeCall, type Verdict } from '../../src/upstream/verdict.ts'
@@ -49,5 +50,20 @@ t.test('what another route may not have is a setback', t => {
   ]
   for (const [exchange, why, reason] of cases)
     t.match(judge(exchange, 1), { kind: 'setback', why, refusal: { reason } }, why)
+  t.end()
+})
+
+t.test('a long reply has its result or error in the part that is held back, or is none', t => {
+  const open = (head: string): Exchange => ({
+    ...{ kind: 'open', status: 200, head: Buffer.from(head) },
+    tail: Readable.from([]),
+  })
+  t.match(judge(open(`{"id":1,"result":["${'a'.repeat(300_000)}`), 1), {
+    kind: 'open',
+    member: 'result',
+    begin: 17,
+  })
+  for (const head of [' '.repeat(300_000), `{"more":"${'a'.repeat(300_000)}`, `<html>${'a'.repeat(300_000)}`])
+    t.match(judge(open(head), 1), { kind: 'setback', why: 'bad_reply', fault: true })
   t.end()
 })
