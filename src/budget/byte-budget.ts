@@ -40,7 +40,7 @@ export class ByteBudget {
     return this.#held
   }
 
-  /** Takes so many bytes, as they are; false when there is no room for them. */
+  /** Reserves exactly this many bytes; false when the budget has no room. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#limit()) return false
     this.#held += bytes

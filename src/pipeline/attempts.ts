@@ -30,7 +30,7 @@ export interface Wanted {
 
 /** What bounds the tries. */
 export interface Bounds {
-  /** Whether the call may be sent again once a node may have seen it: always, where the node can tell that it has it, or never. */
+  /** Whether the call may be sent again once a node may have seen it (the rule's retry class). */
   readonly repeat: 'safe' | 'dedupe' | 'never'
   /** Whether nobody waits for an answer any more. */
   readonly isGone: () => boolean

@@ -3,6 +3,8 @@
  * steers nobody else. A caller is an account, or on the public route an address.
  */
 
+/** Callers whose calls say the same of a route before it holds for everybody. */
+export const SPEAK_FOR_ALL = 2
 /** Callers remembered for a route; the oldest makes room. */
 const REMEMBERED = 256
 

@@ -4,10 +4,8 @@
  */
 import { Breaker } from './breaker.ts'
 import type { BreakerState } from './breaker.ts'
-import { ByCaller } from './by-caller.ts'
+import { ByCaller, SPEAK_FOR_ALL } from './by-caller.ts'
 
-/** Callers with an open breaker that open it for everybody. */
-const SAY_SO = 2
 /** Callers whose last call failed, with no success of anybody in between, that do too. */
 const IN_A_ROW = 3
 
@@ -66,7 +64,7 @@ export class RouteBreaker {
     const own = this.#breakers.make(caller)
     own.failed(now)
     this.#failing.add(caller)
-    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SAY_SO
+    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SPEAK_FOR_ALL
     if (everybody.state(now) !== 'closed' || saySo || this.#failing.size >= IN_A_ROW) everybody.open(now)
     if (before === 'open' || this.state(now, caller) !== 'open') return null
     return everybody.state(now) === 'open' ? 'for everybody' : 'for the caller'

@@ -2,12 +2,9 @@
  * The pauses of a route. A complaint that was read from a text pauses it for the caller whose call drew it: the text may be the
  * caller's own words. It holds for everybody once two callers drew one, or the HTTP status or a probe says the same.
  */
-import { ByCaller } from './by-caller.ts'
+import { ByCaller, SPEAK_FOR_ALL } from './by-caller.ts'
 import { Pause } from './pause.ts'
 import type { Complaint } from './pause.ts'
-
-/** Callers under a pause that make it everybody's. */
-const SAY_SO = 2
 
 /** A complaint of an upstream. */
 export interface Complained {
@@ -54,7 +51,7 @@ export class RoutePauses {
     const { everybody } = this.#pauses
     if (caller !== undefined && from === 'text') {
       this.#pauses.make(caller).begin(asked, about, now)
-      if (this.keptAway(now) < SAY_SO) return
+      if (this.keptAway(now) < SPEAK_FOR_ALL) return
     }
     const wish = about === 'limited' && from === 'status'
     this.#isWish = everybody.isActive(now) ? this.#isWish || wish : wish
