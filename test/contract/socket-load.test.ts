@@ -80,7 +80,7 @@ t.test('a reader that stands still does not hold up the others', async t => {
   steady.write(handshakeOf(onHeavy.path))
   steady.write(text(message('eth_subscribe', ['newPendingTransactions'])))
   await metricIs(gateway, 'tollgate_ws_subscriptions', { network: 'heavy', side: 'client' }, 3)
-  void readSlowly(steady, piece, 50)
+  void readSlowly(steady, piece, 200)
 
   if (memoryIsVisible) await forgetPeak(gateway.pid)
   const before = memoryIsVisible ? await resident(gateway.pid) : 0
