@@ -62,7 +62,7 @@ export function contenders(
   caller: string | undefined,
   now: number,
 ): Contenders {
-  const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now))
+  const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now, caller))
   // The only one is taken whatever its state: see below.
   if (usable.length === 1) return usable[0]!.live.room.fits(now) ? usable : 'full'
   const current = freshest(usable, need, isLagging)

@@ -15,11 +15,17 @@ export interface Complained {
   readonly from: 'status' | 'text'
 }
 
+/** A probe of ours, as the one who drew a complaint. */
+const PROBE = Symbol('probe')
+
 /** Active or not by caller. Times are in milliseconds of a monotonic clock. */
 export class RoutePauses {
   readonly #pauses = new ByCaller(() => new Pause())
-  /** Whether an HTTP 429 began the one for everybody: the upstream's own wish, which holds for the last route too. */
-  #isWish = false
+  /**
+   * Who drew an HTTP 429 in the pause for everybody; two at most. It is the upstream's own wish, and holds for the last route too, but
+   * only for these callers until a second one has drawn it: some providers answer 429 to one method, or to one wide call.
+   */
+  readonly #told = new Set<string | typeof PROBE>()
 
   /** Whether calls of this caller stay away; without one everybody's. */
   isActive(now: number, caller?: string): boolean {
@@ -27,9 +33,11 @@ export class RoutePauses {
     return caller !== undefined && this.#pauses.of(caller)?.isActive(now) === true
   }
 
-  /** Whether even the last route able to serve is left alone. */
-  isBinding(now: number): boolean {
-    return this.#isWish && this.#pauses.everybody.isActive(now)
+  /** Whether this caller leaves even the last route able to serve alone; without one everybody. */
+  isBinding(now: number, caller?: string): boolean {
+    const told = this.#told
+    if (told.size === 0 || !this.#pauses.everybody.isActive(now)) return false
+    return told.size >= SPEAK_FOR_ALL || told.has(PROBE) || (caller !== undefined && told.has(caller))
   }
 
   /** Milliseconds left of everybody's, and what it is about. */
@@ -53,8 +61,9 @@ export class RoutePauses {
       this.#pauses.make(caller).begin(asked, about, now)
       if (this.keptAway(now) < SPEAK_FOR_ALL) return
     }
-    const wish = about === 'limited' && from === 'status'
-    this.#isWish = everybody.isActive(now) ? this.#isWish || wish : wish
+    if (!everybody.isActive(now)) this.#told.clear()
+    if (about === 'limited' && from === 'status' && this.#told.size < SPEAK_FOR_ALL)
+      this.#told.add(caller ?? PROBE)
     everybody.begin(asked, about, now)
   }
 }

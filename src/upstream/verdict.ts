@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
+import { readOpenError } from '../jsonrpc/open-error.ts'
 import { findOpenMember } from '../jsonrpc/relay.ts'
 import type { OpenMember } from '../jsonrpc/relay.ts'
 import { readReply } from '../jsonrpc/reply.ts'
@@ -55,11 +56,7 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
   if (byStatus !== null) return byStatus
   if (exchange.kind === 'open') {
     if (status !== 200) return setback(`http_${status}`, refuse('upstream_error'), true)
-    const { head, tail } = exchange
-    const open = findOpenMember(head.toString('latin1'))
-    return open === null
-      ? setback('bad_reply', refuse('upstream_error'), true)
-      : { kind: 'open', ...open, head, tail }
+    return openVerdict(exchange, call)
   }
   const reply = readReply(exchange.body, id)
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
@@ -67,6 +64,16 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
     return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
   const errorClass = classify(reply, call)
   return errorClass === 'answer' ? reply : nodeSetback(errorClass, reply)
+}
+
+/** Judges a reply by its first part. */
+function openVerdict({ head, tail }: Exchange & { kind: 'open' }, call: JudgedCall): Verdict {
+  const raw = head.toString('latin1')
+  const open = findOpenMember(raw)
+  if (open === null) return setback('bad_reply', refuse('upstream_error'), true)
+  const error = open.member === 'error' ? readOpenError(raw, open.begin) : null
+  const errorClass = error === null ? 'answer' : classify(error, call)
+  return errorClass === 'answer' ? { kind: 'open', ...open, head, tail } : nodeSetback(errorClass, error!)
 }
 
 /** What an HTTP status says about the route, whatever the body holds; null where the body decides. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
-import { error, hang } from '../support/node-replies.ts'
+import { error, hang, reply } from '../support/node-replies.ts'
 import { playAll, type Scenario } from './harness/scenario.ts'
 import type { Stage } from './harness/stage.ts'
 
@@ -165,6 +165,24 @@ await playAll(t, [
     },
     restore: stage => {
       onEvm(stage, 'eth_call', '{"code":3,"message":"execution reverted"}')
+    },
+  },
+  {
+    name: 'a call that every node answers with HTTP 429',
+    attack: async stage => {
+      const limited = reply(429, '{"error":"too many requests"}', { 'retry-after': '30' })
+      for (const node of stage.nodes.evm) node.on('eth_getLogs', limited)
+      const calls = [['eth_getLogs', [{ fromBlock: '0x1', toBlock: 'latest' }]]]
+      const options = { path: 'public', calls: [...calls, ...calls, ...calls], everyMs: 150 }
+      const replies = await stage.attack('calls', 'inTurn', options)
+      return { replies, asked: stage.nodes.evm.map(node => node.count('eth_getLogs')) }
+    },
+    restore: stage => {
+      onEvm(stage, 'eth_getLogs', '{"code":-32000,"message":"no logs"}')
+    },
+    also: (t, _, { replies, asked }) => {
+      for (const { error } of replies) t.match(error, { data: { reason: 'no_route' } })
+      t.same(asked, [1, 1, 1], 'its own calls keep to the pause')
     },
   },
 ])

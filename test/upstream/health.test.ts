@@ -82,7 +82,19 @@ t.test('a complaint read from a text pauses a route for its caller, of two calle
   t.notOk(pauses.isBinding(60), 'and still the last route may be asked')
   const status = new RoutePauses()
   status.complain({ ...text, from: 'status' }, 0, 'a')
-  t.strictSame([status.isActive(0, 'b'), status.isBinding(0)], [true, true], 'HTTP 429 is for everybody')
+  t.ok(status.isActive(0, 'b'), 'HTTP 429 is for everybody')
+  t.strictSame(
+    [status.isBinding(0, 'a'), status.isBinding(0, 'b'), status.isBinding(0)],
+    [true, false, false],
+    'but others may ask the last route',
+  )
+  status.complain({ ...text, from: 'status' }, 10, 'b')
+  t.ok(status.isBinding(10, 'c'), 'until a second caller draws one')
+  status.complain({ ...text, from: 'status' }, 100_000, 'a')
+  t.strictSame([status.isBinding(100_000, 'a'), status.isBinding(100_000, 'b')], [true, false], 'a new pause')
+  const probedStatus = new RoutePauses()
+  probedStatus.complain({ ...text, from: 'status' }, 0)
+  t.ok(probedStatus.isBinding(0, 'b'), 'or a probe')
   const billing = new RoutePauses()
   billing.complain({ about: 'billing', asked: 0, from: 'status' }, 0, 'a')
   t.strictSame([billing.isActive(59_999, 'b'), billing.isBinding(0)], [true, false])

@@ -67,3 +67,31 @@ t.test('a long reply has its result or error in the part that is held back, or i
     t.match(judge(open(head), 1), { kind: 'setback', why: 'bad_reply', fault: true })
   t.end()
 })
+
+t.test('an error object that is too long to hold is judged by its begin', t => {
+  const long = 'a'.repeat(300_000)
+  const judged = (error: string) => {
+    const head = Buffer.from(`{"jsonrpc":"2.0","id":1,"error":${error}`)
+    return judge({ kind: 'open', status: 200, head, tail: Readable.from([]) }, 1)
+  }
+  for (const limited of [
+    `{"code":-32005,"message":"rate limit exceeded","data":"${long}`,
+    `{"message":"rate limit exceeded","code":-32005,"data":{"a":["${long}`,
+    `{"code":-32005,"message":"rate limit exceeded ${long}`,
+  ])
+    t.match(judged(limited), { kind: 'setback', why: 'limited', complaint: { from: 'text' } })
+  t.match(judged(`{"code":-32000,"message":"missing trie node ${long}`), {
+    ...{ why: 'missing', passOn: true },
+    said: { code: -32000, message: /^missing trie node a{4000}/ },
+  })
+  for (const answer of [
+    `{"code":-32000,"message":"rate limit exceeded","data":"0x${'00'.repeat(150_000)}`,
+    `{"code":3,"message":"rate limit exceeded ${long}`,
+    `{"data":["${long}`,
+    `{"message":"rate limit exceeded ${long}`,
+    `{"code":"-32005","message":"rate limit exceeded ${long}`,
+    `[${long}`,
+  ])
+    t.match(judged(answer), { kind: 'open', member: 'error' }, answer.slice(0, 60))
+  t.end()
+})
