@@ -1,4 +1,5 @@
 /** The gateway: holds the current snapshot, and takes each message through the pipeline with it. */
+import { DIVISIBLE_FROM, FairShare } from './budget/fair-share.ts'
 import { isRefusal } from './jsonrpc/is-refusal.ts'
 import { refuse, SHUTTING_DOWN } from './jsonrpc/refusal.ts'
 import type { Refusal } from './jsonrpc/refusal.ts'
@@ -8,6 +9,7 @@ import type { Caller } from './pipeline/caller.ts'
 import type { Context, Live } from './pipeline/context.ts'
 import { decide } from './pipeline/decide.ts'
 import { deliver } from './pipeline/deliver.ts'
+import { holderOf } from './pipeline/holder.ts'
 import { refuseMessage } from './pipeline/refuse-message.ts'
 import { UnderWay } from './pipeline/under-way.ts'
 import type { Sink } from './pipeline/sink.ts'
@@ -33,6 +35,8 @@ export class Gateway {
   readonly #keys: Keys
   #snapshot: Snapshot
   readonly #underWay = new UnderWay()
+  /** What `limits.inFlight` lets each caller have under way. */
+  readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, DIVISIBLE_FROM)
 
   constructor(snapshot: Snapshot, keys: Keys, live: Live) {
     this.#snapshot = snapshot
@@ -107,17 +111,17 @@ export class Gateway {
     const message = this.#underWay.add(() => {
       refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
     })
-    return coming.then(
-      () => {
-        this.#underWay.remove(message)
-        sink.done()
-      },
-      (error: unknown) => {
-        this.#cut(error, sink, context.requestId)
-        this.#underWay.remove(message)
-        sink.done()
-      },
-    )
+    const holder = holderOf(caller)
+    this.#room.take(1, holder)
+    const over = (): void => {
+      this.#room.giveBack(1, holder)
+      this.#underWay.remove(message)
+      sink.done()
+    }
+    return coming.then(over, (error: unknown) => {
+      this.#cut(error, sink, context.requestId)
+      over()
+    })
   }
 
   /** Whatever throws here is a bug of ours, and no reply was begun that the client could take for whole. */
@@ -137,9 +141,9 @@ export class Gateway {
     return `${this.#keys.changes} ${this.#snapshot.version}`
   }
 
-  /** Whether no further call is to be taken. */
-  get isFull(): boolean {
-    return this.#underWay.size >= this.#snapshot.gateway.limits.inFlight
+  /** Whether one message more of this caller may be handled (`limits.inFlight`). */
+  hasRoomFor(caller: Caller): boolean {
+    return this.#room.fits(1, holderOf(caller))
   }
 
   /** Messages being handled. */

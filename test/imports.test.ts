@@ -20,7 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['jsonrpc', 'config', 'snapshot', 'accounts', 'usage', 'upstream', 'observe', 'budget'],
   service: ['snapshot', 'accounts', 'usage'],
   server: ['jsonrpc', 'config', 'snapshot', 'cache', 'usage', 'pipeline', 'gateway', 'budget'],
-  gateway: ['jsonrpc', 'snapshot', 'usage', 'upstream', 'pipeline'],
+  gateway: ['jsonrpc', 'snapshot', 'usage', 'upstream', 'pipeline', 'budget'],
 }
 
 /** What composes the others. */

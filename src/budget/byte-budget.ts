@@ -2,6 +2,7 @@
  * The memory that clients can make the gateway hold (`limits.memory`): request bodies, frames, replies held whole, and what waits to be
  * sent. Everybody who holds such bytes takes them here first, and gives them back once.
  */
+import { FairShare } from './fair-share.ts'
 
 /**
  * Bytes of memory for a byte of a message that is being handled: as it came, as the text that is scanned and sliced, and as it is written
@@ -21,46 +22,89 @@ export interface Holder {
   giveBack(bytes: number): void
 }
 
+/** A budget of bytes: of the whole process, or one caller's part in it. */
+export interface Budget {
+  /** Whether more is held than may be, so that whose budget it is has to give way. */
+  readonly isOverdrawn: boolean
+  /** Reserves exactly this many bytes; false when the budget has no room. */
+  take(bytes: number): boolean
+  /** Gives bytes back that were taken. */
+  giveBack(bytes: number): void
+}
+
 /** The bytes held in the whole process. Its limit is read at each taking, so that it follows a reload. */
-export class ByteBudget {
-  readonly #limit: () => number
-  #held = 0
+export class ByteBudget implements Budget {
+  readonly #share: FairShare
 
   constructor(limit: () => number) {
-    this.#limit = limit
+    this.#share = new FairShare(limit)
   }
 
   /** Bytes that may be held. */
   get limit(): number {
-    return this.#limit()
+    return this.#share.limit
   }
 
   /** Bytes held now. */
   get held(): number {
-    return this.#held
+    return this.#share.total
   }
 
-  /** Reserves exactly this many bytes; false when the budget has no room. */
+  get isOverdrawn(): boolean {
+    return this.#share.isOverdrawn()
+  }
+
+  /** The budget of one caller, who may hold no more than a fair share of what all may. */
+  of(caller: string): Budget {
+    return new CallerBudget(this.#share, caller)
+  }
+
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit()) return false
-    this.#held += bytes
-    return true
+    return takeIfItFits(this.#share, bytes)
   }
 
-  /** Gives bytes back that were taken. */
   giveBack(bytes: number): void {
-    this.#held -= bytes
+    this.#share.giveBack(bytes)
   }
+}
+
+/** One caller's part in what all hold. */
+class CallerBudget implements Budget {
+  readonly #share: FairShare
+  readonly #caller: string
+
+  constructor(share: FairShare, caller: string) {
+    this.#share = share
+    this.#caller = caller
+  }
+
+  get isOverdrawn(): boolean {
+    return this.#share.isOverdrawn(this.#caller)
+  }
+
+  take(bytes: number): boolean {
+    return takeIfItFits(this.#share, bytes, this.#caller)
+  }
+
+  giveBack(bytes: number): void {
+    this.#share.giveBack(bytes, this.#caller)
+  }
+}
+
+function takeIfItFits(share: FairShare, bytes: number, caller?: string): boolean {
+  if (!share.fits(bytes, caller)) return false
+  share.take(bytes, caller)
+  return true
 }
 
 /** What one message holds, its copies counted in; the first 4 KiB are free. */
 export class Hold implements Holder {
-  readonly budget: ByteBudget
+  readonly budget: Budget
   #size = 0
   #counted = 0
   #isOver = false
 
-  constructor(budget: ByteBudget) {
+  constructor(budget: Budget) {
     this.budget = budget
   }
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import { FREE, Hold } from '../budget/byte-budget.ts'
-import type { ByteBudget } from '../budget/byte-budget.ts'
+import type { Budget } from '../budget/byte-budget.ts'
 import type { Gateway } from '../gateway.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
@@ -38,7 +38,8 @@ export interface ClientSocketOptions {
   readonly outbox: Outbox
   readonly visitor: Omit<Visitor, 'session'>
   readonly caller: Caller
-  readonly memory: ByteBudget
+  /** The part of the client in what may be held. */
+  readonly memory: Budget
   readonly onClose: () => void
 }
 
@@ -230,6 +231,10 @@ export class ClientSocket {
     if (this.#closing || !this.recheck()) return
     const { caller } = this.session
     if (caller === null) return
+    if (!this.#options.gateway.hasRoomFor(caller)) {
+      this.#refuse()
+      return
+    }
     const sink = new SocketSink(
       frame => {
         this.send(frame)

@@ -37,7 +37,7 @@ export class HttpSink implements Sink {
     if (this.#response.headersSent) return
     const headers = headersOf(this.#head())
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
-    sendWhole(this.#response, status, headers, body)
+    sendWhole(this.#response, status, headers, body, this.holder?.budget ?? null)
   }
 
   empty(): void {

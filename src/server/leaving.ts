@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Budget } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { countUnsent } from './unsent.ts'
 
@@ -14,6 +15,8 @@ export interface Leaving {
   /** As name, value, name, value. */
   readonly headers: string[]
   readonly body: Raw
+  /** Where it is counted while its client does not take it; null where no caller is known. */
+  readonly budget: Budget | null
 }
 
 let replies: Leaving[] = []
@@ -42,13 +45,13 @@ export function leave(): void {
   const [whole, sockets] = [replies, corked]
   replies = []
   corked = []
-  for (const { response, status, headers, body } of whole) {
+  for (const { response, status, headers, body, budget } of whole) {
     // One that was answered twice has its first answer.
     if (response.destroyed || response.headersSent) continue
     try {
       response.writeHead(status, headers)
       response.end(body, 'latin1')
-      countUnsent(response, body.length)
+      countUnsent(response, body.length, budget)
     } catch (error) {
       // A head that cannot be written is a bug of ours: it costs this reply, and no other.
       response.destroy()

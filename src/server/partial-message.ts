@@ -1,14 +1,14 @@
 /** What one WebSocket has received of a message that is not complete: a client may send one in pieces and never end it. */
 import { FREE, Hold } from '../budget/byte-budget.ts'
-import type { ByteBudget } from '../budget/byte-budget.ts'
+import type { Budget } from '../budget/byte-budget.ts'
 
 /** Counts the received bytes of one connection in the budget until the message they are part of is complete. */
 export class PartialMessage {
-  readonly #budget: ByteBudget
+  readonly #budget: Budget
   #hold: Hold
   #received = 0
 
-  constructor(budget: ByteBudget) {
+  constructor(budget: Budget) {
     this.#budget = budget
     this.#hold = new Hold(budget)
   }

@@ -1,5 +1,6 @@
 /** Writes replies of the public listener: the headers that each one carries, and the body in one piece. */
 import type { ServerResponse } from 'node:http'
+import type { Budget } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { RateState } from '../usage/bucket.ts'
@@ -24,10 +25,16 @@ export function headersOf({ requestId, cors, rate }: ReplyHead): string[] {
 }
 
 /** Sends a whole reply, with others of this turn of the loop. */
-export function sendWhole(response: ServerResponse, status: number, headers: string[], body: Raw): void {
+export function sendWhole(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  body: Raw,
+  budget: Budget | null = null,
+): void {
   if (response.destroyed) return
   headers.push('Content-Length', String(body.length))
-  leaveWithTurn({ response, status, headers, body })
+  leaveWithTurn({ response, status, headers, body, budget })
 }
 
 const NO_HEADERS: readonly string[] = []

@@ -9,6 +9,7 @@ import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import { columnOf } from '../pipeline/caller.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
+import { holderOf } from '../pipeline/holder.ts'
 import type { Soon } from '../pipeline/soon.ts'
 import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
@@ -92,7 +93,7 @@ export function handleRequest(
   }
   const from = address(request)
   const caller = gateway.admit(visitorOf(request, target, from))
-  const refusal = isRefusal(caller) ? caller : (checkMedia(request) ?? checkRoom(gateway))
+  const refusal = isRefusal(caller) ? caller : (checkMedia(request) ?? checkRoom(caller, gateway))
   if (isRefusal(caller) || refusal !== null) {
     refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
     return
@@ -103,7 +104,7 @@ export function handleRequest(
 /** Reads the body and hands it to the pipeline. */
 function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway, memory }: RpcOptions): void {
   const { snapshot } = gateway
-  const hold = new Hold(memory)
+  const hold = new Hold(memory.of(holderOf(caller)))
   collectBody(visit.request, snapshot.gateway.limits.body, hold, body => {
     // A whole body is held until its reply has been sent; of any other nothing is kept.
     if (typeof body === 'string') hold.release()
@@ -158,8 +159,8 @@ function checkMedia(request: IncomingMessage): Refusal | null {
   return isJson(type) && encoding === undefined ? null : refuse('unsupported_media_type')
 }
 
-function checkRoom(gateway: Gateway): Refusal | null {
-  return gateway.isFull ? refuse('overloaded') : null
+function checkRoom(caller: Caller, gateway: Gateway): Refusal | null {
+  return gateway.hasRoomFor(caller) ? null : refuse('overloaded')
 }
 
 function visitorOf(

@@ -1,6 +1,6 @@
 /** What waits to be sent to one WebSocket client, and whether the client reads it. */
 import type { Socket } from 'node:net'
-import type { ByteBudget } from '../budget/byte-budget.ts'
+import type { Budget } from '../budget/byte-budget.ts'
 
 /** Bytes above which nothing further is read from the client. */
 const LONG = 1024 * 1024
@@ -27,13 +27,13 @@ interface Handle {
 /** Measures one connection; draws on the budget what is queued for it. */
 export class SendQueue {
   readonly #socket: Socket
-  readonly #budget: ByteBudget
+  readonly #budget: Budget
   #counted = 0
   /** Bytes that the system had taken when they were last looked at, and since when it has taken no more. */
   #sent = 0
   #since = performance.now()
 
-  constructor(socket: Socket, budget: ByteBudget) {
+  constructor(socket: Socket, budget: Budget) {
     this.#socket = socket
     this.#budget = budget
   }
@@ -46,7 +46,7 @@ export class SendQueue {
   /** Whether the client is too slow for one frame more. One frame may be nearly 16 MiB by itself, so those before it decide. */
   isOver(): boolean {
     const queued = this.#socket.writableLength
-    if (queued > LONG_WHEN_SHORT && this.#budget.held > this.#budget.limit) return true
+    if (queued > LONG_WHEN_SHORT && this.#budget.isOverdrawn) return true
     if (queued < TOO_LONG) return false
     return queued >= FAR_TOO_LONG || this.#idle() >= SHORT_PATIENCE
   }

@@ -1,7 +1,7 @@
 /** Replies that wait for their client: what they hold is given back once they have been sent, or cannot be any more. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ByteBudget } from '../budget/byte-budget.ts'
+import type { Budget } from '../budget/byte-budget.ts'
 
 /** Bytes that a reply under way costs besides its own: request, response, headers. */
 const PER_REPLY = 4 * 1024
@@ -9,10 +9,10 @@ const PER_REPLY = 4 * 1024
 type Release = () => void
 
 /** The budget that the replies of a connection draw on. */
-const budgets = new WeakMap<Socket, ByteBudget>()
+const budgets = new WeakMap<Socket, Budget>()
 
 /** Counts what waits to be sent on a connection from now on. */
-export function countOn(socket: Socket, budget: ByteBudget): void {
+export function countOn(socket: Socket, budget: Budget): void {
   budgets.set(socket, budget)
 }
 
@@ -47,11 +47,14 @@ export function whenSent(response: ServerResponse, release: Release): void {
   response.once('close', once)
 }
 
-/** Counts a whole reply that its client has not taken at once; without room for it, the connection ends. */
-export function countUnsent(response: ServerResponse, bytes: number): void {
+/**
+ * Counts a whole reply that its client has not taken at once, in the caller's budget, or where none is known in the connection's; without
+ * room for it, the connection ends.
+ */
+export function countUnsent(response: ServerResponse, bytes: number, callers: Budget | null): void {
   if (response.writableLength === 0 || counted.has(response)) return
   const { socket } = response.req
-  const budget = budgets.get(socket)
+  const budget = callers ?? budgets.get(socket)
   if (budget === undefined) return
   const held = bytes + PER_REPLY
   if (!budget.take(held)) {

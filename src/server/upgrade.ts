@@ -78,7 +78,7 @@ export function takeUpgrades(
       const holder = holderOf(caller)
       sockets.slots.take(holder, Infinity)
       const client = new ClientSocket(webSocket, socket, {
-        ...{ gateway, outbox, visitor, caller, memory },
+        ...{ gateway, outbox, visitor, caller, memory: memory.of(holder) },
         onClose: () => {
           sockets.slots.free(holder)
           sockets.remove(client)

@@ -8,7 +8,8 @@ import { ReplyTurns } from './reply-turns.ts'
 /** How an exchange broke, and whether the upstream may have seen the request. */
 export interface Broken {
   readonly kind: 'broken'
-  readonly how: 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'no_room' | 'aborted'
+  /** `no_turn`: the request has waited in vain for a connection. */
+  readonly how: 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'no_room' | 'no_turn' | 'aborted'
   readonly sent: boolean
 }
 
@@ -61,15 +62,27 @@ export class Collector implements Dispatcher.DispatchHandler {
   #status = 0
   #retryAfter: string | null = null
   #tail: Readable | null = null
+  #waits = false
   #done = false
 
   constructor(limits: ExchangeLimits, resolve: (exchange: Exchange) => void) {
     this.#limits = limits
     this.#resolve = resolve
     this.#timer = setTimeout(() => {
-      this.break('timeout')
+      this.break(this.#waits ? 'no_turn' : 'timeout')
     }, limits.timeout)
     limits.signal?.addEventListener('abort', this.#onAbort)
+  }
+
+  /** The request waits for its turn. */
+  wait(): void {
+    this.#waits = true
+  }
+
+  /** The request is sent now. What it has waited is not the upstream's time. */
+  begin(): void {
+    if (this.#waits) this.#timer.refresh()
+    this.#waits = false
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,16 +1,13 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
-import type { Dispatcher } from 'undici'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Family, Route } from '../snapshot/types.ts'
-import { Connections } from './connections.ts'
-import { Collector } from './exchange.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { Latency } from './latency.ts'
 import type { JudgedCall } from './node-errors/classify.ts'
 import { Outstanding } from './outstanding.ts'
+import type { Unanswered } from './outstanding.ts'
 import { Room } from './room.ts'
-import { requestTarget } from './request-target.ts'
-import type { RequestTarget } from './request-target.ts'
+import { OWN, RouteClient } from './route-client.ts'
 import { RouteBreaker } from './route-breaker.ts'
 import { RoutePauses } from './route-pauses.ts'
 import type { Scale } from './scale.ts'
@@ -21,8 +18,6 @@ import { Hop } from './verbatim/hop.ts'
 import { judgeHead } from './verbatim/judge.ts'
 import type { Passage, ReplyHead } from './verbatim/passage.ts'
 
-/** Connections to an upstream whose route sets no limit. */
-const CONNECTIONS = 256
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
 
@@ -66,8 +61,7 @@ export class LiveRoute {
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
   readonly #outstanding = new Outstanding()
-  readonly #target: RequestTarget
-  readonly #connections: Connections
+  readonly #client: RouteClient
   readonly #family: Family
   readonly #openHop: () => Hop
   readonly #suspect: (live: LiveRoute) => void
@@ -84,14 +78,8 @@ export class LiveRoute {
     this.network = route.network
     this.#suspect = suspect
     this.room = new Room(route.limits)
-    this.#target = requestTarget(route)
     this.#family = family
-    const { origin } = this.#target
-    this.#connections = new Connections({
-      origin,
-      most: route.limits.inFlight ?? CONNECTIONS,
-      connectTimeout,
-    })
+    this.#client = new RouteClient(route, connectTimeout, this.room)
     this.#openHop = () => new Hop(route, connectTimeout)
   }
 
@@ -134,9 +122,13 @@ export class LiveRoute {
   ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
     const { body, id, heavy, caller } = asked
     return new Promise((resolve, reject) => {
-      const begin = performance.now()
-      const over = heavy ? null : this.#outstanding.begin(now(), caller)
-      this.#post(body, limits, exchange => {
+      let begin = NaN
+      let over: Unanswered | null = null
+      const begun = (): void => {
+        begin = performance.now()
+        if (!heavy) over = this.#outstanding.begin(now(), caller)
+      }
+      this.#client.post(body, limits, { caller, begun }, exchange => {
         if (over !== null) this.#outstanding.end(over)
         try {
           const verdict = judge(exchange, id, asked)
@@ -159,15 +151,15 @@ export class LiveRoute {
   ): Promise<ReplyHead | Setback> {
     const begin = performance.now()
     const over = heavy ? null : this.#outstanding.begin(now(), caller)
-    this.room.enter()
+    this.room.enter(caller)
     this.#hop ??= this.#openHop()
     const result = await this.#hop.send(passage, timeout)
     if (over !== null) this.#outstanding.end(over)
     const verdict = judgeHead(result)
-    if (result.kind === 'breach') this.room.leave()
+    if (result.kind === 'breach') this.room.leave(caller)
     else {
       result.reply.once('close', () => {
-        this.room.leave()
+        this.room.leave(caller)
       })
       if (verdict.kind === 'setback') result.reply.destroy()
     }
@@ -201,49 +193,29 @@ export class LiveRoute {
     return come !== null && come >= number
   }
 
-  /** Sends one request body and waits for the reply, or for what broke it. */
+  /** Sends one request body of our own and waits for the reply, or for what broke it. */
   exchange(body: Raw, limits: ExchangeLimits): Promise<Exchange> {
     return new Promise(resolve => {
-      this.#post(body, limits, resolve)
+      this.#client.post(body, limits, OWN, resolve)
     })
-  }
-
-  #post(body: Raw, limits: ExchangeLimits, done: (exchange: Exchange) => void): void {
-    const { path, headers } = this.#target
-    this.#dispatch({ path, method: 'POST', headers, body: Buffer.from(body, 'latin1') }, limits, done)
   }
 
   /** Fetches a path below the route's URL, for questions of our own. */
   fetch(path: string, timeout: number): Promise<Exchange> {
-    const [base = '', query] = this.#target.path.split('?', 2)
-    const whole = base.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
     const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
     return new Promise(resolve => {
-      this.#dispatch({ path: whole, method: 'GET', headers: this.#target.headers }, limits, resolve)
+      this.#client.get(path, limits, OWN, resolve)
     })
-  }
-
-  #dispatch(
-    request: Omit<Dispatcher.DispatchOptions, 'origin'>,
-    limits: ExchangeLimits,
-    done: (exchange: Exchange) => void,
-  ): void {
-    this.room.enter()
-    const collector = new Collector(limits, exchange => {
-      this.room.leave()
-      done(exchange)
-    })
-    this.#connections.dispatch(request, collector)
   }
 
   /** Waits for calls in flight, then closes the connections. */
   close(): Promise<void> {
-    return this.#connections.close()
+    return this.#client.close()
   }
 
   /** Cuts the connections. */
   destroy(): Promise<void> {
     this.#hop?.destroy()
-    return this.#connections.destroy()
+    return this.#client.destroy()
   }
 }

@@ -64,13 +64,13 @@ export function contenders(
 ): Contenders {
   const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now, caller))
   // The only one is taken whatever its state: see below.
-  if (usable.length === 1) return usable[0]!.live.room.fits(now) ? usable : 'full'
+  if (usable.length === 1) return usable[0]!.live.room.fits(now, caller) ? usable : 'full'
   const current = freshest(usable, need, isLagging)
   const healthy = current.filter(({ live }) => isHealthy(live, need, caller, now))
   // The last route is never shut out: better a call that may fail than one that surely does.
   const choice = healthy.length > 0 ? healthy : current
   if (choice.length === 0) return 'none'
-  const withRoom = choice.filter(({ live }) => live.room.fits(now))
+  const withRoom = choice.filter(({ live }) => live.room.fits(now, caller))
   if (withRoom.length === 0) return 'full'
   const preferred =
     need.prefer === undefined ? [] : withRoom.filter(({ route }) => need.prefer!.includes(route.id))

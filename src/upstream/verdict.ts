@@ -8,7 +8,7 @@ import type { OpenMember } from '../jsonrpc/relay.ts'
 import { readReply } from '../jsonrpc/reply.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { NodeErrorClass } from '../snapshot/types.ts'
-import type { Exchange } from './exchange.ts'
+import type { Broken, Exchange } from './exchange.ts'
 import { classify } from './node-errors/classify.ts'
 import type { JudgedCall } from './node-errors/classify.ts'
 import { retryAfterMs } from './pause.ts'
@@ -50,7 +50,10 @@ const REQUEST_TIMEOUT = 408
 
 /** Judges an exchange for the call that went out under `id`, in the order transport, HTTP status, node's error. */
 export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict {
-  if (exchange.kind === 'broken') return brokenSetback(exchange.how, exchange.sent)
+  if (exchange.kind === 'broken') {
+    const { how, sent } = exchange
+    return { ...setback(how, ...breaks[how]), sent }
+  }
   const { status } = exchange
   const byStatus = statusSetback(status, exchange.kind === 'whole' ? exchange.retryAfter : null)
   if (byStatus !== null) return byStatus
@@ -115,16 +118,15 @@ function nodeSetback(errorClass: Exclude<NodeErrorClass, 'answer'>, reply: Reply
   return { ...setback(errorClass, refusal, fault), detour, said: reply, passOn, complaint }
 }
 
-function brokenSetback(how: (Exchange & { kind: 'broken' })['how'], sent: boolean): Setback {
-  const refusal =
-    how === 'timeout'
-      ? refuse('upstream_timeout')
-      : how === 'too_large'
-        ? refuse('response_too_large')
-        : how === 'no_room'
-          ? refuse('overloaded')
-          : refuse(how === 'unreachable' ? 'no_route' : 'upstream_error')
-  return { ...setback(how, refusal, how !== 'too_large' && how !== 'no_room' && how !== 'aborted'), sent }
+/** What the client gets for each way in which an exchange breaks, and whether that speaks against the route. */
+const breaks: Readonly<Record<Broken['how'], readonly [refusal: Refusal, fault: boolean]>> = {
+  unreachable: [refuse('no_route'), true],
+  reset: [refuse('upstream_error'), true],
+  timeout: [refuse('upstream_timeout'), true],
+  too_large: [refuse('response_too_large'), false],
+  no_room: [refuse('overloaded'), false],
+  no_turn: [refuse('overloaded', 'Every route is at its limit'), false],
+  aborted: [refuse('upstream_error'), false],
 }
 
 const AT_LIMIT = refuse('no_route', 'Every route is at its limit')

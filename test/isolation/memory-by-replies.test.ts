@@ -71,14 +71,14 @@ t.test('one WebSocket that does not read', async t => {
 })
 
 t.test('a batch never holds more than batchReply, done and in flight', async t => {
-  const parts = await start({ batchReply: '24MiB' })
+  const parts = await start({ batchReply: '12MiB' })
   await attacked(t, parts, async () => {
     const batch = Array.from({ length: 20 }, (_, i) =>
       message('eth_getBlockByHash', [`0x${'0'.repeat(64)}`, false], i),
     )
     const { status, text } = await parts.access.post(`[${batch.join()}]`)
     t.equal(status, 200)
-    t.ok(text.length <= 25 * MiB, `${text.length} bytes`)
+    t.ok(text.length <= 13 * MiB, `${text.length} bytes`)
     const items = JSON.parse(text) as { result?: string; error?: { data: { reason: string } } }[]
     t.equal(items.length, 20)
     const reasons = items.flatMap(({ error }) => (error === undefined ? [] : [error.data.reason]))

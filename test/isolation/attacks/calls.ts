@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { send } from '../../support/http.ts'
 import type { Target } from '../harness/stage.ts'
-import { call } from './raw.ts'
+import { call, drop, open, post } from './raw.ts'
 
 /** Makes calls one after the other on a path, and gives the parsed replies. */
 export async function inTurn(
@@ -53,4 +53,28 @@ export async function flood(
   await Promise.all(Array.from({ length: options.connections ?? 4 }, one))
   agent.destroy()
   return seen
+}
+
+/** Sends calls that differ, pipelined on connections from another address, and gives up on them after a time. */
+export async function pipelined(
+  { port, paths }: Target,
+  options: {
+    path: keyof Target['paths']
+    method: string
+    params: readonly unknown[]
+    connections: number
+    each: number
+    ms: number
+  },
+): Promise<object> {
+  const { path, method, params, connections, each, ms } = options
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port, '127.0.0.9')))
+  for (const socket of sockets) {
+    socket.pause()
+    socket.write(Array.from({ length: each }, (_, i) => post(paths[path], call(method, params, i))).join(''))
+  }
+  await pause(ms)
+  const held = sockets.filter(({ destroyed }) => !destroyed).length
+  await drop(sockets)
+  return { held }
 }

@@ -12,7 +12,7 @@ import type { BystanderReport, Life, Sample } from './bystander.ts'
 const DEADLINE_MS = 40_000
 
 const watch = new LoopWatch()
-const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 const samples: Sample[] = []
 const metered: Record<string, number> = {}
 const heads: number[] = []

@@ -1,0 +1,79 @@
+/**
+ * How much of something bounded one caller may hold: at most twice what is free. So a caller alone gets two thirds, two that want all get
+ * two fifths each, and whatever many of them do, some of it is free for one that holds nothing yet (the dynamic threshold by which
+ * switches share a buffer, Choudhury and Hahne, 1998).
+ */
+
+/** Counts below which a number of connections or calls is not divided: a few that one caller may not use help nobody. */
+export const DIVISIBLE_FROM = 32
+
+/** What one caller may hold, as a multiple of what is free. */
+const TIMES_FREE = 2
+/** Callers remembered that hold nothing: to forget one at each last call, and remember it at its next, costs more. */
+const IDLE = 1024
+
+/** Counts what is held, in all and by caller. Its limit is read at each question, so that it follows a reload. */
+export class FairShare {
+  readonly #limit: () => number
+  readonly #divisibleFrom: number
+  #total = 0
+  readonly #byCaller = new Map<string, number>()
+  /** Callers that hold something. */
+  #holders = 0
+
+  /** A limit below `divisibleFrom` is not divided: the first to come may hold all of it. */
+  constructor(limit: () => number, divisibleFrom = 0) {
+    this.#limit = limit
+    this.#divisibleFrom = divisibleFrom
+  }
+
+  get limit(): number {
+    return this.#limit()
+  }
+
+  /** Held by everybody. */
+  get total(): number {
+    return this.#total
+  }
+
+  /** Whether there is room for so much more, and it would be no more than the caller's share; without one only whether there is room. */
+  fits(amount: number, caller?: string): boolean {
+    const limit = this.#limit()
+    const free = limit - this.#total - amount
+    if (free < 0) return false
+    if (caller === undefined || limit < this.#divisibleFrom) return true
+    return (this.#byCaller.get(caller) ?? 0) + amount <= TIMES_FREE * free
+  }
+
+  /** Whether more is held than the limit, and by this caller at least what each would get of equal parts; without one, by whomever. */
+  isOverdrawn(caller?: string): boolean {
+    const limit = this.#limit()
+    if (this.#total <= limit) return false
+    return caller === undefined || (this.#byCaller.get(caller) ?? 0) * this.#holders >= limit
+  }
+
+  /** Takes it, whether it fits or not. */
+  take(amount: number, caller?: string): void {
+    this.#total += amount
+    if (caller !== undefined) this.#change(caller, amount)
+  }
+
+  giveBack(amount: number, caller?: string): void {
+    this.#total -= amount
+    if (caller !== undefined) this.#change(caller, -amount)
+  }
+
+  #change(caller: string, by: number): void {
+    const before = this.#byCaller.get(caller) ?? 0
+    const held = before + by
+    this.#byCaller.set(caller, held)
+    if (before === 0) this.#holders += 1
+    if (held !== 0) return
+    this.#holders -= 1
+    if (this.#byCaller.size - this.#holders > IDLE) this.#forget()
+  }
+
+  #forget(): void {
+    for (const [caller, held] of this.#byCaller) if (held === 0) this.#byCaller.delete(caller)
+  }
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { FairShare } from '../../src/budget/fair-share.ts'
+
+/** Takes one by one as long as it fits; gives how many that were. */
+function takeAll(share: FairShare, caller: string): number {
+  let taken = 0
+  for (; share.fits(1, caller); taken += 1) share.take(1, caller)
+  return taken
+}
+
+t.test('one caller alone gets two thirds, the next two thirds of what is left', t => {
+  const share = new FairShare(() => 300)
+  t.equal(takeAll(share, 'a'), 200)
+  t.equal(takeAll(share, 'b'), 66)
+  t.equal(share.total, 266)
+  t.ok(share.fits(22, 'c'), 'somebody new finds room')
+  t.notOk(share.fits(1, 'a'), 'one that holds much does not')
+  t.ok(share.fits(34), 'without a caller all that is free')
+  t.notOk(share.fits(35))
+  share.giveBack(200, 'a')
+  t.ok(share.fits(1, 'b'), 'what is given back is there for all')
+  t.end()
+})
+
+t.test('a small limit is not divided', t => {
+  t.equal(takeAll(new FairShare(() => 31, 32), 'a'), 31)
+  t.equal(takeAll(new FairShare(() => 32, 32), 'a'), 21)
+  t.end()
+})
+
+t.test('of an overdrawn budget those give way who hold the most', t => {
+  let limit = 100
+  const share = new FairShare(() => limit)
+  share.take(70, 'a')
+  share.take(20, 'b')
+  t.notOk(share.isOverdrawn('a'))
+  limit = 80
+  t.strictSame([share.isOverdrawn('a'), share.isOverdrawn('b'), share.isOverdrawn()], [true, false, true])
+  t.end()
+})
+
+t.test('callers that come and go leave nothing', t => {
+  const share = new FairShare(() => 100)
+  for (let i = 0; i < 10_000; i += 1) {
+    share.take(3, `caller ${i}`)
+    share.giveBack(3, `caller ${i}`)
+  }
+  share.take(60, 'a')
+  share.take(50, 'b')
+  t.equal(share.total, 110)
+  t.strictSame([share.isOverdrawn('a'), share.isOverdrawn('b')], [true, true], 'each holds the half at least')
+  t.end()
+})
+
+t.test(
+  'property: never above the limit, never above twice what is free, and always room for somebody new',
+  t => {
+    const step = fc.record({
+      caller: fc.integer({ min: 0, max: 9 }),
+      amount: fc.integer({ min: 1, max: 40 }),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 50, max: 5_000 }), (steps, limit) => {
+        const share = new FairShare(() => limit)
+        const held = new Map<string, number>()
+        for (const { caller, amount } of steps) {
+          const name = String(caller)
+          if (!share.fits(amount, name)) continue
+          share.take(amount, name)
+          held.set(name, (held.get(name) ?? 0) + amount)
+          const free = limit - share.total
+          if (free <= 0 || held.get(name)! > 2 * free || !share.fits(1, 'new')) return free === 0
+        }
+        return [...held.values()].reduce((sum, one) => sum + one, 0) === share.total
+      }),
+    )
+    t.end()
+  },
+)
