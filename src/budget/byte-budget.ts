@@ -12,6 +12,9 @@ export const COPIES = 5
 /** Bytes of a message that are not counted: `limits.inFlight` bounds how many such messages there are. */
 export const FREE = 4 * 1024
 
+/** A limit below which memory is not divided: a part of it would not hold one body of the default size. */
+const DIVISIBLE_BYTES = 64 * 1024 * 1024
+
 /** Why bytes cannot be held. */
 export type NoRoom = 'no_room' | 'too_large'
 
@@ -37,7 +40,7 @@ export class ByteBudget implements Budget {
   readonly #share: FairShare
 
   constructor(limit: () => number) {
-    this.#share = new FairShare(limit)
+    this.#share = new FairShare(limit, DIVISIBLE_BYTES)
   }
 
   /** Bytes that may be held. */
