@@ -15,11 +15,16 @@ export const FREE = 4 * 1024
 /** A limit below which memory is not divided: a part of it would not hold one body of the default size. */
 const DIVISIBLE_BYTES = 64 * 1024 * 1024
 
+/** Bytes without which it makes no sense to ask a node: those of a reply of 64 KiB. */
+const REPLY = COPIES * 64 * 1024
+
 /** Why bytes cannot be held. */
 export type NoRoom = 'no_room' | 'too_large'
 
 /** Where the bytes of one message are counted. */
 export interface Holder {
+  /** Whether whose message it is holds so much already that nothing should be asked of a node for it. */
+  readonly isSpent: boolean
   /** Takes so many bytes more; says why they cannot be held, and then takes nothing. */
   take(bytes: number): NoRoom | null
   giveBack(bytes: number): void
@@ -27,6 +32,8 @@ export interface Holder {
 
 /** A budget of bytes: of the whole process, or one caller's part in it. */
 export interface Budget {
+  /** Whether whose budget it is holds as much as it may, and more than others do. */
+  readonly isSpent: boolean
   /** Whether more is held than may be, so that whose budget it is has to give way. */
   readonly isOverdrawn: boolean
   /** Reserves exactly this many bytes; false when the budget has no room. */
@@ -51,6 +58,10 @@ export class ByteBudget implements Budget {
   /** Bytes held now. */
   get held(): number {
     return this.#share.total
+  }
+
+  get isSpent(): boolean {
+    return !this.#share.fits(REPLY)
   }
 
   get isOverdrawn(): boolean {
@@ -79,6 +90,10 @@ class CallerBudget implements Budget {
   constructor(share: FairShare, caller: string) {
     this.#share = share
     this.#caller = caller
+  }
+
+  get isSpent(): boolean {
+    return this.#share.isSpent(REPLY, this.#caller)
   }
 
   get isOverdrawn(): boolean {
@@ -114,6 +129,10 @@ export class Hold implements Holder {
   /** Whether anything is to be given back. */
   get isCounted(): boolean {
     return this.#counted > 0
+  }
+
+  get isSpent(): boolean {
+    return this.budget.isSpent
   }
 
   take(bytes: number): NoRoom | null {

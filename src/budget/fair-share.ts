@@ -45,6 +45,12 @@ export class FairShare {
     return (this.#byCaller.get(caller) ?? 0) + amount <= TIMES_FREE * free
   }
 
+  /** Whether there is no room for so much more of this caller, and it holds at least what each would get of equal parts. */
+  isSpent(amount: number, caller: string): boolean {
+    const held = this.#byCaller.get(caller) ?? 0
+    return held > 0 && held * this.#holders >= this.#total && !this.fits(amount, caller)
+  }
+
   /** Whether more is held than the limit, and by this caller at least what each would get of equal parts; without one, by whomever. */
   isOverdrawn(caller?: string): boolean {
     const limit = this.#limit()

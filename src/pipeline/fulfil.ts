@@ -1,4 +1,6 @@
 /** Last stage of the line: answers an admitted call here, by the socket's session, or by a node. */
+import { refuse } from '../jsonrpc/refusal.ts'
+import { refused } from './answer.ts'
 import type { Answer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
@@ -26,6 +28,8 @@ export function fulfil(call: Decided, caller: Caller, mode: ReplyMode, context: 
 }
 
 function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Soon<Answer> {
+  // A reply that could not be held would cost a connection to the node, which ends amid it.
+  if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
   const { row, method, span } = call
   const { network } = caller
   const { slug, family } = network

@@ -17,6 +17,10 @@ export class ReplyShare {
     return new ItemShare(this)
   }
 
+  get isSpent(): boolean {
+    return this.#message?.isSpent === true
+  }
+
   /** Takes bytes; without room for them in the reply or in memory it takes none. */
   take(bytes: number): NoRoom | null {
     if (bytes > this.left) return 'too_large'
@@ -39,6 +43,10 @@ export class ItemShare implements Holder {
 
   constructor(share: ReplyShare) {
     this.#share = share
+  }
+
+  get isSpent(): boolean {
+    return this.#share.isSpent
   }
 
   take(bytes: number): NoRoom | null {

@@ -39,6 +39,16 @@ export interface ExchangeLimits {
   readonly holder?: Holder | null
 }
 
+/** Why an exchange is ended early, without a stack: streams read it of each error, which costs more than the rest. */
+function plainError(message: string): Error {
+  const error = new Error(message)
+  error.stack = message
+  return error
+}
+
+const ATTEMPT_OVER = plainError('the attempt is over')
+const CLIENT_LEFT = plainError('the client left')
+
 /** Milliseconds that an open reply may be silent while the client reads. */
 const SILENCE = 60_000
 
@@ -88,7 +98,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The wait for a connection outlived the attempt: nothing has been written yet, and nothing will be.
-    if (this.#done) controller.abort(new Error('attempt is over'))
+    if (this.#done) controller.abort(ATTEMPT_OVER)
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
@@ -152,7 +162,7 @@ export class Collector implements Dispatcher.DispatchHandler {
       if (this.#held > 0) this.#limits.holder?.giveBack(this.#held)
       this.#finish({ kind: 'broken', how, sent: this.#controller !== null })
     }
-    if (this.#controller?.aborted === false) this.#controller.abort(new Error(how))
+    if (this.#controller?.aborted === false) this.#controller.abort(ATTEMPT_OVER)
   }
 
   #open(controller: Dispatcher.DispatchController): void {
@@ -163,7 +173,7 @@ export class Collector implements Dispatcher.DispatchHandler {
       },
       destroy: (error, done) => {
         clearTimeout(this.#timer)
-        if (!controller.aborted) controller.abort(error ?? new Error('the client left'))
+        if (!controller.aborted) controller.abort(error ?? CLIENT_LEFT)
         done(error)
       },
     })

@@ -40,6 +40,17 @@ t.test('of an overdrawn budget those give way who hold the most', t => {
   t.end()
 })
 
+t.test('a caller has spent its share when nothing fits and it holds at least as much as the others', t => {
+  const share = new FairShare(() => 300)
+  t.notOk(share.isSpent(500, 'a'), 'who holds nothing has spent nothing')
+  takeAll(share, 'a')
+  t.ok(share.isSpent(1, 'a'))
+  takeAll(share, 'b')
+  t.strictSame([share.isSpent(1, 'a'), share.isSpent(1, 'b')], [true, false])
+  t.notOk(share.isSpent(1, 'c'))
+  t.end()
+})
+
 t.test('callers that come and go leave nothing', t => {
   const share = new FairShare(() => 100)
   for (let i = 0; i < 10_000; i += 1) {

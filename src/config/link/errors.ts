@@ -46,7 +46,7 @@ function checkList(rows: readonly SomeErrorRow[], path: Path, vocabulary: Vocabu
   return rows.flatMap((row, index) => {
     if (row === undefined) return []
     const at = [...path, index]
-    return [...checkMatch(row, at), ...checkMethods(row, at, vocabulary)]
+    return [...checkMatch(row, at), ...checkReach(row, at), ...checkMethods(row, at, vocabulary)]
   })
 }
 
@@ -58,6 +58,33 @@ function checkMatch(row: Partly<WrittenErrorRow>, path: Path): Mistake[] {
   // A key that was taken out because it is wrong may have been the one that is looked for.
   if (code !== undefined || text !== undefined || Object.values(row).includes(undefined)) return []
   return [mistake(path, 'the row has neither "code" nor "text"', 'say which errors it is about')]
+}
+
+/** Codes that say how an EVM execution ended: no row makes anything else of them. */
+const OUTCOMES: readonly (number | undefined)[] = [3, -32015]
+
+/** A row that never fits is one that its author believes in. */
+function checkReach({ code, methods, family, class: means }: Partly<WrittenErrorRow>, path: Path): Mistake[] {
+  const mistakes: Mistake[] = []
+  if (methods?.length === 0)
+    mistakes.push(
+      mistake([...path, 'methods'], 'the list is empty', 'leave "methods" out for every method'),
+    )
+  const codes = code === undefined ? [] : [code].flat()
+  if (
+    codes.length > 0 &&
+    codes.every(one => OUTCOMES.includes(one)) &&
+    family !== 'solana' &&
+    means !== 'answer'
+  )
+    mistakes.push({
+      ...mistake(
+        [...path, 'code'],
+        'an EVM node says so of an execution that failed, which is always an answer',
+      ),
+      severity: 'warning',
+    })
+  return mistakes
 }
 
 function checkMethods(row: Partly<WrittenErrorRow>, path: Path, { of, known }: Vocabulary): Mistake[] {
