@@ -107,7 +107,8 @@ export class RouteProbe {
         this.#parts.tips.show(network, live, height, this.#parts.upstreams.of(network), this.#parts.now())
     }
     const sync = await live.probe('eth_syncing', '[]', PATIENCE)
-    if (sync.kind === 'result') live.syncing = sync.result.charCodeAt(0) === 123
+    // An object with how far it has come, or of some clients only `true`.
+    if (sync.kind === 'result') live.syncing = sync.result.charCodeAt(0) === 123 || sync.result === 'true'
   }
 
   async #probeSolana(network: Network, live: LiveRoute): Promise<void> {

@@ -54,9 +54,10 @@ const [headsA, headsB] = pairOf(await declare('heads', { ...equal, head: top }, 
 const [behindA, behindB] = pairOf(await declare('behind', { head: top - 1 }, { head: top }))
 const archive = { route: { priority: 3, capabilities: ['archive'] } }
 const [agesA, agesB, agesC] = await declare('ages', {}, {}, archive)
-const [outA, outB, outC] = await declare('out', { chainId: 1002 }, {}, {})
+const [outA, outB, outC, outD] = await declare('out', { chainId: 1002 }, {}, {}, {})
 const [farA, farB] = pairOf(await declare('far', { head: top - 1000 }, { head: top }))
 outB!.on('eth_syncing', result('{"startingBlock":"0x0","currentBlock":"0x1","highestBlock":"0x2"}'))
+outD!.on('eth_syncing', result('true'))
 
 function pairOf([a, b]: readonly ScriptedNode[]): [ScriptedNode, ScriptedNode] {
   return [a!, b!]
@@ -455,13 +456,14 @@ t.test('a hash of unknown age goes to an archive when its state is missing', asy
 t.test('the operator is told why a route is out', async t => {
   t.match(await isOut(t, 'out', 'a'), /1002/, 'another chain')
   t.match(await isOut(t, 'out', 'b'), /sync/i)
+  t.match(await isOut(t, 'out', 'd'), /sync/i)
   const log = gateway.printed.split('\n').filter(line => line.includes('"out-a"'))
   t.ok(
     log.some(line => JSON.parse(line).level >= 40 && line.includes('1002')),
     'the log is loud about a wrong chain',
   )
   t.equal((await ask('out')).result, 'c')
-  t.same([asked(outA!), asked(outB!), asked(outC!)], [0, 0, 1])
+  t.same([outA!, outB!, outC!, outD!].map(asked), [0, 0, 1, 0])
   const { head, lag, latencyMs, inFlight, healthy } = await routeOf('out-c')
   t.strictSame({ head, lag, inFlight, healthy }, { head: outC!.head, lag: 0, inFlight: 0, healthy: true })
   t.type(latencyMs, 'number')
