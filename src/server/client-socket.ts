@@ -12,6 +12,7 @@ import { columnOf } from '../pipeline/caller.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { holdForTurn } from './leaving.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from './request-id.ts'
@@ -40,6 +41,7 @@ export interface ClientSocketOptions {
   readonly caller: Caller
   /** The part of the client in what may be held. */
   readonly memory: Budget
+  readonly turns: FairTurns
   readonly onClose: () => void
 }
 
@@ -216,11 +218,13 @@ export class ClientSocket {
       const frame = this.#waiting.shift()
       if (frame === undefined) break
       this.#inFlight += 1
-      void this.#handle(frame).finally(() => {
-        frame.hold.release()
-        this.#inFlight -= 1
-        this.#next()
-        this.#goWhenDone()
+      this.#options.turns.run(this, () => {
+        void this.#handle(frame).finally(() => {
+          frame.hold.release()
+          this.#inFlight -= 1
+          this.#next()
+          this.#goWhenDone()
+        })
       })
     }
     if (this.#waiting.length > 0 || this.#queue.isLong) this.#socket.pause()

@@ -17,6 +17,7 @@ import type { ClientSockets } from './client-sockets.ts'
 import { ClientStreams } from './client-streams.ts'
 import { boundConnections } from './connections.ts'
 import { refuseDetached } from './detached.ts'
+import { FairTurns } from './fair-turns.ts'
 import type { HeadFault } from './head-fault.ts'
 import { awaitInvitation } from './invite.ts'
 import { repliesOf } from './replies.ts'
@@ -62,14 +63,15 @@ export function makePublicListener(
   server.maxHeadersCount = 0
   boundSilence(server)
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const turns = new FairTurns()
   const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
-  const sockets = takeUpgrades(server, { gateway, address, gate, memory })
+  const sockets = takeUpgrades(server, { gateway, address, gate, memory, turns })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
     ...{ gateway, address, dashboard: openDashboard(address) },
-    memory,
+    ...{ memory, turns },
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()

@@ -15,6 +15,7 @@ import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import { collectBody, isJson } from './body.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { headFault } from './head-fault.ts'
 import type { HeadFault } from './head-fault.ts'
 import { HttpSink } from './http-sink.ts'
@@ -32,6 +33,7 @@ export interface RpcOptions {
   /** Handles a request to a path of a verbatim HTTP network. */
   readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
   readonly memory: ByteBudget
+  readonly turns: FairTurns
 }
 
 /** A target that calls are sent to. */
@@ -102,20 +104,23 @@ export function handleRequest(
 }
 
 /** Reads the body and hands it to the pipeline. */
-function serveBody(visit: Visit, from: ClientAddress, caller: Caller, { gateway, memory }: RpcOptions): void {
+function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: RpcOptions): void {
+  const { gateway, memory, turns } = options
   const { snapshot } = gateway
   const hold = new Hold(memory.of(holderOf(caller)))
   collectBody(visit.request, snapshot.gateway.limits.body, hold, body => {
     // A whole body is held until its reply has been sent; of any other nothing is kept.
     if (typeof body === 'string') hold.release()
     if (body === 'gone') return
-    guarded(visit.response, gateway, () => {
-      // A body may be long on its way: it is served by what the configuration says when it is here.
-      const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
-      if (isRefusal(now)) {
-        hold.release()
-        refuseEarly(visit, now, columnOf(caller.network), gateway)
-      } else handleBody(visit, body, hold, now, gateway)
+    turns.run(visit.request.socket, () => {
+      guarded(visit.response, gateway, () => {
+        // A body may be long on its way: it is served by what the configuration says when it is here.
+        const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
+        if (isRefusal(now)) {
+          hold.release()
+          refuseEarly(visit, now, columnOf(caller.network), gateway)
+        } else handleBody(visit, body, hold, now, gateway)
+      })
     })
   })
 }

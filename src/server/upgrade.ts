@@ -17,6 +17,7 @@ import type { ClientSocketOptions } from './client-socket.ts'
 import { ClientSockets } from './client-sockets.ts'
 import { refuseDetached } from './detached.ts'
 import { handBack } from './hand-back.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { headFault } from './head-fault.ts'
 import type { HeadFault } from './head-fault.ts'
 import { isEnding } from './linger.ts'
@@ -29,12 +30,13 @@ export interface UpgradeOptions {
   readonly address: (request: IncomingMessage) => ClientAddress
   readonly gate: SocketGate
   readonly memory: ByteBudget
+  readonly turns: FairTurns
 }
 
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
 export function takeUpgrades(
   server: Server,
-  { gateway, address, gate, memory }: UpgradeOptions,
+  { gateway, address, gate, memory, turns }: UpgradeOptions,
 ): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -78,7 +80,7 @@ export function takeUpgrades(
       const holder = holderOf(caller)
       sockets.slots.take(holder, Infinity)
       const client = new ClientSocket(webSocket, socket, {
-        ...{ gateway, outbox, visitor, caller, memory: memory.of(holder) },
+        ...{ gateway, outbox, visitor, caller, memory: memory.of(holder), turns },
         onClose: () => {
           sockets.slots.free(holder)
           sockets.remove(client)

@@ -49,6 +49,9 @@ function plainError(message: string): Error {
 const ATTEMPT_OVER = plainError('the attempt is over')
 const CLIENT_LEFT = plainError('the client left')
 
+/** Bytes of a reply that cost as much to read as the connection costs to be ended amid one, and made anew. */
+const COST_OF_AN_END = 256 * 1024
+
 /** Milliseconds that an open reply may be silent while the client reads. */
 const SILENCE = 60_000
 
@@ -73,6 +76,8 @@ export class Collector implements Dispatcher.DispatchHandler {
   #retryAfter: string | null = null
   #tail: Readable | null = null
   #waits = false
+  /** Whether nothing further of the reply is read: it is going to be ended. */
+  #isRefused = false
   #done = false
 
   constructor(limits: ExchangeLimits, resolve: (exchange: Exchange) => void) {
@@ -112,10 +117,12 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isRefused) return
     this.#size += chunk.length
     const { maxBytes, holdBack } = this.#limits
     if (maxBytes !== null && this.#size > maxBytes) {
-      this.break('too_large')
+      if (this.#tail === null) this.#refuse(controller, 'too_large')
+      else this.break('too_large')
       return
     }
     if (this.#tail !== null) {
@@ -125,7 +132,7 @@ export class Collector implements Dispatcher.DispatchHandler {
     }
     const noRoom = this.#limits.holder?.take(chunk.length) ?? null
     if (noRoom !== null) {
-      this.break(noRoom)
+      this.#refuse(controller, noRoom)
       return
     }
     this.#held += chunk.length
@@ -133,7 +140,17 @@ export class Collector implements Dispatcher.DispatchHandler {
     if (this.#size > holdBack) this.#open(controller)
   }
 
+  /** Reads no more of it, and ends it when the turns of long replies come to it. */
+  #refuse(controller: Dispatcher.DispatchController, how: 'no_room' | 'too_large'): void {
+    this.#isRefused = true
+    controller.pause()
+    turns.take(COST_OF_AN_END, () => {
+      this.break(how)
+    })
+  }
+
   onResponseEnd(): void {
+    if (this.#isRefused) return
     if (this.#tail !== null) {
       clearTimeout(this.#timer)
       this.#tail.push(null)
