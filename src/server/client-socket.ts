@@ -104,14 +104,15 @@ export class ClientSocket {
     return this.session.caller
   }
 
-  send(frame: Raw): boolean {
+  send(frame: Raw | Buffer): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false
     if (this.#queue.isOver()) {
       this.close(1013, SLOW)
       return false
     }
     holdForTurn(this.#connection)
-    this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
+    const bytes = typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame
+    this.#socket.send(bytes, { binary: false })
     this.#queue.count()
     return true
   }
