@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 
 /**
  * Bytes as a latin1 string: one character a byte, never decoded. Slices and joins are cheap, the content is exact,
@@ -11,9 +11,23 @@ export function textOf(raw: Raw): string {
   return /[\u0080-\u00ff]/.test(raw) ? Buffer.from(raw, 'latin1').toString('utf8') : raw
 }
 
+/** Bytes that are looked at by themselves. */
+const GLANCE = 64 * 1024
+const glanced = Buffer.alloc(GLANCE)
+
 /** Whether the bytes are UTF-8, as JSON has to be; ASCII, which nearly all is, costs a glance. */
 export function isUtf8Raw(raw: Raw): boolean {
-  return !/[\x80-\xff]/.test(raw) || isUtf8(Buffer.from(raw, 'latin1'))
+  return isAsciiRaw(raw) || isUtf8(Buffer.from(raw, 'latin1'))
+}
+
+/** For long ones Node's own look at bytes is much the faster one, in pieces that stay in the processor's cache. */
+function isAsciiRaw(raw: Raw): boolean {
+  if (raw.length <= GLANCE) return !/[\x80-\xff]/.test(raw)
+  for (let at = 0; at < raw.length; at += GLANCE) {
+    const length = glanced.write(raw.slice(at, at + GLANCE), 'latin1')
+    if (!isAscii(glanced.subarray(0, length))) return false
+  }
+  return true
 }
 
 /** The UTF-8 bytes of a text. */

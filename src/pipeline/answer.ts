@@ -66,6 +66,23 @@ export function encodeAnswer(answer: WholeAnswer, id: Raw, column: CodeColumn, r
   }
 }
 
+/** The same in parts that follow each other. A long value stands by itself, as it came: to join it would be to copy it. */
+export function encodeParts(
+  answer: WholeAnswer,
+  id: Raw,
+  column: CodeColumn,
+  requestId: string,
+): readonly [Raw, ...Raw[]] {
+  switch (answer.kind) {
+    case 'result':
+      return [`{"jsonrpc":"2.0","id":${id},"result":`, answer.result, '}']
+    case 'error':
+      return [`{"jsonrpc":"2.0","id":${id},"error":`, answer.error, '}']
+    default:
+      return [encodeAnswer(answer, id, column, requestId)]
+  }
+}
+
 /** A refusal as an answer. */
 export function refused(refusal: Refusal): WholeAnswer {
   return { kind: 'refused', refusal }

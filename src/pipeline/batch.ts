@@ -3,16 +3,20 @@ import type { BadCall, Call } from '../jsonrpc/call.ts'
 import { MAX_BATCH } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { refuse, statusOf } from '../jsonrpc/refusal.ts'
-import type { Refusal } from '../jsonrpc/refusal.ts'
-import { encodeAnswer, refused } from './answer.ts'
+import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
+import { encodeAnswer, encodeParts, refused } from './answer.ts'
+import type { WholeAnswer } from './answer.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { finish } from './finish.ts'
+import { LONG, LongReply } from './long-reply.ts'
+import type { Part } from './long-reply.ts'
 import type { Passed } from './line.ts'
 import { pass, passRefusal } from './pass.ts'
 import { refuseMessage } from './refuse-message.ts'
 import { ReplyShare } from './reply-share.ts'
+import type { ItemShare } from './reply-share.ts'
 import type { Sink } from './sink.ts'
 import type { Soon } from './soon.ts'
 
@@ -21,9 +25,13 @@ const IN_FLIGHT = 32
 
 /** What became of one item. */
 interface Done {
-  /** Undefined for a notification. */
+  /** Undefined for a notification, which has no text either. */
+  readonly id: Raw | undefined
+  readonly answer: WholeAnswer
+  /** What `answer` says under this id. */
   readonly text: Raw | undefined
-  readonly refusal: Refusal | null
+  /** Holds the text. */
+  readonly holder: ItemShare
   /** Settles and observes the item. What its answer promises begins with that, so the reply goes first. */
   readonly end: () => void
 }
@@ -48,17 +56,20 @@ export async function deliverBatch(
     const holder = share.open()
     const mode = { stream: false, maxBytes: share.left, holder } as const
     const conclude = (passed: Passed): Done => {
-      const { text, fitted } = encodeItem(passed, item, caller, context, bytes => holder.settle(bytes))
+      const fits = (bytes: number): boolean => holder.settle(bytes)
+      const { text, answer, fitted } = encodeItem(passed, item, caller, context, fits)
       const totalMs = performance.now() - begin
       const end = (): void => {
         finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
       }
-      return { text, refusal: fitted.answer.kind === 'refused' ? fitted.answer.refusal : null, end }
+      return { id: item.id, answer, text, holder, end }
     }
     return items.length > most ? conclude(passRefusal(tooLarge)) : pass(item, caller, mode, context, conclude)
   })
-  reply(done, caller, sink)
+  const sent = reply(done, share.held > LONG, caller, sink, context)
   for (const { end } of done) end()
+  // Nothing here keeps the texts while they leave.
+  return sent
 }
 
 /** The text of an item's answer, or of a refusal in its place when the batch's reply does not `fit` it. */
@@ -68,18 +79,19 @@ function encodeItem(
   caller: Caller,
   context: Context,
   fits: (bytes: number) => boolean,
-): { readonly text: Raw | undefined; readonly fitted: Passed } {
+): { readonly text: Raw | undefined; readonly answer: WholeAnswer; readonly fitted: Passed } {
   const column = columnOf(caller.network)
   const { answer } = passed
   if (answer.kind === 'stream') throw new Error('a batch never streams')
   if (id === undefined) {
     fits(0)
-    return { text: undefined, fitted: passed }
+    return { text: undefined, answer, fitted: passed }
   }
   const text = encodeAnswer(answer, id, column, context.requestId)
-  if (fits(text.length) || answer.kind === 'refused') return { text, fitted: passed }
+  if (fits(text.length) || answer.kind === 'refused') return { text, answer, fitted: passed }
   const large = refused(refuse('response_too_large'))
-  return { text: encodeAnswer(large, id, column, context.requestId), fitted: { ...passed, answer: large } }
+  const fitted = { ...passed, answer: large }
+  return { text: encodeAnswer(large, id, column, context.requestId), answer: large, fitted }
 }
 
 /** Runs `work` over the items, a bounded number at a time; results come in the items' order. */
@@ -93,22 +105,47 @@ async function inOrder<T, R>(items: readonly T[], work: (item: T) => Soon<R>): P
   return results
 }
 
-function reply(done: readonly Done[], caller: Caller, sink: Sink): void {
+function reply(
+  done: readonly Done[],
+  isLong: boolean,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): Soon<void> {
   const texts = done.flatMap(({ text }) => (text === undefined ? [] : [text]))
   if (texts.length === 0) {
     sink.empty()
     return
   }
+  const column = columnOf(caller.network)
   const refusal = commonRefusal(done)
-  sink.whole(
-    refusal === null ? 200 : statusOf(refusal, columnOf(caller.network)),
-    `[${texts.join(',')}]`,
-    refusal,
-  )
+  const status = refusal === null ? 200 : statusOf(refusal, column)
+  if (isLong) return sink.long(status, longReply(done, column, context.requestId), refusal)
+  sink.whole(status, `[${texts.join(',')}]`, refusal)
+}
+
+/** The same texts, neither joined nor held until the last of them has left. */
+function longReply(done: readonly Done[], column: CodeColumn, requestId: string): LongReply {
+  const parts: Part[] = []
+  for (const { id, answer, holder } of done) {
+    if (id === undefined) continue
+    parts.push({ raw: parts.length === 0 ? '[' : ',' })
+    for (const raw of encodeParts(answer, id, column, requestId)) parts.push({ raw })
+    const left = (): void => {
+      holder.release()
+    }
+    parts.push({ raw: '', left })
+  }
+  parts.push({ raw: ']' })
+  return new LongReply(parts)
 }
 
 /** The refusal of all items, when every one was refused for one and the same reason. */
 function commonRefusal(done: readonly Done[]): Refusal | null {
-  const first = done[0]?.refusal ?? null
-  return first !== null && done.every(({ refusal }) => refusal?.reason === first.reason) ? first : null
+  const first = refusalOf(done[0])
+  return first !== null && done.every(each => refusalOf(each)?.reason === first.reason) ? first : null
+}
+
+function refusalOf(done: Done | undefined): Refusal | null {
+  return done?.answer.kind === 'refused' ? done.answer.refusal : null
 }

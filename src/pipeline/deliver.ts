@@ -2,13 +2,14 @@
 import type { BadCall, Call } from '../jsonrpc/call.ts'
 import { scanMessage } from '../jsonrpc/message.ts'
 import { statusOf } from '../jsonrpc/refusal.ts'
-import { encodeAnswer } from './answer.ts'
+import { encodeAnswer, encodeParts } from './answer.ts'
 import type { WholeAnswer } from './answer.ts'
 import { deliverBatch } from './batch.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { finish } from './finish.ts'
+import { LONG, LongReply } from './long-reply.ts'
 import { pass } from './pass.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './sink.ts'
@@ -61,6 +62,12 @@ function deliverWhole(
   const column = columnOf(caller.network)
   const body = encodeAnswer(answer, id, column, context.requestId)
   const refusal = answer.kind === 'refused' ? answer.refusal : null
-  sink.whole(refusal === null ? 200 : statusOf(refusal, column), body, refusal)
+  const status = refusal === null ? 200 : statusOf(refusal, column)
+  // Where a reply may stream, what is long does.
+  if (sink.streams || body.length <= LONG) sink.whole(status, body, refusal)
+  else {
+    const parts = encodeParts(answer, id, column, context.requestId)
+    void sink.long(status, new LongReply(parts.map(raw => ({ raw }))), refusal)
+  }
   return body.length
 }

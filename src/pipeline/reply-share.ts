@@ -5,11 +5,18 @@ import type { Holder, NoRoom } from '../budget/byte-budget.ts'
 export class ReplyShare {
   /** Bytes for which there is room; refusals may pass it, because every call is answered. */
   left: number
+  readonly #most: number
   readonly #message: Holder | null
 
   constructor(bytes: number, message: Holder | null) {
     this.left = bytes
+    this.#most = bytes
     this.#message = message
+  }
+
+  /** Bytes that its calls hold. */
+  get held(): number {
+    return this.#most - this.left
   }
 
   /** Begins with one call. */
@@ -68,5 +75,11 @@ export class ItemShare implements Holder {
     const fits = this.take(bytes) === null
     this.#isSettled = true
     return fits
+  }
+
+  /** The text has left. */
+  release(): void {
+    this.#share.giveBack(this.#held)
+    this.#held = 0
   }
 }

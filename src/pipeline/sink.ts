@@ -2,6 +2,8 @@
 import type { Holder } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
+import type { LongReply } from './long-reply.ts'
+import type { Soon } from './soon.ts'
 
 /** The transport's side of delivery. */
 export interface Sink {
@@ -13,6 +15,8 @@ export interface Sink {
   gone(): AbortSignal | null
   /** Sends a whole reply. `refusal` is set when that is all it holds. */
   whole(status: number, body: Raw, refusal: Refusal | null): void
+  /** The same with a long one, where it may be written in pieces; over when all of it has been written, or the client is gone. */
+  long(status: number, reply: LongReply, refusal: Refusal | null): Soon<void>
   /** There is nothing to say: notifications only. */
   empty(): void
   /** Begins a reply of unknown length. */

@@ -13,6 +13,7 @@ import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
 import type { FairTurns } from './fair-turns.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { holdForTurn } from './leaving.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from './request-id.ts'
@@ -25,8 +26,6 @@ const IN_FLIGHT = 100
 const MAX_WAITING = 4_096
 /** Bytes that a waiting frame costs besides its own. */
 const PER_FRAME = 256
-/** Milliseconds between pings; one that is not answered by the next ends the connection. */
-const PING_EVERY = 30_000
 /** Milliseconds that a client gets to answer a close. */
 const CLOSE_PATIENCE = 2_000
 
@@ -59,12 +58,11 @@ export class ClientSocket {
   readonly #connection: Socket
   readonly #options: ClientSocketOptions
   readonly #queue: SendQueue
+  readonly #heartbeat: Heartbeat
   readonly #waiting: Frame[] = []
   readonly #partial: PartialMessage
   readonly #gone = new AbortController()
   #inFlight = 0
-  #alive = true
-  #pingAt = Date.now() + PING_EVERY
   #closing = false
   /** How it closes once everything that came has been answered; null while it takes frames. */
   #goodbye: { readonly code: number; readonly reason: string } | null = null
@@ -75,6 +73,7 @@ export class ClientSocket {
     this.#connection = connection
     this.#options = options
     this.#queue = new SendQueue(connection, memory)
+    this.#heartbeat = new Heartbeat(socket)
     this.#partial = new PartialMessage(memory)
     this.network = caller.network.slug
     this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)
@@ -82,7 +81,6 @@ export class ClientSocket {
     socket.on('message', (data, isBinary) => {
       this.#receive(data, isBinary)
     })
-    socket.on('pong', () => (this.#alive = true))
     connection.on('data', (bytes: Buffer) => {
       if (!this.#partial.receive(bytes.length)) this.#cutOff()
     })
@@ -107,14 +105,15 @@ export class ClientSocket {
     return this.session.caller
   }
 
-  send(frame: Raw): boolean {
+  send(frame: Raw | Buffer): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false
     if (this.#queue.isOver()) {
       this.close(1013, SLOW)
       return false
     }
     holdForTurn(this.#connection)
-    this.#socket.send(Buffer.from(frame, 'latin1'), { binary: false })
+    const bytes = typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame
+    this.#socket.send(bytes, { binary: false })
     this.#queue.count()
     return true
   }
@@ -163,14 +162,7 @@ export class ClientSocket {
   tick(now: number): void {
     this.#queue.count()
     if (this.#queue.isStuck()) this.close(1013, SLOW)
-    if (now < this.#pingAt) return
-    this.#pingAt = now + PING_EVERY
-    if (!this.#alive) {
-      this.#socket.terminate()
-      return
-    }
-    this.#alive = false
-    this.#socket.ping()
+    this.#heartbeat.tick(now)
   }
 
   /** Ends the connection amid a message that there is no memory to hold: half a message cannot be answered. */
@@ -180,7 +172,7 @@ export class ClientSocket {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    this.#alive = true
+    this.#heartbeat.heard()
     this.#partial.complete()
     if (this.#goodbye !== null) return
     if (isBinary) {
@@ -202,9 +194,9 @@ export class ClientSocket {
 
   /** Answers a message that there is no memory to hold. */
   #refuse(): void {
-    const { network } = this.#options.caller
-    const { observer } = this.#options.gateway.live
-    observer.refused('overloaded')
+    const { caller, gateway } = this.#options
+    const { network } = caller
+    gateway.live.observer.refused('overloaded')
     this.send(encodeRefusal(refuse('overloaded'), 'null', columnOf(network), nextRequestId()))
   }
 

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http'
 import type { Hold } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
+import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
+import { sendLong } from './send-long.ts'
 import { whenSent } from './unsent.ts'
-
-/** Milliseconds that a client may leave a streamed reply unread. */
-const STALL = 30_000
+import { writePiece } from './write-piece.ts'
 
 /** Writes to one response. `head` is asked when the reply begins, so that it tells the rate after the call. */
 export class HttpSink implements Sink {
@@ -35,9 +35,11 @@ export class HttpSink implements Sink {
   whole(status: number, body: Raw, refusal: Refusal | null): void {
     // A reply that a drain has cut short is not said twice.
     if (this.#response.headersSent) return
-    const headers = headersOf(this.#head())
-    if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
-    sendWhole(this.#response, status, headers, body, this.holder?.budget ?? null)
+    sendWhole(this.#response, status, this.#headers(refusal), body, this.holder?.budget ?? null)
+  }
+
+  async long(status: number, reply: LongReply, refusal: Refusal | null): Promise<void> {
+    await sendLong(this.#response, status, this.#headers(refusal), reply)
   }
 
   empty(): void {
@@ -51,22 +53,8 @@ export class HttpSink implements Sink {
     this.#response.writeHead(200, headersOf(this.#head()))
   }
 
-  async write(piece: Buffer): Promise<boolean> {
-    const response = this.#response
-    if (response.destroyed) return false
-    if (response.write(piece)) return true
-    return new Promise(resolve => {
-      const over = (): void => {
-        clearTimeout(timer)
-        response.off('drain', over).off('close', over)
-        resolve(!response.destroyed)
-      }
-      const timer = setTimeout(() => {
-        response.destroy()
-        over()
-      }, STALL)
-      response.on('drain', over).on('close', over)
-    })
+  write(piece: Buffer): Promise<boolean> {
+    return writePiece(this.#response, piece)
   }
 
   end(): void {
@@ -85,5 +73,11 @@ export class HttpSink implements Sink {
 
   cut(): void {
     this.#response.destroy()
+  }
+
+  #headers(refusal: Refusal | null): string[] {
+    const headers = headersOf(this.#head())
+    if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
+    return headers
   }
 }

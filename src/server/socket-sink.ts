@@ -1,17 +1,18 @@
 /** A reply over a WebSocket: one text frame a message. */
 import type { Hold } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
+import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
 
 /** Sends what the pipeline says through `send`; status and headers have no meaning here. */
 export class SocketSink implements Sink {
   readonly streams = false
   readonly holder: Hold
-  readonly #send: (frame: Raw) => void
+  readonly #send: (frame: Raw | Buffer) => void
   readonly #fail: () => void
   readonly #gone: AbortSignal
 
-  constructor(send: (frame: Raw) => void, fail: () => void, gone: AbortSignal, hold: Hold) {
+  constructor(send: (frame: Raw | Buffer) => void, fail: () => void, gone: AbortSignal, hold: Hold) {
     this.holder = hold
     this.#gone = gone
     this.#send = send
@@ -24,6 +25,10 @@ export class SocketSink implements Sink {
 
   whole(_: number, body: Raw): void {
     this.#send(body)
+  }
+
+  long(_: number, reply: LongReply): void {
+    for (const frame of reply.pieces(reply.length)) this.#send(frame)
   }
 
   empty(): void {

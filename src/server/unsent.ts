@@ -21,14 +21,8 @@ const waiting = new WeakMap<Socket, Set<Release>>()
 /** Replies of which somebody keeps count. */
 const counted = new WeakSet<ServerResponse>()
 
-/** Calls `release` once: when the reply has been sent, or its connection is gone. */
-export function whenSent(response: ServerResponse, release: Release): void {
-  const { socket } = response.req
-  if (response.closed || socket.destroyed) {
-    release()
-    return
-  }
-  counted.add(response)
+/** Calls `release` when a connection is gone; until then the function returned takes it back, and says whether it was waiting. */
+export function whenGone(socket: Socket, release: Release): () => boolean {
   let ofSocket = waiting.get(socket)
   if (ofSocket === undefined) {
     const releases = new Set<Release>()
@@ -40,10 +34,22 @@ export function whenSent(response: ServerResponse, release: Release): void {
     ofSocket = releases
   }
   const releases = ofSocket
-  const once = (): void => {
-    if (releases.delete(once)) release()
+  releases.add(release)
+  return () => releases.delete(release)
+}
+
+/** Calls `release` once: when the reply has been sent, or its connection is gone. */
+export function whenSent(response: ServerResponse, release: Release): void {
+  const { socket } = response.req
+  if (response.closed || socket.destroyed) {
+    release()
+    return
   }
-  releases.add(once)
+  counted.add(response)
+  const once = (): void => {
+    if (stay()) release()
+  }
+  const stay = whenGone(socket, once)
   response.once('close', once)
 }
 

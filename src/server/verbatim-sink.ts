@@ -85,6 +85,10 @@ export class ResponseSink implements VerbatimSink {
     this.#letGo()
   }
 
+  long(): void {
+    throw new Error('an answer of ours to a verbatim request is short')
+  }
+
   empty(): void {
     this.#inner.empty()
   }

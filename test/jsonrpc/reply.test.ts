@@ -50,3 +50,15 @@ t.test('a member that two parsers would read differently is ambiguous', t => {
   t.equal(memberOf('{"fromBloc\\u212a":2}', 'fromBlock'), null)
   t.end()
 })
+
+t.test('a long reply is UTF-8 to its last byte, wherever its characters stand', t => {
+  const body = (text: Buffer) => `{"id":7,"result":"${text.toString('latin1')}"}`
+  for (const length of [1_000, 65_516, 65_517, 65_518, 200_000]) {
+    const ascii = Buffer.alloc(length, 'a')
+    t.match(readReply(body(ascii), 7), { kind: 'result' }, `${length} ASCII characters`)
+    t.match(readReply(body(Buffer.concat([ascii, Buffer.from('é'), ascii])), 7), { kind: 'result' })
+    t.equal(readReply(body(Buffer.concat([ascii, Buffer.from([0xe9]), ascii])), 7), null)
+    t.equal(readReply(body(Buffer.concat([ascii, Buffer.from([0xc3])])), 7), null)
+  }
+  t.end()
+})

@@ -1,0 +1,36 @@
+/** Pings one WebSocket, and ends its connection when the client is not there any more (RFC 6455, section 5.5.2). */
+import type { WebSocket } from 'ws'
+
+/** Milliseconds between pings; one that is not answered by the next ends the connection. */
+const PING_EVERY = 30_000
+
+/** Begins with the connection. */
+export class Heartbeat {
+  readonly #socket: WebSocket
+  #isAlive = true
+  #pingAt = Date.now() + PING_EVERY
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.on('pong', () => {
+      this.heard()
+    })
+  }
+
+  /** Something came from the client. */
+  heard(): void {
+    this.#isAlive = true
+  }
+
+  /** To be called once a second. */
+  tick(now: number): void {
+    if (now < this.#pingAt) return
+    this.#pingAt = now + PING_EVERY
+    if (!this.#isAlive) {
+      this.#socket.terminate()
+      return
+    }
+    this.#isAlive = false
+    this.#socket.ping()
+  }
+}
