@@ -224,7 +224,7 @@ export class ClientSocket {
   }
 
   async #handle({ body, hold }: Frame): Promise<void> {
-    if (this.#closing || !this.recheck()) return
+    if (this.#closing || this.#gone.signal.aborted || !this.recheck()) return
     const { caller } = this.session
     if (caller === null) return
     if (!this.#options.gateway.hasRoomFor(caller)) {
