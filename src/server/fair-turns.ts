@@ -4,7 +4,7 @@
  */
 
 /** Milliseconds of beginning calls in one turn of the loop. */
-const SLICE = 10
+const SLICE = 5
 
 /** What waits of one connection. */
 interface Line {

@@ -76,6 +76,8 @@ export class Collector implements Dispatcher.DispatchHandler {
   #retryAfter: string | null = null
   #tail: Readable | null = null
   #waits = false
+  /** Whether it goes on in a later turn. */
+  #isResting = false
   /** Whether nothing further of the reply is read: it is going to be ended. */
   #isRefused = false
   #done = false
@@ -117,7 +119,8 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isRefused) return
+    // undici tells of a piece without bytes when it goes on after a pause.
+    if (this.#isRefused || chunk.length === 0) return
     this.#size += chunk.length
     const { maxBytes, holdBack } = this.#limits
     if (maxBytes !== null && this.#size > maxBytes) {
@@ -128,6 +131,7 @@ export class Collector implements Dispatcher.DispatchHandler {
     if (this.#tail !== null) {
       this.#timer.refresh()
       if (!this.#tail.push(chunk)) controller.pause()
+      this.#rest(controller, chunk.length)
       return
     }
     const noRoom = this.#limits.holder?.take(chunk.length) ?? null
@@ -138,6 +142,20 @@ export class Collector implements Dispatcher.DispatchHandler {
     this.#held += chunk.length
     this.#chunks.push(chunk)
     if (this.#size > holdBack) this.#open(controller)
+    this.#rest(controller, chunk.length)
+  }
+
+  /** Where this turn of the loop has taken in enough of long replies, the rest of this one comes in a later turn. */
+  #rest(controller: Dispatcher.DispatchController, bytes: number): void {
+    if (this.#isResting || turns.count(bytes, this.#size)) return
+    this.#isResting = true
+    controller.pause()
+    turns.rest(bytes, () => {
+      this.#isResting = false
+      const tail = this.#tail
+      const wanted = tail === null ? !this.#done : tail.readableLength < tail.readableHighWaterMark
+      if (wanted && controller.paused && !controller.aborted) controller.resume()
+    })
   }
 
   /** Reads no more of it, and ends it when the turns of long replies come to it. */
@@ -186,7 +204,7 @@ export class Collector implements Dispatcher.DispatchHandler {
     this.#tail = new Readable({
       highWaterMark: this.#limits.holdBack,
       read: () => {
-        if (controller.paused) controller.resume()
+        if (controller.paused && !this.#isResting) controller.resume()
       },
       destroy: (error, done) => {
         clearTimeout(this.#timer)

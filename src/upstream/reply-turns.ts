@@ -5,12 +5,17 @@
 
 /** Bytes up to which a reply is read at once, whatever waits. */
 const SHORT = 64 * 1024
-/** Bytes of long replies that one turn reads. */
+/** Bytes of long replies that one turn takes in or reads. */
 const PER_TURN = 1024 * 1024
+
+interface Waiting {
+  readonly bytes: number
+  readonly work: () => void
+}
 
 /** Does work on long replies in the order in which they came. */
 export class ReplyTurns {
-  #waiting: { readonly bytes: number; readonly work: () => void }[] = []
+  readonly #waiting: Waiting[] = []
   /** Bytes read in this turn. */
   #read = 0
   #isBegun = false
@@ -22,21 +27,39 @@ export class ReplyTurns {
     else this.#do(bytes, work)
   }
 
+  /** Counts bytes that have been taken in of a reply with so many so far; false where the turn has had enough, and the reply has to rest. */
+  count(bytes: number, soFar: number): boolean {
+    if (soFar <= SHORT) return true
+    if (this.#waiting.length > 0 || this.#read >= PER_TURN) return false
+    this.#add(bytes)
+    return true
+  }
+
+  /** Calls `goOn` in a later turn, which has room for so many bytes more of a reply that rests. */
+  rest(bytes: number, goOn: () => void): void {
+    this.#waiting.push({ bytes, work: goOn })
+  }
+
   #do(bytes: number, work: () => void): void {
-    this.#read += bytes
-    if (!this.#isBegun) {
-      this.#isBegun = true
-      setImmediate(this.#next)
-    }
+    this.#add(bytes)
     work()
+  }
+
+  #add(bytes: number): void {
+    this.#read += bytes
+    if (this.#isBegun) return
+    this.#isBegun = true
+    setImmediate(this.#next)
   }
 
   readonly #next = (): void => {
     this.#isBegun = false
     this.#read = 0
-    const first = this.#waiting.shift()
-    if (first === undefined) return
-    // One by one: what comes of a reply is done before the turn ends.
-    this.#do(first.bytes, first.work)
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      // One that is longer than what a turn reads has a turn of its own.
+      if (this.#read > 0 && this.#read + first.bytes > PER_TURN) return
+      this.#waiting.shift()
+      this.#do(first.bytes, first.work)
+    }
   }
 }

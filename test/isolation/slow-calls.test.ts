@@ -19,9 +19,6 @@ function keeping(name: string, method: string, params: readonly unknown[], handl
       if (handler === undefined) return
       for (const node of nodes.evm) node.on(method, error('{"code":3,"message":"execution reverted"}'))
     },
-    also: (t, _, { held }) => {
-      t.equal(held, CONNECTIONS, 'nobody was sent away')
-    },
   }
 }
 

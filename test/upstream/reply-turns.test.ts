@@ -27,3 +27,25 @@ t.test('long replies are read a mebibyte a turn, in order; short ones at once', 
   take('f', MiB / 2)
   t.strictSame(read, ['f'], 'a turn of its own')
 })
+
+t.test('replies that come in pieces rest where a turn has taken in enough, and go on in turns', async t => {
+  const turns = new ReplyTurns()
+  const KiB64 = 64 * 1024
+  t.ok(turns.count(KiB64, KiB64), 'the first piece counts for nothing')
+  for (let i = 0; i < 16; i += 1) t.ok(turns.count(KiB64, MiB), `piece ${i}`)
+  t.notOk(turns.count(KiB64, MiB), 'a mebibyte is enough')
+  const gone: number[] = []
+  for (let i = 0; i < 20; i += 1) turns.rest(KiB64, () => gone.push(i))
+  t.strictSame(gone, [])
+  await turn()
+  t.equal(gone.length, 16)
+  t.notOk(turns.count(KiB64, MiB), 'nobody overtakes one that waits')
+  t.ok(turns.count(KiB64, KiB64), 'but for short ones')
+  await turn()
+  t.strictSame(
+    gone,
+    Array.from({ length: 20 }, (_, i) => i),
+  )
+  await turn()
+  t.ok(turns.count(KiB64, MiB))
+})
