@@ -4,14 +4,12 @@
  * rest, which is what else this machine does, during calls with their folds and checkpoints, while pages of usage are read besides, and
  * while the large file is checked. It takes under two minutes, most of them to build the file; with ROWS=10000000 some more.
  */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { Pool } from 'undici'
-import { openUsageDatabase } from '../src/usage/database.ts'
 import { get } from '../test/support/http.ts'
-import { fillUsage } from '../test/support/usage-rows.ts'
 import { LOCAL } from './parts/calls.ts'
 import { fill } from './parts/fill.ts'
 import { Processes, configFor } from './parts/processes.ts'
@@ -19,7 +17,7 @@ import { Processes, configFor } from './parts/processes.ts'
 const ROWS = Number(process.env['ROWS'] ?? 1_000_000)
 const CALLS = Number(process.env['CALLS'] ?? 1_000)
 const SECONDS = Number(process.env['SECONDS'] ?? 12)
-const [ENDPOINTS, METHODS, CONNECTIONS] = [10_000, 10, 50]
+const [ENDPOINTS, CONNECTIONS] = [10_000, 50]
 const DAY = 86_400
 /** Milliseconds that the metric counts besides, between two of its looks at the loop. */
 const RESOLUTION = 10
@@ -31,8 +29,11 @@ try {
   const begin = performance.now()
   const [network, wanted] = ['eth', ENDPOINTS] as const
   const keys = await fill(processes.dataDir, { endpoints: ENDPOINTS, wanted, network })
-  openUsageDatabase(processes.dataDir).close()
-  fillUsage(processes.dataDir, endpoints())
+  // In a process of its own: SQLite locks a file that is closed, which here happens when it is collected as garbage.
+  const part = fileURLToPath(new URL('parts/usage-file.ts', import.meta.url))
+  execFileSync(process.execPath, ['--import=tsx', part, processes.dataDir, String(ROWS)], {
+    stdio: 'inherit',
+  })
   console.log(`${ROWS} rows were written in ${since(begin)} s`)
   const opening = performance.now()
   const { pid, listen, admin } = await processes.gateway(configFor(upstream.listen))
@@ -111,17 +112,6 @@ try {
   }
 } finally {
   await processes.stop()
-}
-
-/** What is filled in: every endpoint has all methods in as many of the last hours as that takes. */
-function* endpoints(): Generator<Parameters<typeof fillUsage>[1] extends Iterable<infer A> ? A : never> {
-  const database = new DatabaseSync(join(processes.dataDir, 'accounts.db'), { readOnly: true })
-  const until = Math.floor(Date.now() / 1000)
-  const rest = { methods: METHODS, hours: Math.ceil(ROWS / ENDPOINTS / METHODS), until }
-  const rows = database.prepare('SELECT id, account_id AS accountId FROM endpoint ORDER BY id').all()
-  database.close()
-  for (const { id, accountId } of rows as { id: string; accountId: string }[])
-    yield { accountId, endpointIds: [id], ...rest }
 }
 
 function since(begin: number): string {

@@ -10,15 +10,13 @@ const PATIENCE = 5_000
 const file = process.argv[2] ?? ''
 // Whoever asked has ended: nobody hears the answer.
 process.once('disconnect', () => process.exit())
-process.send?.(verdict(), () => {
-  process.disconnect()
-})
+process.send?.(verdict(), () => process.exit())
 
 function verdict(): Verdict {
   try {
     const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
     checkFile(database, file)
-    database.close()
+    // Closed by the end of the process alone: the last one that closes a file locks it, and a gateway may be starting meanwhile.
     return null
   } catch (error) {
     const explained = explainFailure(file, error)

@@ -18,7 +18,7 @@ export function rowsOf({ endpointIds, methods, hours }: FilledAccount): number {
 }
 
 /** Writes usage straight into the journal.db that a gateway has made, which must not be running; a call of cost 1 a row. */
-export function fillUsage(dataDir: string, accounts: Iterable<FilledAccount>): void {
+export function fillUsage(dataDir: string, accounts: readonly FilledAccount[]): void {
   const database = new DatabaseSync(join(dataDir, 'journal.db'))
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000')
   database.exec(
