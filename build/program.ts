@@ -39,6 +39,8 @@ await build({
     main: 'src/main.ts',
     worker: 'src/reload/worker.ts',
     'usage-worker': 'src/usage/sums/worker.ts',
+    'usage-checkpoints': 'src/usage/checkpoint-worker.ts',
+    'usage-check': 'src/usage/check-process.ts',
   },
   outdir: target,
   // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.

@@ -3,7 +3,10 @@ import { openAccounts } from './accounts/store.ts'
 import type { AccountStore } from './accounts/store.ts'
 import { KeyCache } from './accounts/cache.ts'
 import type { Closing } from './closing.ts'
+import { Checkpoints } from './usage/checkpoints.ts'
 import { openUsageDatabase } from './usage/database.ts'
+import { checkLate } from './usage/late-check.ts'
+import type { CheckEvents } from './usage/late-check.ts'
 import { Ledger } from './usage/ledger.ts'
 import type { JournalEvents } from './usage/journal.ts'
 import { lockDataDir } from './usage/lock.ts'
@@ -24,17 +27,21 @@ export interface Stores {
 export async function openStores(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
-  events: JournalEvents,
+  events: JournalEvents & { readonly check: CheckEvents },
   closing: Closing,
 ): Promise<Stores> {
   const accounts = await openAccounts({ dataDir, env })
   closing.push(() => accounts.close())
   const lock = lockDataDir(dataDir)
   closing.push(() => lock.release())
-  const ledger = new Ledger(openUsageDatabase(dataDir), events)
+  const database = openUsageDatabase(dataDir)
+  const ledger = new Ledger(database, events)
   closing.push(() => ledger.close())
+  const checkpoints = new Checkpoints(database, events)
+  closing.push(() => checkpoints.close())
   closing.push(() => ledger.settled())
-  const sums = new SumThreads(dataDir, ledger)
+  if (database.isUnchecked) closing.push(checkLate(database, events.check))
+  const sums = new SumThreads(dataDir, checkpoints)
   closing.push(() => sums.close())
   const keys = new KeyCache(accounts)
   const poll = setInterval(() => {

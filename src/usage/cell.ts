@@ -22,7 +22,7 @@ export interface Cell extends CellKey {
   reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
-  /** Which of the cells it is that the next fold takes over, from 1; 0 while it has nothing for it. */
+  /** Its place among the cells that are to be folded, which go in this order, from 1; 0 while it has nothing for the ledger. */
   place: number
   /** Whether the journal says whose that place is. */
   named: boolean

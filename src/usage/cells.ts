@@ -28,17 +28,19 @@ interface Endpoint {
 /** The cells in use now, by endpoint and method; holds the latest hour of each. */
 export class Cells {
   readonly #byEndpoint = new Map<string, Endpoint>()
-  #touched: Cell[] = []
-  /** Places that the journal held at the start; they are not given again before it is emptied. */
-  #taken = 0
-  /** The touched ones of each account. */
-  #byAccount = new Map<string, Cell[]>()
+  /** What is to be folded, in the order of their places. */
+  readonly #touched: Cell[] = []
+  #last = 0
+  /** The touched ones of each account, in the same order. */
+  readonly #byAccount = new Map<string, Cell[]>()
+  /** Endpoints of cells that were folded since quiet ones were last forgotten. */
+  #lively = new Set<string>()
 
-  /** Takes in what a killed process has left in the journal, which used places up to `last`. */
+  /** Takes in what a killed process has left in the journal, with the places that it has there; `last` is the last that was given. */
   recover(cells: readonly Cell[], last: number): void {
-    this.#taken = last
+    this.#last = last
     cells.forEach(cell => {
-      this.touchAgain(cell)
+      this.#push(cell)
     })
   }
 
@@ -69,10 +71,9 @@ export class Cells {
   /** Marks a cell that is held already. */
   touchAgain(cell: Cell): void {
     if (cell.place > 0) return
-    cell.place = this.#taken + this.#touched.push(cell)
-    const others = this.#byAccount.get(cell.account)
-    if (others === undefined) this.#byAccount.set(cell.account, [cell])
-    else others.push(cell)
+    this.#last += 1
+    cell.place = this.#last
+    this.#push(cell)
   }
 
   /** The touched cells of an account. */
@@ -80,26 +81,53 @@ export class Cells {
     return this.#byAccount.get(account) ?? NONE
   }
 
-  /** How many cells the next fold has to write. */
-  get size(): number {
-    return this.#touched.length
+  /** The last place that was given. */
+  get last(): number {
+    return this.#last
   }
 
-  /** The touched cells. */
+  /** The touched cells, in the order of their places. */
   contents(): readonly Cell[] {
     return this.#touched
   }
 
-  /** Empties the cells, all of which the ledger has taken over, and forgets endpoints that were quiet meanwhile. */
-  clear(): void {
-    const written = this.#touched
-    this.#touched = []
-    this.#taken = 0
-    this.#byAccount = new Map()
-    written.forEach(empty)
+  /** Empties the first `count` touched cells, which the ledger has taken over. Those with charges that wait for a commit are touched again. */
+  release(count: number): void {
+    const released = this.#touched.splice(0, count)
+    const counts = new Map<string, number>()
+    for (const { account } of released) counts.set(account, (counts.get(account) ?? 0) + 1)
+    for (const [account, own] of counts) {
+      const cells = this.#byAccount.get(account)
+      if (cells?.length === own) this.#byAccount.delete(account)
+      else cells?.splice(0, own)
+    }
+    for (const cell of released) {
+      this.#lively.add(cell.endpoint)
+      empty(cell)
+      if (cell.waitingCalls > 0) this.touchAgain(cell)
+    }
+  }
+
+  /** Gives places from the first again: none is in use, and the journal is empty. */
+  startAnew(): void {
+    this.#last = 0
+  }
+
+  /** Forgets endpoints that were quiet since this was last called, when there are many. */
+  forgetQuiet(): void {
+    const lively = this.#lively
+    this.#lively = new Set()
     if (this.#byEndpoint.size <= REMEMBERED) return
-    const live = new Set(written.map(cell => cell.endpoint))
-    for (const endpoint of this.#byEndpoint.keys()) if (!live.has(endpoint)) this.#byEndpoint.delete(endpoint)
+    for (const { endpoint } of this.#touched) lively.add(endpoint)
+    for (const endpoint of this.#byEndpoint.keys())
+      if (!lively.has(endpoint)) this.#byEndpoint.delete(endpoint)
+  }
+
+  #push(cell: Cell): void {
+    this.#touched.push(cell)
+    const others = this.#byAccount.get(cell.account)
+    if (others === undefined) this.#byAccount.set(cell.account, [cell])
+    else others.push(cell)
   }
 
   #find({ account, endpoint }: Owner, method: string, hour: number, window: number): Cell {

@@ -10,33 +10,27 @@ import { withHeldTotals } from './held.ts'
 import { Journal } from './journal.ts'
 import type { JournalEvents } from './journal.ts'
 import { readTotals } from './read.ts'
-import { rollUp } from './roll-up.ts'
-import type { ReadLog } from './sums/threads.ts'
+import { foldRound, rollUpRound } from './round.ts'
 import type { Totals, TotalsReader } from './types.ts'
 import { hourAt } from './window.ts'
 import type { Window } from './window.ts'
 
 /** How often cells go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
-/** Folds between two checkpoints: a checkpoint waits for the disk, so the hundredth call should not meet one. */
-const CHECKPOINT_EVERY = 5
-/** Pages of the write-ahead log, of 4 KiB, past which nobody may read until it is written back: 128 MiB. */
-const LONG = 32_768
-/** Fold earlier when this many cells wait, so that one fold stays short. */
-const FOLD_AT = 2000
+/** Milliseconds that folding holds the thread at a time, without the commit: as long again where pages have to be read. */
+const SLICE = 2
 /** Looks at a journal that does not come to rest: a disk that takes nothing. */
 const MOST_LOOKS = 10
 
 /** Owns journal.db while the gateway serves. */
-export class Ledger implements TotalsReader, ReadLog {
+export class Ledger implements TotalsReader {
   readonly #database: UsageDatabase
   readonly #cells = new Cells()
   readonly #journal: Journal
   readonly #events: JournalEvents
   readonly #timer: NodeJS.Timeout
-  #folds = 0
-  /** Pages of the write-ahead log at the last checkpoint. */
-  #pages = 0
+  #isFolding = false
+  #isClosed = false
 
   constructor(database: UsageDatabase, events: JournalEvents) {
     this.#database = database
@@ -44,7 +38,7 @@ export class Ledger implements TotalsReader, ReadLog {
     this.#journal = new Journal(database, this.#cells, events)
     this.#recover()
     this.#timer = setInterval(() => {
-      if (this.fold()) this.#rollUp()
+      if (!this.#isFolding) void this.#foldBetweenCalls()
     }, FOLD_EVERY)
     this.#timer.unref()
   }
@@ -56,14 +50,11 @@ export class Ledger implements TotalsReader, ReadLog {
 
   /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
   cell(owner: Owner, method: string, now: number, window: number): Cell {
-    // Before the cell is found: behind a fold it would not be among those that wait for the next.
-    if (this.#cells.size >= FOLD_AT) this.fold()
     return this.#cells.touch(owner, method, hourAt(now), window)
   }
 
   /** The same for a call that was refused. */
   refusedCell(owner: Owner, method: string, now: number, window: number): Cell {
-    if (this.#cells.size >= FOLD_AT) this.fold()
     return this.#cells.touchRefused(owner, method, hourAt(now), window)
   }
 
@@ -79,17 +70,12 @@ export class Ledger implements TotalsReader, ReadLog {
     return this.#journal.giveBack(cell, calls, requests)
   }
 
-  /** Carries everything recorded so far into the tables. Returns whether that worked. */
+  /** Carries everything recorded so far into the tables, at once. Returns whether that worked. */
   fold(): boolean {
     this.#journal.flush()
-    const cells = this.#cells.contents()
-    if (cells.length === 0) return true
     try {
-      this.#database.fold(cells)
-      this.#cells.clear()
-      this.#folds += 1
-      if (this.#folds % CHECKPOINT_EVERY === 0) this.#pages = this.#database.checkpoint()
-      else this.#database.sync()
+      const round = this.foldInSlices(Infinity)
+      while (round.next().done !== true);
       return true
     } catch (error) {
       this.#events.failed(error as Error)
@@ -97,21 +83,15 @@ export class Ledger implements TotalsReader, ReadLog {
     }
   }
 
+  /** The same in slices of about `ms` milliseconds, for what is there now; anything may happen between two of them. */
+  foldInSlices(ms: number): Generator<void, void> {
+    return foldRound(this.#database, this.#cells, ms)
+  }
+
   totals(accountId: string, endpointIds?: readonly string[]): ReadonlyMap<string, Totals> {
     this.#journal.flush()
     const totals = readTotals(this.#database.database, 'totals', accountId, endpointIds)
     return withHeldTotals(totals, this.#cells.of(accountId))
-  }
-
-  /** Whether readers have kept the write-ahead log from starting anew for so long that they have to pause. */
-  isLong(): boolean {
-    return this.#pages > LONG
-  }
-
-  /** Writes all of the log back: the next commit starts it anew. */
-  shorten(): void {
-    this.#database.checkpoint()
-    this.#pages = 0
   }
 
   /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
@@ -136,23 +116,39 @@ export class Ledger implements TotalsReader, ReadLog {
   /** Folds for the last time and closes the file. */
   close(): void {
     clearInterval(this.#timer)
+    this.#isClosed = true
     this.fold()
     this.#database.close()
   }
 
-  /** A few of the oldest hours become days, as long as there are any. */
-  #rollUp(): void {
+  /** Folds, and does what else is to be done now and then, a slice in each turn of the loop. */
+  async #foldBetweenCalls(): Promise<void> {
+    this.#isFolding = true
+    const isIdle = this.#cells.contents().length === 0
     try {
-      rollUp(this.#database.database, Date.now())
+      if (!isIdle) await this.#between(this.foldInSlices(SLICE))
+      await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
+      if (!isIdle && !this.#isClosed) this.#database.sync()
     } catch (error) {
       this.#events.failed(error as Error)
+    } finally {
+      this.#isFolding = false
     }
+  }
+
+  async #between(round: Generator<void, void>): Promise<void> {
+    while (!this.#isClosed && round.next().done !== true) await turn()
   }
 
   /** After a crash the journal holds what was acknowledged and not folded. */
   #recover(): void {
     const { charges, lastPlace } = this.#database.unfolded()
-    const cells = charges.map(({ calls, requests, ...key }) => ({ ...emptyCell(key), calls, requests }))
+    const cells = charges.map(({ place, calls, requests, ...key }) => ({
+      ...emptyCell(key),
+      place,
+      calls,
+      requests,
+    }))
     this.#cells.recover(cells, lastPlace)
     this.fold()
   }

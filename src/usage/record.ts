@@ -1,6 +1,6 @@
 /**
  * What a record of the journal says: JSON, an entry for each cell that is charged or given back. A cell is named by its place among those that
- * the next fold takes over; its first entry says whose it is too. The view `charges` (schema.ts) reads them.
+ * are to be folded; its first entry says whose it is too. The view `charges` (schema.ts) reads the entries of places that are not folded yet.
  */
 import type { Cell } from './cell.ts'
 

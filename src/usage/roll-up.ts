@@ -5,7 +5,7 @@ import { inTransaction } from '../sqlite/transaction.ts'
 /** Days for which hours are kept (design, "Metering"). */
 const KEPT_DAYS = 90
 const DAY = 86_400
-/** Rows of a table that are rolled up at a time: a few milliseconds. */
+/** Rows of a table that are rolled up in one transaction at most. */
 const AT_A_TIME = 500
 
 /** A table with a row per hour. One whose hour is a multiple of a day takes the others of its day. */
@@ -33,35 +33,44 @@ const ROLLED: readonly Rolled[] = [
 
 /**
  * Adds some of the hours that began over 90 days before `now` (milliseconds) to the first hour of their day, which then holds
- * the day. Returns how many rows it took; 0 when nothing is left to do.
+ * the day, for about `ms` milliseconds a table. Returns how many rows it took; 0 when nothing is left to do.
  */
-export function rollUp(database: DatabaseSyncInstance, now: number): number {
+export function rollUp(database: DatabaseSyncInstance, now: number, ms = Infinity): number {
   const before = (Math.floor(now / 1000 / DAY) - KEPT_DAYS) * DAY
-  return ROLLED.reduce((sum, rolled) => sum + rollUpTable(database, rolled, before), 0)
+  return ROLLED.reduce((sum, rolled) => sum + rollUpTable(database, rolled, before, ms), 0)
 }
 
-function rollUpTable(database: DatabaseSyncInstance, rolled: Rolled, before: number): number {
-  const { table, key, names, sums } = rolled
-  const columns = [...key, ...names, ...sums]
+function rollUpTable(
+  database: DatabaseSyncInstance,
+  { table, key, names, sums }: Rolled,
+  before: number,
+  ms: number,
+): number {
+  // The index by hour has the keys: the rows themselves, which lie anywhere, are read one by one.
   const old = database
     .prepare(
-      `SELECT ${columns.join(', ')} FROM ${table} WHERE hour < ? AND hour % ${DAY} <> 0 ORDER BY hour LIMIT ${AT_A_TIME}`,
+      `SELECT ${key.join(', ')} FROM ${table} WHERE hour < ? AND hour % ${DAY} <> 0 ORDER BY hour LIMIT ${AT_A_TIME}`,
     )
     .all(before) as Record<string, string | number>[]
   if (old.length === 0) return 0
+  const columns = [...key, ...names, ...sums]
+  const isRow = key.map(name => `${name} = ?`).join(' AND ')
   const add = sums.map(sum => `${sum} = ${sum} + excluded.${sum}`).join(', ')
   const toDay = database.prepare(
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO UPDATE SET ${add}`,
+    `INSERT INTO ${table} (${columns.join(', ')})
+     SELECT ${columns.map(name => (name === 'hour' ? `hour - hour % ${DAY}` : name)).join(', ')} FROM ${table} WHERE ${isRow}
+     ON CONFLICT DO UPDATE SET ${add}`,
   )
-  const remove = database.prepare(
-    `DELETE FROM ${table} WHERE ${key.map(name => `${name} = ?`).join(' AND ')}`,
-  )
+  const remove = database.prepare(`DELETE FROM ${table} WHERE ${isRow}`)
+  const end = performance.now() + ms
+  let count = 0
   inTransaction(database, () => {
-    for (const row of old) {
-      const hour = row['hour'] as number
-      toDay.run(...columns.map(name => (name === 'hour' ? hour - (hour % DAY) : row[name]!)))
-      remove.run(...key.map(name => row[name]!))
-    }
+    do {
+      const values = key.map(name => old[count]![name]!)
+      toDay.run(...values)
+      remove.run(...values)
+      count += 1
+    } while (count < old.length && performance.now() < end)
   })
-  return old.length
+  return count
 }

@@ -6,9 +6,10 @@ import type { Window } from './window.ts'
 
 const RECORDED = 'SELECT requests FROM windows WHERE account = ? AND start = ?'
 
-/** Requests in the hours that lie wholly within a window. */
-const WITHIN =
-  'SELECT coalesce(sum(requests), 0) AS requests FROM usage WHERE account = ? AND hour BETWEEN ? AND ?'
+/** Requests in the hours that lie wholly within a window. By endpoints, as the rows are sorted on disk: by the index on accounts it takes ten times as long. */
+const WITHIN = `SELECT coalesce(sum(usage.requests), 0) AS requests
+  FROM totals CROSS JOIN usage ON usage.endpoint = totals.endpoint
+  WHERE totals.account = ?1 AND usage.account = ?1 AND usage.hour BETWEEN ?2 AND ?3`
 
 /**
  * Reads the requests that an account has used in a window. `held` are its cells that the ledger has not taken over: they hold what the

@@ -22,14 +22,22 @@ export function fillUsage(dataDir: string, accounts: readonly FilledAccount[]): 
   const database = new DatabaseSync(join(dataDir, 'journal.db'))
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000')
   database.exec(
-    'CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT i FROM n',
+    `CREATE TEMP TABLE n (i INTEGER PRIMARY KEY);
+     INSERT INTO n WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT i FROM n`,
   )
   const rows = database.prepare(
     `INSERT INTO usage SELECT ?, ? - (hours.i + 1) * 3600, 'eth_method' || methods.i, ?, 'alpha', 1, 1, 0, 0, 100, 1
      FROM (SELECT i FROM n WHERE i < ? ORDER BY i DESC) AS hours CROSS JOIN (SELECT i FROM n WHERE i < ?) AS methods`,
   )
+  // Made anew behind the rows, in order: to keep them while rows come would take most of the time.
+  const indexes = database
+    .prepare(
+      "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'usage' AND type = 'index' AND sql IS NOT NULL",
+    )
+    .all() as { name: string; sql: string }[]
   const totals = database.prepare('INSERT INTO totals VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING')
   database.exec('BEGIN')
+  for (const { name } of indexes) database.exec(`DROP INDEX ${name}`)
   for (const account of accounts) {
     const { accountId, endpointIds, methods, hours, until } = account
     const begin = until - (until % 3600)
@@ -38,6 +46,7 @@ export function fillUsage(dataDir: string, accounts: readonly FilledAccount[]): 
       totals.run(endpointId, accountId, methods * hours, methods * hours)
     }
   }
+  for (const { sql } of indexes) database.exec(sql)
   database.exec('COMMIT; DROP TABLE n')
   database.close()
 }

@@ -27,15 +27,18 @@ t.test('an account that was forgotten has used what it had, wherever that stands
   t.end()
 })
 
-t.test('a charge that came with an early fold is known before its commit', t => {
+t.test('a charge that waits while its cell is folded is known before its commit', t => {
   const { ledger, meter } = open(t.testdir())
   const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
-  // As many cells as wait for a fold at most.
-  for (let n = 0; n < 2_000; n += 1) admitted(meter.admit(unlimited, `m${n}`, 1, NOW))
   const other = { ...payer, account: { id: 'acc_2', createdAt: 0 } }
-  const early = admitted(meter.admit(other, 'm', 5, NOW))
-  t.equal(early.group.state, 'open')
-  t.equal(early.cell.place, 1, 'the others were folded')
+  meter.refused(other, 'm', 'plan_required', NOW)
+  for (let n = 0; n < 2_000; n += 1) admitted(meter.admit(unlimited, `m${n}`, 1, NOW))
+  const waiting = admitted(meter.admit(other, 'm', 5, NOW))
+  t.equal(waiting.cell.place, 1)
+  // One cell a slice.
+  t.notOk(ledger.foldInSlices(0).next().done)
+  t.equal(waiting.group.state, 'open')
+  t.equal(waiting.cell.place, 2_002, 'it was folded, and is to be again')
   t.equal(new Meter(ledger).quota(other.account, plan, NOW)?.used, 5)
   ledger.close()
   t.end()

@@ -16,8 +16,8 @@ const HEAP = 256
 export interface ReadLog {
   /** Whether it has grown so long that readers have to pause. */
   isLong(): boolean
-  /** Writes it back; nobody reads. */
-  shorten(): void
+  /** Writes it back while nobody reads; resolves when it is no longer long. */
+  shorten(): Promise<void>
 }
 
 /** Starts its threads with the queries that need them, and ends them when there are none for a while. */
@@ -28,6 +28,7 @@ export class SumThreads implements Sums {
   readonly #idle: Thread[] = []
   readonly #all = new Set<Thread>()
   #closed = false
+  #isShortening = false
 
   constructor(dataDir: string, log: ReadLog) {
     this.#data = { dataDir, limit: LIMIT }
@@ -46,12 +47,17 @@ export class SumThreads implements Sums {
     await Promise.all([...this.#all].map(thread => thread.end()))
   }
 
-  /** A log that has grown long is written back between two readers; the last of those that run calls again. */
+  /** A log that has grown long is written back between two readers: the last of those that run lets that begin, and its end the next. */
   #mayRead(): boolean {
+    if (this.#isShortening) return false
     if (!this.#log.isLong()) return true
     if (this.#queue.running > 0) return false
-    this.#log.shorten()
-    return true
+    this.#isShortening = true
+    void this.#log.shorten().finally(() => {
+      this.#isShortening = false
+      this.#queue.next()
+    })
+    return false
   }
 
   async #ask(query: SumsQuery): Promise<SumsPage | SumsFailure> {

@@ -1,0 +1,70 @@
+/** The check of a journal.db that is too large to be read before the gateway serves: it is read while it serves, by a process that can be ended. */
+import { fork } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
+import type { UsageDatabase } from './database.ts'
+
+/** What the process sends: what is wrong with the file; null when it is sound. */
+export type Verdict = string | null
+
+/** Tells the operator how it goes. */
+export interface CheckEvents {
+  begun(file: string): void
+  /** It is sound. */
+  ended(file: string, seconds: number): void
+  /** It is not, and nothing is recorded any more. */
+  damaged(error: Error): void
+  /** It could not be found out. */
+  failed(error: Error): void
+}
+
+/** Begins the check; nothing is recorded any more once the file is found to be damaged. Returns what ends it early. */
+export function checkLate(database: UsageDatabase, events: CheckEvents): () => void {
+  const { file } = database
+  const begin = performance.now()
+  const own = import.meta.url
+  const name = own.endsWith('.ts') ? 'check-process.ts' : 'usage-check.js'
+  const child = fork(new URL(`./${name}`, own), [file], { stdio: 'ignore' })
+  let isOver = false
+  const over = (tell: () => void): void => {
+    if (isOver) return
+    isOver = true
+    tell()
+  }
+  events.begun(file)
+  child.once('message', (verdict: Verdict) => {
+    over(() => {
+      if (verdict === null) {
+        events.ended(file, (performance.now() - begin) / 1000)
+        return
+      }
+      const error = new Error(verdict)
+      database.refuse(error)
+      events.damaged(error)
+    })
+  })
+  const failed = (why: string, cause?: unknown): void => {
+    over(() => {
+      events.failed(new Error(`${file} could not be checked: ${why}`, { cause }))
+    })
+  }
+  child.once('error', error => {
+    failed(error.message, error)
+  })
+  child.once('exit', (code, signal) => {
+    failed(`the process that was to do it ended with ${signal ?? String(code)}`)
+  })
+  calm(child.pid)
+  return () => {
+    over(() => undefined)
+    child.kill('SIGKILL')
+  }
+}
+
+/** Calls go first when there are not enough cores. */
+function calm(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // It has ended already, or may not be told so.
+  }
+}

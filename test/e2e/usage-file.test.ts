@@ -1,0 +1,90 @@
+/** A large journal.db under a process that serves: written back apart from the calls, and checked while they are served. */
+import { randomBytes } from 'node:crypto'
+import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openUsageDatabase } from '../../src/usage/database.ts'
+import { createAccess } from '../support/accounts.ts'
+import { startGateway } from '../support/gateway.ts'
+import { LogReader } from '../support/log-lines.ts'
+import { startNode } from '../support/scripted-node.ts'
+import { until } from '../support/until.ts'
+import { fillUsage } from '../support/usage-rows.ts'
+import { reading } from '../usage/parts.ts'
+
+const PAGE = 4096
+const now = Math.floor(Date.now() / 1000)
+
+const node = await startNode(t, { chainId: 1001 })
+const gateway = await startGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+})
+const owner = await createAccess(gateway, 'paid', 'alpha')
+const data = join(gateway.dir, 'data')
+const journal = join(data, 'journal.db')
+const log = new LogReader(gateway)
+const saidOf = (start: number) =>
+  log
+    .all()
+    .slice(start)
+    .map(({ msg }) => msg)
+const CHECKING = 'a large file is checked while calls are served'
+const REFUSING = 'usage is no longer recorded, and calls are refused, until a start with a sound file'
+
+await gateway.stop()
+const endpointIds = Array.from({ length: 400 }, (_, n) => `ep_filled_${String(n)}`)
+fillUsage(data, [{ accountId: 'acc_filled', endpointIds, methods: 10, hours: 110, until: now }])
+// Its connection is closed when it is collected as garbage, and would lock the file then.
+openUsageDatabase(data).close()
+
+t.test('a large file is checked while calls are served', async t => {
+  t.ok(statSync(journal).size > 64 * 1024 * 1024)
+  const start = log.all().length
+  await gateway.start()
+  t.equal((await owner.call('eth_chainId')).error, undefined)
+  await until(
+    'the file is found sound',
+    () => Promise.resolve(saidOf(start).includes('the file is sound')),
+    60_000,
+  )
+  t.equal(saidOf(start).filter(msg => msg === CHECKING).length, 1)
+})
+
+t.test('what was recorded comes into the file while calls are served', async t => {
+  const copy = t.testdir()
+  const recorded = await until(
+    'a checkpoint',
+    () => {
+      // Without the log beside it.
+      rmSync(join(copy, 'journal.db'), { force: true })
+      copyFileSync(journal, join(copy, 'journal.db'))
+      const query = { accountId: owner.accountId, from: now - 3600, to: now + 7200, by: 'hour' } as const
+      const rows = reading(copy).rows(query)
+      return Promise.resolve(rows.length > 0 && rows)
+    },
+    60_000,
+  )
+  t.match(recorded, [{ method: 'eth_chainId', calls: 1 }])
+})
+
+t.test('a check that is under way does not keep the gateway from ending', async t => {
+  await gateway.stop()
+  const start = log.all().length
+  await gateway.start()
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  t.ok(saidOf(start).includes(CHECKING))
+})
+
+t.test('a large file that turns out to be damaged takes no more charges', async t => {
+  const file = openSync(journal, 'r+')
+  for (let page = 8_000; page < 8_100; page += 1) writeSync(file, randomBytes(PAGE), 0, PAGE, page * PAGE)
+  closeSync(file)
+  const start = log.all().length
+  await gateway.start()
+  await until('the damage is found', () => Promise.resolve(saidOf(start).includes(REFUSING)), 60_000)
+  const said = log.all().find(({ msg }) => msg === REFUSING)!
+  t.match(said['err'], { message: /journal\.db is damaged: / })
+  t.match((await owner.call('eth_chainId')).error, { data: { reason: 'journal_unavailable' } })
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+})
