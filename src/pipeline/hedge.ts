@@ -33,13 +33,19 @@ async function doubled(
   delay: number,
 ): Promise<Round> {
   const rounds = [cuttable(first, request, options, context)]
-  const winner = await within(rounds[0]!.round, delay)
-  if (winner !== null) return winner
+  const soon = await within(rounds[0]!.round, delay)
+  if (soon !== null) return soon
   const second = another()
   if (typeof second !== 'string') rounds.push(cuttable(second, request, options, context))
-  const round = await firstAnswer(rounds.map(each => each.round))
-  for (const { cut } of rounds) cut()
-  return round
+  const winner = await firstAnswer(rounds.map(each => each.round))
+  for (const { unless } of rounds) unless(winner)
+  return winner
+}
+
+/** A try, and what cuts it unless it is the winner's. */
+interface Cuttable {
+  readonly round: Promise<Round>
+  readonly unless: (winner: Round) => void
 }
 
 function cuttable(
@@ -47,19 +53,19 @@ function cuttable(
   request: Request,
   options: AttemptOptions,
   context: Context,
-): { readonly round: Promise<Round>; readonly cut: () => void } {
+): Cuttable {
   const controller = new AbortController()
   const signals = options.signal === null ? [controller.signal] : [controller.signal, options.signal]
   const round = attempt(candidate, request, { ...options, signal: AbortSignal.any(signals) }, context)
-  let over = false
-  void round.then(({ verdict }) => {
-    // A reply that streams goes on after its round.
-    over = verdict.kind === 'open'
-  })
+  let ended: Round | null = null
+  void round.then(own => (ended = own))
   return {
     round,
-    cut: () => {
-      if (!over) controller.abort()
+    unless: winner => {
+      if (ended === winner) return
+      // A reply that streams would keep its connection until somebody reads it.
+      if (ended?.verdict.kind === 'open') ended.verdict.tail.destroy()
+      else controller.abort()
     },
   }
 }
