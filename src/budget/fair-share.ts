@@ -42,6 +42,8 @@ export class FairShare {
     const free = limit - this.#total - amount
     if (free < 0) return false
     if (caller === undefined || limit < this.#divisibleFrom) return true
+    // What all of them hold is within one share: nobody need be looked up.
+    if (this.#total + amount <= TIMES_FREE * free) return true
     return (this.#byCaller.get(caller) ?? 0) + amount <= TIMES_FREE * free
   }
 

@@ -21,17 +21,27 @@ export function skipSpace(raw: Raw, at: number): number {
   }
 }
 
+/** Characters of a string that are looked at one by one before the next one that matters is searched for, which pays in long strings. */
+const NEAR = 256
+/** What the plain characters of a string end at: its end, an escape, or what may not be there. */
+const NOT_PLAIN = /["\\\x00-\x1f]/g
+
 /** Index after the string that opens at `at`, or INVALID. */
 export function skipString(raw: Raw, at: number): number {
-  let i = at
+  let i = at + 1
   for (;;) {
-    i += 1
-    const c = raw.charCodeAt(i)
-    if (c === 34) return i + 1
-    if (c === 92) {
-      i = skipEscape(raw, i)
-      if (i < 0) return INVALID
-    } else if (!(c >= 32)) return INVALID // a control character, or NaN past the end
+    for (const near = i + NEAR; i < near; i += 1) {
+      const c = raw.charCodeAt(i)
+      if (c === 34) return i + 1
+      if (c === 92) {
+        i = skipEscape(raw, i)
+        if (i < 0) return INVALID
+      } else if (!(c >= 32)) return INVALID // a control character, or NaN past the end
+    }
+    NOT_PLAIN.lastIndex = i
+    const found = NOT_PLAIN.exec(raw)
+    if (found === null) return INVALID
+    i = found.index
   }
 }
 

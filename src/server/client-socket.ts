@@ -28,8 +28,6 @@ const MAX_WAITING = 4_096
 const PER_FRAME = 256
 /** Milliseconds that a client gets to answer a close. */
 const CLOSE_PATIENCE = 2_000
-
-/** Why a client that does not read is disconnected. */
 const SLOW = 'slow consumer'
 
 /** What a socket is made of. */
@@ -195,9 +193,8 @@ export class ClientSocket {
   /** Answers a message that there is no memory to hold. */
   #refuse(): void {
     const { caller, gateway } = this.#options
-    const { network } = caller
     gateway.live.observer.refused('overloaded')
-    this.send(encodeRefusal(refuse('overloaded'), 'null', columnOf(network), nextRequestId()))
+    this.send(encodeRefusal(refuse('overloaded'), 'null', columnOf(caller.network), nextRequestId()))
   }
 
   #mayStart(): boolean {
@@ -206,21 +203,28 @@ export class ClientSocket {
 
   /** Starts what may start. ws goes on telling of frames that it has read already, so they wait here. */
   #next(): void {
+    const { turns } = this.#options
     while (this.#mayStart()) {
       const frame = this.#waiting.shift()
       if (frame === undefined) break
       this.#inFlight += 1
-      this.#options.turns.run(this, () => {
-        void this.#handle(frame).finally(() => {
-          frame.hold.release()
-          this.#inFlight -= 1
-          this.#next()
-          this.#goWhenDone()
-        })
-      })
+      const begin = (): void => {
+        this.#begin(frame)
+      }
+      if (turns.mayBegin()) begin()
+      else turns.add(this, begin)
     }
     if (this.#waiting.length > 0 || this.#queue.isLong) this.#socket.pause()
     else if (this.#socket.isPaused) this.#socket.resume()
+  }
+
+  #begin(frame: Frame): void {
+    void this.#handle(frame).finally(() => {
+      frame.hold.release()
+      this.#inFlight -= 1
+      this.#next()
+      this.#goWhenDone()
+    })
   }
 
   async #handle({ body, hold }: Frame): Promise<void> {

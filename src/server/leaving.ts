@@ -19,6 +19,7 @@ export interface Leaving {
   readonly budget: Budget | null
 }
 
+let turns = 0
 let replies: Leaving[] = []
 let corked: Socket[] = []
 
@@ -40,8 +41,14 @@ function awaitEnd(): void {
   if (replies.length === 0 && corked.length === 0) setImmediate(leave)
 }
 
+/** How many turns have ended in which anything was sent. */
+export function turnsSoFar(): number {
+  return turns
+}
+
 /** Sends what waits now; to be called before connections are cut. */
 export function leave(): void {
+  turns += 1
   const [whole, sockets] = [replies, corked]
   replies = []
   corked = []

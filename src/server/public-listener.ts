@@ -18,6 +18,7 @@ import { ClientStreams } from './client-streams.ts'
 import { boundConnections } from './connections.ts'
 import { refuseDetached } from './detached.ts'
 import { FairTurns } from './fair-turns.ts'
+import { turnsSoFar } from './leaving.ts'
 import type { HeadFault } from './head-fault.ts'
 import { awaitInvitation } from './invite.ts'
 import { repliesOf } from './replies.ts'
@@ -63,7 +64,7 @@ export function makePublicListener(
   server.maxHeadersCount = 0
   boundSilence(server)
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
-  const turns = new FairTurns()
+  const turns = new FairTurns(turnsSoFar)
   const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)

@@ -112,7 +112,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
     // A whole body is held until its reply has been sent; of any other nothing is kept.
     if (typeof body === 'string') hold.release()
     if (body === 'gone') return
-    turns.run(visit.request.socket, () => {
+    const serve = (): void => {
       guarded(visit.response, gateway, () => {
         // A body may be long on its way: it is served by what the configuration says when it is here.
         const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
@@ -121,7 +121,9 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
           refuseEarly(visit, now, columnOf(caller.network), gateway)
         } else handleBody(visit, body, hold, now, gateway)
       })
-    })
+    }
+    if (turns.mayBegin()) serve()
+    else turns.add(visit.request.socket, serve)
   })
 }
 

@@ -41,15 +41,13 @@ async function attacked(
     t.comment(
       `${Math.round(peak)} MiB at most, the slowest call of another took ${Math.round(beside.slowest)} ms`,
     )
-    t.ok(peak < limit + 150, `${Math.round(peak)} MiB resident for limits.memory of ${limit} MiB`, {
-      todo: 'seen: up to 326 MiB for a limit of 128',
-    })
+    t.ok(peak < limit + 150, `${Math.round(peak)} MiB resident for limits.memory of ${limit} MiB`)
   }
   end()
   await beside.stop()
   t.same(beside.failures, [], 'no call of another failed')
   // The node and the other caller share this process, and its time: this is no measure of the gateway alone.
-  t.ok(beside.slowest < 10_000, `${Math.round(beside.slowest)} ms`)
+  t.ok(beside.slowest < 2_000, `${Math.round(beside.slowest)} ms`)
   await until(
     'all is given back',
     async () => (await metric(gateway, 'tollgate_memory_held_bytes', {})) === 0,

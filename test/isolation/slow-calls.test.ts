@@ -15,6 +15,7 @@ function keeping(name: string, method: string, params: readonly unknown[], handl
       const options = { path: 'paid', method, params, connections: CONNECTIONS, each: 16, ms: 2_500 }
       return stage.attack('calls', 'pipelined', options)
     },
+    unmet: { slower: 'seen: up to 100 ms more at the 99th percentile, on two cores for all' },
     restore: ({ nodes }) => {
       if (handler === undefined) return
       for (const node of nodes.evm) node.on(method, error('{"code":3,"message":"execution reverted"}'))

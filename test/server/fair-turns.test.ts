@@ -1,6 +1,22 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { FairTurns } from '../../src/server/fair-turns.ts'
+
+/** How connections use it, in a loop whose turns are counted. */
+function fair() {
+  let count = 0
+  const turns = new FairTurns(() => count)
+  return {
+    run: (connection: object, work: () => void) => {
+      if (turns.mayBegin()) work()
+      else turns.add(connection, work)
+    },
+    turn: async () => {
+      await nextTurn()
+      count += 1
+    },
+  }
+}
 
 /** Keeps this thread busy. */
 function work(ms: number): void {
@@ -9,27 +25,27 @@ function work(ms: number): void {
 }
 
 t.test('what comes one by one is done at once', async t => {
-  const turns = new FairTurns()
+  const { run, turn } = fair()
   for (let i = 0; i < 3; i += 1) {
     let done = false
-    turns.run({}, () => (done = true))
+    run({}, () => (done = true))
     t.ok(done)
     await turn()
   }
 })
 
 t.test('who brings a hundred waits for the own ones, in their order; another is next', async t => {
-  const turns = new FairTurns()
+  const { run, turn } = fair()
   const [many, one] = [{}, {}]
   const done: string[] = []
   for (let i = 0; i < 100; i += 1)
-    turns.run(many, () => {
+    run(many, () => {
       work(3)
       done.push(`many ${i}`)
     })
   const atOnce = done.length
   t.ok(atOnce >= 1 && atOnce < 100, `${atOnce} in the turn in which they came`)
-  turns.run(one, () => done.push('one'))
+  run(one, () => done.push('one'))
   t.notOk(done.includes('one'))
   await turn()
   t.ok(done.indexOf('one') <= atOnce + 1, `after ${done.indexOf('one')}`)
@@ -42,12 +58,12 @@ t.test('who brings a hundred waits for the own ones, in their order; another is 
 })
 
 t.test('many connections are served in turns', async t => {
-  const turns = new FairTurns()
+  const { run, turn } = fair()
   const connections = Array.from({ length: 20 }, () => ({}))
   const done: number[] = []
   for (let round = 0; round < 5; round += 1)
     connections.forEach((connection, i) => {
-      turns.run(connection, () => {
+      run(connection, () => {
         work(2)
         done.push(i)
       })

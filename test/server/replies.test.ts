@@ -41,7 +41,13 @@ t.test('a head that cannot be written costs its own reply only', async t => {
   const headers = (value: string): string[] => ['Content-Type', value, 'Content-Length', '2']
   const [lost, kept] = [t.rejects(bad.reply, { code: 'ECONNRESET' }), good.reply]
   leaveWithTurn({ response: bad.response, status: 200, headers: headers('a\nb'), body: '{}', budget: null })
-  leaveWithTurn({ response: good.response, status: 200, headers: headers('text/plain'), body: '{}', budget: null })
+  leaveWithTurn({
+    response: good.response,
+    status: 200,
+    headers: headers('text/plain'),
+    body: '{}',
+    budget: null,
+  })
   t.match(await warned, [{ code: 'ERR_INVALID_CHAR' }])
   await lost
   t.equal((await kept).headers['content-type'], 'text/plain')
