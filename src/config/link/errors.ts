@@ -67,9 +67,7 @@ const OUTCOMES: readonly (number | undefined)[] = [3, -32015]
 function checkReach({ code, methods, family, class: means }: Partly<WrittenErrorRow>, path: Path): Mistake[] {
   const mistakes: Mistake[] = []
   if (methods?.length === 0)
-    mistakes.push(
-      mistake([...path, 'methods'], 'the list is empty', 'leave "methods" out for every method'),
-    )
+    mistakes.push(mistake([...path, 'methods'], 'the list is empty', 'leave "methods" out for every method'))
   const codes = code === undefined ? [] : [code].flat()
   if (
     codes.length > 0 &&
