@@ -40,7 +40,7 @@ const [flaky, sound, slow, quick] = nodes as [
 ]
 for (const node of nodes) node.on('test_sick', html).on('test_sometimes', sometimes(3, reverted))
 flaky.on('web3_sha3', sometimes(5, html))
-slow.on('web3_sha3', sometimes(100, later(300)))
+slow.on('web3_sha3', sometimes(40, later(300)))
 quick.on('web3_sha3', fine)
 
 const gateway = await startGateway(t, {
@@ -56,11 +56,11 @@ const gateway = await startGateway(t, {
     'retry: safe, hedge: true }\n    eth_gasPrice',
   ),
   plans: {
-    // Its quota is spent long before the end, and its rate at times.
+    // Its rate is spent at once, and its quota half a second later.
     small: {
       tiers: ['any'],
       rate: { perSecond: 5, burst: 20 },
-      quota: { requests: 30, every: '30d' },
+      quota: { requests: 22, every: '30d' },
       maxBatch: 5,
       ws: { connections: 5, subscriptions: 5 },
     },
