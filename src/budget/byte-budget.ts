@@ -36,9 +36,9 @@ export interface Budget {
   readonly isSpent: boolean
   /** Whether more is held than may be, so that whose budget it is has to give way. */
   readonly isOverdrawn: boolean
-  /** Reserves exactly this many bytes; false when the budget has no room. */
+  /** Reserves the given number of bytes; returns false if they do not fit. */
   take(bytes: number): boolean
-  /** Gives bytes back that were taken. */
+  /** Returns reserved bytes. */
   giveBack(bytes: number): void
 }
 

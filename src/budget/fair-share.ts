@@ -36,7 +36,7 @@ export class FairShare {
     return this.#total
   }
 
-  /** Whether there is room for so much more, and it would be no more than the caller's share; without one only whether there is room. */
+  /** Whether `amount` more is available and stays within the caller's share; without a caller, only whether it is available. */
   fits(amount: number, caller?: string): boolean {
     const limit = this.#limit()
     const free = limit - this.#total - amount
@@ -47,13 +47,13 @@ export class FairShare {
     return (this.#byCaller.get(caller) ?? 0) + amount <= TIMES_FREE * free
   }
 
-  /** Whether there is no room for so much more of this caller, and it holds at least what each would get of equal parts. */
+  /** Whether `amount` no longer fits for this caller, and it already holds at least an equal share of the total. */
   isSpent(amount: number, caller: string): boolean {
     const held = this.#byCaller.get(caller) ?? 0
     return held > 0 && held * this.#holders >= this.#total && !this.fits(amount, caller)
   }
 
-  /** Whether more is held than the limit, and by this caller at least what each would get of equal parts; without one, by whomever. */
+  /** Whether the limit is exceeded and this caller holds at least an equal share of it; without a caller, whether it is exceeded. */
   isOverdrawn(caller?: string): boolean {
     const limit = this.#limit()
     if (this.#total <= limit) return false

@@ -3,7 +3,7 @@ import { memberOf } from './elements.ts'
 import { decodeJson } from './raw.ts'
 import type { Raw } from './raw.ts'
 import type { Reply } from './reply.ts'
-import { skipName, skipSpace, skipString, skipValue } from './skip.ts'
+import { INVALID, skipName, skipSpace, skipString, skipValue } from './skip.ts'
 
 /** Characters kept of a string that the first part does not end. */
 const MOST_OF_A_STRING = 4096
@@ -11,8 +11,8 @@ const MOST_OF_A_STRING = 4096
 const MAX_DEPTH = 10_000
 
 /**
- * The error object that begins at `begin`, as a whole one: a string that goes on is cut, any other value that goes on is left out,
- * with all behind it. Null where that has no code.
+ * Reads the error object at `begin` as far as it has arrived: an incomplete string is truncated, any other incomplete value is dropped.
+ * Returns null if no complete `code` has arrived.
  */
 export function readOpenError(head: Raw, begin: number): Extract<Reply, { kind: 'error' }> | null {
   const error = closed(head, begin)
@@ -30,7 +30,9 @@ function closed(head: Raw, begin: number): Raw {
     at = skipSpace(head, at + 1)
     const valueAt = skipName(head, at)
     if (valueAt < 0) break
-    const end = skipValue(head, valueAt, MAX_DEPTH)
+    const found = skipValue(head, valueAt, MAX_DEPTH)
+    // A number at the very end may have more digits to come.
+    const end = found < head.length ? found : INVALID
     const value = end < 0 ? cutString(head, valueAt) : head.slice(valueAt, end)
     if (value !== null) members.push(`${head.slice(at, skipString(head, at))}:${value}`)
     if (end < 0) break

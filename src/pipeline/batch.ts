@@ -25,7 +25,7 @@ const IN_FLIGHT = 32
 
 /** What became of one item. */
 interface Done {
-  /** Undefined for a notification, which has no text either. */
+  /** Undefined for a notification, which gets no reply. */
   readonly id: Raw | undefined
   readonly answer: WholeAnswer
   /** What `answer` says under this id. */

@@ -163,7 +163,7 @@ export class ClientSocket {
     this.#heartbeat.tick(now)
   }
 
-  /** Ends the connection amid a message that there is no memory to hold: half a message cannot be answered. */
+  /** Closes the connection when the rest of an incoming message does not fit in memory. */
   #cutOff(): void {
     this.close(1013, 'overloaded')
     this.#socket.terminate()

@@ -13,7 +13,7 @@ export class PartialMessage {
     this.#hold = new Hold(budget)
   }
 
-  /** Counts bytes that have arrived; false when there is no memory to hold them. */
+  /** Counts received bytes; returns false if they do not fit in memory. */
   receive(bytes: number): boolean {
     this.#received += bytes
     return this.#received <= FREE || this.#hold.take(bytes) === null

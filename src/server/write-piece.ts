@@ -29,7 +29,7 @@ export async function writePiece(response: ServerResponse, piece: Buffer, stall 
         over()
       }
     }, stall)
-    // Node tells only the first of several replies that wait on a connection of its end.
+    // When a connection closes, Node notifies only the first of its pending replies.
     const stay = whenGone(socket, over)
     response.on('drain', over).on('close', over)
   })

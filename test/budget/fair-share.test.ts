@@ -81,7 +81,9 @@ t.test(
           share.take(amount, name)
           held.set(name, (held.get(name) ?? 0) + amount)
           const free = limit - share.total
-          if (free <= 0 || held.get(name)! > 2 * free || !share.fits(1, 'new')) return free === 0
+          if (free < 1 || held.get(name)! > 2 * free) return false
+          // The last one of all is nobody's.
+          if (share.fits(1, 'new') !== free > 1) return false
         }
         return [...held.values()].reduce((sum, one) => sum + one, 0) === share.total
       }),

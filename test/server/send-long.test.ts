@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
+import { request } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -7,16 +7,11 @@ import t from 'tap'
 import { LongReply } from '../../src/pipeline/long-reply.ts'
 import { sendLong } from '../../src/server/send-long.ts'
 import { pipelined } from '../support/pipelined.ts'
+import { startPlainServer } from '../support/plain-server.ts'
 
 /** Long replies leave in pieces, with everybody else's work between them. */
 const PIECE = 256 * 1024
-const server = createServer()
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-t.teardown(() => {
-  server.closeAllConnections()
-  server.close()
-})
+const server = await startPlainServer(t)
 const { port } = server.address() as AddressInfo
 
 /** Sends a request; gives its open reply, and what the client gets. */

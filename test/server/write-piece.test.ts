@@ -1,21 +1,15 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { writePiece } from '../../src/server/write-piece.ts'
 import { pipelined } from '../support/pipelined.ts'
+import { startPlainServer } from '../support/plain-server.ts'
 
 const STALL = 50
 /** No buffer of the system takes it whole. */
 const PIECE = Buffer.alloc(64 * 2 ** 20, 'a')
 
-const server = createServer()
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-t.teardown(() => {
-  server.closeAllConnections()
-  server.close()
-})
+const server = await startPlainServer(t)
 
 t.test('a client that does not read is cut', async t => {
   const { socket, responses } = await pipelined(t, server)

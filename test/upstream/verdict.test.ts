@@ -90,6 +90,7 @@ t.test('an error object that is too long to hold is judged by its begin', t => {
     `{"data":["${long}`,
     `{"message":"rate limit exceeded ${long}`,
     `{"code":"-32005","message":"rate limit exceeded ${long}`,
+    `{"message":"rate limit exceeded","data":"${long}","code":-32005`,
     `[${long}`,
   ])
     t.match(judged(answer), { kind: 'open', member: 'error' }, answer.slice(0, 60))
