@@ -13,12 +13,19 @@ export interface Started {
   readonly admin?: string
 }
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+/** This build. */
+const OWN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** The processes of one benchmark, all on the loopback; `stop` ends exactly those. */
 export class Processes {
   readonly #dir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
   readonly #children: Child[] = []
+  readonly #main: string
+
+  /** `main` is the program of the gateway. */
+  constructor(main = OWN) {
+    this.#main = main
+  }
 
   /** Starts one of bench/parts. */
   part(name: string, env: Record<string, string> = {}): Promise<Started> {
@@ -28,7 +35,7 @@ export class Processes {
   /** Starts the built gateway on a configuration; `node` are arguments for Node itself. */
   gateway(files: Readonly<Record<string, string>>, node: readonly string[] = []): Promise<Started> {
     this.write(files)
-    return this.#start([...node, main, 'serve', '--config', this.#dir])
+    return this.#start([...node, this.#main, 'serve', '--config', this.#dir])
   }
 
   /** Where that gateway keeps its data. */
@@ -43,7 +50,7 @@ export class Processes {
 
   /** Makes an account on that configuration; returns the key of its first endpoint. */
   async key(plan: string): Promise<string> {
-    const args = [main, 'account', 'create', 'bench', '--plan', plan, '--config', this.#dir, '--json']
+    const args = [this.#main, 'account', 'create', 'bench', '--plan', plan, '--config', this.#dir, '--json']
     const child = new Child(process.execPath, args, { PATH: process.env['PATH'] ?? '' })
     const { code } = await child.exited
     if (code !== 0) throw new Error(`no account could be made: ${child.stderr}`)

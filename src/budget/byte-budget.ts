@@ -6,7 +6,7 @@ import { FairShare } from './fair-share.ts'
 
 /**
  * Bytes of memory for a byte of a message that is being handled: as it came, as the text that is scanned and sliced, and as it is written
- * to the other side. Measured by test/isolation/memory-*.test.ts.
+ * to the other side. Measured by test/isolation/timed/memory-*.test.ts.
  */
 export const COPIES = 5
 /** Bytes of a message that are not counted: `limits.inFlight` bounds how many such messages there are. */

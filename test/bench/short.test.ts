@@ -8,7 +8,7 @@ const LINE = /^\| [^|]+ \| \S+ µs \| [^|]+ µs \| \S+ \|$/gm
 
 const SHORT = {
   ...{ STARTS: '1', ROUNDS: '1', CALLS: '200' },
-  ...{ NETWORKS: '5', ROUTES: '2', ENDPOINTS: '2000', REST: '0.5' },
+  ...{ NETWORKS: '5', ROUTES: '2', ENDPOINTS: '500', REST: '0.5' },
 }
 
 /** Each benchmark with its arguments, what it has to print, and how often. */
@@ -17,6 +17,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['run', LINE, 4, { LOAD: 'node' }],
   ['socket-calls', LINE, 4],
   ['scale', LINE, 4],
+  ['builds dist/main.js', LINE, 4],
   ['memory 0.05', /^\| slope, a minute \| \S+ \|$/gm, 1],
 ]
 

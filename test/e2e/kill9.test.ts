@@ -12,7 +12,8 @@ import { error, html } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 
-const rounds = 20
+/** `KILLS=100` for a long run. */
+const rounds = Number(process.env['KILLS'] ?? 8)
 /** Clients of each kind and account that send one message after the other. */
 const posting = 8
 const sockets = 2

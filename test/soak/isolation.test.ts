@@ -1,5 +1,5 @@
 import t from 'tap'
-import { allAtOnce } from '../isolation/all-at-once.ts'
+import { allAtOnce } from '../isolation/timed/all-at-once.ts'
 
 /** How long, in seconds. */
 const seconds = Number(process.env['SOAK_SECONDS'] ?? 600)

@@ -10,7 +10,7 @@ export interface Finding {
 }
 
 /** How often a scenario is played at most. */
-export const MAX_PLAYS = 2
+export const MAX_PLAYS = 3
 
 /**
  * What the plays of one scenario show, in order. Each play must keep every bound; only those on times are judged by the last one, as the

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
-import { error, hang, reply } from '../support/node-replies.ts'
-import { playAll, type Scenario } from './harness/scenario.ts'
-import type { Stage } from './harness/stage.ts'
+import { error, hang, reply } from '../../support/node-replies.ts'
+import { playAll, type Scenario } from '../harness/scenario.ts'
+import type { Stage } from '../harness/stage.ts'
 
 /** Texts that a client can make a node say back, and that a node may say of itself too. */
 const complaints = [

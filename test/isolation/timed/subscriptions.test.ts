@@ -1,7 +1,7 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openClient } from '../support/socket-client.ts'
-import { playAll } from './harness/scenario.ts'
+import { openClient } from '../../support/socket-client.ts'
+import { playAll } from '../harness/scenario.ts'
 
 /** Subscriptions that the plan `free` may have. */
 const FREE_SUBSCRIPTIONS = 20

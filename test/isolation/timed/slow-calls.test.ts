@@ -1,6 +1,6 @@
 import t from 'tap'
-import { error, hang } from '../support/node-replies.ts'
-import { playAll, type Scenario } from './harness/scenario.ts'
+import { error, hang } from '../../support/node-replies.ts'
+import { playAll, type Scenario } from '../harness/scenario.ts'
 
 const MiB = 2 ** 20
 /** With 16 calls each more than the 256 connections that the gateway makes to a node. */

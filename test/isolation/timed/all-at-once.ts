@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
-import { message } from '../support/access.ts'
-import { error, type Handler } from '../support/node-replies.ts'
-import { playAll } from './harness/scenario.ts'
-import type { Stage } from './harness/stage.ts'
-import { stockUsage } from './harness/stock-usage.ts'
+import { message } from '../../support/access.ts'
+import { error, type Handler } from '../../support/node-replies.ts'
+import { playAll } from '../harness/scenario.ts'
+import type { Stage } from '../harness/stage.ts'
+import { stockUsage } from '../harness/stock-usage.ts'
 
 /** How hard the gateway is tried. */
 export interface AllAtOnce {
@@ -96,7 +96,8 @@ export async function allAtOnce(t: Test, { seconds, good }: AllAtOnce): Promise<
       {
         name: `all of them at once for ${seconds} s`,
         attack,
-        bounds: { slower: 1_000, memory: Infinity, moved: Infinity },
+        // A dozen attackers, all nodes and the gateway take the same cores: how late an answer comes is only printed.
+        bounds: { slower: Infinity, memory: Infinity, moved: Infinity },
         also: (t, _, rounds, { peak }) => {
           t.equal(
             Object.keys(rounds).length,

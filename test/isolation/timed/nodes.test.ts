@@ -1,12 +1,12 @@
 import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
-import { drip } from '../support/faults.ts'
-import { reply, result } from '../support/node-replies.ts'
-import { openClient } from '../support/socket-client.ts'
-import { until } from '../support/until.ts'
-import { routesOf } from '../support/route-status.ts'
-import { playAll } from './harness/scenario.ts'
-import type { Stage } from './harness/stage.ts'
+import { drip } from '../../support/faults.ts'
+import { reply, result } from '../../support/node-replies.ts'
+import { openClient } from '../../support/socket-client.ts'
+import { until } from '../../support/until.ts'
+import { routesOf } from '../../support/route-status.ts'
+import { playAll } from '../harness/scenario.ts'
+import type { Stage } from '../harness/stage.ts'
 
 /** How often the gateway probes its routes. */
 const PROBE_MS = 5_000

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { Visitor } from '../dashboard/support/visitor.ts'
-import type { Access } from '../support/access.ts'
-import { createAccess } from '../support/accounts.ts'
-import { startGateway } from '../support/gateway.ts'
-import { startNode } from '../support/scripted-node.ts'
-import { fillUsage, rowsOf } from '../support/usage-rows.ts'
+import { Visitor } from '../../dashboard/support/visitor.ts'
+import type { Access } from '../../support/access.ts'
+import { createAccess } from '../../support/accounts.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { startNode } from '../../support/scripted-node.ts'
+import { fillUsage, rowsOf } from '../../support/usage-rows.ts'
 
 const DAY = 86_400
 const now = Math.floor(Date.now() / 1000)

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { message } from '../support/access.ts'
-import { startGateway } from '../support/gateway.ts'
-import { memoryIsVisible, resident } from '../support/memory.ts'
-import { startNode } from '../support/scripted-node.ts'
-import { until } from '../support/until.ts'
+import { message } from '../../support/access.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { memoryIsVisible, resident } from '../../support/memory.ts'
+import { startNode } from '../../support/scripted-node.ts'
+import { until } from '../../support/until.ts'
 
 const node = await startNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {

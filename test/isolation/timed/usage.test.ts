@@ -1,9 +1,9 @@
 import t from 'tap'
 import { readFile } from 'node:fs/promises'
-import { runJson } from '../support/cli.ts'
-import { message } from '../support/access.ts'
-import { playAll } from './harness/scenario.ts'
-import { stockUsage } from './harness/stock-usage.ts'
+import { runJson } from '../../support/cli.ts'
+import { message } from '../../support/access.ts'
+import { playAll } from '../harness/scenario.ts'
+import { stockUsage } from '../harness/stock-usage.ts'
 
 /** Seconds of CPU that a process has used. */
 async function cpuSeconds(pid: number): Promise<number> {

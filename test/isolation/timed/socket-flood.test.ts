@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createAccess } from '../support/accounts.ts'
-import { Gate } from '../support/gate.ts'
-import { startGateway } from '../support/gateway.ts'
-import { memoryIsVisible, resident } from '../support/memory.ts'
-import { held } from '../support/node-replies.ts'
-import { ScriptedChain, someAddress } from '../support/scripted-chain.ts'
-import { startSocketNode, type ScriptedSocketNode } from '../support/scripted-socket-node.ts'
-import { openClient } from '../support/socket-client.ts'
-import { until } from '../support/until.ts'
+import { createAccess } from '../../support/accounts.ts'
+import { Gate } from '../../support/gate.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { memoryIsVisible, resident } from '../../support/memory.ts'
+import { held } from '../../support/node-replies.ts'
+import { ScriptedChain, someAddress } from '../../support/scripted-chain.ts'
+import { startSocketNode, type ScriptedSocketNode } from '../../support/scripted-socket-node.ts'
+import { openClient } from '../../support/socket-client.ts'
+import { until } from '../../support/until.ts'
 
 const MiB = 2 ** 20
 const slugs = ['early', 'gap', 'stray', 'heads', 'large'] as const

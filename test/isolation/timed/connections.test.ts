@@ -1,5 +1,5 @@
 import t from 'tap'
-import { playAll } from './harness/scenario.ts'
+import { playAll } from '../harness/scenario.ts'
 
 /** No turn of the gateway's loop is long meanwhile, but a call needs several of them. */
 const LATE =

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { playAll } from './harness/scenario.ts'
+import { playAll } from '../harness/scenario.ts'
 
 await playAll(t, [
   {

@@ -1,0 +1,64 @@
+/**
+ * CPU per call of this build, as a ratio against another build that does the same work in the same minutes:
+ * `node --import=tsx bench/builds.ts ../before/dist/main.js`. Gateways have a core of their own, the load and its node another.
+ */
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { FORWARDED, LOCAL, REFUSED } from './parts/calls.ts'
+import { CALLS } from './parts/effort.ts'
+import { load } from './parts/load.ts'
+import type { Load } from './parts/load.ts'
+import { overStarts } from './parts/over-starts.ts'
+import { configFor, Processes } from './parts/processes.ts'
+
+const [other] = process.argv.slice(2)
+if (other === undefined) throw new Error('usage: bench/builds.ts <dist/main.js of the other build>')
+
+const BATCH = 100
+
+/** Binds a process and all of its threads to a core, where there is more than one. */
+function bind(pid: number, core: number): void {
+  execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' })
+}
+
+/** What each build is sent. */
+const works: readonly (readonly [title: string, work: Omit<Load, 'url'>, calls?: number])[] = [
+  ['forwarded call', { body: FORWARDED }],
+  ['locally answered call', { body: LOCAL }],
+  ['refused call', { body: REFUSED, refused: true }],
+  [
+    `forwarded call in a batch of ${BATCH}`,
+    {
+      body: `[${Array.from({ length: BATCH }, () => FORWARDED).join()}]`,
+      posts: Math.ceil(CALLS / BATCH),
+      connections: 4,
+    },
+    BATCH,
+  ],
+]
+
+// What this process starts inherits its core.
+bind(process.pid, 0)
+await overStarts(async (table, processes) => {
+  const upstream = await processes.part('upstream')
+  const others = new Processes(resolve(other))
+  try {
+    const sides = await Promise.all(
+      [processes, others].map(async (each, i) => {
+        const { pid, listen } = await each.gateway(configFor(upstream.listen))
+        bind(pid, 1)
+        const url = `http://${listen}/eth/v1/rpc/${await each.key('bench')}`
+        return { name: i === 0 ? 'this build' : 'the other', pid, url }
+      }),
+    )
+    for (const [title, work, calls = 1] of works) {
+      const [ours, theirs] = sides.map(({ url, ...side }) => ({
+        ...side,
+        work: async () => (await load({ url, ...work })) * calls,
+      }))
+      await table.compare(title, ours!, theirs!)
+    }
+  } finally {
+    await others.stop()
+  }
+})
