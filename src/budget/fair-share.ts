@@ -12,12 +12,17 @@ const TIMES_FREE = 2
 /** Callers remembered that hold nothing: to forget one at each last call, and remember it at its next, costs more. */
 const IDLE = 1024
 
+/** What one caller holds. */
+interface Held {
+  amount: number
+}
+
 /** Counts what is held, in all and by caller. Its limit is read at each question, so that it follows a reload. */
 export class FairShare {
   readonly #limit: () => number
   readonly #divisibleFrom: number
   #total = 0
-  readonly #byCaller = new Map<string, number>()
+  readonly #byCaller = new Map<string, Held>()
   /** Callers that hold something. */
   #holders = 0
 
@@ -44,20 +49,21 @@ export class FairShare {
     if (caller === undefined || limit < this.#divisibleFrom) return true
     // What all of them hold is within one share: nobody need be looked up.
     if (this.#total + amount <= TIMES_FREE * free) return true
-    return (this.#byCaller.get(caller) ?? 0) + amount <= TIMES_FREE * free
+    return this.#heldBy(caller) + amount <= TIMES_FREE * free
   }
 
   /** Whether `amount` no longer fits for this caller, and it already holds at least an equal share of the total. */
   isSpent(amount: number, caller: string): boolean {
-    const held = this.#byCaller.get(caller) ?? 0
-    return held > 0 && held * this.#holders >= this.#total && !this.fits(amount, caller)
+    if (this.fits(amount, caller)) return false
+    const held = this.#heldBy(caller)
+    return held > 0 && held * this.#holders >= this.#total
   }
 
   /** Whether the limit is exceeded and this caller holds at least an equal share of it; without a caller, whether it is exceeded. */
   isOverdrawn(caller?: string): boolean {
     const limit = this.#limit()
     if (this.#total <= limit) return false
-    return caller === undefined || (this.#byCaller.get(caller) ?? 0) * this.#holders >= limit
+    return caller === undefined || this.#heldBy(caller) * this.#holders >= limit
   }
 
   /** Takes it, whether it fits or not. */
@@ -71,17 +77,21 @@ export class FairShare {
     if (caller !== undefined) this.#change(caller, -amount)
   }
 
+  #heldBy(caller: string): number {
+    return this.#byCaller.get(caller)?.amount ?? 0
+  }
+
   #change(caller: string, by: number): void {
-    const before = this.#byCaller.get(caller) ?? 0
-    const held = before + by
-    this.#byCaller.set(caller, held)
-    if (before === 0) this.#holders += 1
-    if (held !== 0) return
+    let held = this.#byCaller.get(caller)
+    if (held === undefined) this.#byCaller.set(caller, (held = { amount: 0 }))
+    if (held.amount === 0) this.#holders += 1
+    held.amount += by
+    if (held.amount !== 0) return
     this.#holders -= 1
     if (this.#byCaller.size - this.#holders > IDLE) this.#forget()
   }
 
   #forget(): void {
-    for (const [caller, held] of this.#byCaller) if (held === 0) this.#byCaller.delete(caller)
+    for (const [caller, { amount }] of this.#byCaller) if (amount === 0) this.#byCaller.delete(caller)
   }
 }
