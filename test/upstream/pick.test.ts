@@ -79,20 +79,23 @@ t.test('reads of the newest block keep to routes that have it', t => {
   t.end()
 })
 
-t.test('a route that claims to be a little ahead does not keep reads of the newest block once it fails', t => {
-  const [ahead, honest, far] = [candidate('ahead'), candidate('honest', { priority: 2 }), candidate('far')]
-  ahead.live.head = 100
-  honest.live.head = 60
-  far.live.head = 10
-  t.equal(choose([ahead, honest, far], { tip: true }), 'ahead')
-  t.equal(choose([ahead, honest, far], { tip: true, atLeast: 100 }), 'ahead')
-  t.equal(choose([honest, far], { tip: true }), 'honest', 'nor does a try that it has failed end the call')
-  fail(ahead)
-  t.equal(choose([ahead, honest, far], { tip: true, atLeast: 100 }), 'honest')
-  fail(honest)
-  t.equal(choose([ahead, honest, far], { tip: true }), 'ahead', 'one that is surely behind serves none')
-  t.end()
-})
+t.test(
+  'a route that claims to be a little ahead does not keep reads of the newest block once it fails',
+  t => {
+    const [ahead, honest, far] = [candidate('ahead'), candidate('honest', { priority: 2 }), candidate('far')]
+    ahead.live.head = 100
+    honest.live.head = 60
+    far.live.head = 10
+    t.equal(choose([ahead, honest, far], { tip: true }), 'ahead')
+    t.equal(choose([ahead, honest, far], { tip: true, atLeast: 100 }), 'ahead')
+    t.equal(choose([honest, far], { tip: true }), 'honest', 'nor does a try that it has failed end the call')
+    fail(ahead)
+    t.equal(choose([ahead, honest, far], { tip: true, atLeast: 100 }), 'honest')
+    fail(honest)
+    t.equal(choose([ahead, honest, far], { tip: true }), 'ahead', 'one that is surely behind serves none')
+    t.end()
+  },
+)
 
 t.test('after the pause one call that may be repeated is let through', t => {
   const [a, b] = [candidate('a'), candidate('b', { priority: 2 })]
