@@ -5,6 +5,7 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
 import { sendLong } from './send-long.ts'
@@ -18,10 +19,18 @@ export class HttpSink implements Sink {
   readonly #response: ServerResponse
   readonly #head: () => ReplyHead
 
-  constructor(response: ServerResponse, head: () => ReplyHead, hold: Hold | null = null) {
+  readonly #turns: FairTurns | null
+
+  constructor(
+    response: ServerResponse,
+    head: () => ReplyHead,
+    hold: Hold | null = null,
+    turns: FairTurns | null = null,
+  ) {
     this.#response = response
     this.#head = head
     this.holder = hold
+    this.#turns = turns
   }
 
   gone(): AbortSignal {
@@ -59,6 +68,11 @@ export class HttpSink implements Sink {
 
   end(): void {
     this.#response.end()
+  }
+
+  later(goOn: () => void): void {
+    if (this.#turns === null) throw new Error('only messages have turns')
+    this.#turns.goOn(this.#response.req.socket, goOn)
   }
 
   done(): void {

@@ -119,7 +119,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
         if (isRefusal(now)) {
           hold.release()
           refuseEarly(visit, now, columnOf(caller.network), gateway)
-        } else handleBody(visit, body, hold, now, gateway)
+        } else handleBody(visit, body, hold, now, options)
       })
     }
     if (turns.mayBegin()) serve()
@@ -189,7 +189,7 @@ function handleBody(
   body: Buffer | 'too_large' | 'no_room',
   hold: Hold,
   caller: Caller,
-  gateway: Gateway,
+  { gateway, turns }: RpcOptions,
 ): void {
   const { response, requestId, cors } = visit
   if (body === 'no_room') {
@@ -202,7 +202,7 @@ function handleBody(
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
     return
   }
-  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }), hold)
+  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }), hold, turns)
   // What fails in there is told and cut there.
   void gateway.handle(body, caller, sink, requestId)
 }
