@@ -245,7 +245,6 @@ export class ClientSocket implements SinkSocket {
       this.#refuse()
       return
     }
-    const sink = new SocketSink(this, this.#gone.signal, hold)
-    await gateway.handle(body, caller, sink, nextRequestId())
+    await gateway.handle(body, caller, new SocketSink(this, this.#gone.signal, hold), nextRequestId())
   }
 }

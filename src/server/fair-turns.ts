@@ -66,14 +66,16 @@ export class FairTurns {
   }
 
   #wait(line: Line): void {
-    if (!line.isWaiting) {
-      line.isWaiting = true
-      const lines = line.begun.length > 0 ? this.#goingOn : this.#beginning
-      lines.push(line)
-    }
+    if (!line.isWaiting) this.#enqueue(line)
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(this.#next)
+  }
+
+  #enqueue(line: Line): void {
+    const lines = line.begun.length > 0 ? this.#goingOn : this.#beginning
+    line.isWaiting = line.begun.length + line.new.length > 0
+    if (line.isWaiting) lines.push(line)
   }
 
   readonly #next = (): void => {
@@ -94,9 +96,11 @@ export class FairTurns {
     const line = lines.shift()
     if (line === undefined) return false
     const work = line.begun.shift() ?? line.new.shift()
-    line.isWaiting = false
-    if (line.begun.length + line.new.length > 0) this.#wait(line)
-    work?.()
+    try {
+      work?.()
+    } finally {
+      this.#enqueue(line)
+    }
     return true
   }
 }
