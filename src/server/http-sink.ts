@@ -9,7 +9,7 @@ import type { FairTurns } from './fair-turns.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
 import { sendLong } from './send-long.ts'
-import { whenSent } from './unsent.ts'
+import { whenGone, whenSent } from './unsent.ts'
 import { writePiece } from './write-piece.ts'
 
 /** Writes to one response. `head` is asked when the reply begins, so that it tells the rate after the call. */
@@ -35,9 +35,18 @@ export class HttpSink implements Sink {
 
   gone(): AbortSignal {
     const controller = new AbortController()
-    this.#response.once('close', () => {
-      if (!this.#response.writableFinished) controller.abort()
-    })
+    const { req } = this.#response
+    // Node reports the end of a connection to the first of its pipelined replies only.
+    if (req.socket.destroyed) controller.abort()
+    else {
+      const abort = (): void => {
+        controller.abort()
+      }
+      const stay = whenGone(req.socket, abort)
+      this.#response.once('close', () => {
+        if (stay() && !this.#response.writableFinished) abort()
+      })
+    }
     return controller.signal
   }
 
