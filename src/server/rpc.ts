@@ -129,16 +129,20 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
 
 /** What throws in `work` is a bug of ours: it ends this connection, and nothing else. */
 export function guarded(response: ServerResponse, gateway: Gateway, work: () => Soon<void>): void {
-  const fail = (error: unknown): void => {
-    gateway.live.observer.bug(error, 'listener')
-    response.destroy()
-  }
   try {
     const over = work()
-    if (over instanceof Promise) over.catch(fail)
+    if (over instanceof Promise)
+      over.catch((error: unknown) => {
+        endByBug(error, response, gateway)
+      })
   } catch (error) {
-    fail(error)
+    endByBug(error, response, gateway)
   }
+}
+
+function endByBug(error: unknown, response: ServerResponse, gateway: Gateway): void {
+  gateway.live.observer.bug(error, 'listener')
+  response.destroy()
 }
 
 /** Refuses a request that cannot be read for certain; nothing after it on the connection is read. */

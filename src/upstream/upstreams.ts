@@ -108,6 +108,9 @@ export class Upstreams {
     return this.#entries.get(id)?.live ?? this.#leaving.get(id)
   }
 
+  /** The oldest slot that a route keeps; null where it keeps all, or has not told. */
+  readonly firstSlot = (id: string): number | null => this.get(id)?.firstSlot ?? null
+
   /** The live routes of a network. */
   of(network: Network): LiveRoute[] {
     return network.routes.flatMap(({ id }) => this.get(id) ?? [])
