@@ -17,8 +17,10 @@ const FEW = 4
 /** Callers remembered that hold nothing: to forget one at each last call, and remember it at its next, costs more. */
 const IDLE = 1024
 
-/** How the name of a caller of the public route begins: its address follows, and no account is called so. */
-export const PUBLIC = 'public '
+/** The name of a caller of the public route: its address. No account is called so. */
+export type PublicCaller = `public ${string}`
+
+export const PUBLIC = 'public ' satisfies PublicCaller
 
 /** What divides it. */
 export interface Division {
