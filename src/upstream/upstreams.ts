@@ -8,6 +8,9 @@ import type { Scale } from './scale.ts'
 import type { Tips } from './tips.ts'
 import { Unsupported } from './unsupported.ts'
 
+/** What speaks against carrying subscriptions over a route that calls keep away from. */
+const AVOIDED = 2
+
 interface Entry {
   /** Everything that makes it this way to this upstream: a change of it is another live route. */
   readonly definition: string
@@ -141,13 +144,16 @@ export class Upstreams {
     return atLeast !== null && !live.hasReached(atLeast, scale) ? `it has not come to block ${atLeast}` : null
   }
 
-  /** Routes to carry a subscription: those that calls may go to, by priority. */
-  carriers(network: Network, ids: readonly string[], now: number): Route[] {
+  /**
+   * Routes to carry a subscription, best first: those against which least speaks, then by priority. `trouble` says what speaks against
+   * the sockets of a route; a route that calls keep away from has 2. None is left out: the last one is better than none.
+   */
+  carriers(network: Network, ids: readonly string[], trouble: (id: string) => number, now: number): Route[] {
     const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
-    const rank = ({ live }: Candidate): number =>
-      live.whyNot(now) === null && !this.#tips.isLagging(network, live) ? 0 : 1
+    const against = ({ live }: Candidate): number =>
+      trouble(live.id) + (live.whyNot(now) === null && !this.#tips.isLagging(network, live) ? 0 : AVOIDED)
     return able
-      .sort((a, b) => rank(a) - rank(b) || a.route.priority - b.route.priority)
+      .sort((a, b) => against(a) - against(b) || a.route.priority - b.route.priority)
       .map(({ route }) => route)
   }
 

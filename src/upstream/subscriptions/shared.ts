@@ -3,31 +3,20 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
-import type { Family, Route } from '../../snapshot/types.ts'
-import { classify } from '../node-errors/classify.ts'
 import { Backlog } from './backlog.ts'
 import type { ByteBudget } from './backlog.ts'
-import { FloodGauge } from './flood.ts'
-import type { Notification } from './frame.ts'
+import { findCarrier } from './carrier.ts'
+import type { Carrier, Sought } from './carrier.ts'
 import { GapBroken, GapTooWide } from './gap.ts'
 import type { GapFiller } from './gap.ts'
-import { rateOf } from './kind.ts'
 import type { Listener } from './listener.ts'
 import { retry } from './retry.ts'
-import type { Ask, UpstreamSocket } from './upstream-socket.ts'
-import type { UpstreamSockets } from './upstream-sockets.ts'
+import type { Ask } from './upstream-socket.ts'
 
 /** What is subscribed to, and how. */
-export interface SharedOptions {
-  readonly method: string
-  readonly params: Raw
-  readonly family: Family
-  readonly unsubscribe: string
+export interface SharedOptions extends Sought {
   readonly filler: GapFiller
-  readonly sockets: Pick<UpstreamSockets, 'get' | 'release'>
   readonly budget: ByteBudget | null
-  /** The routes to try now, best first. */
-  readonly routes: () => readonly Route[]
   /** Last known block of a route. */
   readonly headOf: (routeId: string) => number | null
   /** Called once, when nothing will come any more. */
@@ -39,10 +28,7 @@ export interface SharedOptions {
 type Begun = 'begun' | (Reply & { kind: 'error' }) | Refusal
 
 /** What carries it now. */
-interface Carrier {
-  readonly socket: UpstreamSocket
-  readonly id: Raw
-  readonly listener: (notification: Notification) => void
+interface Watched extends Carrier {
   /** No longer wants to know of the end of the socket. */
   readonly unwatch: () => void
 }
@@ -52,8 +38,7 @@ export class SharedSubscription {
   readonly listeners = new Set<Listener>()
   readonly begun: Promise<Begun>
   readonly #options: SharedOptions
-  readonly #rate: FloodGauge
-  #carrier: Carrier | null = null
+  #carrier: Watched | null = null
   /** Id of the route that carries it, or was the last one to. */
   #route = ''
   /** Messages wait here while it begins or a gap is filled; null while they pass straight through. */
@@ -64,7 +49,6 @@ export class SharedSubscription {
 
   constructor(options: SharedOptions) {
     this.#options = options
-    this.#rate = new FloodGauge(rateOf(options.method, options.params))
     this.#held = new Backlog(options.budget)
     this.begun = this.#begin()
   }
@@ -99,34 +83,21 @@ export class SharedSubscription {
     }
   }
 
-  /** Subscribes on the first route that takes it. A node's error about the call itself is final. */
   async #attach(): Promise<Begun> {
-    const { method, params, family, sockets, routes, unsubscribe } = this.#options
-    let last: Exclude<Begun, 'begun'> = refuse('no_route')
-    for (const route of routes()) {
-      if (this.#over) break
-      const socket = await sockets.get(route).catch(() => null)
-      if (socket === null) continue
-      const listener = (notification: Notification): void => {
-        this.#hear(notification.result, socket)
-      }
-      const reply = await socket.subscribe({ method, params, unsubscribe }, listener)
-      if (reply !== null && !('kind' in reply) && reply.complete) {
-        this.#carry(socket, reply.id, listener)
-        return 'begun'
-      }
-      if (reply !== null && 'id' in reply) await socket.leave(reply.id, listener, unsubscribe)
-      sockets.release(socket)
-      const error = reply !== null && 'kind' in reply && reply.kind === 'error' ? reply : null
-      // What another route may not have is no last word.
-      const call = { family, method, params, isRange: false, rows: route.errors }
-      if (error !== null && classify(error, call) === 'answer') return error
-      last = error ?? refuse('upstream_error')
-    }
-    return last
+    const found = await findCarrier(
+      this.#options,
+      result => {
+        this.#hear(result)
+      },
+      () => this.#over,
+    )
+    if (!('socket' in found)) return found
+    this.#carry(found)
+    return 'begun'
   }
 
-  #carry(socket: UpstreamSocket, id: Raw, listener: Carrier['listener']): void {
+  #carry(carrier: Carrier): void {
+    const { socket, listener } = carrier
     const unwatch = socket.whenClosed(() => {
       if (this.#carrier?.listener !== listener) return
       this.#carrier = null
@@ -134,7 +105,7 @@ export class SharedSubscription {
     })
     // A socket that is gone by now has said so already, to nobody.
     this.#route = socket.routeId
-    this.#carrier = socket.isOpen ? { socket, id, listener, unwatch } : null
+    this.#carrier = socket.isOpen ? { ...carrier, unwatch } : null
     if (this.#over) void this.#detach()
   }
 
@@ -186,11 +157,9 @@ export class SharedSubscription {
     return true
   }
 
-  #hear(result: Raw, socket: UpstreamSocket): void {
+  #hear(result: Raw): void {
     if (this.#over) return
-    if (this.#rate.add(result.length, performance.now()))
-      socket.drop('a subscription gets more messages than any chain has')
-    else if (this.#held === null) this.#pass(result)
+    if (this.#held === null) this.#pass(result)
     else if (!this.#held.push(result, result.length))
       this.#lose('messages came faster than what was missed could be read')
   }

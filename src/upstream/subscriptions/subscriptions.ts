@@ -157,6 +157,6 @@ export class Subscriptions {
     const network = this.#snapshot.networks[slug]
     const row = network === undefined ? null : findMethod(network, method)
     if (network === undefined || row === null) return []
-    return this.#upstreams.carriers(network, row.routes, performance.now())
+    return this.#upstreams.carriers(network, row.routes, id => this.#sockets.trouble(id), performance.now())
   }
 }

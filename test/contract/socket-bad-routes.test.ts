@@ -1,0 +1,98 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createAccess } from '../support/accounts.ts'
+import { startGateway } from '../support/gateway.ts'
+import { ScriptedChain, someAddress, type Block } from '../support/scripted-chain.ts'
+import { startSocketNode, type ScriptedSocketNode } from '../support/scripted-socket-node.ts'
+import { openClient, type SocketClient } from '../support/socket-client.ts'
+
+/** Every scenario has a network of its own; the first of its nodes is the bad one, and comes first. */
+const scenarios = { flood: 3, 'flood-alone': 1 } as const
+type Slug = keyof typeof scenarios
+
+interface Scene {
+  readonly nodes: readonly ScriptedSocketNode[]
+  readonly chains: readonly ScriptedChain[]
+}
+
+const scenes = new Map<Slug, Scene>()
+for (const [i, [slug, count]] of Object.entries(scenarios).entries()) {
+  const chains = Array.from({ length: count }, () => new ScriptedChain())
+  const nodes = await Promise.all(chains.map(chain => startSocketNode(t, { chainId: 1_100 + i, chain })))
+  scenes.set(slug as Slug, { nodes, chains })
+}
+const gateway = await startGateway(t, {
+  networks: Object.fromEntries(Object.keys(scenarios).map((slug, i) => [slug, { chainId: 1_100 + i }])),
+  routes: [...scenes].flatMap(([slug, { nodes }]) =>
+    nodes.map((node, i) => ({
+      ...{ id: `${slug}-${i}`, network: slug, http: node.url, ws: node.wsUrl },
+      priority: i === 0 ? 1 : 2,
+    })),
+  ),
+  gateway: { log: { level: 'info' } },
+})
+const account = await createAccess(gateway, 'paid', 'flood')
+
+/** A client of one network that listens to heads. */
+async function start(t: Test, slug: Slug) {
+  const scene = scenes.get(slug)!
+  const access = slug === 'flood' ? account : await account.another(slug)
+  const client = await openClient(t, access)
+  const heads = await client.subscribe('eth_subscribe', ['newHeads'])
+  const mine = (wishes: Parameters<ScriptedChain['mine']>[0] = []): Block =>
+    scene.chains.map(chain => chain.mine(wishes)).at(-1)!
+  return { ...scene, slug, access, client, heads, mine }
+}
+
+/** The lines of the log about sockets of a route. */
+const logged = (route: string): string[] =>
+  gateway.printed
+    .split('\n')
+    .filter(line => line.includes(`"route":"${route}"`) && line.includes('socket'))
+    .map(line => (JSON.parse(line) as { msg: string }).msg)
+
+const hashes = (client: SocketClient, id: string): string[] =>
+  client.notifications(id).map(({ hash }) => String(hash))
+
+/** Sends one head so often that no chain has as many. */
+async function burst(node: ScriptedSocketNode, header: string): Promise<void> {
+  for (let i = 0; i < 12_000 && node.live().length > 0; i++) {
+    node.push('eth_subscribe', header)
+    if (i % 64 === 0) await turn()
+  }
+}
+
+t.test('a burst of one node costs that node its socket, and no other', async t => {
+  const { nodes, client, heads, mine, slug } = await start(t, 'flood')
+  const [bad, next, last] = nodes
+  const first = mine()
+  await client.notified(heads, 1)
+  await burst(bad!, first.header)
+  await next!.when('the subscription', () => next!.live().length === 1)
+  const blocks = [first, ...Array.from({ length: 20 }, () => mine())]
+  await client.when('the last head', () => hashes(client, heads).includes(blocks.at(-1)!.hash))
+  t.strictSame(
+    hashes(client, heads),
+    blocks.map(({ hash }) => hash),
+    'each head once, in order',
+  )
+  t.strictSame([next!.upgrades.length, last!.upgrades.length], [1, 0], 'the next route keeps it')
+  t.strictSame(
+    [1, 2].map(i => logged(`${slug}-${i}`)),
+    [[], []],
+  )
+  t.equal(logged(`${slug}-0`).length, 1)
+  t.equal(client.over, undefined)
+})
+
+t.test('the only route of a network serves on after a burst', async t => {
+  const { nodes, client, heads, mine, access } = await start(t, 'flood-alone')
+  const [bad] = nodes
+  await burst(bad!, mine().header)
+  await bad!.when('the subscription once more', () => bad!.upgrades.length > 1 && bad!.live().length === 1)
+  const { hash } = mine()
+  await client.when('the next head', () => hashes(client, heads).includes(hash))
+  const other = await openClient(t, access)
+  await other.subscribe('eth_subscribe', ['logs', { address: someAddress }])
+  t.equal(client.over, undefined)
+})
