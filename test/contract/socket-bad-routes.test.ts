@@ -5,9 +5,10 @@ import { startGateway } from '../support/gateway.ts'
 import { ScriptedChain, someAddress, type Block } from '../support/scripted-chain.ts'
 import { startSocketNode, type ScriptedSocketNode } from '../support/scripted-socket-node.ts'
 import { openClient, type SocketClient } from '../support/socket-client.ts'
+import { until } from '../support/until.ts'
 
 /** Every scenario has a network of its own; the first of its nodes is the bad one, and comes first. */
-const scenarios = { flood: 3, 'flood-alone': 1 } as const
+const scenarios = { flood: 3, 'flood-alone': 1, drops: 3, 'drops-alone': 1 } as const
 type Slug = keyof typeof scenarios
 
 interface Scene {
@@ -94,5 +95,58 @@ t.test('the only route of a network serves on after a burst', async t => {
   await client.when('the next head', () => hashes(client, heads).includes(hash))
   const other = await openClient(t, access)
   await other.subscribe('eth_subscribe', ['logs', { address: someAddress }])
+  t.equal(client.over, undefined)
+})
+
+/** Takes subscriptions from now on, and cuts the socket right after each. */
+function dropAfterSubscribe(node: ScriptedSocketNode): void {
+  node.onSubscribe(() => {
+    setTimeout(() => {
+      node.dropSockets()
+    }, 5)
+    return 'accept'
+  })
+}
+
+t.test('a node that drops each socket after the first subscription gets no second one', async t => {
+  const { nodes, client, heads, mine, access } = await start(t, 'drops')
+  const [bad, next] = nodes
+  const blocks = [mine()]
+  await client.notified(heads, 1)
+  dropAfterSubscribe(bad!)
+  bad!.dropSockets()
+  await next!.when('the subscription', () => next!.live().length === 1)
+  const before = bad!.upgrades.length
+  for (let i = 0; i < 5; i++) {
+    const other = await openClient(t, access)
+    await other.subscribe('eth_subscribe', ['logs', { address: `0x${String(i).repeat(40)}` }])
+  }
+  blocks.push(mine(), mine())
+  await client.when('the last head', () => hashes(client, heads).includes(blocks.at(-1)!.hash))
+  t.strictSame(
+    hashes(client, heads),
+    blocks.map(({ hash }) => hash),
+  )
+  t.strictSame([before, bad!.upgrades.length], [1, 1], 'it is asked no more')
+  t.equal(next!.upgrades.length, 1)
+})
+
+t.test('the only node, which drops each socket, is asked less and less often, and named once', async t => {
+  const { nodes, client, heads, mine, slug } = await start(t, 'drops-alone')
+  const [bad] = nodes
+  dropAfterSubscribe(bad!)
+  const begun = performance.now()
+  bad!.dropSockets()
+  // At once, and after 100, 200, 400 and 800 ms.
+  await bad!.when('six more sockets', () => bad!.upgrades.length === 7)
+  const took = performance.now() - begun
+  t.ok(took >= 1_500, `six sockets in ${Math.round(took)} ms`)
+  t.strictSame(logged(`${slug}-0`), ['sockets of a route keep failing'])
+  bad!.onSubscribe(() => 'accept')
+  const lasts = () => Promise.resolve(logged(`${slug}-0`).length === 2)
+  await until('the log says that a socket lasts', lasts)
+  const { hash } = mine()
+  await client.when('the next head', () => hashes(client, heads).includes(hash))
+  t.equal(logged(`${slug}-0`)[1], 'a socket of the route lasts again')
   t.equal(client.over, undefined)
 })
