@@ -8,7 +8,7 @@ import { openClient, type SocketClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
 
 /** Every scenario has a network of its own; the first of its nodes is the bad one, and comes first. */
-const scenarios = { flood: 3, 'flood-alone': 1, drops: 3, 'drops-alone': 1 } as const
+const scenarios = { flood: 3, 'flood-alone': 1, drops: 3, 'drops-alone': 1, replies: 3 } as const
 type Slug = keyof typeof scenarios
 
 interface Scene {
@@ -149,4 +149,49 @@ t.test('the only node, which drops each socket, is asked less and less often, an
   await client.when('the next head', () => hashes(client, heads).includes(hash))
   t.equal(logged(`${slug}-0`)[1], 'a socket of the route lasts again')
   t.equal(client.over, undefined)
+})
+
+t.test('a node that takes a subscription under no id, or has no room for it, is passed over', async t => {
+  const { nodes, client } = await start(t, 'replies')
+  const [bad, next, last] = nodes
+  const answers = [
+    ...['null', '{"a":1}', '[]', '""', 'true', '1.5', '1e400'].map(id => ({ id })),
+    ...[
+      '{"code":-32000,"message":"too many subscriptions"}',
+      '{"code":-32006,"message":"Too many subscriptions on the connection","data":"Exceeded max limit of 1024"}',
+      '{"code":-32603,"message":"Internal Error: Subscription refused. Node subscription limit reached"}',
+      '{"code":-32005,"message":"limit exceeded"}',
+      '{"code":-32000,"message":"service unavailable"}',
+      '{"code":-32000,"message":"invalid API key"}',
+      '{"code":-32601,"message":"notifications not supported"}',
+    ].map(error => ({ error })),
+  ]
+  let count = 0
+  const filter = () => ['logs', { address: `0x${(++count).toString(16).padStart(40, '0')}` }]
+  for (const answer of answers) {
+    bad!.onSubscribe(() => answer)
+    const wanted = filter()
+    const logs = await client.subscribe('eth_subscribe', wanted)
+    const theirs = next!.live('eth_subscribe', 'logs').filter(one => one.params === JSON.stringify(wanted))
+    t.equal(theirs.length, 1, JSON.stringify(answer))
+    next!.push('eth_subscribe', `{"marker":${count}}`, ({ id }) => id === theirs[0]?.id)
+    t.strictSame(await client.notified(logs, 1), [{ marker: count }])
+  }
+  t.equal(last!.upgrades.length, 0)
+
+  const everywhere = (error: string) => {
+    for (const node of nodes) node.onSubscribe(() => ({ error }))
+    return client.call('eth_subscribe', filter())
+  }
+  const full = await everywhere('{"code":-32000,"message":"too many subscriptions, buy a plan"}')
+  t.match(full.error, { message: 'Every route is at its limit', data: { reason: 'no_route' } })
+  const ill = await everywhere('{"code":-32000,"message":"service unavailable: vendor"}')
+  t.match(ill.error, { data: { reason: 'no_route' } })
+  t.notMatch(JSON.stringify(ill), /vendor/)
+  const lacking = { code: -32601, message: 'notifications not supported' }
+  t.strictSame((await everywhere(JSON.stringify(lacking))).error, lacking, "the node's own words")
+  const before = next!.socketRequests.length
+  const wrong = { code: -32602, message: 'invalid address' }
+  t.strictSame((await everywhere(JSON.stringify(wrong))).error, wrong)
+  t.equal(next!.socketRequests.length, before, 'what is wrong with the call is asked of one node')
 })

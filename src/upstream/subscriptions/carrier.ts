@@ -4,7 +4,7 @@ import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Family, Route } from '../../snapshot/types.ts'
-import { classify } from '../node-errors/classify.ts'
+import { judgeError } from '../verdict.ts'
 import { FloodGauge } from './flood.ts'
 import type { Notification } from './frame.ts'
 import { rateOf } from './kind.ts'
@@ -29,32 +29,37 @@ export interface Sought {
   readonly routes: () => readonly Route[]
 }
 
-type Failure = (Reply & { kind: 'error' }) | Refusal
+type NodeError = Reply & { readonly kind: 'error' }
 
-/** Subscribes on the first route that takes it. A node's error about the call itself is final. `isOver` when nobody wants it any more. */
+/**
+ * Subscribes on the first route that takes it. A node's error is judged as that of a call: some are the answer, after others another
+ * route is tried, and the client gets a node's own words where those of a call would be passed on. `isOver` when nobody wants it any more.
+ */
 export async function findCarrier(
   sought: Sought,
   hear: (result: Raw) => void,
   isOver: () => boolean,
-): Promise<Carrier | Failure> {
+): Promise<Carrier | NodeError | Refusal> {
   const { method, params, family, unsubscribe, sockets, routes } = sought
-  let last: Failure = refuse('no_route')
+  let refusal = refuse('no_route')
+  let said: NodeError | null = null
   for (const route of routes()) {
     if (isOver()) break
     const socket = await sockets.get(route).catch(() => null)
     if (socket === null) continue
     const listener = listenerOn(socket, sought, hear)
-    const reply = await socket.subscribe({ method, params, unsubscribe }, listener)
-    if (reply !== null && !('kind' in reply) && reply.complete) return { socket, id: reply.id, listener }
-    if (reply !== null && 'id' in reply) await socket.leave(reply.id, listener, unsubscribe)
+    const outcome = await socket.subscribe({ method, params, unsubscribe }, listener)
+    if (outcome !== null && 'id' in outcome && outcome.complete) return { socket, id: outcome.id, listener }
+    if (outcome !== null && 'id' in outcome) await socket.leave(outcome.id, listener, unsubscribe)
     sockets.release(socket)
-    const error = reply !== null && 'kind' in reply && reply.kind === 'error' ? reply : null
-    // What another route may not have is no last word.
-    const call = { family, method, params, isRange: false, rows: route.errors }
-    if (error !== null && classify(error, call) === 'answer') return error
-    last = error ?? refuse('upstream_error')
+    refusal = refuse('upstream_error')
+    if (outcome === null || 'id' in outcome || outcome.kind !== 'error') continue
+    const setback = judgeError(outcome, { family, method, params, isRange: false, rows: route.errors })
+    if (setback === null) return outcome
+    refusal = setback.refusal
+    if (setback.passOn) said = outcome
   }
-  return last
+  return said ?? refusal
 }
 
 /** Passes on what one socket sends of the subscription. Its rate is its own: another route does not inherit it. */

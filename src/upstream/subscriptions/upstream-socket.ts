@@ -7,7 +7,7 @@ import type { ByteBudget } from './backlog.ts'
 import { connect } from './connect.ts'
 import { EarlyNotifications } from './early.ts'
 import { FloodGauge, STRAY } from './flood.ts'
-import { readFrame } from './frame.ts'
+import { isSubscriptionId, readFrame } from './frame.ts'
 import type { Notification } from './frame.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { Inbox } from './inbox.ts'
@@ -110,8 +110,8 @@ export class UpstreamSocket {
 
   /**
    * Begins a subscription and routes its notifications to `listener`, those first that came before the reply. Resolves
-   * to the upstream's id, to its error, or to null when the socket broke or the reply did not come in time; one that comes
-   * later is unsubscribed from.
+   * to the upstream's id, to its error, or to null when the socket broke, the reply gave no id, or it did not come in time;
+   * one that comes later is unsubscribed from.
    */
   subscribe(call: SubscribeCall, listener: OnNotification): Promise<Carried | Reply | null> {
     return new Promise(resolve => {
@@ -160,6 +160,7 @@ export class UpstreamSocket {
     const onReply: OnReply = reply => {
       this.#subscribing.delete(request)
       if (reply?.kind !== 'result') done(reply)
+      else if (!isSubscriptionId(reply.result)) done(null)
       else if ((this.#ended.get(reply.result) ?? 0) < request) done(this.#carry(reply.result, listener))
       // The node gave the id of an equal subscription, and has been told to end that since.
       else if (tries > 1) this.#subscribe(call, listener, tries - 1, done)
@@ -167,8 +168,8 @@ export class UpstreamSocket {
       this.#prune()
     }
     const onLate: OnReply = reply => {
-      if (reply?.kind === 'result' && !this.#listeners.has(reply.result))
-        void this.ask(call.unsubscribe, `[${reply.result}]`)
+      if (reply?.kind !== 'result' || !isSubscriptionId(reply.result)) return
+      if (!this.#listeners.has(reply.result)) void this.ask(call.unsubscribe, `[${reply.result}]`)
     }
     request = this.#send(call.method, call.params, onReply, onLate)
     if (request > 0) this.#subscribing.add(request)
