@@ -33,6 +33,14 @@ interface Tip {
   readonly anchor: Anchor | null
 }
 
+/** How far one network has come. */
+export interface Heights {
+  /** Best believed head; null until there is one. */
+  best(): number | null
+  /** Whether the network may have come to a height. */
+  isPlausible(height: number): boolean
+}
+
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
 export class Tips {
   readonly #tips = new Map<string, Tip>()

@@ -5,7 +5,7 @@ import { contenders, pick } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Scale } from './scale.ts'
-import type { Tips } from './tips.ts'
+import type { Heights, Tips } from './tips.ts'
 import { Unsupported } from './unsupported.ts'
 
 /** What speaks against carrying subscriptions over a route that calls keep away from. */
@@ -155,6 +155,14 @@ export class Upstreams {
     return able
       .sort((a, b) => against(a) - against(b) || a.route.priority - b.route.priority)
       .map(({ route }) => route)
+  }
+
+  /** How far a network has come, as far as its routes are believed. */
+  heights(network: Pick<Network, 'slug' | 'family'>): Heights {
+    return {
+      best: () => this.#tips.best(network.slug),
+      isPlausible: height => this.#tips.isPlausible(network, height, performance.now()),
+    }
   }
 
   /**

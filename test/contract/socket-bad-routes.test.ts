@@ -8,7 +8,15 @@ import { openClient, type SocketClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
 
 /** Every scenario has a network of its own; the first of its nodes is the bad one, and comes first. */
-const scenarios = { flood: 3, 'flood-alone': 1, drops: 3, 'drops-alone': 1, replies: 3 } as const
+const scenarios = {
+  flood: 3,
+  'flood-alone': 1,
+  drops: 3,
+  'drops-alone': 1,
+  replies: 3,
+  low: 3,
+  high: 3,
+} as const
 type Slug = keyof typeof scenarios
 
 interface Scene {
@@ -195,3 +203,41 @@ t.test('a node that takes a subscription under no id, or has no room for it, is 
   t.strictSame((await everywhere(JSON.stringify(wrong))).error, wrong)
   t.equal(next!.socketRequests.length, before, 'what is wrong with the call is asked of one node')
 })
+
+for (const [slug, far] of [
+  ['low', -3_000],
+  ['high', 100],
+] as const)
+  t.test(`a node whose last head and log are false, too ${slug}, hides nothing of the gap`, async t => {
+    const { nodes, client, heads, mine } = await start(t, slug)
+    const [bad, next] = nodes
+    await gateway.headKnown(slug)
+    const logs = await client.subscribe('eth_subscribe', ['logs', { address: someAddress }])
+    const blocks = [mine([{}]), mine([{ data: '0x02' }])]
+    await client.when('the heads', () => client.notifications(heads).length === 2)
+    const number = `0x${(blocks[1]!.number + far).toString(16)}`
+    const false_ = { head: '0xfa15e1', log: '0xfa15e2' }
+    bad!.push('eth_subscribe', `{"number":"${number}","hash":"${false_.head}"}`, ({ params }) =>
+      params.includes('newHeads'),
+    )
+    bad!.push(
+      'eth_subscribe',
+      `{"blockNumber":"${number}","blockHash":"${false_.log}","logIndex":"0x0","removed":false}`,
+      ({ params }) => params.includes('logs'),
+    )
+    await client.notified(heads, 3)
+    await client.notified(logs, 3)
+    bad!.announces = false
+    for (let i = 0; i < 20; i++) blocks.push(mine([{ data: `0x1${i % 10}` }]))
+    bad!.dropSockets()
+    await next!.when('both subscriptions', () => next!.live('eth_subscribe').length === 2)
+    blocks.push(mine([{}]))
+    const { hash } = blocks.at(-1)!
+    await client.when('the last head', () => hashes(client, heads).includes(hash))
+    const blockHashes = () => client.notifications(logs).map(log => String(log.blockHash))
+    await client.when('the last log', () => blockHashes().includes(hash))
+    const real = blocks.map(block => block.hash)
+    t.strictSame(hashes(client, heads), [...real.slice(0, 2), false_.head, ...real.slice(2)])
+    t.strictSame(blockHashes(), [...real.slice(0, 2), false_.log, ...real.slice(2)])
+    t.equal(client.over, undefined)
+  })

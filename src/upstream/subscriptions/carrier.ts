@@ -33,17 +33,19 @@ type NodeError = Reply & { readonly kind: 'error' }
 
 /**
  * Subscribes on the first route that takes it. A node's error is judged as that of a call: some are the answer, after others another
- * route is tried, and the client gets a node's own words where those of a call would be passed on. `isOver` when nobody wants it any more.
+ * route is tried, and the client gets a node's own words where those of a call would be passed on. Routes of `avoid` come last. `isOver` when nobody wants it any more.
  */
 export async function findCarrier(
   sought: Sought,
   hear: (result: Raw) => void,
+  avoid: ReadonlySet<string>,
   isOver: () => boolean,
 ): Promise<Carrier | NodeError | Refusal> {
   const { method, params, family, unsubscribe, sockets, routes } = sought
   let refusal = refuse('no_route')
   let said: NodeError | null = null
-  for (const route of routes()) {
+  const inOrder = [...routes()].sort((a, b) => Number(avoid.has(a.id)) - Number(avoid.has(b.id)))
+  for (const route of inOrder) {
     if (isOver()) break
     const socket = await sockets.get(route).catch(() => null)
     if (socket === null) continue

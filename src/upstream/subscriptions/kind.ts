@@ -2,6 +2,7 @@
 import { elementsOf } from '../../jsonrpc/elements.ts'
 import { nameOf } from '../../jsonrpc/names.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Heights } from '../tips.ts'
 import { ANY, PER_BLOCK } from './flood.ts'
 import type { Rate } from './flood.ts'
 import { noFiller } from './gap.ts'
@@ -10,12 +11,12 @@ import { headsFiller } from './heads-filler.ts'
 import { logsFiller } from './logs-filler.ts'
 import { signatureFiller } from './signature-filler.ts'
 
-/** The filler of a subscribe call. */
-export function fillerOf(method: string, params: Raw): GapFiller {
+/** The filler of a subscribe call on a network of which `heights` knows how far it has come. */
+export function fillerOf(method: string, params: Raw, heights: Heights): GapFiller {
   if (method === 'signatureSubscribe') return signatureFiller(params)
   const kind = kindOf(method, params)
-  if (kind === 'newHeads') return headsFiller()
-  return kind === 'logs' ? logsFiller(params) : noFiller
+  if (kind === 'newHeads') return headsFiller(heights)
+  return kind === 'logs' ? logsFiller(params, heights) : noFiller
 }
 
 /** What an `eth_subscribe` call subscribes to, whatever its spelling; null for what has no kind. */

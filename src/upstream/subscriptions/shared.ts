@@ -43,6 +43,8 @@ export class SharedSubscription {
   #route = ''
   /** Messages wait here while it begins or a gap is filled; null while they pass straight through. */
   #held: Backlog<Raw> | null
+  /** Routes that could not fill the gap of this recovery. */
+  readonly #unable = new Set<string>()
   /** Set while it begins or recovers: a socket that closes then starts no second recovery. */
   #busy = true
   #over = false
@@ -89,6 +91,7 @@ export class SharedSubscription {
       result => {
         this.#hear(result)
       },
+      this.#unable,
       () => this.#over,
     )
     if (!('socket' in found)) return found
@@ -148,13 +151,20 @@ export class SharedSubscription {
       for await (const result of this.#options.filler.fill(this.#ask, head)) this.#tell(result)
     } catch (error) {
       if (error instanceof GapTooWide) this.#lose(error.message)
-      else if (!(error instanceof GapBroken)) this.#options.onBug(error)
+      else if (error instanceof GapBroken) this.#avoid(this.#route)
+      else this.#options.onBug(error)
       await this.#detach()
       return this.#over
     }
     if (this.#carrier === null) return this.#over
     this.#release()
     return true
+  }
+
+  /** A route could not fill the gap: the others come first, until all of them have failed. */
+  #avoid(route: string): void {
+    this.#unable.add(route)
+    if (this.#options.routes().every(({ id }) => this.#unable.has(id))) this.#unable.clear()
   }
 
   #hear(result: Raw): void {
@@ -169,6 +179,7 @@ export class SharedSubscription {
     const held = this.#held?.drain() ?? []
     this.#held = null
     this.#busy = false
+    this.#unable.clear()
     for (const result of held) this.#pass(result)
   }
 

@@ -135,7 +135,8 @@ export class Subscriptions {
     this.#entries.set(key, entry)
     this.#counts.set(slug, (this.#counts.get(slug) ?? 0) + 1)
     entry.shared = new SharedSubscription({
-      ...{ method, params, family, sockets: this.#sockets, filler: fillerOf(method, params) },
+      ...{ method, params, family, sockets: this.#sockets },
+      filler: fillerOf(method, params, this.#upstreams.heights({ slug, family })),
       budget: this.#budget,
       unsubscribe: row.rule.subscribe ?? '',
       routes: () => this.#carriers(slug, method),
