@@ -14,6 +14,8 @@ const WEIGHT = 0.2
 
 type Chain = Pick<Network, 'slug'> & Partial<Pick<Network, 'family'>>
 
+type LagChain = Chain & Pick<Network, 'maxLag'>
+
 /** What one route said of its height last. */
 interface Said extends Claim {
   readonly live: LiveRoute
@@ -114,11 +116,21 @@ export class Tips {
   }
 
   /** Whether a route is further behind than the network's maxLag allows. */
-  isLagging({ maxLag, ...chain }: Chain & Pick<Network, 'maxLag'>, live: Pick<LiveRoute, 'head'>): boolean {
+  isLagging(chain: LagChain, live: Pick<LiveRoute, 'head'>): boolean {
     const tip = this.#tips.get(chain.slug)
-    if (tip === undefined || live.head === null) return false
-    const allowed = maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / tip.blockTime
-    return tip.head - live.head > Math.max(ALWAYS_ALLOWED, allowed)
+    return tip !== undefined && live.head !== null && tip.head - live.head > allowedLag(chain, tip)
+  }
+
+  /** The head that is more than one route's word, where any ever was; else the best believed one. Null until there is one. */
+  certain(slug: string): number | null {
+    const tip = this.#tips.get(slug)
+    return tip?.anchor?.height ?? tip?.head ?? null
+  }
+
+  /** Whether a height is further behind what is certain than the network's maxLag allows: no single route makes others look slow. */
+  isBehind(chain: LagChain, height: number): boolean {
+    const tip = this.#tips.get(chain.slug)
+    return tip !== undefined && (this.certain(chain.slug) ?? 0) - height > allowedLag(chain, tip)
   }
 
   /** The route has come to what it claims. Only a route's own steps tell its pace: two may stand far apart at the same moment. */
@@ -136,6 +148,11 @@ export class Tips {
   retain(slugs: ReadonlySet<string>): void {
     for (const slug of this.#tips.keys()) if (!slugs.has(slug)) this.#tips.delete(slug)
   }
+}
+
+/** Blocks that a route may be behind. */
+function allowedLag({ maxLag }: LagChain, { blockTime }: Tip): number {
+  return Math.max(ALWAYS_ALLOWED, maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / blockTime)
 }
 
 function usualBlockTime({ family }: Chain): number {

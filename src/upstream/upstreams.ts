@@ -157,6 +157,18 @@ export class Upstreams {
       .map(({ route }) => route)
   }
 
+  /** Whether a height is further behind than the network's maxLag allows, whatever a single route claims. */
+  isBehind(network: Network, height: number): boolean {
+    return this.#tips.isBehind(network, height)
+  }
+
+  /** Head of a route, as far as it is more than its own word where there is another; null until there is one. */
+  certainHead(id: string): number | null {
+    const live = this.get(id)
+    if (live?.head == null) return null
+    return Math.min(live.head, this.#tips.certain(live.network) ?? live.head)
+  }
+
   /** How far a network has come, as far as its routes are believed. */
   heights(network: Pick<Network, 'slug' | 'family'>): Heights {
     return {

@@ -4,10 +4,11 @@ import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Family, Route } from '../../snapshot/types.ts'
+import type { Heights } from '../tips.ts'
 import { judgeError } from '../verdict.ts'
 import { FloodGauge } from './flood.ts'
 import type { Notification } from './frame.ts'
-import { rateOf } from './kind.ts'
+import { heightReader, rateOf } from './kind.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
 import type { UpstreamSockets } from './upstream-sockets.ts'
 
@@ -16,6 +17,8 @@ export interface Carrier {
   readonly socket: UpstreamSocket
   readonly id: Raw
   readonly listener: (notification: Notification) => void
+  /** Whether its messages show how far the socket has come. */
+  readonly showsHeads: boolean
 }
 
 /** What is subscribed to, and where. */
@@ -25,6 +28,7 @@ export interface Sought {
   readonly family: Family
   readonly unsubscribe: string
   readonly sockets: Pick<UpstreamSockets, 'get' | 'release'>
+  readonly heights: Heights
   /** The routes to try now, best first. */
   readonly routes: () => readonly Route[]
 }
@@ -42,6 +46,7 @@ export async function findCarrier(
   isOver: () => boolean,
 ): Promise<Carrier | NodeError | Refusal> {
   const { method, params, family, unsubscribe, sockets, routes } = sought
+  const showsHeads = heightReader(method, params) !== null
   let refusal = refuse('no_route')
   let said: NodeError | null = null
   const inOrder = [...routes()].sort((a, b) => Number(avoid.has(a.id)) - Number(avoid.has(b.id)))
@@ -51,7 +56,10 @@ export async function findCarrier(
     if (socket === null) continue
     const listener = listenerOn(socket, sought, hear)
     const outcome = await socket.subscribe({ method, params, unsubscribe }, listener)
-    if (outcome !== null && 'id' in outcome && outcome.complete) return { socket, id: outcome.id, listener }
+    if (outcome !== null && 'id' in outcome && outcome.complete) {
+      if (showsHeads) socket.progress.enter()
+      return { socket, id: outcome.id, listener, showsHeads }
+    }
     if (outcome !== null && 'id' in outcome) await socket.leave(outcome.id, listener, unsubscribe)
     sockets.release(socket)
     refusal = refuse('upstream_error')
@@ -67,13 +75,18 @@ export async function findCarrier(
 /** Passes on what one socket sends of the subscription. Its rate is its own: another route does not inherit it. */
 function listenerOn(
   socket: UpstreamSocket,
-  { method, params }: Sought,
+  { method, params, heights }: Sought,
   hear: (result: Raw) => void,
 ): Carrier['listener'] {
   const rate = new FloodGauge(rateOf(method, params))
+  const heightIn = heightReader(method, params)
   return ({ result }) => {
-    if (rate.add(result.length, performance.now()))
+    if (rate.add(result.length, performance.now())) {
       socket.drop('a subscription gets more messages than any chain has')
-    else hear(result)
+      return
+    }
+    const height = heightIn?.(result) ?? null
+    if (height !== null && heights.isPlausible(height)) socket.progress.show(height)
+    hear(result)
   }
 }

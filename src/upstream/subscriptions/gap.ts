@@ -23,7 +23,7 @@ export interface GapFiller {
   take(result: Raw): boolean
   /** Whether the message was the last one of its subscription. */
   isLast(result: Raw): boolean
-  /** What was missed, in order. `head` is the last known block of the route that broke. */
+  /** What was missed, in order. `head` is the block up to which the last socket missed nothing, as far as is known. */
   fill(ask: Ask, head: number | null): AsyncIterable<Raw>
 }
 

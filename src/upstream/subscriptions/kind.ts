@@ -1,6 +1,7 @@
 /** What a subscribe call subscribes to: how its gaps are filled, and how much may come of it. */
-import { elementsOf } from '../../jsonrpc/elements.ts'
+import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import { nameOf } from '../../jsonrpc/names.ts'
+import { readQuantity } from '../../jsonrpc/quantity.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Heights } from '../tips.ts'
 import { ANY, PER_BLOCK } from './flood.ts'
@@ -24,6 +25,13 @@ export function kindOf(method: string, params: Raw): string | null {
   if (method !== 'eth_subscribe' || params.charCodeAt(0) !== 91) return null
   const [kind] = elementsOf(params, 1)
   return kind?.charCodeAt(0) === 34 ? nameOf(kind) : null
+}
+
+/** Reads the height that a message of a subscription to heads shows; null for subscriptions that are quiet where nothing happens. */
+export function heightReader(method: string, params: Raw): ((result: Raw) => number | null) | null {
+  const member = method === 'slotSubscribe' ? 'slot' : kindOf(method, params) === 'newHeads' ? 'number' : null
+  if (member === null) return null
+  return result => (result.charCodeAt(0) === 123 ? readQuantity(memberOf(result, member)) : null)
 }
 
 /** The rate above which the messages of a subscription are a flood. */

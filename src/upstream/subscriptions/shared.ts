@@ -11,13 +11,13 @@ import { GapBroken, GapTooWide } from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Listener } from './listener.ts'
 import { retry } from './retry.ts'
-import type { Ask } from './upstream-socket.ts'
+import type { Ask, UpstreamSocket } from './upstream-socket.ts'
 
 /** What is subscribed to, and how. */
 export interface SharedOptions extends Sought {
   readonly filler: GapFiller
   readonly budget: ByteBudget | null
-  /** Last known block of a route. */
+  /** Last head of a route by its probes. */
   readonly headOf: (routeId: string) => number | null
   /** Called once, when nothing will come any more. */
   readonly onOver: () => void
@@ -72,9 +72,9 @@ export class SharedSubscription {
         this.#finish()
         return outcome
       }
-      const route = this.#route
+      const socket = this.#carrier?.socket
       await this.#options.filler.started(this.#ask)
-      if (this.#carrier === null) this.#startRecovery(route)
+      if (this.#carrier === null) this.#startRecovery(socket)
       else this.#release()
       return 'begun'
     } catch (error) {
@@ -104,7 +104,7 @@ export class SharedSubscription {
     const unwatch = socket.whenClosed(() => {
       if (this.#carrier?.listener !== listener) return
       this.#carrier = null
-      if (!this.#busy) this.#startRecovery(socket.routeId)
+      if (!this.#busy) this.#startRecovery(socket)
     })
     // A socket that is gone by now has said so already, to nobody.
     this.#route = socket.routeId
@@ -119,22 +119,23 @@ export class SharedSubscription {
     this.#carrier = null
     if (carrier === null) return
     carrier.unwatch()
+    if (carrier.showsHeads) carrier.socket.progress.leave()
     await carrier.socket.leave(carrier.id, carrier.listener, endedBy === 'us' ? unsubscribe : null)
     sockets.release(carrier.socket)
   }
 
   readonly #ask: Ask = (method, params) => this.#carrier?.socket.ask(method, params) ?? Promise.resolve(null)
 
-  #startRecovery(lostRoute: string): void {
-    this.#recover(lostRoute).catch((error: unknown) => {
+  #startRecovery(lost: UpstreamSocket | undefined): void {
+    const head = lost?.progress.reached(this.#options.headOf(lost.routeId)) ?? null
+    this.#recover(head).catch((error: unknown) => {
       this.#options.onBug(error)
       this.#lose('internal error')
     })
   }
 
-  /** Finds another route, fills the gap, and goes on; or tells the clients that it cannot. */
-  async #recover(lostRoute: string): Promise<void> {
-    const head = this.#options.headOf(lostRoute)
+  /** Finds another route, fills the gap from `head` on, and goes on; or tells the clients that it cannot. */
+  async #recover(head: number | null): Promise<void> {
     this.#busy = true
     if (!(await retry(() => this.#tryAgain(head)))) this.#lose('no route has come back')
   }

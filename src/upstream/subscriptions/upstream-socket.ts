@@ -11,6 +11,7 @@ import { isSubscriptionId, readFrame } from './frame.ts'
 import type { Notification } from './frame.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { Inbox } from './inbox.ts'
+import { Progress } from './progress.ts'
 import type { ReadingTurns } from './reading-turns.ts'
 import { Requests } from './requests.ts'
 import type { OnReply } from './requests.ts'
@@ -52,6 +53,8 @@ export interface SocketContext {
 /** An open socket. It never reconnects: its subscriptions look for another one. */
 export class UpstreamSocket {
   readonly routeId: string
+  /** How far its subscriptions have come. */
+  readonly progress = new Progress()
   readonly #socket: WebSocket
   readonly #context: SocketContext
   readonly #requests = new Requests()

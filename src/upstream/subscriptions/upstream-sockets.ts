@@ -28,6 +28,7 @@ export class UpstreamSockets {
   readonly #budget: ByteBudget | null
   readonly #turns = new ReadingTurns()
   readonly #entries = new Map<string, Entry>()
+  readonly #opened = new Set<UpstreamSocket>()
   readonly #health: SocketHealth
 
   constructor(connectTimeout: () => number, events: SocketEvents, budget: ByteBudget | null) {
@@ -58,6 +59,11 @@ export class UpstreamSockets {
     }, forget)
     if (known !== undefined) this.#retire(route.id, known)
     return opening
+  }
+
+  /** The sockets that are open now. */
+  opened(): Iterable<UpstreamSocket> {
+    return [...this.#opened]
   }
 
   /** Closes a socket that carries nothing any more. */
@@ -93,7 +99,9 @@ export class UpstreamSockets {
     const steady = setTimeout(() => {
       this.#health.lasted(id, performance.now())
     }, STEADY).unref()
+    this.#opened.add(socket)
     socket.whenClosed(() => {
+      this.#opened.delete(socket)
       clearTimeout(steady)
     })
     return socket
