@@ -21,8 +21,17 @@ export function openSubscriptions(
       bug: (error, where) => {
         observer.bug(error, where)
       },
-      flood: (route, why) => {
-        log.error({ route, why }, 'socket of a route closed: it carries no subscriptions for a minute')
+      cut: (route, why) => {
+        log.error(
+          { route, why },
+          'socket of a route closed: for a minute other routes carry its subscriptions',
+        )
+      },
+      socketsFail: (route, why) => {
+        log.warn({ route, why }, 'sockets of a route keep failing')
+      },
+      socketsLast: (route, ms) => {
+        log.info({ route, failedMs: Math.round(ms) }, 'a socket of the route lasts again')
       },
     },
   })

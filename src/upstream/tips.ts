@@ -20,6 +20,8 @@ export type Lag = 'none' | 'doubtful' | 'certain'
 
 type Chain = Pick<Network, 'slug'> & Partial<Pick<Network, 'family'>>
 
+type LagChain = Chain & Pick<Network, 'maxLag'>
+
 /** What one route said of its height last. */
 interface Said extends Claim {
   readonly live: LiveRoute
@@ -37,6 +39,14 @@ interface Tip {
   /** Milliseconds per block: the median of what the routes' own steps tell. */
   readonly blockTime: number
   readonly anchor: Anchor | null
+}
+
+/** How far one network has come. */
+export interface Heights {
+  /** Best believed head; null until there is one. */
+  best(): number | null
+  /** Whether the network may have come to a height. */
+  isPlausible(height: number): boolean
 }
 
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
@@ -112,13 +122,34 @@ export class Tips {
   }
 
   /** Whether a route is further behind the network's head than its maxLag allows. */
-  lagOf({ maxLag, ...chain }: Chain & Pick<Network, 'maxLag'>, live: Pick<LiveRoute, 'head'>): Lag {
+  lagOf(chain: LagChain, live: Pick<LiveRoute, 'head'>): Lag {
     const tip = this.#tips.get(chain.slug)
     if (tip === undefined || live.head === null) return 'none'
-    const allowed = maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / tip.blockTime
     const behind = tip.head - live.head
-    if (behind <= Math.max(ALWAYS_ALLOWED, allowed)) return 'none'
+    if (behind <= allowedLag(chain, tip)) return 'none'
     return behind <= unproven(tip.blockTime) ? 'doubtful' : 'certain'
+  }
+
+  /** What its lag means for calls, as a sentence for the operator; null where there is none. */
+  whyBehind(chain: LagChain, live: Pick<LiveRoute, 'head'>): string | null {
+    const lag = this.lagOf(chain, live)
+    if (lag === 'none') return null
+    const behind = `${(this.best(chain.slug) ?? 0) - (live.head ?? 0)} blocks behind`
+    return lag === 'certain'
+      ? `${behind}, so it serves no reads of the newest block`
+      : `${behind}, so it serves reads of the newest block only while no healthy route is ahead of it`
+  }
+
+  /** The head that is more than one route's word, where any ever was; else the best believed one. Null until there is one. */
+  certain(slug: string): number | null {
+    const tip = this.#tips.get(slug)
+    return tip?.anchor?.height ?? tip?.head ?? null
+  }
+
+  /** Whether a height is further behind what is certain than the network's maxLag allows: no single route makes others look slow. */
+  isBehind(chain: LagChain, height: number): boolean {
+    const tip = this.#tips.get(chain.slug)
+    return tip !== undefined && (this.certain(chain.slug) ?? 0) - height > allowedLag(chain, tip)
   }
 
   /** The route has come to what it claims. Only a route's own steps tell its pace: two may stand far apart at the same moment. */
@@ -136,6 +167,11 @@ export class Tips {
   retain(slugs: ReadonlySet<string>): void {
     for (const slug of this.#tips.keys()) if (!slugs.has(slug)) this.#tips.delete(slug)
   }
+}
+
+/** Blocks that a route may be behind. */
+function allowedLag({ maxLag }: LagChain, { blockTime }: Tip): number {
+  return Math.max(ALWAYS_ALLOWED, maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / blockTime)
 }
 
 function usualBlockTime({ family }: Chain): number {

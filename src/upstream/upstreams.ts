@@ -5,7 +5,7 @@ import { contenders, pick } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Scale } from './scale.ts'
-import type { Lag, Tips } from './tips.ts'
+import type { Heights, Lag, Tips } from './tips.ts'
 import { Unsupported } from './unsupported.ts'
 
 interface Entry {
@@ -15,8 +15,8 @@ interface Entry {
   readonly live: LiveRoute
 }
 
-/** By how far it is behind, which healthy route should carry a subscription first. */
-const RANK: Readonly<Record<Lag, number>> = { none: 0, doubtful: 1, certain: 2 }
+/** What speaks against carrying subscriptions over a route that is behind, or that calls keep away from. */
+const AGAINST: Readonly<Record<Lag, number>> = { none: 0, doubtful: 1, certain: 2 }
 
 /** Routes that are open and do not serve yet. */
 export interface Opened {
@@ -147,14 +147,38 @@ export class Upstreams {
     return atLeast !== null && !live.hasReached(atLeast, scale) ? `it has not come to block ${atLeast}` : null
   }
 
-  /** Routes to carry a subscription: those that calls may go to, by priority. */
-  carriers(network: Network, ids: readonly string[], now: number): Route[] {
+  /**
+   * Routes to carry a subscription, best first: those against which least speaks, then by priority. `trouble` says what speaks against
+   * the sockets of a route; a route that calls keep away from has 2. None is left out: the last one is better than none.
+   */
+  carriers(network: Network, ids: readonly string[], trouble: (id: string) => number, now: number): Route[] {
     const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
-    const rank = ({ live }: Candidate): number =>
-      live.whyNot(now) === null ? RANK[this.#tips.lagOf(network, live)] : RANK.certain
+    const against = ({ live }: Candidate): number =>
+      trouble(live.id) +
+      (live.whyNot(now) === null ? AGAINST[this.#tips.lagOf(network, live)] : AGAINST.certain)
     return able
-      .sort((a, b) => rank(a) - rank(b) || a.route.priority - b.route.priority)
+      .sort((a, b) => against(a) - against(b) || a.route.priority - b.route.priority)
       .map(({ route }) => route)
+  }
+
+  /** Whether a height is further behind than the network's maxLag allows, whatever a single route claims. */
+  isBehind(network: Network, height: number): boolean {
+    return this.#tips.isBehind(network, height)
+  }
+
+  /** Head of a route, as far as it is more than its own word where there is another; null until there is one. */
+  certainHead(id: string): number | null {
+    const live = this.get(id)
+    if (live?.head == null) return null
+    return Math.min(live.head, this.#tips.certain(live.network) ?? live.head)
+  }
+
+  /** How far a network has come, as far as its routes are believed. */
+  heights(network: Pick<Network, 'slug' | 'family'>): Heights {
+    return {
+      best: () => this.#tips.best(network.slug),
+      isPlausible: height => this.#tips.isPlausible(network, height, performance.now()),
+    }
   }
 
   /**
@@ -190,13 +214,7 @@ export class Upstreams {
   whyNot(network: Network, id: string, now: number, tip = true): string | null {
     const live = this.get(id)
     if (live === undefined) return 'not open'
-    const why = live.whyNot(now)
-    const lag = why === null && tip ? this.#tips.lagOf(network, live) : 'none'
-    if (lag === 'none') return why
-    const behind = `${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind`
-    return lag === 'certain'
-      ? `${behind}, so it serves no reads of the newest block`
-      : `${behind}, so it serves reads of the newest block only while no healthy route is ahead of it`
+    return live.whyNot(now) ?? (tip ? this.#tips.whyBehind(network, live) : null)
   }
 
   /** Ends every connection. */

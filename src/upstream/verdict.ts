@@ -43,6 +43,8 @@ export interface Setback {
 
 export type Verdict = Reply | OpenAnswer | Setback
 
+type NodeErrorReply = Reply & { readonly kind: 'error' }
+
 /** HTTP statuses that are about the operator's key, plan or credit with the provider, never about the call. */
 const BILLING = new Set([401, 402, 403])
 const TOO_MANY_REQUESTS = 429
@@ -65,8 +67,13 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
   if (reply.kind === 'result')
     return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
-  const errorClass = classify(reply, call)
-  return errorClass === 'answer' ? reply : nodeSetback(errorClass, reply)
+  return judgeError(reply, call) ?? reply
+}
+
+/** Judges a node's error, over HTTP or a socket; null when it is the answer to the call. */
+export function judgeError(error: NodeErrorReply, call: JudgedCall): Setback | null {
+  const errorClass = classify(error, call)
+  return errorClass === 'answer' ? null : nodeSetback(errorClass, error)
 }
 
 /** Judges a reply by its first part. */
@@ -75,8 +82,8 @@ function openVerdict({ head, tail }: Exchange & { kind: 'open' }, call: JudgedCa
   const open = findOpenMember(raw)
   if (open === null) return setback('bad_reply', refuse('upstream_error'), true)
   const error = open.member === 'error' ? readOpenError(raw, open.begin) : null
-  const errorClass = error === null ? 'answer' : classify(error, call)
-  return errorClass === 'answer' ? { kind: 'open', ...open, head, tail } : nodeSetback(errorClass, error!)
+  const against = error === null ? null : judgeError(error, call)
+  return against ?? { kind: 'open', ...open, head, tail }
 }
 
 /** What an HTTP status says about the route, whatever the body holds; null where the body decides. */

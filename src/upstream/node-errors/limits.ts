@@ -44,3 +44,9 @@ export const LIMIT_CODES: readonly ErrorRow[] = [codeRow('limited', [429, -32429
 
 /** EIP-1474: limit exceeded. */
 export const LIMIT_EVM_CODE: readonly ErrorRow[] = [codeRow('limited', [-32005])]
+
+/** Limits on subscriptions: jsonrpsee (Reth, Frontier); Agave. */
+export const SUBSCRIPTION_LIMITS: readonly ErrorRow[] = textRows('limited', [
+  'too many subscriptions',
+  '*subscription limit reached',
+])

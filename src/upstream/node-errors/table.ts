@@ -6,11 +6,17 @@ import * as missing from './evm-missing.ts'
 import { NODE_RANGES, PROVIDER_RANGES, RANGE_CODE, RANGE_TIMEOUTS } from './evm-ranges.ts'
 import { UNSUPPORTED, UNSUPPORTED_CODE, UNSUPPORTED_EVM_CODE } from './evm-unsupported.ts'
 import { FAULTS, INTERNAL_CODE, OUT_OF_SERVICE, SYNCING } from './health.ts'
-import { LIMIT_CODES, LIMIT_EVM_CODE, RATES, VENDOR_LIMITS } from './limits.ts'
+import { LIMIT_CODES, LIMIT_EVM_CODE, RATES, SUBSCRIPTION_LIMITS, VENDOR_LIMITS } from './limits.ts'
 import * as solana from './solana.ts'
 
 /** What providers and gateways say in the same words on every family. */
-const PROVIDERS: readonly ErrorRow[] = [...CREDIT, ...STANDING, ...RATES, ...VENDOR_LIMITS]
+const PROVIDERS: readonly ErrorRow[] = [
+  ...CREDIT,
+  ...STANDING,
+  ...RATES,
+  ...VENDOR_LIMITS,
+  ...SUBSCRIPTION_LIMITS,
+]
 const HEALTH: readonly ErrorRow[] = [...SYNCING, ...OUT_OF_SERVICE, ...FAULTS]
 const CODES: readonly ErrorRow[] = [...LIMIT_CODES, ...STANDING_CODES]
 

@@ -43,3 +43,8 @@ export function readFrame(raw: Raw): Notification | FrameReply | null {
   if (subscription == null || result == null) return null
   return { kind: 'notification', method: nameOf(method), subscription, result }
 }
+
+/** Whether a result is what identifies a subscription: a string that is not empty, or an integer. */
+export function isSubscriptionId(result: Raw): boolean {
+  return result.charCodeAt(0) === 34 ? result.length > 2 : /^-?\d+$/.test(result)
+}

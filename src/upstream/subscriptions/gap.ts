@@ -1,5 +1,6 @@
 /** What a subscription missed between two upstream sockets, by its kind. */
 import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Heights } from '../tips.ts'
 import type { Ask } from './upstream-socket.ts'
 
 /** Blocks that a gap may span before the client is told to start again. */
@@ -22,7 +23,7 @@ export interface GapFiller {
   take(result: Raw): boolean
   /** Whether the message was the last one of its subscription. */
   isLast(result: Raw): boolean
-  /** What was missed, in order. `head` is the last known block of the route that broke. */
+  /** What was missed, in order. `head` is the block up to which the last socket missed nothing, as far as is known. */
   fill(ask: Ask, head: number | null): AsyncIterable<Raw>
 }
 
@@ -41,11 +42,28 @@ export async function mustAsk(ask: Ask, method: string, params: Raw): Promise<Ra
   return reply.result
 }
 
-/** Throws where too many blocks lie between `known` and `latest` to be filled; an absurd number is one that another route may not say. */
-export function checkGap(known: number, latest: number): void {
+/**
+ * Throws where too many blocks lie between `known` and `latest` to be filled. Only a head that the network may have come to ends a
+ * subscription; of any other one another route is asked.
+ */
+export function checkGap(known: number, latest: number, heights: Heights): void {
   const missed = latest - known
-  if (missed > ABSURD_GAP) throw new GapBroken(`block ${latest} is no plausible head`)
-  if (missed > WIDEST_GAP) throw new GapTooWide(`${missed} blocks were missed`)
+  if (missed <= WIDEST_GAP) return
+  if (missed > ABSURD_GAP || !heights.isPlausible(latest))
+    throw new GapBroken(`block ${latest} is no plausible head`)
+  throw new GapTooWide(`${missed} blocks were missed`)
+}
+
+/** Throws where the upstream is so far behind all that was delivered, `oldest` on, that nothing can be said of a gap. */
+export function checkBehind(oldest: number, latest: number, heights: Heights): void {
+  if (oldest <= latest + WIDEST_GAP) return
+  if (isFarBehind(latest, heights)) throw new GapBroken(`block ${latest} is far behind`)
+  throw new GapTooWide('nothing that was delivered is known to the chain')
+}
+
+/** Whether a height is further behind the network than any gap that is filled. */
+export function isFarBehind(height: number, heights: Heights): boolean {
+  return height < (heights.best() ?? 0) - WIDEST_GAP
 }
 
 /** A block number as JSON-RPC writes it (EIP-1474, "Quantity"). */

@@ -3,7 +3,17 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { membersOf, pickMembers } from '../../jsonrpc/elements.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { GapBroken, GapTooWide, WIDEST_GAP, checkGap, mustAsk, quantity } from './gap.ts'
+import type { Heights } from '../tips.ts'
+import {
+  GapBroken,
+  GapTooWide,
+  WIDEST_GAP,
+  checkBehind,
+  checkGap,
+  isFarBehind,
+  mustAsk,
+  quantity,
+} from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Ask } from './upstream-socket.ts'
 
@@ -16,43 +26,83 @@ interface Head {
 /** Members of a block that a head does not have. */
 const NOT_OF_A_HEAD = new Set(['transactions', 'uncles', 'withdrawals', 'size', 'totalDifficulty'])
 
-/** A filler that remembers the heads that were delivered. */
-export function headsFiller(): GapFiller {
-  /** The delivered heads of the current branch, oldest first. */
-  let branch: Head[] = []
-  const remember = (head: Head): void => {
-    branch = [...branch.filter(({ number }) => number < head.number), head].slice(-WIDEST_GAP)
+/** The delivered heads, as far as a gap may depend on them. */
+class Delivered {
+  readonly #heights: Heights
+  /** Those of the current branch, oldest first. */
+  #branch: readonly Head[] = []
+  /** Those above what the network can have come to, as far as was known: they were true if the next upstream has them. */
+  #doubtful: readonly Head[] = []
+  /** Numbers of those that a reorg dropped. */
+  #dropped: readonly number[] = []
+
+  constructor(heights: Heights) {
+    this.#heights = heights
   }
+
+  /** All of them, lowest first. */
+  get heads(): readonly Head[] {
+    return [...this.#branch, ...this.#doubtful].sort((a, b) => a.number - b.number)
+  }
+
+  has(hash: Raw): boolean {
+    return [this.#branch, this.#doubtful].some(heads => heads.some(head => head.hash === hash))
+  }
+
+  /** Highest number up to `latest`, on this branch or a dropped one. */
+  upTo(latest: number): number {
+    const numbers = [...this.heads.map(({ number }) => number), ...this.#dropped]
+    return Math.max(...numbers.filter(number => number <= latest))
+  }
+
+  /** A head drops those from its number on, unless it is too low to be one of the chain's. */
+  add(head: Head): void {
+    if (isFarBehind(head.number, this.#heights)) return
+    const below = ({ number }: Head): boolean => number < head.number
+    const dropped = this.#branch.filter(known => !below(known)).map(({ number }) => number)
+    this.#dropped = [...this.#dropped, ...dropped].slice(-WIDEST_GAP)
+    this.#branch = this.#branch.filter(below)
+    this.#doubtful = this.#doubtful.filter(below)
+    if (this.#heights.isPlausible(head.number)) this.#branch = [...this.#branch, head].slice(-WIDEST_GAP)
+    else this.#doubtful = [...this.#doubtful, head].slice(-WIDEST_GAP)
+  }
+}
+
+/** A filler that remembers the heads that were delivered. */
+export function headsFiller(heights: Heights): GapFiller {
+  const delivered = new Delivered(heights)
   return {
     started: () => Promise.resolve(),
     take: result => {
       const head = headOf(result)
       if (head === null) return true
-      if (branch.some(({ hash }) => hash === head.hash)) return false
-      remember(head)
+      if (delivered.has(head.hash)) return false
+      delivered.add(head)
       return true
     },
     isLast: () => false,
-    fill: ask => fillHeads(ask, branch, remember),
+    fill: ask => fillHeads(ask, delivered, heights),
   }
 }
 
-async function* fillHeads(
-  ask: Ask,
-  branch: readonly Head[],
-  remember: (head: Head) => void,
-): AsyncGenerator<Raw> {
-  if (branch.length === 0) return
-  const latest = await mustRead(ask, '["latest",false]')
-  // A head far above the chain's was never one of its blocks, whoever announced it.
-  const believed = branch.filter(({ number }) => number <= latest.head.number + WIDEST_GAP)
-  const last = believed.at(-1)
-  if (last === undefined) throw new GapTooWide('no head that was delivered is known to the chain')
-  checkGap(last.number, latest.head.number)
-  for (let next = (await fork(ask, believed)) + 1; next <= latest.head.number; next += 1) {
+async function* fillHeads(ask: Ask, delivered: Delivered, heights: Heights): AsyncGenerator<Raw> {
+  const [oldest] = delivered.heads
+  if (oldest === undefined) return
+  const latest = (await mustRead(ask, '["latest",false]')).head.number
+  // A head above those that this upstream has was no block of the chain, or will come again and is known.
+  const known = delivered.heads.filter(({ number }) => number <= latest)
+  if (known.length === 0) {
+    checkBehind(oldest.number, latest, heights)
+    return
+  }
+  const last = delivered.upTo(latest)
+  checkGap(last, latest, heights)
+  const begin = await fork(ask, known)
+  if (last - begin > WIDEST_GAP) throw new GapTooWide(`more than ${WIDEST_GAP} blocks were dropped`)
+  for (let next = begin + 1; next <= latest; next += 1) {
     const { head, block } = await mustRead(ask, `[${quantity(next)},false]`)
     if (head.number !== next) throw new GapBroken(`block ${head.number} was given for ${next}`)
-    remember(head)
+    delivered.add(head)
     yield asHead(block)
   }
 }
@@ -65,13 +115,13 @@ async function mustRead(ask: Ask, params: Raw): Promise<{ readonly head: Head; r
   return { head, block }
 }
 
-/** Number of the newest delivered block that the new upstream has too, or that it has not come to yet. */
-async function fork(ask: Ask, branch: readonly Head[]): Promise<number> {
-  for (const { number, hash } of branch.toReversed()) {
+/** Number of the newest delivered block that the new upstream has too. `known` lowest first, none above its head. */
+async function fork(ask: Ask, known: readonly Head[]): Promise<number> {
+  for (const { number, hash } of known.toReversed()) {
     const there = headOf(await mustAsk(ask, 'eth_getBlockByNumber', `[${quantity(number)},false]`))
-    if (there === null || there.hash === hash) return number
+    if (there?.hash === hash) return number
   }
-  return (branch[0]?.number ?? 0) - 1
+  return (known[0]?.number ?? 0) - 1
 }
 
 function headOf(raw: Raw): Head | null {

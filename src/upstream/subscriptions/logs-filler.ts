@@ -3,7 +3,17 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { elementsOf, memberOf, membersOf, pickMembers } from '../../jsonrpc/elements.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { ABSURD_GAP, GapBroken, GapTooWide, WIDEST_GAP, checkGap, mustAsk, quantity } from './gap.ts'
+import type { Heights } from '../tips.ts'
+import {
+  ABSURD_GAP,
+  GapBroken,
+  GapTooWide,
+  WIDEST_GAP,
+  checkBehind,
+  checkGap,
+  mustAsk,
+  quantity,
+} from './gap.ts'
 import type { GapFiller } from './gap.ts'
 import type { Ask } from './upstream-socket.ts'
 
@@ -26,12 +36,14 @@ const MEMBERS = ['blockNumber', 'blockHash', 'logIndex', 'removed']
 const OF_BLOCKS = new Set(['fromBlock', 'toBlock', 'blockHash'])
 
 /** A filler for the filter of a subscribe call's params. */
-export function logsFiller(params: Raw): GapFiller {
+export function logsFiller(params: Raw, heights: Heights): GapFiller {
   const filter = elementsOf(params)[1] ?? '{}'
   /** By block and log index, in the order of delivery. */
   const delivered = new Map<string, Delivered>()
   /** Newest block that was there when the subscription began: its logs and older ones were never asked for. */
   let start: number | null = null
+  /** Newest block up to which a gap was filled. */
+  let filled = 0
   /** Newest block known to have been delivered. */
   let mark = 0
   let leap = Infinity
@@ -45,8 +57,8 @@ export function logsFiller(params: Raw): GapFiller {
   /** An absurd leap counts once a second log confirms it: until then no older log is forgotten for it. */
   const advance = (number: number): void => {
     const newest = Math.max(mark, start ?? 0)
-    if (newest === 0 || number <= newest + ABSURD_GAP || Math.abs(number - leap) <= ABSURD_GAP)
-      mark = Math.max(mark, number)
+    const isNear = newest === 0 || number <= newest + ABSURD_GAP || Math.abs(number - leap) <= ABSURD_GAP
+    if (isNear && heights.isPlausible(number)) mark = Math.max(mark, number)
     else leap = number
   }
 
@@ -56,6 +68,8 @@ export function logsFiller(params: Raw): GapFiller {
     const key = `${log.blockHash}:${log.index}`
     if (log.removed) return forget(key)
     if (delivered.has(key)) return false
+    // No gap goes back that far, and no reorg that is followed.
+    if (log.number < Math.max(mark, start ?? 0) - WIDEST_GAP) return true
     delivered.set(key, log)
     bytes += raw.length
     advance(log.number)
@@ -71,14 +85,20 @@ export function logsFiller(params: Raw): GapFiller {
     if (start === null) return
     const latest = readQuantity(await mustAsk(ask, 'eth_blockNumber', '[]'))
     if (latest === null) throw new GapBroken('eth_blockNumber gave no number')
-    // A block far above the chain's was never one of it, whoever announced it.
-    const believed = [mark, start, head ?? 0].filter(number => number <= latest + WIDEST_GAP)
-    if (believed.length === 0) throw new GapTooWide('no block that was delivered is known to the chain')
-    const known = Math.max(...believed)
-    checkGap(known, latest)
-    mark = known
-    const recent = [...delivered.values()].filter(({ number }) => number <= latest + WIDEST_GAP)
-    const dropped = await droppedLogs(ask, recent)
+    // A log above what this upstream has was none of the chain's, or will come again and is known.
+    const told = [...delivered.values()].filter(({ number }) => number <= latest)
+    const reached = [start, filled, Math.min(head ?? 0, latest)].filter(number => number <= latest)
+    const newest = told.reduce((most, { number }) => Math.max(most, number), Math.max(...reached))
+    if (newest < start) {
+      checkBehind(start, latest, heights)
+      return
+    }
+    checkGap(newest, latest, heights)
+    if (mark > latest) mark = newest
+    const dropped = await droppedLogs(ask, told)
+    const gone = new Set(dropped)
+    const kept = told.filter(log => !gone.has(log))
+    const known = kept.reduce((most, { number }) => Math.max(most, number), Math.max(...reached))
     for (const { raw } of dropped.toReversed()) {
       take(asRemoved(raw))
       yield asRemoved(raw)
@@ -88,13 +108,15 @@ export function logsFiller(params: Raw): GapFiller {
       const range = withRange(filter, from, Math.min(from + PIECE - 1, latest))
       for (const log of logsIn(await mustAsk(ask, 'eth_getLogs', `[${range}]`))) if (take(log)) yield log
     }
+    filled = latest
     mark = Math.max(mark, latest)
   }
 
   return {
     async started(ask) {
       const reply = await ask('eth_blockNumber', '[]')
-      if (reply?.kind === 'result') start = readQuantity(reply.result)
+      const told = reply?.kind === 'result' ? readQuantity(reply.result) : null
+      start = told === null ? null : plausible(told, heights)
     },
     take,
     isLast: () => false,
@@ -102,14 +124,20 @@ export function logsFiller(params: Raw): GapFiller {
   }
 }
 
-/** The delivered logs whose blocks the new upstream does not have, oldest first. */
+/** A height that one node says, within what is known of the network. */
+function plausible(height: number, heights: Heights): number {
+  const best = heights.best()
+  if (best === null) return height
+  return heights.isPlausible(height) ? Math.max(height, best - WIDEST_GAP) : best
+}
+
+/** Those of the logs whose blocks the new upstream does not have, oldest first. None of them is above its head. */
 async function droppedLogs(ask: Ask, delivered: readonly Delivered[]): Promise<Delivered[]> {
   const dropped = new Set<Raw>()
-  for (const { number, blockHash } of delivered.toReversed()) {
+  for (const { number, blockHash } of delivered.toSorted((a, b) => b.number - a.number)) {
     if (dropped.has(blockHash)) continue
     if (dropped.size > WIDEST_GAP) throw new GapTooWide(`more than ${WIDEST_GAP} blocks were dropped`)
     const block = await mustAsk(ask, 'eth_getBlockByNumber', `[${quantity(number)},false]`)
-    // A block that the new upstream has not come to yet is not dropped.
     if (block.charCodeAt(0) !== 123 || memberOf(block, 'hash') === blockHash) break
     dropped.add(blockHash)
   }

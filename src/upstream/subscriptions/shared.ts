@@ -3,32 +3,21 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../jsonrpc/refusal.ts'
 import type { Refusal } from '../../jsonrpc/refusal.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
-import type { Family, Route } from '../../snapshot/types.ts'
-import { classify } from '../node-errors/classify.ts'
 import { Backlog } from './backlog.ts'
 import type { ByteBudget } from './backlog.ts'
-import { FloodGauge } from './flood.ts'
-import type { Notification } from './frame.ts'
+import { findCarrier } from './carrier.ts'
+import type { Carrier, Sought } from './carrier.ts'
 import { GapBroken, GapTooWide } from './gap.ts'
 import type { GapFiller } from './gap.ts'
-import { rateOf } from './kind.ts'
 import type { Listener } from './listener.ts'
 import { retry } from './retry.ts'
 import type { Ask, UpstreamSocket } from './upstream-socket.ts'
-import type { UpstreamSockets } from './upstream-sockets.ts'
 
 /** What is subscribed to, and how. */
-export interface SharedOptions {
-  readonly method: string
-  readonly params: Raw
-  readonly family: Family
-  readonly unsubscribe: string
+export interface SharedOptions extends Sought {
   readonly filler: GapFiller
-  readonly sockets: Pick<UpstreamSockets, 'get' | 'release'>
   readonly budget: ByteBudget | null
-  /** The routes to try now, best first. */
-  readonly routes: () => readonly Route[]
-  /** Last known block of a route. */
+  /** Last head of a route by its probes. */
   readonly headOf: (routeId: string) => number | null
   /** Called once, when nothing will come any more. */
   readonly onOver: () => void
@@ -39,10 +28,7 @@ export interface SharedOptions {
 type Begun = 'begun' | (Reply & { kind: 'error' }) | Refusal
 
 /** What carries it now. */
-interface Carrier {
-  readonly socket: UpstreamSocket
-  readonly id: Raw
-  readonly listener: (notification: Notification) => void
+interface Watched extends Carrier {
   /** No longer wants to know of the end of the socket. */
   readonly unwatch: () => void
 }
@@ -52,19 +38,19 @@ export class SharedSubscription {
   readonly listeners = new Set<Listener>()
   readonly begun: Promise<Begun>
   readonly #options: SharedOptions
-  readonly #rate: FloodGauge
-  #carrier: Carrier | null = null
+  #carrier: Watched | null = null
   /** Id of the route that carries it, or was the last one to. */
   #route = ''
   /** Messages wait here while it begins or a gap is filled; null while they pass straight through. */
   #held: Backlog<Raw> | null
+  /** Routes that could not fill the gap of this recovery. */
+  readonly #unable = new Set<string>()
   /** Set while it begins or recovers: a socket that closes then starts no second recovery. */
   #busy = true
   #over = false
 
   constructor(options: SharedOptions) {
     this.#options = options
-    this.#rate = new FloodGauge(rateOf(options.method, options.params))
     this.#held = new Backlog(options.budget)
     this.begun = this.#begin()
   }
@@ -86,9 +72,9 @@ export class SharedSubscription {
         this.#finish()
         return outcome
       }
-      const route = this.#route
+      const socket = this.#carrier?.socket
       await this.#options.filler.started(this.#ask)
-      if (this.#carrier === null) this.#startRecovery(route)
+      if (this.#carrier === null) this.#startRecovery(socket)
       else this.#release()
       return 'begun'
     } catch (error) {
@@ -99,42 +85,30 @@ export class SharedSubscription {
     }
   }
 
-  /** Subscribes on the first route that takes it. A node's error about the call itself is final. */
   async #attach(): Promise<Begun> {
-    const { method, params, family, sockets, routes, unsubscribe } = this.#options
-    let last: Exclude<Begun, 'begun'> = refuse('no_route')
-    for (const route of routes()) {
-      if (this.#over) break
-      const socket = await sockets.get(route).catch(() => null)
-      if (socket === null) continue
-      const listener = (notification: Notification): void => {
-        this.#hear(notification.result, socket)
-      }
-      const reply = await socket.subscribe({ method, params, unsubscribe }, listener)
-      if (reply !== null && !('kind' in reply) && reply.complete) {
-        this.#carry(socket, reply.id, listener)
-        return 'begun'
-      }
-      if (reply !== null && 'id' in reply) await socket.leave(reply.id, listener, unsubscribe)
-      sockets.release(socket)
-      const error = reply !== null && 'kind' in reply && reply.kind === 'error' ? reply : null
-      // What another route may not have is no last word.
-      const call = { family, method, params, isRange: false, rows: route.errors }
-      if (error !== null && classify(error, call) === 'answer') return error
-      last = error ?? refuse('upstream_error')
-    }
-    return last
+    const found = await findCarrier(
+      this.#options,
+      result => {
+        this.#hear(result)
+      },
+      this.#unable,
+      () => this.#over,
+    )
+    if (!('socket' in found)) return found
+    this.#carry(found)
+    return 'begun'
   }
 
-  #carry(socket: UpstreamSocket, id: Raw, listener: Carrier['listener']): void {
+  #carry(carrier: Carrier): void {
+    const { socket, listener } = carrier
     const unwatch = socket.whenClosed(() => {
       if (this.#carrier?.listener !== listener) return
       this.#carrier = null
-      if (!this.#busy) this.#startRecovery(socket.routeId)
+      if (!this.#busy) this.#startRecovery(socket)
     })
     // A socket that is gone by now has said so already, to nobody.
     this.#route = socket.routeId
-    this.#carrier = socket.isOpen ? { socket, id, listener, unwatch } : null
+    this.#carrier = socket.isOpen ? { ...carrier, unwatch } : null
     if (this.#over) void this.#detach()
   }
 
@@ -145,22 +119,23 @@ export class SharedSubscription {
     this.#carrier = null
     if (carrier === null) return
     carrier.unwatch()
+    if (carrier.showsHeads) carrier.socket.progress.leave()
     await carrier.socket.leave(carrier.id, carrier.listener, endedBy === 'us' ? unsubscribe : null)
     sockets.release(carrier.socket)
   }
 
   readonly #ask: Ask = (method, params) => this.#carrier?.socket.ask(method, params) ?? Promise.resolve(null)
 
-  #startRecovery(lostRoute: string): void {
-    this.#recover(lostRoute).catch((error: unknown) => {
+  #startRecovery(lost: UpstreamSocket | undefined): void {
+    const head = lost?.progress.reached(this.#options.headOf(lost.routeId)) ?? null
+    this.#recover(head).catch((error: unknown) => {
       this.#options.onBug(error)
       this.#lose('internal error')
     })
   }
 
-  /** Finds another route, fills the gap, and goes on; or tells the clients that it cannot. */
-  async #recover(lostRoute: string): Promise<void> {
-    const head = this.#options.headOf(lostRoute)
+  /** Finds another route, fills the gap from `head` on, and goes on; or tells the clients that it cannot. */
+  async #recover(head: number | null): Promise<void> {
     this.#busy = true
     if (!(await retry(() => this.#tryAgain(head)))) this.#lose('no route has come back')
   }
@@ -177,7 +152,8 @@ export class SharedSubscription {
       for await (const result of this.#options.filler.fill(this.#ask, head)) this.#tell(result)
     } catch (error) {
       if (error instanceof GapTooWide) this.#lose(error.message)
-      else if (!(error instanceof GapBroken)) this.#options.onBug(error)
+      else if (error instanceof GapBroken) this.#avoid(this.#route)
+      else this.#options.onBug(error)
       await this.#detach()
       return this.#over
     }
@@ -186,11 +162,15 @@ export class SharedSubscription {
     return true
   }
 
-  #hear(result: Raw, socket: UpstreamSocket): void {
+  /** A route could not fill the gap: the others come first, until all of them have failed. */
+  #avoid(route: string): void {
+    this.#unable.add(route)
+    if (this.#options.routes().every(({ id }) => this.#unable.has(id))) this.#unable.clear()
+  }
+
+  #hear(result: Raw): void {
     if (this.#over) return
-    if (this.#rate.add(result.length, performance.now()))
-      socket.drop('a subscription gets more messages than any chain has')
-    else if (this.#held === null) this.#pass(result)
+    if (this.#held === null) this.#pass(result)
     else if (!this.#held.push(result, result.length))
       this.#lose('messages came faster than what was missed could be read')
   }
@@ -200,6 +180,7 @@ export class SharedSubscription {
     const held = this.#held?.drain() ?? []
     this.#held = null
     this.#busy = false
+    this.#unable.clear()
     for (const result of held) this.#pass(result)
   }
 

@@ -13,6 +13,7 @@ import { Member } from './listener.ts'
 import type { Listener } from './listener.ts'
 import { SharedSubscription } from './shared.ts'
 import { sharingKey } from './sharing-key.ts'
+import { SilenceWatch } from './silence.ts'
 import { SubscriptionSlots } from './slots.ts'
 import { UpstreamSockets } from './upstream-sockets.ts'
 import type { SocketEvents } from './upstream-sockets.ts'
@@ -51,6 +52,7 @@ export class Subscriptions {
   readonly #events: SocketEvents
   readonly #budget: ByteBudget | null
   readonly #sockets: UpstreamSockets
+  readonly #silence: SilenceWatch
   readonly #slots = new SubscriptionSlots()
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new Map<string, number>()
@@ -62,6 +64,11 @@ export class Subscriptions {
     this.#events = events
     this.#budget = budget
     this.#sockets = new UpstreamSockets(connectTimeout, events, budget)
+    this.#silence = new SilenceWatch({
+      sockets: this.#sockets,
+      upstreams,
+      networkOf: slug => this.#snapshot.networks[slug],
+    })
   }
 
   /** Joins `listener` to the subscription of this call; a refusal or a node's error leaves nothing behind. */
@@ -117,6 +124,7 @@ export class Subscriptions {
   }
 
   close(): void {
+    this.#silence.close()
     for (const entry of this.#entries.values()) void entry.end()
     this.#sockets.close()
   }
@@ -134,12 +142,14 @@ export class Subscriptions {
     const entry = new Entry(slug, this.#slots)
     this.#entries.set(key, entry)
     this.#counts.set(slug, (this.#counts.get(slug) ?? 0) + 1)
+    const heights = this.#upstreams.heights({ slug, family })
     entry.shared = new SharedSubscription({
-      ...{ method, params, family, sockets: this.#sockets, filler: fillerOf(method, params) },
+      ...{ method, params, family, sockets: this.#sockets },
+      ...{ heights, filler: fillerOf(method, params, heights) },
       budget: this.#budget,
       unsubscribe: row.rule.subscribe ?? '',
       routes: () => this.#carriers(slug, method),
-      headOf: routeId => this.#upstreams.get(routeId)?.head ?? null,
+      headOf: routeId => this.#upstreams.certainHead(routeId),
       onOver: () => {
         this.#entries.delete(key)
         this.#counts.set(slug, (this.#counts.get(slug) ?? 0) - 1)
@@ -157,6 +167,6 @@ export class Subscriptions {
     const network = this.#snapshot.networks[slug]
     const row = network === undefined ? null : findMethod(network, method)
     if (network === undefined || row === null) return []
-    return this.#upstreams.carriers(network, row.routes, performance.now())
+    return this.#upstreams.carriers(network, row.routes, id => this.#sockets.trouble(id), performance.now())
   }
 }

@@ -7,15 +7,15 @@ import type { ByteBudget } from './backlog.ts'
 import { connect } from './connect.ts'
 import { EarlyNotifications } from './early.ts'
 import { FloodGauge, STRAY } from './flood.ts'
-import { readFrame } from './frame.ts'
+import { isSubscriptionId, readFrame } from './frame.ts'
 import type { Notification } from './frame.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { Inbox } from './inbox.ts'
+import { Progress } from './progress.ts'
 import type { ReadingTurns } from './reading-turns.ts'
 import { Requests } from './requests.ts'
 import type { OnReply } from './requests.ts'
 
-/** Milliseconds between pings, and how long an answer may take. */
-const PING_EVERY = 15_000
 /** How often a subscribe request is sent when its id was ended by an unsubscribe that was sent after it. */
 const SUBSCRIBE_TRIES = 3
 
@@ -44,13 +44,17 @@ export interface SocketContext {
   readonly budget: ByteBudget | null
   /** A bug of ours; the socket is closed. */
   readonly onBug: (error: unknown) => void
-  /** The node sends what no chain sends; the socket is closed. */
-  readonly onFlood: (why: string) => void
+  /** The socket is cut for what the node sends. */
+  readonly onCut: (why: string) => void
+  /** The socket is over, and not because nothing needs it any more. */
+  readonly onLost: () => void
 }
 
 /** An open socket. It never reconnects: its subscriptions look for another one. */
 export class UpstreamSocket {
   readonly routeId: string
+  /** How far its subscriptions have come. */
+  readonly progress = new Progress()
   readonly #socket: WebSocket
   readonly #context: SocketContext
   readonly #requests = new Requests()
@@ -63,8 +67,9 @@ export class UpstreamSocket {
   readonly #early: EarlyNotifications
   readonly #strays = new FloodGauge(STRAY)
   readonly #inbox: Inbox
+  readonly #heartbeat: Heartbeat
   readonly #onClose = new Set<() => void>()
-  #alive = true
+  #over = false
 
   /** Opens a socket; rejects when the upstream does not take it in time. */
   static async open(route: Route, connectTimeout: number, context: SocketContext): Promise<UpstreamSocket> {
@@ -79,13 +84,9 @@ export class UpstreamSocket {
     this.#inbox = new Inbox(socket, context.turns, frame => {
       this.#read(frame)
     })
-    socket.on('pong', () => (this.#alive = true))
-    const pinging = setInterval(() => {
-      this.#ping()
-    }, PING_EVERY)
+    this.#heartbeat = new Heartbeat(socket)
     socket.on('close', () => {
-      clearInterval(pinging)
-      this.#end()
+      this.#end(true)
     })
   }
 
@@ -112,8 +113,8 @@ export class UpstreamSocket {
 
   /**
    * Begins a subscription and routes its notifications to `listener`, those first that came before the reply. Resolves
-   * to the upstream's id, to its error, or to null when the socket broke or the reply did not come in time; one that comes
-   * later is unsubscribed from.
+   * to the upstream's id, to its error, or to null when the socket broke, the reply gave no id, or it did not come in time;
+   * one that comes later is unsubscribed from.
    */
   subscribe(call: SubscribeCall, listener: OnNotification): Promise<Carried | Reply | null> {
     return new Promise(resolve => {
@@ -141,15 +142,15 @@ export class UpstreamSocket {
   /** Says goodbye; it counts as gone at once, so that nobody begins anything on it. */
   close(): void {
     this.#socket.close(1000)
-    this.#end()
+    this.#end(false)
   }
 
-  /** Cuts it, because the node sends what no chain sends. */
+  /** Cuts it, because of what the node sends. */
   drop(why: string): void {
     if (!this.isOpen) return
-    this.#context.onFlood(why)
+    this.#context.onCut(why)
     this.#socket.terminate()
-    this.#end()
+    this.#end(true)
   }
 
   #subscribe(
@@ -162,6 +163,7 @@ export class UpstreamSocket {
     const onReply: OnReply = reply => {
       this.#subscribing.delete(request)
       if (reply?.kind !== 'result') done(reply)
+      else if (!isSubscriptionId(reply.result)) done(null)
       else if ((this.#ended.get(reply.result) ?? 0) < request) done(this.#carry(reply.result, listener))
       // The node gave the id of an equal subscription, and has been told to end that since.
       else if (tries > 1) this.#subscribe(call, listener, tries - 1, done)
@@ -169,8 +171,8 @@ export class UpstreamSocket {
       this.#prune()
     }
     const onLate: OnReply = reply => {
-      if (reply?.kind === 'result' && !this.#listeners.has(reply.result))
-        void this.ask(call.unsubscribe, `[${reply.result}]`)
+      if (reply?.kind !== 'result' || !isSubscriptionId(reply.result)) return
+      if (!this.#listeners.has(reply.result)) void this.ask(call.unsubscribe, `[${reply.result}]`)
     }
     request = this.#send(call.method, call.params, onReply, onLate)
     if (request > 0) this.#subscribing.add(request)
@@ -208,7 +210,7 @@ export class UpstreamSocket {
   }
 
   #read(data: Buffer): void {
-    this.#alive = true
+    this.#heartbeat.beat()
     try {
       if (!this.#dispatch(data) && this.#strays.add(data.length, performance.now()))
         this.drop('it sends messages that belong to no subscription and no request')
@@ -230,17 +232,11 @@ export class UpstreamSocket {
     return true
   }
 
-  #ping(): void {
-    if (!this.#alive) {
-      this.#socket.terminate()
-      return
-    }
-    this.#alive = false
-    this.#socket.ping()
-  }
-
-  #end(): void {
+  #end(lost: boolean): void {
+    if (this.#over) return
+    this.#over = true
     this.#inbox.clear()
+    if (lost) this.#context.onLost()
     this.#requests.settleAll()
     for (const listener of this.#onClose) {
       this.#onClose.delete(listener)

@@ -66,14 +66,18 @@ t.test('no message and no answer of a node makes a filler throw, loop, or ask wi
       fc.constantFrom(...calls),
       fc.array(message, { maxLength: 12 }),
       fc.infiniteStream(message),
-      async ([method, params], messages, answers) => {
+      fc.constantFrom(null, 0, 100, 2 ** 53 - 1),
+      async ([method, params], messages, answers, best) => {
         let asked = 0
         const ask = (): Promise<Reply | null> => {
           asked++
           const answer = asked % 17 === 16 ? null : answers.next().value
           return Promise.resolve(answer === null ? null : { kind: 'result', result: answer })
         }
-        const filler = fillerOf(method, params)
+        const filler = fillerOf(method, params, {
+          best: () => best,
+          isPlausible: height => best === null || height < best + 64,
+        })
         await filler.started(ask)
         for (const raw of messages) {
           filler.take(raw)

@@ -28,7 +28,8 @@ async function open(t: Test) {
     turns: new ReadingTurns(),
     budget: null,
     onBug: error => bugs.push(error),
-    onFlood: why => floods.push(why),
+    onCut: why => floods.push(why),
+    onLost: () => undefined,
   })
   const [node] = await connected
   const sent: Sent[] = []

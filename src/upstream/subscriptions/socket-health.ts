@@ -1,0 +1,102 @@
+/** How the sockets of routes fare: which routes carry subscriptions last, and how soon a socket is opened again. Times are in milliseconds of a monotonic clock. */
+
+/** How long a route comes after the others once its socket was lost or cut. */
+const AVOIDED = 60_000
+/** How long a socket has to last to end a row of failures. */
+export const STEADY = 5_000
+/** Failures in a row that the operator is told of. */
+const REPORTED = 3
+/** Pause before a socket is opened after the second failure in a row; doubled with each further one up to the last. */
+const FIRST_PAUSE = 100
+const LAST_PAUSE = 5_000
+
+/**
+ * What speaks against carrying subscriptions over a route: 1 where it lost a socket, 3 where its sockets keep failing or one was cut.
+ * A route that calls avoid has 2 (`Upstreams.carriers`): a socket lost once is better than that, one that never lasts is worse.
+ */
+export type Trouble = 0 | 1 | 3
+
+/** Hears of routes whose sockets keep failing, once, and when one lasts again. */
+export interface HealthEvents {
+  socketsFail(route: string, why: string): void
+  socketsLast(route: string, ms: number): void
+}
+
+interface Record {
+  /** In a row. */
+  failures: number
+  avoidedUntil: number
+  cut: boolean
+  /** When the next socket may be opened. */
+  openAt: number
+  /** Since when the operator knows that they fail; null when they do not. */
+  failingSince: number | null
+}
+
+/** Knows how the last sockets of each route ended. */
+export class SocketHealth {
+  readonly #events: HealthEvents
+  readonly #records = new Map<string, Record>()
+
+  constructor(events: HealthEvents) {
+    this.#events = events
+  }
+
+  /** How far behind the others a route comes. */
+  trouble(route: string, now: number): Trouble {
+    const record = this.#records.get(route)
+    if (record === undefined || now >= record.avoidedUntil) return 0
+    return record.cut || record.failures > 1 ? 3 : 1
+  }
+
+  /** Milliseconds until the next socket of a route may be opened. */
+  pause(route: string, now: number): number {
+    return Math.max(0, (this.#records.get(route)?.openAt ?? 0) - now)
+  }
+
+  /** A socket could not be opened, or was lost. */
+  failed(route: string, why: string, now: number): void {
+    const record = this.#record(route, now)
+    record.failures += 1
+    if (record.failures > 1)
+      record.openAt = now + Math.min(FIRST_PAUSE * 2 ** (record.failures - 2), LAST_PAUSE)
+    if (record.failures < REPORTED || record.failingSince !== null) return
+    record.failingSince = now
+    this.#events.socketsFail(route, why)
+  }
+
+  /** We cut a socket for what it sent, or did not send. */
+  cut(route: string, now: number): void {
+    this.#record(route, now).cut = true
+  }
+
+  /** A socket has lasted. */
+  lasted(route: string, now: number): void {
+    const record = this.#records.get(route)
+    if (record === undefined) return
+    const { failingSince } = record
+    record.failures = 0
+    record.failingSince = null
+    if (failingSince !== null) this.#events.socketsLast(route, now - failingSince)
+  }
+
+  /** Forgets a route that leads elsewhere. */
+  forget(route: string): void {
+    this.#records.delete(route)
+  }
+
+  /** Forgets routes that are gone. */
+  retain(isServed: (route: string) => boolean): void {
+    for (const route of this.#records.keys()) if (!isServed(route)) this.#records.delete(route)
+  }
+
+  /** The record of a route against which something speaks from now on. */
+  #record(route: string, now: number): Record {
+    const known = this.#records.get(route)
+    const record = known ?? { failures: 0, avoidedUntil: 0, cut: false, openAt: 0, failingSince: null }
+    if (known === undefined) this.#records.set(route, record)
+    if (now >= record.avoidedUntil) record.cut = false
+    record.avoidedUntil = now + AVOIDED
+    return record
+  }
+}
