@@ -5,7 +5,7 @@ import type { Observer } from './observation.ts'
 import { sourceStack } from './source-stack.ts'
 
 /** Results that a client's call brings about on a route that is well. */
-const CAUSED_BY_CLIENTS = new Set(['missing', 'null_behind', 'unsupported', 'behind', 'too_wide'])
+const CAUSED_BY_CLIENTS = new Set(['missing', 'null_behind', 'unsupported', 'behind', 'too_wide', 'aborted'])
 
 /** The observer of `serve`. */
 export function makeObserver(metrics: Metrics, log: Logger): Observer {

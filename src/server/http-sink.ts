@@ -8,7 +8,7 @@ import type { Sink } from '../pipeline/sink.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
 import { sendLong } from './send-long.ts'
-import { whenSent } from './unsent.ts'
+import { whenGone, whenSent } from './unsent.ts'
 import { writePiece } from './write-piece.ts'
 
 /** Writes to one response. `head` is asked when the reply begins, so that it tells the rate after the call. */
@@ -26,9 +26,16 @@ export class HttpSink implements Sink {
 
   gone(): AbortSignal {
     const controller = new AbortController()
-    this.#response.once('close', () => {
-      if (!this.#response.writableFinished) controller.abort()
-    })
+    const response = this.#response
+    const { socket } = response.req
+    const over = (): void => {
+      stay()
+      if (!response.writableFinished) controller.abort()
+    }
+    // Of several replies that a connection waits for, Node notifies the first only.
+    const stay = whenGone(socket, over)
+    response.once('close', over)
+    if (response.destroyed || socket.destroyed) over()
     return controller.signal
   }
 

@@ -6,9 +6,11 @@ import { columnOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { finish, seal } from '../finish.ts'
+import type { Delivered } from '../finish.ts'
 import { walk } from '../line.ts'
 import type { Passed } from '../line.ts'
 import { forwardVerbatim } from './forward.ts'
+import { leaveWith } from '../stream.ts'
 import type { VerbatimSink } from './sink.ts'
 
 /** Handles one request of an authenticated caller; `method` is its verb and path, as rules name it. */
@@ -53,8 +55,9 @@ async function relay(
   answer: VerbatimAnswer,
   sink: VerbatimSink,
   most: number | null,
-): Promise<{ readonly bytesOut: number; readonly cut: boolean }> {
+): Promise<Omit<Delivered, 'totalMs'>> {
   let bytesOut = 0
+  leaveWith(sink, answer.body)
   try {
     sink.beginVerbatim(answer)
     for await (const piece of answer.body) {
@@ -62,13 +65,12 @@ async function relay(
       if (most !== null && !answer.endless && bytesOut > most) throw new Error('the reply is too large')
       if (!(await sink.write(piece))) throw new Error('the client is gone')
     }
-    if (!answer.body.complete) throw new Error('the upstream broke off')
   } catch {
     answer.body.destroy()
     // A clean end would tell the client that it has everything.
     if (sink.stopped) sink.end()
     else sink.cut()
-    return { bytesOut, cut: !sink.stopped }
+    return { bytesOut, cut: !sink.stopped, cutByNode: answer.body.isBrokenOff }
   }
   sink.end()
   return { bytesOut, cut: false }
