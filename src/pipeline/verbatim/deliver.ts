@@ -1,6 +1,7 @@
 /** Handles a verbatim request: the same line as a JSON-RPC call, then the upstream's reply as it comes. */
 import { encodeAnswer, refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
+import { NO_ELEMENTS } from '../../jsonrpc/elements.ts'
 import { statusOf } from '../../jsonrpc/refusal.ts'
 import { columnOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
@@ -21,7 +22,7 @@ export async function deliverVerbatim(
   context: Context,
 ): Promise<void> {
   const begin = performance.now()
-  const call = { id: 'null', method, params: '[]' }
+  const call = { id: 'null', method, params: '[]', elements: NO_ELEMENTS }
   const walked = await walk(call, caller, context, decided =>
     forwardVerbatim(decided, sink.passage, caller, context),
   )
