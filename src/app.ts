@@ -13,6 +13,7 @@ import { loadSnapshot, missingPlans } from './load-snapshot.ts'
 import { makeManagement } from './management.ts'
 import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
+import { AttemptLog } from './observe/attempt-log.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
@@ -177,11 +178,13 @@ function makeGateway(
 ): Gateway {
   const tips = new Tips()
   const upstreams = new Upstreams(tips)
+  const attempts = new AttemptLog(log)
+  closing.push(() => attempts.close())
   // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.
   closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
   closing.push(() => upstreams.close())
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
-  const observer = makeObserver(metrics, log)
+  const observer = makeObserver(metrics, log, attempts)
   const prober = new Prober(upstreams, tips, snapshot, logRoutes(log, observer))
   closing.push(() => prober.close())
   const subscriptions = openSubscriptions(upstreams, snapshot, memory, observer, log)

@@ -1,4 +1,6 @@
 /** One JSON-RPC request object, scanned out of the bytes of a message. */
+import { NO_ELEMENTS, scanElements } from './elements.ts'
+import type { Elements } from './elements.ts'
 import { matchName, nameOf } from './names.ts'
 import type { Raw } from './raw.ts'
 import { refuse } from './refusal.ts'
@@ -22,6 +24,8 @@ export interface Call {
   readonly method: string
   /** The client's own bytes of an array or object; `[]` when absent or null. */
   readonly params: Raw
+  /** What they hold, where they are an array. */
+  readonly elements: Elements
 }
 
 /** An item that is no well-formed call; answered with the id where one was readable, else null. */
@@ -43,6 +47,7 @@ class Members {
   readonly values: (Raw | undefined)[] = [undefined, undefined, undefined, undefined]
   /** Why two parsers could read the object differently. */
   fault: string | undefined = undefined
+  elements = NO_ELEMENTS
 }
 
 interface Scanned {
@@ -59,11 +64,19 @@ export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
   }
   const members = new Members()
   let count = 0
-  const end = walkMembers(raw, at, maxDepth, (nameAt, begin, valueEnd) => {
+  const visit = (nameAt: number, begin: number, valueEnd: number): boolean => {
     keep(members, raw, nameAt, begin, valueEnd)
     count += 1
     return count <= MAX_MEMBERS
-  })
+  }
+  const endOf = (nameAt: number, begin: number): number => {
+    if (raw.charCodeAt(begin) !== 91 || matchName(raw, nameAt, 'params') !== 'same')
+      return skipValue(raw, begin, maxDepth - 1)
+    const scanned = scanElements(raw, begin, maxDepth - 1)
+    members.elements = scanned.elements
+    return scanned.end
+  }
+  const end = walkMembers(raw, at, maxDepth, visit, endOf)
   return { end, item: end < 0 ? null : callOf(members) }
 }
 
@@ -82,7 +95,7 @@ function keep(members: Members, raw: Raw, nameAt: number, begin: number, end: nu
   }
 }
 
-function callOf({ values, fault }: Members): Call | BadCall {
+function callOf({ values, fault, elements }: Members): Call | BadCall {
   const [jsonrpc, id, method, params] = values
   const readable = readableId(id)
   if (fault !== undefined) return bad(readable, fault)
@@ -94,10 +107,10 @@ function callOf({ values, fault }: Members): Call | BadCall {
   const name = method.length > MAX_METHOD_RAW ? null : nameOf(method)
   if (name === null || name.length > MAX_METHOD)
     return bad(readable, `"method" has at most ${MAX_METHOD} characters`)
-  if (params === undefined || params === 'null') return { id, method: name, params: '[]' }
+  if (params === undefined || params === 'null') return { id, method: name, params: '[]', elements }
   const c = params.charCodeAt(0)
   if (c !== 91 && c !== 123) return bad(readable, '"params" has to be an array or an object')
-  return { id, method: name, params }
+  return { id, method: name, params, elements }
 }
 
 /** An id that may be echoed: a string, number or null of bounded length; `null` in place of any other. */

@@ -1,7 +1,7 @@
 /** Looking into the raw slices of valid JSON values, one level deep. */
 import { matchName, nameOf } from './names.ts'
 import type { Raw } from './raw.ts'
-import { INVALID, skipString, skipValue } from './skip.ts'
+import { INVALID, TOO_DEEP, skipString, skipValue } from './skip.ts'
 import { walkElements, walkMembers } from './walk.ts'
 
 /** The elements of a valid JSON array, each as it was sent; the first `most` of them. */
@@ -14,6 +14,43 @@ export function elementsOf(array: Raw, most = Infinity): Raw[] {
     return end
   })
   return elements
+}
+
+/** The elements of an array as far as a rule may ask for them. A long value is not scanned again to find them. */
+export interface Elements {
+  /** Each as it was sent. */
+  readonly first: readonly Raw[]
+  /** How many there are in all. */
+  readonly count: number
+}
+
+/** Most elements that are kept apart: methods have few parameters, and a batch holds a thousand calls. */
+const KEPT = 32
+
+/** Those of params that are no array. */
+export const NO_ELEMENTS: Elements = { first: [], count: 0 }
+
+/** Scans the array that opens at `at`, as `skipValue` does, and keeps its elements. */
+export function scanElements(
+  raw: Raw,
+  at: number,
+  maxDepth: number,
+): { readonly end: number; readonly elements: Elements } {
+  const first: Raw[] = []
+  let count = 0
+  if (maxDepth < 1) return { end: TOO_DEEP, elements: NO_ELEMENTS }
+  const end = walkElements(raw, at, begin => {
+    const end = skipValue(raw, begin, maxDepth - 1)
+    if (end >= 0 && count < KEPT) first.push(raw.slice(begin, end))
+    count += 1
+    return end
+  })
+  return { end, elements: { first, count } }
+}
+
+/** The elements of a call's valid params, where no scan has found them yet. */
+export function elementsIn(params: Raw): Elements {
+  return params.charCodeAt(0) === 91 ? scanElements(params, 0, Infinity).elements : NO_ELEMENTS
 }
 
 /** The members of a valid JSON object in their order, names decoded. */
@@ -37,11 +74,46 @@ export function memberOf(object: Raw, name: string): Raw | undefined | null {
   return pickMembers(object, [name])[0]
 }
 
+/** What of an object may be how long. */
+export interface MembersBound {
+  /** Bytes of the values together. */
+  readonly most: number
+  /** Members whose values do not count. */
+  readonly free: readonly string[]
+}
+
 /** As `memberOf`, of several names in one walk. */
 export function pickMembers(object: Raw, names: readonly string[]): (Raw | undefined | null)[] {
+  return pick(object, names, (_, begin) => skipValue(object, begin, Infinity))
+}
+
+/** The same, or null where the object is longer than it may be, which is noticed before all of it is scanned. */
+export function pickBounded(
+  object: Raw,
+  names: readonly string[],
+  { most, free }: MembersBound,
+): (Raw | undefined | null)[] | null {
+  if (object.length <= most) return pickMembers(object, names)
+  let left = most
+  const found = pick(object, names, (nameAt, begin) => {
+    if (free.some(name => matchName(object, nameAt, name) === 'same'))
+      return skipValue(object, begin, Infinity)
+    // In a valid object a value that does not end within what is left is too long.
+    const length = skipValue(object.slice(begin, begin + left), 0, Infinity)
+    left = length < 0 || length >= left ? INVALID : left - length
+    return left < 0 ? INVALID : begin + length
+  })
+  return left < 0 ? null : found
+}
+
+function pick(
+  object: Raw,
+  names: readonly string[],
+  endOf: (nameAt: number, begin: number) => number,
+): (Raw | undefined | null)[] {
   const found = names.map((): Raw | undefined | null => undefined)
   let count = 0
-  const walked = walkMembers(object, 0, Infinity, (nameAt, begin, end) => {
+  const visit = (nameAt: number, begin: number, end: number): boolean => {
     for (let k = 0; k < names.length; k += 1) {
       const match = matchName(object, nameAt, names[k]!)
       if (match === 'other') continue
@@ -49,6 +121,7 @@ export function pickMembers(object: Raw, names: readonly string[]): (Raw | undef
     }
     count += 1
     return count <= MAX_MEMBERS
-  })
+  }
+  const walked = walkMembers(object, 0, Infinity, visit, endOf)
   return walked < 0 ? names.map(() => null) : found
 }

@@ -1,14 +1,15 @@
 /** Hands each observation to the metrics and, where it is worth a line, to the log. */
+import type { AttemptLog } from './attempt-log.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observation.ts'
 import { sourceStack } from './source-stack.ts'
 
 /** Results that a client's call brings about on a route that is well. */
-const CAUSED_BY_CLIENTS = new Set(['missing', 'null_behind', 'unsupported', 'behind', 'too_wide'])
+const CAUSED_BY_CLIENTS = new Set(['missing', 'null_behind', 'unsupported', 'behind', 'too_wide', 'aborted'])
 
 /** The observer of `serve`. */
-export function makeObserver(metrics: Metrics, log: Logger): Observer {
+export function makeObserver(metrics: Metrics, log: Logger, attempts: AttemptLog): Observer {
   return {
     call(seen) {
       metrics.call(seen)
@@ -17,7 +18,7 @@ export function makeObserver(metrics: Metrics, log: Logger): Observer {
     attempt(seen) {
       metrics.attempt(seen)
       if (seen.result === 'ok' || seen.result === 'error') return
-      if (!CAUSED_BY_CLIENTS.has(seen.result)) log.warn(seen, 'attempt failed')
+      if (!CAUSED_BY_CLIENTS.has(seen.result)) attempts.failed(seen)
       else if (log.isLevelEnabled('debug')) log.debug(seen, 'attempt failed')
     },
     notification(seen) {

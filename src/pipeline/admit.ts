@@ -1,5 +1,4 @@
 /** Takes what a decided call costs: rate, quota and charge, or one management call where the row costs nothing. */
-import { elementsOf } from '../jsonrpc/elements.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Admission } from '../usage/meter.ts'
 import type { Caller } from './caller.ts'
@@ -31,9 +30,9 @@ export function admit(
 }
 
 /** Whether the call ends a subscription or a filter that is the caller's own, which spares everybody work. */
-function endsOwn({ row, method, params }: Decided, caller: Caller, { live }: Context): boolean {
+function endsOwn({ row, method, params, elements }: Decided, caller: Caller, { live }: Context): boolean {
   if (row.rule.unsubscribes !== null) return caller.session?.holds(params) ?? false
   if (row.rule.sticky !== 'use' || method !== UNINSTALL) return false
-  const [id = 'null'] = elementsOf(params, 1)
+  const [id = 'null'] = elements
   return live.filters.find(id, readerOf(caller), caller.network.slug) !== null
 }

@@ -3,15 +3,13 @@ import { encodeRefusal, encodeResult, refuse } from '../jsonrpc/refusal.ts'
 import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { OpenMember } from '../jsonrpc/relay.ts'
-import type { Readable } from 'node:stream'
+import type { StreamedBody } from '../upstream/streamed-body.ts'
 
 /** A reply too long to hold back: its value streams to the client. */
-export interface StreamAnswer extends OpenMember {
+export interface StreamAnswer {
   readonly kind: 'stream'
-  readonly head: Buffer
-  readonly tail: Readable
-  /** The id under which the call went upstream. */
-  readonly sentAs: number
+  readonly member: OpenMember['member']
+  readonly body: StreamedBody
 }
 
 /** An answer that is all here. */
@@ -36,20 +34,13 @@ export interface VerbatimAnswer {
   readonly status: number
   /** What of its headers goes on, as name, value, name, value. */
   readonly headers: readonly string[]
-  readonly body: VerbatimBody
+  readonly body: StreamedBody
   /** Whether the upstream says where its body ends, by length or by chunks. */
   readonly isFramed: boolean
   /** An event stream: it goes on until somebody leaves. */
   readonly endless: boolean
   /** The route that sends it. */
   readonly route: string
-}
-
-/** A body on its way; destroying it lets go of the upstream. */
-export interface VerbatimBody extends AsyncIterable<Buffer> {
-  destroy(): unknown
-  /** Whether the upstream has sent all of it. */
-  readonly complete: boolean
 }
 
 /** The response object of an answer, under the client's own id. */

@@ -2,6 +2,7 @@
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Candidate } from '../upstream/pick.ts'
+import type { StreamedBody } from '../upstream/streamed-body.ts'
 import type { Setback, Verdict } from '../upstream/verdict.ts'
 import type { Context } from './context.ts'
 import type { ReplyMode, Request } from './request.ts'
@@ -29,8 +30,6 @@ export interface AttemptOptions {
 /** How one try ended. */
 export interface Round {
   readonly verdict: Verdict
-  /** The id under which the call went upstream. */
-  readonly id: number
   readonly candidate: Candidate
 }
 
@@ -64,11 +63,15 @@ export function attempt(
     holder: mode.holder,
   }
   const conclude = (verdict: Verdict): Round => {
-    const result = verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok'
     const ms = performance.now() - begin
-    observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
-    if (result === 'unsupported') upstreams.unsupported.learn(route.id, method)
-    return { verdict, id, candidate }
+    const observe = (result: string): void => {
+      observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
+    }
+    if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
+    else observe(verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')
+    if (verdict.kind === 'setback' && verdict.why === 'unsupported')
+      upstreams.unsupported.learn(route.id, method)
+    return { verdict, candidate }
   }
   const isRange = rule.block?.kind === 'range'
   // prettier-ignore
@@ -78,6 +81,13 @@ export function attempt(
       return alreadySent(verdict, request, candidate).then(conclude)
     const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null
     return conclude(doubt === null ? verdict : doubted(verdict as Reply, doubt))
+  })
+}
+
+/** The result of an attempt whose reply streams is known when its body has ended. */
+export function observeEnd(body: StreamedBody, whenWhole: string, observe: (result: string) => void): void {
+  void body.ended.then(end => {
+    observe(end === 'whole' ? whenWhole : end)
   })
 }
 

@@ -4,6 +4,7 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
 import { hashRef, scalarRef, slotRef, stringRef } from './block-ref.ts'
 import type { Ambiguous, BlockRef } from './block-ref.ts'
+import { MAX_READ } from './most-read.ts'
 
 export type { BlockRef } from './block-ref.ts'
 
@@ -58,6 +59,7 @@ function one(ref: BlockRef | Ambiguous): BlockSpan | Ambiguous {
 
 /** EIP-1898: {blockNumber} or {blockHash, requireCanonical}. */
 function objectRef(object: Raw): BlockSpan | Ambiguous {
+  if (object.length > MAX_READ) return { why: `a block object has at most ${MAX_READ} bytes` }
   const [number, hash] = membersOf(object, ['blockNumber', 'blockHash'])
   if (number === null) return ambiguous('blockNumber')
   if (hash === null) return ambiguous('blockHash')

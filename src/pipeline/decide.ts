@@ -2,6 +2,7 @@
  * The decision for a call: everything that the configuration and the known heads can tell, before money moves. The order of
  * the checks stands here alone: the line acts on the decision, `explain` reports it.
  */
+import type { Elements } from '../jsonrpc/elements.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
@@ -20,6 +21,8 @@ export interface Decided {
   readonly method: string
   /** What goes upstream. */
   readonly params: Raw
+  /** The first of them, where they are an array. */
+  readonly elements: readonly Raw[]
   readonly span: BlockSpan
   /** Ids of the routes that may serve it. */
   readonly routes: readonly string[]
@@ -39,6 +42,8 @@ export interface Asked {
   readonly method: string
   /** A valid JSON array or object; null asks about the method as such. */
   readonly params: Raw | null
+  /** What they hold, where a scan has found it already. */
+  readonly elements?: Elements
 }
 
 /** Who calls, as far as the decision depends on it. */
@@ -59,7 +64,7 @@ export interface View {
 
 /** Decides a call: method → tier → params → capability. */
 export function decide(
-  { method, params }: Asked,
+  { method, params, elements }: Asked,
   { network, plan, transport }: Asker,
   view: View,
 ): Decided | Denied {
@@ -67,12 +72,12 @@ export function decide(
   if (isRefusal(row)) return { refusal: row, row: null, span: null }
   const tier = checkTier(row, plan)
   if (tier !== null) return { refusal: tier, row, span: null }
-  const checked = params === null ? UNASKED : checkParams(row.rule, network.family, params, view)
+  const checked = params === null ? UNASKED : checkParams(row.rule, network.family, params, view, elements)
   if (isRefusal(checked)) return { refusal: checked, row, span: null }
   const { span } = checked
   const routes = ableRoutes(row, needsArchive(row, network, span, view.head), span, view.firstSlot)
   if (isRefusal(routes)) return { refusal: routes, row, span }
-  return { refusal: null, row, method, params: checked.params, span, routes }
+  return { refusal: null, row, method, params: checked.params, elements: checked.elements, span, routes }
 }
 
-const UNASKED: CheckedParams = { params: '[]', span: null }
+const UNASKED: CheckedParams = { params: '[]', elements: [], span: null }

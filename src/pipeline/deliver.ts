@@ -39,8 +39,8 @@ function deliverSingle(item: Call | BadCall, caller: Caller, sink: Sink, context
   return pass(item, caller, mode, context, passed => {
     const { answer } = passed
     if (answer.kind === 'stream')
-      return deliverStream(answer, item.id, sink).then(({ bytesOut, cut }) => {
-        finish(passed, caller, { bytesOut, cut, totalMs: performance.now() - begin }, context)
+      return deliverStream(answer, item.id, sink).then(streamed => {
+        finish(passed, caller, { ...streamed, totalMs: performance.now() - begin }, context)
       })
     const bytesOut = deliverWhole(answer, item, caller, sink, context)
     finish(passed, caller, { bytesOut, cut: false, totalMs: performance.now() - begin }, context)

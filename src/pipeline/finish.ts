@@ -16,6 +16,8 @@ export interface Delivered {
   readonly bytesOut: number
   /** The reply broke off before its end. */
   readonly cut: boolean
+  /** That was the node's doing, and counts as its error. */
+  readonly cutByNode?: boolean
   /** Milliseconds since the call was begun. */
   readonly totalMs: number
 }
@@ -54,8 +56,7 @@ async function unrecorded<A extends Answer | VerbatimAnswer>(
 ): Promise<Passed<WholeAnswer>> {
   const { answer } = passed
   await live.meter.giveBack(admission)
-  if (answer.kind === 'stream') answer.tail.destroy()
-  if (answer.kind === 'verbatim') answer.body.destroy()
+  if (answer.kind === 'stream' || answer.kind === 'verbatim') answer.body.destroy()
   if (answer.kind === 'result') answer.delivered?.(false)
   return { ...passed, answer: refused(refuse('journal_unavailable')), admission: null }
 }
@@ -72,8 +73,8 @@ export function finish(
   if (answer.kind === 'result') answer.delivered?.(true)
   const outcome = outcomeOf(passed, delivered)
   const method = rule?.match ?? 'other'
-  if (admission !== null)
-    live.meter.settle(admission, { error: outcome === 'error', bytesOut: delivered.bytesOut, upstreamMs })
+  const error = outcome === 'error' || delivered.cutByNode === true
+  if (admission !== null) live.meter.settle(admission, { error, bytesOut: delivered.bytesOut, upstreamMs })
   if (payer !== null && answer.kind === 'refused')
     live.meter.refused(payer, method, answer.refusal.reason, live.now())
   live.observer.call({

@@ -39,8 +39,7 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
 export function forwarded(ended: Ending, context: Context): Forwarded {
   switch (ended.kind) {
     case 'answered': {
-      const { id, candidate } = ended.tried
-      return { answer: answerOf(ended.verdict, id), route: candidate.route.id }
+      return { answer: answerOf(ended.verdict), route: ended.tried.candidate.route.id }
     }
     case 'full':
       return { answer: refused(refuse('overloaded', 'Every route is at its limit')), route: null }
@@ -55,12 +54,10 @@ export function forwarded(ended: Ending, context: Context): Forwarded {
 function lastWord(setbacks: readonly Setback[], context: Context): Answer {
   if (context.live.upstreams.closed) return refused(lastRefusal(setbacks, context))
   const said = setbacks.findLast(({ passOn }) => passOn)?.said ?? null
-  if (said !== null) return answerOf(said, 0)
+  if (said !== null) return answerOf(said)
   return refused(lastRefusal(setbacks, context))
 }
 
-function answerOf(verdict: Exclude<Verdict, Setback> | Reply, sentAs: number): Answer {
-  if (verdict.kind !== 'open') return verdict
-  const { member, begin, head, tail } = verdict
-  return { kind: 'stream', member, begin, head, tail, sentAs }
+function answerOf(verdict: Exclude<Verdict, Setback> | Reply): Answer {
+  return verdict.kind === 'open' ? { ...verdict, kind: 'stream' } : verdict
 }

@@ -35,10 +35,10 @@ function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Contex
   const { slug, family } = network
   const { sticky } = row.rule
   const { floors, blockhashes } = context.live
-  const found = sticky === 'use' ? findFilter(method, call.params, caller, context) : call
+  const found = sticky === 'use' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
-  const slots = family === 'solana' ? slotRead(row, method, call.params, slug, blockhashes) : null
+  const slots = family === 'solana' ? slotRead(row, call, slug, blockhashes) : null
   const need = needOf(row.rule, span, floors.of(reader, slug, slots?.scale), slots)
   const { params, routes } = found
   const request = { network, row, method, params, routes, need, caller: holderOf(caller) }

@@ -64,7 +64,7 @@ function cuttable(
     unless: winner => {
       if (ended === winner) return
       // A reply that streams would keep its connection until somebody reads it.
-      if (ended?.verdict.kind === 'open') ended.verdict.tail.destroy()
+      if (ended?.verdict.kind === 'open') ended.verdict.body.destroy()
       else controller.abort()
     },
   }

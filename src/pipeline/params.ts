@@ -1,5 +1,6 @@
 /** Checks what a rule says of a call's params, and decodes those that may come as JSON in a string. */
-import { elementsOf } from '../jsonrpc/elements.ts'
+import { elementsIn, elementsOf } from '../jsonrpc/elements.ts'
+import type { Elements } from '../jsonrpc/elements.ts'
 import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
@@ -9,13 +10,13 @@ import type { Family, Rule } from '../snapshot/types.ts'
 import { blockSpan } from './block.ts'
 import type { BlockSpan } from './block.ts'
 import { TIMEOUTS } from './timeouts.ts'
+import { MAX_READ } from './most-read.ts'
+import { configOf } from './solana-config.ts'
 import { tracerFault } from './tracer.ts'
 import type { TracerBounds } from './tracer.ts'
 
 /** Most params that are looked into, where a rule does not say how many there are. */
 const MAX_PARAMS = 1000
-/** How many too many are counted, to say how many were sent. */
-const COUNTED = 100
 /** Bytes of a subscription's params, which are kept as long as it lives. */
 const MAX_SUBSCRIBE = 128 * 1024
 
@@ -23,24 +24,32 @@ const MAX_SUBSCRIBE = 128 * 1024
 export interface CheckedParams {
   /** The client's own bytes, but for decoded `jsonParams`. */
   readonly params: Raw
+  /** The first of them, where they are an array. */
+  readonly elements: readonly Raw[]
   readonly span: BlockSpan
 }
 
-/** Checks `params` (a valid JSON array or object) for the rule. `head` is the network's best known block. */
+/**
+ * Checks `params` (a valid JSON array or object) for the rule; `sent` is what they hold. `head` is the network's best known block.
+ */
 export function checkParams(
   rule: Rule,
   family: Family,
   params: Raw,
   { maxDepth, head }: { readonly maxDepth: number; readonly head: number | null },
+  sent: Elements = elementsIn(params),
 ): CheckedParams | Refusal {
+  const unread = { params, elements: sent.first, span: null }
   if (params.charCodeAt(0) === 123)
-    return family === 'evm' ? invalid('params are positional: send an array') : { params, span: null }
+    return family === 'evm' ? invalid('params are positional: send an array') : unread
   if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
     return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
-  if (!readsParams(rule)) return { params, span: null }
+  if (isTooLong(configOf(rule.commitment, sent.first))) return tooLong('the config object')
+  if (!readsParams(rule)) return unread
   const [min, max] = rule.params ?? [0, MAX_PARAMS]
-  const elements = elementsOf(params, max + COUNTED)
-  if (elements.length < min || elements.length > max) return invalid(countFault(min, max, elements.length))
+  if (sent.count < min || sent.count > max) return invalid(countFault(min, max, sent.count))
+  if (rule.jsonParams.some(index => isLongString(sent.first[index]))) return tooLong('JSON in a string')
+  const elements = sent.count > sent.first.length ? elementsOf(params) : [...sent.first]
   const decoded = decodeStrings(rule, elements, maxDepth)
   const fault = rule.tracers === null ? null : tracerFault(elements, boundsOf(rule, rule.tracers))
   if (fault !== null) return invalid(fault.why, fault.data)
@@ -48,7 +57,20 @@ export function checkParams(
   if (span !== null && 'why' in span) return invalid(span.why)
   if (rule.maxRange !== null && widthOf(span, head) > rule.maxRange)
     return invalid(`the range holds more than ${rule.maxRange} blocks`, { maxRange: rule.maxRange })
-  return { params: decoded ? `[${elements.join(',')}]` : params, span }
+  return { params: decoded ? `[${elements.join(',')}]` : params, elements, span }
+}
+
+function isTooLong(element: Raw | null): boolean {
+  return element !== null && element.length > MAX_READ
+}
+
+/** A string where an array or object may stand as text. */
+function isLongString(element = ''): boolean {
+  return element.charCodeAt(0) === 34 && element.length > MAX_READ
+}
+
+function tooLong(what: string): Refusal {
+  return invalid(`${what} has at most ${MAX_READ} bytes`)
 }
 
 function readsParams(rule: Rule): boolean {
@@ -61,7 +83,7 @@ function boundsOf(rule: Rule, allowed: readonly string[]): TracerBounds {
 
 function countFault(min: number, max: number, count: number): string {
   const wanted = min === max ? String(min) : `${min} to ${max}`
-  return `the method takes ${wanted} params, ${count < max + COUNTED ? count : `over ${count - 1}`} were sent`
+  return `the method takes ${wanted} params, ${count} were sent`
 }
 
 /** Puts the object or array in place of a string that spells one (the spec shows such calls). */

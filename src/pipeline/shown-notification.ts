@@ -6,6 +6,7 @@ import type { Network } from '../snapshot/types.ts'
 import type { Scale } from '../upstream/scale.ts'
 import type { Live } from './context.ts'
 import { shownSlots } from './shown-slots.ts'
+import { configOf } from './solana-config.ts'
 import { commitmentIn } from './slot-read.ts'
 
 /** Where the config object of Solana's subscribe methods stands, in those that have one. */
@@ -17,8 +18,9 @@ const SLOT = /"slot"\s*:\s*(\d+)/
 export function scaleOf(method: string, params: Raw): Scale | null {
   if (method === 'slotSubscribe') return 'processed'
   if (method === 'rootSubscribe') return 'finalized'
-  if (method !== 'eth_subscribe') return commitmentIn(CONFIG_AT, 'commitment', params)
-  const [kind] = params.charCodeAt(0) === 91 ? elementsOf(params, 1) : []
+  const elements = params.charCodeAt(0) === 91 ? elementsOf(params, CONFIG_AT + 1) : []
+  if (method !== 'eth_subscribe') return commitmentIn(CONFIG_AT, 'commitment', configOf(CONFIG_AT, elements))
+  const [kind] = elements
   return kind?.charCodeAt(0) === 34 && nameOf(kind) === 'newHeads' ? 'head' : null
 }
 

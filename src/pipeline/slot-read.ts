@@ -1,11 +1,13 @@
 /** What a Solana call asks of a route besides being able: how settled, how new, and which one knows its blockhash. */
-import { elementsOf, memberOf } from '../jsonrpc/elements.ts'
+import { memberOf } from '../jsonrpc/elements.ts'
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { MethodRow } from '../snapshot/types.ts'
 import type { Blockhashes } from '../upstream/blockhashes.ts'
 import type { Commitment, Scale } from '../upstream/scale.ts'
-import { blockhashOfMessage, transactionOf } from './solana-transaction.ts'
+import type { Decided } from './decide.ts'
+import { configOf } from './solana-config.ts'
+import { blockhashOfMessage, stringOf, transactionOf } from './solana-transaction.ts'
 
 /** The wish of a call. */
 export interface SlotRead {
@@ -29,16 +31,15 @@ const WORDS: Readonly<Record<string, Commitment>> = {
 /** Reads the wish out of a call. */
 export function slotRead(
   { rule, archive }: MethodRow,
-  method: string,
-  params: Raw,
+  { method, params, elements }: Pick<Decided, 'method' | 'params' | 'elements'>,
   network: string,
   blockhashes: Pick<Blockhashes, 'find'>,
 ): SlotRead {
-  const config = configOf(rule.commitment, params)
+  const config = configOf(rule.commitment, elements)
   const name = method === 'sendTransaction' ? 'preflightCommitment' : 'commitment'
-  const commitment = commitmentIn(rule.commitment, name, params)
+  const commitment = commitmentIn(rule.commitment, name, config)
   const least = config === null ? null : decoded(config, 'minContextSlot')
-  const blockhash = blockhashOf(method, params)
+  const blockhash = blockhashOf(method, params, elements)
   const known = blockhash === null ? null : blockhashes.find(network, blockhash)
   if (known !== null) {
     const slot = highest(least, known.slot)
@@ -51,9 +52,8 @@ export function slotRead(
 }
 
 /** How settled a call wants it, by a member of its config object. Methods that take none answer from the newest bank. */
-export function commitmentIn(at: number | null, name: string, params: Raw): Commitment {
+export function commitmentIn(at: number | null, name: string, config: Raw | null): Commitment {
   if (at === null) return 'processed'
-  const config = configOf(at, params)
   const word = config === null ? null : decoded(config, name)
   return (typeof word === 'string' ? WORDS[word] : undefined) ?? 'finalized'
 }
@@ -65,27 +65,18 @@ function rangesFar({ reads, block }: MethodRow['rule'], method: string, params: 
 }
 
 /** The blockhash that a call is about. */
-function blockhashOf(method: string, params: Raw): string | null {
+function blockhashOf(method: string, params: Raw, elements: readonly Raw[]): string | null {
   switch (method) {
     case 'sendTransaction':
     case 'simulateTransaction':
       return transactionOf(params)?.blockhash ?? null
-    case 'isBlockhashValid': {
-      const first = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
-      return first?.charCodeAt(0) === 34 ? (decodeJson(first) as string) : null
-    }
+    case 'isBlockhashValid':
+      return stringOf(elements[0])
     case 'getFeeForMessage':
       return params.charCodeAt(0) === 91 ? blockhashOfMessage(params) : null
     default:
       return null
   }
-}
-
-/** The config object: at its place, or before it where optional params were left out. */
-function configOf(at: number | null, params: Raw): Raw | null {
-  if (at === null || params.charCodeAt(0) !== 91) return null
-  const elements = elementsOf(params).slice(0, at + 1)
-  return elements.findLast(element => element.charCodeAt(0) === 123) ?? null
 }
 
 function decoded(config: Raw, name: string): unknown {

@@ -3,6 +3,7 @@ import { elementsOf, memberOf } from '../jsonrpc/elements.ts'
 import { decodeJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { decodeBase58, encodeBase58 } from './base58.ts'
+import { MAX_READ } from './most-read.ts'
 
 /** A signed transaction, as far as it is read. */
 export interface SolanaTransaction {
@@ -38,7 +39,7 @@ export function transactionOf(params: Raw): SolanaTransaction | null {
 
 /** The blockhash in a message by itself, as getFeeForMessage takes it (base64); null when it cannot be read. */
 export function blockhashOfMessage(params: Raw): string | null {
-  const [text] = elementsOf(params)
+  const [text] = elementsOf(params, 1)
   const bytes = Buffer.from(stringOf(text) ?? '', 'base64')
   const at = bytes[0] === VERSION_1 ? LIFETIME_1 : lifetimeAt(bytes, 0)
   return at === null || bytes.length < at + HASH ? null : encodeBase58(bytes.subarray(at, at + HASH))
@@ -62,7 +63,7 @@ function lifetimeAt(bytes: Buffer, message: number): number | null {
 /** Base58 unless the config says base64, as nodes read it. */
 function bytesOf(params: Raw): Buffer | null {
   if (params.charCodeAt(0) !== 91) return null
-  const [first, config] = elementsOf(params)
+  const [first, config] = elementsOf(params, 2)
   const text = stringOf(first)
   if (text === null) return null
   const encoding = config?.charCodeAt(0) === 123 ? memberOf(config, 'encoding') : undefined
@@ -70,8 +71,9 @@ function bytesOf(params: Raw): Buffer | null {
   return encoding === '"base64"' ? Buffer.from(text, 'base64') : null
 }
 
-function stringOf(raw: Raw | undefined): string | null {
-  return raw?.charCodeAt(0) === 34 ? (decodeJson(raw) as string) : null
+/** A string that may be a transaction, a message or a hash; null for anything else, and for what is longer than any of them. */
+export function stringOf(raw: Raw | undefined): string | null {
+  return raw?.charCodeAt(0) === 34 && raw.length <= MAX_READ ? (decodeJson(raw) as string) : null
 }
 
 /** Solana's compact-u16: seven bits a byte, the lowest first. */

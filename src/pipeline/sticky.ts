@@ -1,10 +1,11 @@
 /** Filter calls: the client's own id, and the route whose node holds the filter. */
-import { elementsOf } from '../jsonrpc/elements.ts'
 import { rawJson } from '../jsonrpc/raw.ts'
+import { skipSpace } from '../jsonrpc/skip.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Answer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
+import type { Decided } from './decide.ts'
 
 /** Milliseconds that a filter's route may be out: clients make a new one when they hear that it is not found. */
 const FORGOTTEN_AFTER = 10_000
@@ -25,12 +26,11 @@ export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>):
 
 /** Where a call that uses a filter goes, or what is said of a filter that is not there. */
 export function findFilter(
-  method: string,
-  params: Raw,
+  { method, params, elements }: Pick<Decided, 'method' | 'params' | 'elements'>,
   caller: Caller,
   context: Context,
 ): StickyCall | WholeAnswer {
-  const [id = 'null', ...others] = elementsOf(params)
+  const [id = 'null'] = elements
   const { filters, upstreams, monotonic } = context.live
   const filter = filters.find(id, readerOf(caller), caller.network.slug)
   if (filter === null) return unknownFilter(method)
@@ -39,7 +39,10 @@ export function findFilter(
     return unknownFilter(method)
   }
   if (method === UNINSTALL) filters.remove(id)
-  return { routes: [filter.route], params: `[${[filter.upstreamId, ...others].join(',')}]` }
+  return {
+    routes: [filter.route],
+    params: `[${filter.upstreamId}${params.slice(skipSpace(params, 1) + id.length)}`,
+  }
 }
 
 /** geth answers false to the end of a filter that is not there, and an error to any other use of it. */

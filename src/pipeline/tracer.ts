@@ -2,10 +2,12 @@
  * Which tracers a call asks for, and for how long: any name but the built-in ones is JavaScript that the operator's node would run,
  * and a long time or many replayed blocks keep it busy after the caller has its answer.
  */
-import { membersOf, pickMembers } from '../jsonrpc/elements.ts'
+import { membersOf, pickBounded, pickMembers } from '../jsonrpc/elements.ts'
 import { decodeJson } from '../jsonrpc/raw.ts'
+import type { MembersBound } from '../jsonrpc/elements.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { milliseconds } from './go-duration.ts'
+import { MAX_READ } from './most-read.ts'
 
 /** Bytes of a tracer's name or a time; what is longer is no name but JavaScript. */
 const MAX_NAME = 256
@@ -29,24 +31,31 @@ export interface TracerFault {
 
 /** What is wrong with the tracer options among a call's params; null when nothing is. */
 export function tracerFault(elements: readonly Raw[], bounds: TracerBounds): TracerFault | null {
-  for (const element of elements)
+  for (const [index, element] of elements.entries())
     if (element.charCodeAt(0) === 123) {
-      const fault = optionFault(element, bounds)
+      const fault = optionFault(element, bounds, index === 0 ? ANY_LENGTH : SHORT_OPTIONS)
       if (fault !== null) return fault
     }
   return null
 }
 
+/** The first parameter says what is traced: a call holds its data. */
+const ANY_LENGTH: MembersBound = { most: Infinity, free: [] }
+/** Overrides hold code and state, and are passed on unread. */
+const SHORT_OPTIONS: MembersBound = { most: MAX_READ, free: ['stateOverrides', 'blockOverrides'] }
+
 const OPTIONS = ['tracer', 'tracerConfig', 'timeout', 'reexec']
 
-function optionFault(options: Raw, bounds: TracerBounds): TracerFault | null {
+function optionFault(options: Raw, bounds: TracerBounds, length: MembersBound): TracerFault | null {
   const { allowed } = bounds
-  const values = pickMembers(options, OPTIONS)
+  const values = pickBounded(options, OPTIONS, length)
+  if (values === null) return tooLong('tracer options without their overrides have')
   const twice = values.indexOf(null)
   if (twice !== -1) return unnamed(`the member "${OPTIONS[twice]!}" ${VARIANT}`, allowed)
   const [tracer, config, timeout, reexec] = values
   const excess = timeFault(timeout ?? undefined, bounds) ?? reexecFault(reexec ?? undefined)
   if (excess !== null) return excess
+  if (config != null && config.length > MAX_READ) return tooLong('"tracerConfig" has')
   if (config?.charCodeAt(0) === 123) {
     const nested = nestedFault(config, bounds)
     if (nested !== null) return nested
@@ -100,6 +109,10 @@ function reexecFault(raw: Raw | undefined): TracerFault | null {
   if (raw === undefined || raw === 'null') return null
   if (/^\d{1,3}$/.test(raw) && Number(raw) <= MAX_REEXEC) return null
   return { why: `reexec is a whole number from 0 to ${MAX_REEXEC}`, data: { reexec: MAX_REEXEC } }
+}
+
+function tooLong(what: string): TracerFault {
+  return { why: `${what} at most ${MAX_READ} bytes`, data: {} }
 }
 
 const VARIANT = 'is there twice or in a variant of its name, or among too many'

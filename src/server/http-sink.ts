@@ -35,18 +35,16 @@ export class HttpSink implements Sink {
 
   gone(): AbortSignal {
     const controller = new AbortController()
-    const { req } = this.#response
-    // Node reports the end of a connection to the first of its pipelined replies only.
-    if (req.socket.destroyed) controller.abort()
-    else {
-      const abort = (): void => {
-        controller.abort()
-      }
-      const stay = whenGone(req.socket, abort)
-      this.#response.once('close', () => {
-        if (stay() && !this.#response.writableFinished) abort()
-      })
+    const response = this.#response
+    const { socket } = response.req
+    const over = (): void => {
+      stay()
+      if (!response.writableFinished) controller.abort()
     }
+    // Of several replies that a connection waits for, Node notifies the first only.
+    const stay = whenGone(socket, over)
+    response.once('close', over)
+    if (response.destroyed || socket.destroyed) over()
     return controller.signal
   }
 

@@ -4,12 +4,13 @@ import type { Dispatcher } from 'undici'
 import type { Holder } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { ReplyTurns } from './reply-turns.ts'
+import { BodyError } from './streamed-body.ts'
+import type { Break } from './streamed-body.ts'
 
 /** How an exchange broke, and whether the upstream may have seen the request. */
 export interface Broken {
   readonly kind: 'broken'
-  /** `no_turn`: the request has waited in vain for a connection. */
-  readonly how: 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'no_room' | 'no_turn' | 'aborted'
+  readonly how: Break
   readonly sent: boolean
 }
 
@@ -35,6 +36,8 @@ export interface ExchangeLimits {
   readonly maxBytes: number | null
   /** Ends the exchange early; null where nobody may. */
   readonly signal: AbortSignal | null
+  /** Milliseconds that an open reply may be silent while the client reads; a minute where nothing is said. */
+  readonly silence?: number
   /** Where what is held back is counted; nowhere for questions of our own. */
   readonly holder?: Holder | null
 }
@@ -52,7 +55,6 @@ const CLIENT_LEFT = plainError('the client left')
 /** Bytes of a reply that cost as much to read as the connection costs to be ended amid one, and made anew. */
 const COST_OF_AN_END = 256 * 1024
 
-/** Milliseconds that an open reply may be silent while the client reads. */
 const SILENCE = 60_000
 
 /** The event loop's turns are one for all upstreams. */
@@ -194,7 +196,7 @@ export class Collector implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange early. */
   break(how: Broken['how']): void {
-    if (this.#done) this.#tail?.destroy(new Error(`upstream reply broke: ${how}`))
+    if (this.#done) this.#tail?.destroy(new BodyError(how))
     else {
       // Nobody has it yet who would hear of an error.
       this.#tail?.destroy()
@@ -221,7 +223,7 @@ export class Collector implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => {
       if (controller.paused) this.#timer.refresh()
       else this.break('timeout')
-    }, SILENCE)
+    }, this.#limits.silence ?? SILENCE)
     const tail = this.#tail
     turns.take(this.#size, () => {
       this.#finish({ kind: 'open', status: this.#status, head: this.#take(), tail })

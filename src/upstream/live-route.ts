@@ -12,6 +12,7 @@ import { RouteBreaker } from './route-breaker.ts'
 import { RoutePauses } from './route-pauses.ts'
 import type { Scale } from './scale.ts'
 import { Slots } from './slots.ts'
+import type { StreamedBody } from './streamed-body.ts'
 import { judge } from './verdict.ts'
 import type { Setback, Verdict } from './verdict.ts'
 import { Hop } from './verbatim/hop.ts'
@@ -68,6 +69,8 @@ export class LiveRoute {
   readonly #openHop: () => Hop
   readonly #suspect: (live: LiveRoute) => void
   #hop: Hop | null = null
+  /** Those of replies that are on their way. */
+  readonly #bodies = new Set<StreamedBody>()
 
   /** `suspect` is called when calls of one caller speak against it, and a probe could say whether that holds for everybody. */
   constructor(
@@ -163,7 +166,7 @@ export class LiveRoute {
       result.reply.once('close', () => {
         this.room.leave(caller)
       })
-      if (verdict.kind === 'setback') result.reply.destroy()
+      if (verdict.kind === 'setback') result.body.destroy()
     }
     this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
     return verdict
@@ -171,14 +174,29 @@ export class LiveRoute {
 
   #learn(verdict: Verdict | ReplyHead, ms: number | null, caller: string, now: () => number): void {
     if (verdict.kind !== 'setback') {
-      this.breaker.succeeded(caller)
       if (ms !== null) this.latency.add(ms)
+      if ('body' in verdict) this.#follow(verdict.body, caller, now)
+      else this.breaker.succeeded(caller)
       return
     }
     const { complaint, fault, why } = verdict
     if (complaint !== null) this.pauses.complain(complaint, now(), caller)
-    if (fault && this.breaker.failed(caller, why, now()) !== null) this.#suspect(this)
+    if (fault) this.#failed(caller, why, now())
     if (PROBED_AFTER.has(why)) this.#suspect(this)
+  }
+
+  /** A reply that streams is a success or a fault when its body has ended, and neither where somebody let go of it. */
+  #follow(body: StreamedBody, caller: string, now: () => number): void {
+    this.#bodies.add(body)
+    void body.ended.then(end => {
+      this.#bodies.delete(body)
+      if (end === 'whole') this.breaker.succeeded(caller)
+      else if (body.isBrokenOff) this.#failed(caller, end, now())
+    })
+  }
+
+  #failed(caller: string, why: string, now: number): void {
+    if (this.breaker.failed(caller, why, now) !== null) this.#suspect(this)
   }
 
   /** Asks the node something of our own, without a word about its health. */
@@ -217,6 +235,7 @@ export class LiveRoute {
 
   /** Cuts the connections. */
   destroy(): Promise<void> {
+    for (const body of this.#bodies) body.destroy()
     this.#hop?.destroy()
     return this.#client.destroy()
   }

@@ -1,9 +1,8 @@
 /** What an exchange means for the call and for the route: an answer to pass on, or a reason to ask another route. */
-import type { Readable } from 'node:stream'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { readOpenError } from '../jsonrpc/open-error.ts'
-import { findOpenMember } from '../jsonrpc/relay.ts'
+import { findOpenMember, relayValue } from '../jsonrpc/relay.ts'
 import type { OpenMember } from '../jsonrpc/relay.ts'
 import { readReply } from '../jsonrpc/reply.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
@@ -13,12 +12,14 @@ import { classify } from './node-errors/classify.ts'
 import type { JudgedCall } from './node-errors/classify.ts'
 import { retryAfterMs } from './pause.ts'
 import type { Complained } from './route-pauses.ts'
+import { StreamedBody } from './streamed-body.ts'
 
-/** The start of a reply too long to hold back, and the rest of it. */
-export interface OpenAnswer extends OpenMember {
+/** A reply too long to hold back: its value passes on as it comes. */
+export interface OpenAnswer {
   readonly kind: 'open'
-  readonly head: Buffer
-  readonly tail: Readable
+  readonly member: OpenMember['member']
+  /** The bytes of the value; its envelope is checked at their end. */
+  readonly body: StreamedBody
 }
 
 /** Why an attempt gave no answer; `why` is a bounded word for metrics and `explain`. */
@@ -61,7 +62,7 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
   if (byStatus !== null) return byStatus
   if (exchange.kind === 'open') {
     if (status !== 200) return setback(`http_${status}`, refuse('upstream_error'), true)
-    return openVerdict(exchange, call)
+    return openVerdict(exchange, id, call)
   }
   const reply = readReply(exchange.body, id)
   if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
@@ -77,13 +78,15 @@ export function judgeError(error: NodeErrorReply, call: JudgedCall): Setback | n
 }
 
 /** Judges a reply by its first part. */
-function openVerdict({ head, tail }: Exchange & { kind: 'open' }, call: JudgedCall): Verdict {
+function openVerdict({ head, tail }: Exchange & { kind: 'open' }, id: number, call: JudgedCall): Verdict {
   const raw = head.toString('latin1')
   const open = findOpenMember(raw)
   if (open === null) return setback('bad_reply', refuse('upstream_error'), true)
   const error = open.member === 'error' ? readOpenError(raw, open.begin) : null
   const against = error === null ? null : judgeError(error, call)
-  return against ?? { kind: 'open', ...open, head, tail }
+  if (against !== null) return against
+  const body = new StreamedBody(tail, { pieces: () => relayValue(head, open, tail, id) })
+  return { kind: 'open', member: open.member, body }
 }
 
 /** What an HTTP status says about the route, whatever the body holds; null where the body decides. */

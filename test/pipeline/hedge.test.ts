@@ -4,6 +4,7 @@ import type { Context } from '../../src/pipeline/context.ts'
 import { hedged } from '../../src/pipeline/hedge.ts'
 import type { Request } from '../../src/pipeline/request.ts'
 import type { Candidate } from '../../src/upstream/pick.ts'
+import { StreamedBody } from '../../src/upstream/streamed-body.ts'
 import type { OpenAnswer, Verdict } from '../../src/upstream/verdict.ts'
 
 const rule = { hedge: true, retry: 'safe', timeout: 'normal', block: null, match: 'eth_getCode' }
@@ -36,10 +37,14 @@ function route(id: string) {
   return { candidate, answer: resolve, isCut: () => signal?.aborted === true }
 }
 
-const open = (): OpenAnswer => ({
-  ...{ kind: 'open', member: 'result', begin: 0, head: Buffer.alloc(0) },
-  tail: new Readable({ read: () => undefined }),
-})
+/** A long reply that has not ended, and what it is read from. */
+function open(): { readonly answer: OpenAnswer; readonly source: Readable } {
+  const source = new Readable({ read: () => undefined })
+  return {
+    answer: { kind: 'open', member: 'result', body: new StreamedBody(source, { pieces: () => source }) },
+    source,
+  }
+}
 const options = {
   left: 1_000,
   mode: { stream: true, maxBytes: null, holder: null },
@@ -51,14 +56,14 @@ t.test('of two long replies that begin together, the one that is not used is cut
   const [a, b] = [route('a'), route('b')]
   const replies = [open(), open()] as const
   const another = () => {
-    b.answer(replies[1])
-    a.answer(replies[0])
+    b.answer(replies[1].answer)
+    a.answer(replies[0].answer)
     return b.candidate
   }
   const { verdict } = await hedged(a.candidate, request, options, context, another)
-  const used = replies.find(reply => reply === verdict)!
-  const other = replies.find(reply => reply !== verdict)!
-  t.strictSame([used.tail.destroyed, other.tail.destroyed], [false, true])
+  const used = replies.find(({ answer }) => answer === verdict)!
+  const other = replies.find(({ answer }) => answer !== verdict)!
+  t.strictSame([used.source.destroyed, other.source.destroyed], [false, true])
 })
 
 t.test('a try that has not answered yet is cut', async t => {

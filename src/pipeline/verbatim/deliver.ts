@@ -1,14 +1,17 @@
 /** Handles a verbatim request: the same line as a JSON-RPC call, then the upstream's reply as it comes. */
 import { encodeAnswer, refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
+import { NO_ELEMENTS } from '../../jsonrpc/elements.ts'
 import { statusOf } from '../../jsonrpc/refusal.ts'
 import { columnOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { finish, seal } from '../finish.ts'
+import type { Delivered } from '../finish.ts'
 import { walk } from '../line.ts'
 import type { Passed } from '../line.ts'
 import { forwardVerbatim } from './forward.ts'
+import { leaveWith } from '../stream.ts'
 import type { VerbatimSink } from './sink.ts'
 
 /** Handles one request of an authenticated caller; `method` is its verb and path, as rules name it. */
@@ -19,7 +22,7 @@ export async function deliverVerbatim(
   context: Context,
 ): Promise<void> {
   const begin = performance.now()
-  const call = { id: 'null', method, params: '[]' }
+  const call = { id: 'null', method, params: '[]', elements: NO_ELEMENTS }
   const walked = await walk(call, caller, context, decided =>
     forwardVerbatim(decided, sink.passage, caller, context),
   )
@@ -53,8 +56,9 @@ async function relay(
   answer: VerbatimAnswer,
   sink: VerbatimSink,
   most: number | null,
-): Promise<{ readonly bytesOut: number; readonly cut: boolean }> {
+): Promise<Omit<Delivered, 'totalMs'>> {
   let bytesOut = 0
+  leaveWith(sink, answer.body)
   try {
     sink.beginVerbatim(answer)
     for await (const piece of answer.body) {
@@ -62,13 +66,12 @@ async function relay(
       if (most !== null && !answer.endless && bytesOut > most) throw new Error('the reply is too large')
       if (!(await sink.write(piece))) throw new Error('the client is gone')
     }
-    if (!answer.body.complete) throw new Error('the upstream broke off')
   } catch {
     answer.body.destroy()
     // A clean end would tell the client that it has everything.
     if (sink.stopped) sink.end()
     else sink.cut()
-    return { bytesOut, cut: !sink.stopped }
+    return { bytesOut, cut: !sink.stopped, cutByNode: answer.body.isBrokenOff }
   }
   sink.end()
   return { bytesOut, cut: false }

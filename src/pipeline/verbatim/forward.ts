@@ -5,6 +5,7 @@ import type { Passage, ReplyHead } from '../../upstream/verbatim/passage.ts'
 import type { Setback } from '../../upstream/verdict.ts'
 import { refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
+import { observeEnd } from '../attempt.ts'
 import { lastRefusal, tryInTurn } from '../attempts.ts'
 import type { Tried, Try } from '../attempts.ts'
 import type { Caller } from '../caller.ts'
@@ -56,25 +57,29 @@ async function tryRoute(
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
   const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
   const verdict: ReplyHead | Setback = await live.pass(passage, options, monotonic)
-  const result = verdict.kind === 'setback' ? verdict.why : verdict.status < 400 ? 'ok' : 'error'
   const ms = performance.now() - begin
-  observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
-  if (result === 'unsupported') upstreams.unsupported.learn(route.id, method)
+  const observe = (result: string): void => {
+    observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
+  }
+  if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
+  else observe(verdict.why)
+  if (verdict.kind === 'setback' && verdict.why === 'unsupported')
+    upstreams.unsupported.learn(route.id, method)
   return { verdict, candidate: picked }
 }
 
 function answerOf(
-  { status, reply, headers, endless }: ReplyHead,
+  { status, reply, body, headers, endless }: ReplyHead,
   route: string,
   verb: string,
   { snapshot }: Context,
 ): VerbatimAnswer | WholeAnswer {
   const most = snapshot.gateway.limits.response
   if (most !== null && !endless && verb !== 'HEAD' && Number(reply.headers['content-length'] ?? 0) > most) {
-    reply.destroy()
+    body.destroy()
     return refused(refuse('response_too_large', undefined, { limit: most }))
   }
   const isFramed =
     reply.headers['content-length'] !== undefined || reply.headers['transfer-encoding'] !== undefined
-  return { kind: 'verbatim', status, headers, endless, isFramed, body: reply, route }
+  return { kind: 'verbatim', status, headers, endless, isFramed, body, route }
 }

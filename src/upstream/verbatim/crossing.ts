@@ -3,6 +3,7 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Stream } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
+import { BodyError, StreamedBody } from '../streamed-body.ts'
 import { forwardedHeaders, returnedHeaders } from './headers.ts'
 import type { Breach, Passage, ReplyHead } from './passage.ts'
 
@@ -49,6 +50,8 @@ class Crossing {
   readonly #bank: Bank
   readonly #resolve: (result: ReplyHead | Breach) => void
   #upstream: ClientRequest | null = null
+  /** That of the reply, once its head has come. */
+  #body: StreamedBody | null = null
   #headTimer: NodeJS.Timeout | undefined
   #connectTimer: NodeJS.Timeout | undefined
   #sent = false
@@ -127,23 +130,23 @@ class Crossing {
       size += chunk.length
       if (size <= bodyLimit) return
       this.#break('body_too_large')
-      upstream.destroy() // also where the reply has begun already
+      // The reply may have begun already.
+      this.#body?.destroy()
+      upstream.destroy()
     })
     request.pipe(upstream)
   }
 
   #arrive(reply: IncomingMessage): void {
-    // Without a listener a reply that is cut later would end the process.
-    reply.on('error', () => undefined)
-    if (this.#done) reply.destroy()
-    else
-      this.#finish({
-        kind: 'head',
-        status: reply.statusCode ?? 0,
-        headers: returnedHeaders(reply.headers),
-        endless: EVENT_STREAM.test(reply.headers['content-type'] ?? ''),
-        reply,
-      })
+    const endless = EVENT_STREAM.test(reply.headers['content-type'] ?? '')
+    const body = new StreamedBody(reply, { pieces: () => allOf(reply), endless })
+    if (this.#done) {
+      body.destroy()
+      return
+    }
+    this.#body = body
+    const headers = returnedHeaders(reply.headers)
+    this.#finish({ kind: 'head', status: reply.statusCode ?? 0, headers, endless, reply, body })
   }
 
   #later(how: 'timeout' | 'unreachable', ms: number): NodeJS.Timeout {
@@ -168,4 +171,9 @@ class Crossing {
     this.#passage.response.off('close', this.#onGone)
     this.#resolve(result)
   }
+}
+
+async function* allOf(reply: IncomingMessage): AsyncGenerator<Buffer> {
+  yield* reply as AsyncIterable<Buffer>
+  if (!reply.complete) throw new BodyError('reset')
 }

@@ -4,6 +4,7 @@ import { Agent as TlsAgent } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { Route } from '../../snapshot/types.ts'
 import { operatorHeaders } from '../request-target.ts'
+import { BodyError } from '../streamed-body.ts'
 import { cross } from './crossing.ts'
 import type { Bank } from './crossing.ts'
 import type { Breach, Passage, ReplyHead } from './passage.ts'
@@ -16,8 +17,11 @@ const SILENCE = 60_000
 /** Opened with the first call of its route. */
 export class Hop {
   readonly #bank: Bank
+  readonly #silence: number
 
-  constructor(route: Pick<Route, 'http' | 'headers'>, connectTimeout: number) {
+  /** Times in milliseconds; `silence` is how long a reply may say nothing. */
+  constructor(route: Pick<Route, 'http' | 'headers'>, connectTimeout: number, silence = SILENCE) {
+    this.#silence = silence
     // http-proxy-3 would change to an engine of its own that follows redirects.
     delete process.env['FORCE_FETCH_PATH']
     const url = new URL(route.http)
@@ -36,7 +40,7 @@ export class Hop {
   /** Sends the passage; `timeout` in milliseconds until the head of the reply. */
   async send(passage: Passage, timeout: number): Promise<ReplyHead | Breach> {
     const result = await cross(passage, this.#bank, timeout)
-    if (result.kind === 'head' && !result.endless) boundSilence(result.reply)
+    if (result.kind === 'head' && !result.endless) boundSilence(result.reply, this.#silence)
     return result
   }
 
@@ -46,12 +50,14 @@ export class Hop {
   }
 }
 
-function boundSilence(reply: IncomingMessage): void {
+function boundSilence(reply: IncomingMessage, ms: number): void {
   const { socket } = reply
   const onTimeout = (): void => {
-    reply.destroy(new Error('the upstream fell silent'))
+    // What waits for its client to read is not the upstream's silence.
+    if (reply.readableLength > 0) socket.setTimeout(ms)
+    else reply.destroy(new BodyError('timeout'))
   }
-  socket.setTimeout(SILENCE)
+  socket.setTimeout(ms)
   socket.on('timeout', onTimeout)
   reply.once('close', () => {
     socket.off('timeout', onTimeout)

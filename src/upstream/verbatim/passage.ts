@@ -1,5 +1,6 @@
 /** A client's request on its way through to an upstream, and what came back. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { StreamedBody } from '../streamed-body.ts'
 
 /** What passes through. */
 export interface Passage {
@@ -30,4 +31,5 @@ export interface ReplyHead {
   /** Whether the reply has no end of its own (HTML standard, "Server-sent events"). */
   readonly endless: boolean
   readonly reply: IncomingMessage
+  readonly body: StreamedBody
 }
