@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { WorkerData, WorkerOrder, WorkerReply } from './checkpoint-worker.ts'
 import type { UsageDatabase } from './database.ts'
-import type { JournalEvents } from './journal.ts'
+import type { UsageEvents } from './events.ts'
 import type { ReadLog } from './sums/threads.ts'
 
 /** How often, in milliseconds. */
@@ -15,7 +15,7 @@ const LONG = 32_768
 /** Writes the log back while the ledger is open. */
 export class Checkpoints implements ReadLog {
   readonly #database: UsageDatabase
-  readonly #failed: JournalEvents['failed']
+  readonly #failed: UsageEvents['failed']
   readonly #timer: NodeJS.Timeout
   #worker: Worker | null = null
   #underWay: Promise<void> | null = null
@@ -25,7 +25,7 @@ export class Checkpoints implements ReadLog {
   /** Pages of the log at the last checkpoint. */
   #pages = 0
 
-  constructor(database: UsageDatabase, { failed }: Pick<JournalEvents, 'failed'>) {
+  constructor(database: UsageDatabase, { failed }: Pick<UsageEvents, 'failed'>) {
     this.#database = database
     this.#failed = failed
     this.#timer = setInterval(() => {

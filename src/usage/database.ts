@@ -60,7 +60,9 @@ export class UsageDatabase {
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
     this.#trim = database.prepare(TRIM)
-    this.readUsed = makeReadUsed(database)
+    this.readUsed = makeReadUsed(database, () => {
+      this.#mayWrite()
+    })
     this.#seq = (
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq

@@ -5,14 +5,9 @@
  */
 import type { Cell } from './cell.ts'
 import type { Cells } from './cells.ts'
-import { Group } from './group.ts'
 import type { UsageDatabase } from './database.ts'
-
-/** Tells the rest of the process how commits go. */
-export interface JournalEvents {
-  committed(seconds: number): void
-  failed(error: Error): void
-}
+import type { UsageEvents } from './events.ts'
+import { Group } from './group.ts'
 
 /** Milliseconds for which charges wait for others at most, while no reply waits for them, and once one does. */
 const GROUP_MS = 10
@@ -25,7 +20,7 @@ const RETRY_AFTER = 500
 export class Journal {
   readonly #database: UsageDatabase
   readonly #cells: Cells
-  readonly #events: JournalEvents
+  readonly #events: UsageEvents
   #group: Group
   /** Made once and set anew for each group; one that fires for a group that is over finds nothing to do. */
   #timer: NodeJS.Timeout | null = null
@@ -35,7 +30,7 @@ export class Journal {
   #seen = 0
   #brokenUntil = 0
 
-  constructor(database: UsageDatabase, cells: Cells, events: JournalEvents) {
+  constructor(database: UsageDatabase, cells: Cells, events: UsageEvents) {
     this.#database = database
     this.#cells = cells
     this.#events = events

@@ -5,10 +5,10 @@ import type { Cell } from './cell.ts'
 import { Cells } from './cells.ts'
 import type { Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
+import type { UsageEvents } from './events.ts'
 import type { Group } from './group.ts'
 import { withHeldTotals } from './held.ts'
 import { Journal } from './journal.ts'
-import type { JournalEvents } from './journal.ts'
 import { readTotals } from './read.ts'
 import { foldRound, rollUpRound } from './round.ts'
 import type { Totals, TotalsReader } from './types.ts'
@@ -27,12 +27,12 @@ export class Ledger implements TotalsReader {
   readonly #database: UsageDatabase
   readonly #cells = new Cells()
   readonly #journal: Journal
-  readonly #events: JournalEvents
+  readonly #events: UsageEvents
   readonly #timer: NodeJS.Timeout
   #isFolding = false
   #isClosed = false
 
-  constructor(database: UsageDatabase, events: JournalEvents) {
+  constructor(database: UsageDatabase, events: UsageEvents) {
     this.#database = database
     this.#events = events
     this.#journal = new Journal(database, this.#cells, events)
@@ -94,11 +94,16 @@ export class Ledger implements TotalsReader {
     return withHeldTotals(totals, this.#cells.of(accountId))
   }
 
-  /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
-  usedInWindow(account: string, window: Window, switched: boolean): number {
+  /** Requests used in a quota window, null when that cannot be read now; `switched` when the account had windows of another kind before. */
+  usedInWindow(account: string, window: Window, switched: boolean): number | null {
     // Most accounts that are asked about have nothing under way, and when all come at once, as behind a start, a commit each is too much.
     if (this.#cells.of(account).length > 0 || this.#journal.isGivingBack) this.#journal.flush()
-    return this.#database.readUsed(account, window, switched, this.#cells.of(account))
+    try {
+      return this.#database.readUsed(account, window, switched, this.#cells.of(account))
+    } catch (error) {
+      this.#events.delayed('quota', error as Error)
+      return null
+    }
   }
 
   /**

@@ -13,6 +13,7 @@ import { COLUMNS } from '../../src/usage/sums/types.ts'
 import type { SumsQuery } from '../../src/usage/sums/types.ts'
 import type { UsageQuery, UsageReader } from '../../src/usage/types.ts'
 import { Random } from '../support/random.ts'
+import { eventsTo } from './parts.ts'
 
 const hour = 3_600_000
 const NOW = Date.UTC(2026, 11, 31, 23, 59, 30)
@@ -44,7 +45,7 @@ t.test(
     const random = new Random(randomInt(2 ** 32))
     t.comment(`seed ${random.seed}`)
     const dir = t.testdir()
-    const events = { committed: () => undefined, failed: (error: Error) => t.fail(error.message) }
+    const events = eventsTo((error: Error) => t.fail(error.message))
     const ledger = new Ledger(openUsageDatabase(dir), events)
     const meter = new Meter(ledger)
     const reader = openUsageReader(dir)

@@ -8,7 +8,7 @@ import { Meter } from '../../src/usage/meter.ts'
 import { detailedRows } from '../../src/usage/detail.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import type { UsageReader } from '../../src/usage/types.ts'
-import { NOW, admitted, open, payer, plan, reading } from './parts.ts'
+import { admitted, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
 
 t.test('a charge is committed, counted at once, and still there after a restart', async t => {
   const dir = t.testdir()
@@ -20,7 +20,7 @@ t.test('a charge is committed, counted at once, and still there after a restart'
   ledger.close()
   const again = open(dir)
   t.strictSame(again.ledger.totals('acc_1').get('ep_1'), { calls: 4, requests: 29 })
-  t.equal(again.meter.quota(payer.account, plan, NOW)?.used, 29)
+  t.equal(usedOf(again.meter.quota(payer.account, plan, NOW)), 29)
   again.ledger.close()
 })
 
@@ -60,7 +60,7 @@ t.test('what a killed process has left is not mixed with what comes before it ca
     throw new Error('database or disk is full')
   }
   const failures: string[] = []
-  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error.message) }
+  const events = eventsTo((error: Error) => failures.push(error.message))
   const ledger = new Ledger(database, events)
   t.strictSame(failures, ['database or disk is full'])
   const meter = new Meter(ledger)
@@ -96,7 +96,7 @@ t.test('a call refused after admission gives everything back, before or after it
   t.ok(await meter.committed(after))
   void meter.giveBack(after)
   t.strictSame(ledger.totals('acc_1').get('ep_1'), { calls: 0, requests: 0 })
-  t.equal(meter.quota(payer.account, plan, NOW)?.used, 0)
+  t.equal(usedOf(meter.quota(payer.account, plan, NOW)), 0)
   t.equal(meter.rate(payer, NOW)?.remaining, 1000)
   ledger.close()
 })

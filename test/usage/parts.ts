@@ -1,9 +1,10 @@
 import { openUsageDatabase } from '../../src/usage/database.ts'
+import type { UsageEvents } from '../../src/usage/events.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import type { Admission, Payer } from '../../src/usage/meter.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
-import type { UsageReader } from '../../src/usage/types.ts'
+import type { QuotaState, UsageReader } from '../../src/usage/types.ts'
 
 /** A plan with a rate and a quota. */
 export const plan = {
@@ -32,9 +33,22 @@ export interface Parts {
 /** Opens the ledger of a directory. */
 export function open(dir: string): Parts {
   const failures: Error[] = []
-  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error) }
-  const ledger = new Ledger(openUsageDatabase(dir), events)
+  const ledger = new Ledger(
+    openUsageDatabase(dir),
+    eventsTo(error => failures.push(error)),
+  )
   return { ledger, meter: new Meter(ledger), failures }
+}
+
+/** Events that tell `failed` of whatever goes wrong. */
+export function eventsTo(failed: (error: Error) => void): UsageEvents {
+  return { committed: () => undefined, failed, delayed: (_, error) => failed(error) }
+}
+
+/** What was used of a quota that can be read. */
+export function usedOf(quota: QuotaState | null | 'unreadable'): number | undefined {
+  if (quota === 'unreadable') throw new Error('the quota cannot be read')
+  return quota?.used
 }
 
 /** The admission; a refusal fails the test. */

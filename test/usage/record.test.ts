@@ -9,6 +9,7 @@ import { Ledger } from '../../src/usage/ledger.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import { journalFile } from '../../src/usage/schema.ts'
 import type { UsageRow } from '../../src/usage/types.ts'
+import { eventsTo } from './parts.ts'
 
 const HOUR = 1_800_000_000
 const owners = ['a', 'b'].map(id => ({
@@ -33,7 +34,10 @@ function open(t: Test): Open {
   const live = join(dir, 'live')
   const failures: Error[] = []
   const database = openUsageDatabase(live)
-  const ledger = new Ledger(database, { committed: () => undefined, failed: error => failures.push(error) })
+  const ledger = new Ledger(
+    database,
+    eventsTo(error => failures.push(error)),
+  )
   t.teardown(() => {
     ledger.close()
   })
@@ -167,10 +171,10 @@ t.test('the journal of a killed process of an older version is read', t => {
     openUsageDatabase(join(dir, name)).close()
   }
   t.strictSame(read(join(dir, 'full')), [`acc_a ep_a eth eth_call ${HOUR} 2 4`], 'as it was found')
-  new Ledger(openUsageDatabase(join(dir, 'full')), {
-    committed: () => undefined,
-    failed: error => t.error(error),
-  }).close()
+  new Ledger(
+    openUsageDatabase(join(dir, 'full')),
+    eventsTo(error => t.error(error)),
+  ).close()
   t.strictSame(read(join(dir, 'full')), [`acc_a ep_a eth eth_call ${HOUR} 2 4`], 'and folded')
   t.strictSame(read(join(dir, 'empty')), [])
   t.end()
