@@ -5,7 +5,8 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { explainFailure } from '../sqlite/error.ts'
 import { isOurs, isUpToDate } from '../sqlite/schema.ts'
 import { journalFile } from './schema.ts'
-import { readOldest, readRefusals, readRows, readTotals } from './read.ts'
+import { readOldest, readTotals } from './read.ts'
+import { RowReader } from './rows.ts'
 import type { UsageReader } from './types.ts'
 
 /** Milliseconds that a read waits for a checkpoint of the gateway to end. */
@@ -21,7 +22,7 @@ export interface OpenReader extends UsageReader {
 const nothing: OpenReader = {
   totals: () => new Map(),
   rows: () => [],
-  refusals: () => [],
+  detailedRows: () => [],
   oldest: () => null,
   close: () => undefined,
 }
@@ -35,10 +36,11 @@ export function openUsageReader(dataDir: string): OpenReader {
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
     if (!isUpToDate(database, journalFile))
       throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
+    const rows = new RowReader(database)
     return {
       totals: accountId => readTotals(database, 'totals_now', accountId),
-      rows: query => readRows(database, 'usage_now', query),
-      refusals: query => readRefusals(database, query),
+      rows: query => rows.rows(query),
+      detailedRows: query => rows.detailedRows(query),
       oldest: () => readOldest(database),
       close: () => {
         database.close()

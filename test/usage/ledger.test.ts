@@ -5,7 +5,6 @@ import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { lockDataDir } from '../../src/usage/lock.ts'
 import { Meter } from '../../src/usage/meter.ts'
-import { detailedRows } from '../../src/usage/detail.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import type { UsageReader } from '../../src/usage/types.ts'
 import { admitted, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
@@ -75,7 +74,11 @@ t.test('what a killed process has left is not mixed with what comes before it ca
     ['old', 1, 3],
   ]
   const chargedBy = ({ rows }: Pick<UsageReader, 'rows'>) =>
-    rows({ from: 0, to: NOW, by: 'hour' }).map(({ method, calls, requests }) => [method, calls, requests])
+    [...rows({ from: 0, to: NOW, by: 'hour' })].map(({ method, calls, requests }) => [
+      method,
+      calls,
+      requests,
+    ])
   t.strictSame(chargedBy(reading(at('second'))), charged)
   cpSync(at('second'), at('third'), { recursive: true })
   const reader = openUsageReader(at('third'))
@@ -205,10 +208,12 @@ t.test('refusals are kept by reason', t => {
     ],
   )
   t.strictSame(
-    detailedRows(reading(dir), query).map(({ refusals, refusalsByReason }) => ({
-      refusals,
-      ...refusalsByReason,
-    })),
+    reading(dir)
+      .detailedRows(query)
+      .map(({ refusals, refusalsByReason }) => ({
+        refusals,
+        ...refusalsByReason,
+      })),
     [
       { refusals: 4, plan_required: 1, rate_limited: 3 },
       { refusals: 1, method_not_found: 1 },

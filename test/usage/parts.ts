@@ -4,7 +4,14 @@ import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import type { Admission, Payer } from '../../src/usage/meter.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
-import type { QuotaState, UsageReader } from '../../src/usage/types.ts'
+import type {
+  DetailedRow,
+  QuotaState,
+  UsageDetail,
+  UsageQuery,
+  UsageReader,
+  UsageRow,
+} from '../../src/usage/types.ts'
 
 /** A plan with a rate and a quota. */
 export const plan = {
@@ -57,8 +64,24 @@ export function admitted(value: ReturnType<Meter['admit']>): Admission {
   return value
 }
 
+/** What a directory holds. */
+export interface Reading {
+  rows(query: UsageQuery): (UsageRow & UsageDetail)[]
+  detailedRows(query: UsageQuery): DetailedRow[]
+  /** A row for each reason. */
+  refusals(query: UsageQuery): RefusalRow[]
+}
+
+/** How often calls were refused for one reason. */
+export interface RefusalRow extends Pick<
+  UsageRow,
+  'time' | 'accountId' | 'endpointId' | 'network' | 'method' | 'refusals'
+> {
+  readonly reason: string
+}
+
 /** Rows and refusals of a directory as another process reads them, whether a ledger is open there or not. */
-export function reading(dir: string): Pick<UsageReader, 'rows' | 'refusals'> {
+export function reading(dir: string): Reading {
   const read = <T>(use: (reader: UsageReader) => T): T => {
     const reader = openUsageReader(dir)
     try {
@@ -68,7 +91,17 @@ export function reading(dir: string): Pick<UsageReader, 'rows' | 'refusals'> {
     }
   }
   return {
-    rows: query => read(reader => reader.rows(query)),
-    refusals: query => read(reader => reader.refusals(query)),
+    rows: query => read(reader => [...reader.rows(query)]),
+    detailedRows: query => read(reader => [...reader.detailedRows(query)]),
+    refusals: query => read(reader => refusalsOf(reader.detailedRows(query))),
   }
+}
+
+/** Rows with their reasons, as a row for each reason. */
+export function refusalsOf(rows: Iterable<DetailedRow>): RefusalRow[] {
+  return [...rows].flatMap(({ time, accountId, endpointId, network, method, refusalsByReason }) =>
+    Object.entries(refusalsByReason).map(([reason, refusals]) => ({
+      ...{ time, accountId, endpointId, network, method, reason, refusals },
+    })),
+  )
 }

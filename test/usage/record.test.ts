@@ -63,7 +63,7 @@ function open(t: Test): Open {
 /** The ledger and the quota windows in a directory, a line each. */
 function read(dir: string): string[] {
   const reader = openUsageReader(dir)
-  const rows = reader.rows({ from: 0, to: HOUR + 3600, by: 'hour' })
+  const rows = [...reader.rows({ from: 0, to: HOUR + 3600, by: 'hour' })]
   reader.close()
   const line = ({ accountId, endpointId, network, method, time, calls, requests }: UsageRow): string =>
     [accountId, endpointId, network, method, time, calls, requests].join(' ')
