@@ -155,6 +155,7 @@ const fail = (error: Error): void => {
 const events = {
   committed: () => undefined,
   failed: fail,
+  lost: fail,
   delayed: (_: unknown, error: Error) => {
     fail(error)
   },

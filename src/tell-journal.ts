@@ -11,6 +11,9 @@ import type { CheckEvents } from './usage/late-check.ts'
 const REMIND_EVERY = 60_000
 
 const DELAYED: Readonly<Record<SideWork, string>> = {
+  fold: 'usage cannot be brought into its tables; what is recorded is safe in the journal, and it is tried again',
+  sync: 'the log of usage cannot be synced to the disk; it is tried again',
+  checkpoint: 'the log of usage cannot be written back; it is tried again',
   quota: 'what an account has used of its quota cannot be read; its calls are refused until it can',
 }
 
@@ -36,6 +39,12 @@ export function tellJournal(metrics: Metrics, log: Logger): UsageEvents & { read
       if (now - (delayedAt.get(work) ?? -Infinity) < REMIND_EVERY) return
       delayedAt.set(work, now)
       log.error({ err: error }, DELAYED[work])
+    },
+    lost: error => {
+      log.error(
+        { err: error },
+        'usage is no longer recorded, and calls are refused: stop the gateway, put the file back and start it again',
+      )
     },
     check: {
       begun: file => {

@@ -73,7 +73,7 @@ export class Meter {
    * call instead of rate: nothing is free of any limit.
    */
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
-    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    if (this.#ledger.failure !== null) return refuse('journal_unavailable')
     const meter = this.#meterOf(payer.account)
     const limited =
       cost === 0 ? this.admitManagement(payer.account, now) : this.#takeRates(payer, meter, cost, now)
@@ -85,7 +85,7 @@ export class Meter {
 
   /** The same without the rate: a delivered notification spends quota only. */
   admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
-    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    if (this.#ledger.failure !== null) return refuse('journal_unavailable')
     return this.#charge(payer, this.#meterOf(payer.account), method, cost, now, false)
   }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { explainFailure } from '../sqlite/error.ts'
+import { refuseLoneLog } from '../sqlite/place.ts'
 import { isOurs, isUpToDate } from '../sqlite/schema.ts'
 import { journalFile } from './schema.ts'
 import { readOldest, readTotals } from './read.ts'
@@ -30,8 +31,9 @@ const nothing: OpenReader = {
 /** Opens journal.db for reading; there is nothing to read before the first `serve`. A failure is one sentence. */
 export function openUsageReader(dataDir: string): OpenReader {
   const file = join(dataDir, journalFile.name)
-  if (!existsSync(file)) return nothing
   try {
+    refuseLoneLog(file)
+    if (!existsSync(file)) return nothing
     const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
     if (!isUpToDate(database, journalFile))

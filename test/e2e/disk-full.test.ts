@@ -7,6 +7,7 @@ import { total } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { crampedDisks } from '../support/cramped-disk.ts'
 import { prepareGateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
 import { LoadedAccess, mixedMethods } from '../support/ledger-load.ts'
 import { meteredByMethod } from '../support/metered.ts'
 import { Random } from '../support/random.ts'
@@ -71,9 +72,14 @@ for (const disk of crampedDisks)
       node.push('eth_subscribe', '{"number":"0x1"}')
       await reader.closed
       t.equal(reader.code, 1013, 'and no message of a subscription is sent for nothing')
+      const ready = () => get(`${gateway.adminUrl}/readyz`)
+      const unready = await ready()
+      t.equal(unready.status, 503, 'a balancer is told')
+      t.match(unready.text, /^journal_unavailable: .+\n$/, 'and why')
       const open = { path: '/alpha/v1/rpc/public', body: message('web3_sha3', ['0x00']) }
       t.equal((await gateway.send(open)).status, 200, 'what is billed to nobody goes on')
       disk.free(gateway)
+      await until('it is ready again, though nobody calls', async () => (await ready()).status === 200)
       await goesOn()
       await send(50)
       await exact(`after time ${time}`)

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
 import t from 'tap'
 import { openUsageDatabase } from '../../src/usage/database.ts'
+import type { UsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter, type Admission, type Payer } from '../../src/usage/meter.ts'
 import { windowAt } from '../../src/usage/window.ts'
 import { Random } from '../support/random.ts'
-import { eventsTo, reading, usedOf } from './parts.ts'
+import { closeToWrites, eventsTo, reading, usedOf } from './parts.ts'
 import { until } from '../support/until.ts'
 
 const second = 1000
@@ -30,12 +31,13 @@ function payerOf(every: number | 'month', requests = 50): Payer {
   }
 }
 
-function open(dir: string): { ledger: Ledger; meter: Meter } {
+function open(dir: string): { database: UsageDatabase; ledger: Ledger; meter: Meter } {
+  const database = openUsageDatabase(dir)
   const ledger = new Ledger(
-    openUsageDatabase(dir),
+    database,
     eventsTo(() => undefined),
   )
-  return { ledger, meter: new Meter(ledger) }
+  return { database, ledger, meter: new Meter(ledger) }
 }
 
 function admitted(value: ReturnType<Meter['admit']>): Admission {
@@ -94,15 +96,13 @@ t.test('a bucket neither fills nor sticks when the clock goes back', t => {
 
 t.test('a journal that failed is tried again after a moment, whatever the clock says meanwhile', async t => {
   const dir = t.testdir()
-  const { ledger, meter } = open(dir)
+  const { database, ledger, meter } = open(dir)
   const payer = payerOf(day)
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   const lost = admitted(meter.admit(payer, 'm', 7, Date.now()))
   t.notOk(await meter.committed(lost))
   await meter.giveBack(lost)
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   const back = () => Date.now() - hour
   t.match(meter.admit(payer, 'm', 1, back()), { reason: 'journal_unavailable' })
   await until(
@@ -116,19 +116,17 @@ t.test('a journal that failed is tried again after a moment, whatever the clock 
 
 t.test('a charge that fails while its window is read anew is taken back once', async t => {
   const dir = t.testdir()
-  const { ledger, meter } = open(dir)
+  const { database, ledger, meter } = open(dir)
   const payer = payerOf(day)
   admitted(meter.admit(payer, 'm', 10, NOW))
   ledger.fold()
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   const lost = admitted(meter.admit(payer, 'm', 7, NOW))
   meter.quota(payer.account, payer.plan, NOW + 31 * day)
   t.equal(usedOf(meter.quota(payer.account, payer.plan, NOW)), 10)
   await meter.giveBack(lost)
   t.equal(usedOf(meter.quota(payer.account, payer.plan, NOW)), 10, 'not below what was used')
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   ledger.close()
 })
 

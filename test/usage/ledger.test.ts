@@ -7,7 +7,7 @@ import { lockDataDir } from '../../src/usage/lock.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import type { UsageReader } from '../../src/usage/types.ts'
-import { admitted, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
+import { admitted, closeToWrites, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
 
 t.test('a charge is committed, counted at once, and still there after a restart', async t => {
   const dir = t.testdir()
@@ -119,19 +119,17 @@ t.test('the quota holds, says when it resets, and rolls over', t => {
 
 t.test('a commit that fails refuses its calls, and nothing is charged or lost', async t => {
   const dir = t.testdir()
-  const { ledger, meter, failures } = open(dir)
+  const { database, ledger, meter, failures } = open(dir)
   const kept = admitted(meter.admit(payer, 'm', 5, NOW))
   t.ok(await meter.committed(kept))
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   void meter.giveBack(kept)
   const lost = admitted(meter.admit(payer, 'm', 7, NOW))
   t.notOk(await meter.committed(lost))
   void meter.giveBack(lost)
   t.equal(failures.length, 1)
   t.match(meter.admit(payer, 'm', 1, Date.now()), { reason: 'journal_unavailable' })
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   ledger.fold()
   t.equal(ledger.totals('acc_1').get('ep_1')?.requests ?? 0, 0, 'the give-back was kept for the next commit')
   ledger.close()

@@ -1,4 +1,5 @@
 import { openUsageDatabase } from '../../src/usage/database.ts'
+import type { UsageDatabase } from '../../src/usage/database.ts'
 import type { UsageEvents } from '../../src/usage/events.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter } from '../../src/usage/meter.ts'
@@ -32,6 +33,7 @@ export const NOW = 1_800_000_000_000
 
 /** A ledger with its meter, and what could not be written. */
 export interface Parts {
+  readonly database: UsageDatabase
   readonly ledger: Ledger
   readonly meter: Meter
   readonly failures: Error[]
@@ -40,16 +42,25 @@ export interface Parts {
 /** Opens the ledger of a directory. */
 export function open(dir: string): Parts {
   const failures: Error[] = []
+  const database = openUsageDatabase(dir)
   const ledger = new Ledger(
-    openUsageDatabase(dir),
+    database,
     eventsTo(error => failures.push(error)),
   )
-  return { ledger, meter: new Meter(ledger), failures }
+  return { database, ledger, meter: new Meter(ledger), failures }
+}
+
+/** Lets nothing be written; returns what ends that. */
+export function closeToWrites({ database }: UsageDatabase): () => void {
+  database.exec('PRAGMA query_only = ON')
+  return () => {
+    database.exec('PRAGMA query_only = OFF')
+  }
 }
 
 /** Events that tell `failed` of whatever goes wrong. */
 export function eventsTo(failed: (error: Error) => void): UsageEvents {
-  return { committed: () => undefined, failed, delayed: (_, error) => failed(error) }
+  return { committed: () => undefined, failed, delayed: (_, error) => failed(error), lost: failed }
 }
 
 /** What was used of a quota that can be read. */

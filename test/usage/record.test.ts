@@ -5,11 +5,12 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import type { Test } from 'tap'
 import { openUsageDatabase } from '../../src/usage/database.ts'
+import type { UsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import { journalFile } from '../../src/usage/schema.ts'
 import type { UsageRow } from '../../src/usage/types.ts'
-import { eventsTo } from './parts.ts'
+import { closeToWrites, eventsTo } from './parts.ts'
 
 const HOUR = 1_800_000_000
 const owners = ['a', 'b'].map(id => ({
@@ -18,6 +19,7 @@ const owners = ['a', 'b'].map(id => ({
 }))
 
 interface Open {
+  readonly database: UsageDatabase
   readonly ledger: Ledger
   readonly dir: string
   readonly failures: Error[]
@@ -48,7 +50,7 @@ function open(t: Test): Open {
     return read(copy)
   }
   return {
-    ...{ ledger, dir: live, failures, seen },
+    ...{ database, ledger, dir: live, failures, seen },
     charge: (owner, method, requests) => {
       ledger.charge(ledger.cell(owners[owner]!, method, HOUR * 1000, HOUR), requests)
     },
@@ -109,17 +111,15 @@ t.test('a record names a cell once between two folds', t => {
 })
 
 t.test('a cell that a failed commit was to name is named by the next', t => {
-  const { ledger, dir, failures, charge, seen } = open(t)
+  const { database, ledger, failures, charge, seen } = open(t)
   charge(0, 'eth_call', 2)
   ledger.totals('')
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   charge(0, 'eth_call', 2)
   charge(1, 'eth_call', 3)
   ledger.totals('')
   t.equal(failures.length, 1)
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   charge(0, 'eth_call', 2)
   charge(1, 'eth_call', 3)
   ledger.totals('')
@@ -128,18 +128,16 @@ t.test('a cell that a failed commit was to name is named by the next', t => {
 })
 
 t.test('what a failed commit was to give back of an unnamed cell has its owner in the next', t => {
-  const { ledger, dir, failures, seen } = open(t)
+  const { database, ledger, failures, seen } = open(t)
   const cell = ledger.cell(owners[0]!, 'eth_call', HOUR * 1000, HOUR)
   ledger.charge(cell, 2)
   ledger.charge(cell, 2)
   t.ok(ledger.fold(), 'the journal names nobody')
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   ledger.giveBack(cell, 1, 2)
   ledger.totals('')
   t.equal(failures.length, 1)
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   ledger.totals('')
   t.strictSame(seen(), [`acc_a ep_a eth eth_call ${HOUR} 1 2`])
   t.end()

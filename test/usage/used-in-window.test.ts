@@ -141,7 +141,7 @@ t.test('a file that takes no more charges takes no quota either', t => {
   database.refuse(new Error('journal.db is damaged'))
   const monthly = { ...plan, quota: { requests: 50, every: 'month' as const } }
   t.equal(meter.quota(payer.account, monthly, NOW), 'unreadable')
-  t.strictSame(failures, ['journal.db is damaged'])
+  t.strictSame(failures, [], 'why was told by who found it')
   t.match(database.database.prepare('SELECT count(*) AS n FROM windows').get(), { n: 1 })
   ledger.close()
   t.end()
