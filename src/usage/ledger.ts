@@ -1,5 +1,6 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { explainFailure } from '../sqlite/error.ts'
 import { emptyCell } from './cell.ts'
 import type { Cell } from './cell.ts'
 import { Cells } from './cells.ts'
@@ -36,7 +37,11 @@ export class Ledger implements TotalsReader {
     this.#database = database
     this.#events = events
     this.#journal = new Journal(database, this.#cells, events)
-    this.#recover()
+    try {
+      this.#recover()
+    } catch (error) {
+      throw explainFailure(database.file, error)
+    }
     this.#timer = setInterval(() => {
       this.#lookAtFiles()
       if (!this.#isFolding) void this.#foldBetweenCalls()
