@@ -149,10 +149,15 @@ function p99(values: readonly number[]): number {
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'tollgate-metering-'))
+const fail = (error: Error): void => {
+  throw error
+}
 const events = {
   committed: () => undefined,
-  failed: (error: Error) => {
-    throw error
+  failed: fail,
+  lost: fail,
+  delayed: (_: unknown, error: Error) => {
+    fail(error)
   },
 }
 const ledger = new Ledger(openUsageDatabase(dir), events)

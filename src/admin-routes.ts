@@ -19,6 +19,7 @@ export interface AdminParts {
   readonly streams: ClientStreams
   readonly memory: ByteBudget
   readonly state: { readonly draining: boolean }
+  readonly usage: { readonly failure: Error | null }
   readonly reloader: Reloader
 }
 
@@ -28,10 +29,10 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
   registerGauges(parts)
   return {
     'GET /livez': () => ({ status: 200, text: 'ok\n', type: 'text/plain' }),
-    'GET /readyz': () =>
-      state.draining
-        ? { status: 503, text: 'draining\n', type: 'text/plain' }
-        : { status: 200, text: 'ok\n', type: 'text/plain' },
+    'GET /readyz': () => {
+      const why = unready(parts)
+      return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
+    },
     'GET /metrics': async () => ({
       status: 200,
       text: await metrics.text(),
@@ -45,6 +46,12 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
     },
     'POST /explain': body => answerExplain(body, gateway),
   }
+}
+
+/** Why a balancer should send its calls elsewhere: every one would be refused. */
+function unready({ state, usage }: AdminParts): string | null {
+  if (state.draining) return 'draining'
+  return usage.failure === null ? null : `journal_unavailable: ${usage.failure.message}`
 }
 
 /** JSON text, put together with turns for the calls in between: there may be thousands of routes. */

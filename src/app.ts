@@ -121,7 +121,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     ...{ certificate, memory },
     openDashboard: openDashboard(gateway, stores.accounts),
   })
-  const routes = adminRoutes({ ...{ gateway, metrics, state, reloader }, ...listener })
+  const routes = adminRoutes({ ...{ gateway, metrics, state, reloader, usage: stores.ledger }, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   const serving = { pid: process.pid, ...bound }
   closing.push(

@@ -2,6 +2,7 @@
 /** argv → command. */
 import { UsageError } from './commands/command.ts'
 import type { Command, Io } from './commands/command.ts'
+import { Output } from './commands/output.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
 import { optimizeLate } from './optimizing.ts'
@@ -52,12 +53,15 @@ const commands: Readonly<Record<string, Entry>> = {
   },
 }
 
+const stdout = new Output(process.stdout)
+const stderr = new Output(process.stderr)
 const io: Io = {
   out: text => {
-    process.stdout.write(`${text}\n`)
+    stdout.line(text)
   },
+  drained: () => stdout.drained(),
   err: text => {
-    process.stderr.write(`${text}\n`)
+    stderr.line(text)
   },
   env: process.env,
 }
@@ -109,10 +113,5 @@ function report(error: unknown, command: Command): number {
   io.err(`tollgate: ${error instanceof Error ? error.message : String(error)}`)
   return 1
 }
-
-// A reader such as `head` that has seen enough is no failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-})
 
 process.exitCode = await main(process.argv.slice(2))

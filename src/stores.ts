@@ -5,10 +5,10 @@ import { KeyCache } from './accounts/cache.ts'
 import type { Closing } from './closing.ts'
 import { Checkpoints } from './usage/checkpoints.ts'
 import { openUsageDatabase } from './usage/database.ts'
+import type { UsageEvents } from './usage/events.ts'
 import { checkLate } from './usage/late-check.ts'
 import type { CheckEvents } from './usage/late-check.ts'
 import { Ledger } from './usage/ledger.ts'
-import type { JournalEvents } from './usage/journal.ts'
 import { lockDataDir } from './usage/lock.ts'
 import { SumThreads } from './usage/sums/threads.ts'
 
@@ -27,7 +27,7 @@ export interface Stores {
 export async function openStores(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
-  events: JournalEvents & { readonly check: CheckEvents },
+  events: UsageEvents & { readonly check: CheckEvents },
   closing: Closing,
 ): Promise<Stores> {
   const accounts = await openAccounts({ dataDir, env })

@@ -4,15 +4,23 @@
  */
 import type { Logger } from './observe/log.ts'
 import type { Metrics } from './observe/metrics.ts'
-import type { JournalEvents } from './usage/journal.ts'
+import type { SideWork, UsageEvents } from './usage/events.ts'
 import type { CheckEvents } from './usage/late-check.ts'
 
 /** Milliseconds between two reminders. */
 const REMIND_EVERY = 60_000
 
+const DELAYED: Readonly<Record<SideWork, string>> = {
+  fold: 'usage cannot be brought into its tables; what is recorded is safe in the journal, and it is tried again',
+  sync: 'the log of usage cannot be synced to the disk; it is tried again',
+  checkpoint: 'the log of usage cannot be written back; it is tried again',
+  quota: 'what an account has used of its quota cannot be read; its calls are refused until it can',
+}
+
 /** Hears of each commit and of each that failed. */
-export function tellJournal(metrics: Metrics, log: Logger): JournalEvents & { readonly check: CheckEvents } {
+export function tellJournal(metrics: Metrics, log: Logger): UsageEvents & { readonly check: CheckEvents } {
   let toldAt: number | null = null
+  const delayedAt = new Map<SideWork, number>()
   return {
     committed: seconds => {
       metrics.committed(seconds)
@@ -25,6 +33,18 @@ export function tellJournal(metrics: Metrics, log: Logger): JournalEvents & { re
       if (toldAt !== null && now - toldAt < REMIND_EVERY) return
       toldAt = now
       log.error({ err: error }, 'usage cannot be recorded; calls are refused until it can')
+    },
+    delayed: (work, error) => {
+      const now = performance.now()
+      if (now - (delayedAt.get(work) ?? -Infinity) < REMIND_EVERY) return
+      delayedAt.set(work, now)
+      log.error({ err: error }, DELAYED[work])
+    },
+    lost: error => {
+      log.error(
+        { err: error },
+        'usage is no longer recorded, and calls are refused: stop the gateway, put the file back and start it again',
+      )
     },
     check: {
       begun: file => {

@@ -6,6 +6,7 @@ import { accountsFile } from './schema.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { openDataDir } from '../sqlite/data-dir.ts'
 import { prepareFile } from '../sqlite/file.ts'
+import { refuseLoneLog } from '../sqlite/place.ts'
 import { PATIENCE, whenFree } from '../sqlite/patience.ts'
 import { migrate } from '../sqlite/schema.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
@@ -24,6 +25,7 @@ export async function openDatabase(dataDir: string, env: NodeJS.ProcessEnv): Pro
   const deadline = performance.now() + PATIENCE
   let database: DatabaseSyncInstance | undefined
   try {
+    refuseLoneLog(file)
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
     await whenFree(() => prepareFile(opened, file, accountsFile), deadline)
     opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')

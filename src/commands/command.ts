@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util'
 export interface Io {
   /** Writes to stdout, a line. */
   out(text: string): void
+  /** Resolves once stdout takes more without holding it in memory; false when nobody reads it any more. */
+  drained(): Promise<boolean>
   /** Writes to stderr, a line. */
   err(text: string): void
   readonly env: Readonly<Record<string, string | undefined>>

@@ -1,19 +1,52 @@
+/** Cells of a row. */
+type Cells = readonly (string | number)[]
+
 /** Lines up rows under their headings, for a person. */
-export function table(
+export function table(headings: readonly string[], rows: readonly Cells[]): string[] {
+  return [...tableInBlocks(headings, rows, Infinity)]
+}
+
+/** The same line by line, for more rows than fit in memory: columns are as wide as what came up to the end of a block of so many rows. */
+export function* tableInBlocks(
   headings: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
-): string[] {
-  const lines = [headings, ...rows].map(row => row.map(String))
-  const widths = headings.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
-  const right = headings.map(
-    (_, column) => rows.length > 0 && rows.every(row => typeof row[column] === 'number'),
-  )
-  return lines.map(line =>
-    line
-      .map((cell, column) => (right[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
-      .join('  ')
-      .trimEnd(),
-  )
+  rows: Iterable<Cells>,
+  block = 1000,
+): Generator<string> {
+  const widths = headings.map(heading => heading.length)
+  let right: readonly boolean[] | null = null
+  for (const some of blocksOf(rows, block)) {
+    for (const row of some)
+      row.forEach((cell, column) => {
+        widths[column] = Math.max(widths[column] ?? 0, String(cell).length)
+      })
+    if (right === null) {
+      right = headings.map((_, column) => some.every(row => typeof row[column] === 'number'))
+      yield lineOf(headings, widths, right)
+    }
+    for (const row of some) yield lineOf(row, widths, right)
+  }
+  if (right === null) yield lineOf(headings, widths, [])
+}
+
+function* blocksOf(rows: Iterable<Cells>, most: number): Generator<readonly Cells[]> {
+  let block: Cells[] = []
+  for (const row of rows) {
+    block.push(row)
+    if (block.length < most) continue
+    yield block
+    block = []
+  }
+  if (block.length > 0) yield block
+}
+
+function lineOf(cells: Cells, widths: readonly number[], right: readonly boolean[]): string {
+  return cells
+    .map((cell, column) => {
+      const width = widths[column] ?? 0
+      return right[column] === true ? String(cell).padStart(width) : String(cell).padEnd(width)
+    })
+    .join('  ')
+    .trimEnd()
 }
 
 /** A moment in UTC, to the second. */

@@ -1,18 +1,19 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
-import { detailedRows } from '../usage/detail.ts'
-import type { DetailedRow } from '../usage/detail.ts'
 import { openUsageReader } from '../usage/reader.ts'
 import type { OpenReader } from '../usage/reader.ts'
-import type { UsageQuery, UsageRow } from '../usage/types.ts'
+import type { UsageQuery } from '../usage/types.ts'
 import { readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
 import { loadOrThrow } from './load.ts'
-import { moment, table } from './table.ts'
+import { csvLines, jsonLines, tableLines } from './usage-formats.ts'
+import type { Row } from './usage-formats.ts'
 
 const DAY = 86_400
 /** Milliseconds between two words about a long export, and rows between two looks at the clock. */
 const TELL_EVERY = 2_000
 const ROWS_A_LOOK = 1_000
+/** Lines that are written at once. */
+const AT_ONCE = 200
 
 export const usage: Command = {
   usage: `tollgate usage [--account ID] [--from T] [--to T] [--by hour|day] [--detail] [--csv] [--config DIR] [--json]
@@ -37,9 +38,9 @@ time that upstreams took and the reasons of refusals. Hours are kept for 90 days
     const detail = parsed.given['detail'] === true
     try {
       const rows = rowsOf(reader, query, detail, progressOn(io))
-      if (parsed.json) printJson(io, rows)
-      else if (parsed.given['csv'] === true) printCsv(io, rows, detail)
-      else for (const line of forPerson([...rows], detail)) io.out(line)
+      if (parsed.json) await print(io, jsonLines(rows))
+      else if (parsed.given['csv'] === true) await print(io, csvLines(rows, detail))
+      else await print(io, tableLines(rows, detail))
     } finally {
       reader.close()
     }
@@ -65,9 +66,7 @@ function timeOf(given: string | boolean | undefined, name: string): number | nul
   return Math.floor(time)
 }
 
-type Row = UsageRow & Partial<DetailedRow>
-
-/** The rows day by day: a long read at once would keep the gateway's log from being written back. */
+/** The rows day by day: a long read at once would keep the gateway's log from being written back, and what a day has is in memory or a temporary file. */
 function* rowsOf(
   reader: OpenReader,
   query: UsageQuery,
@@ -78,12 +77,25 @@ function* rowsOf(
   let count = 0
   for (let from = begin; from < query.to; from = Math.floor(from / DAY) * DAY + DAY) {
     const slice = { ...query, from, to: Math.min(query.to, Math.floor(from / DAY) * DAY + DAY) }
-    for (const row of detail ? detailedRows(reader, slice) : reader.rows(slice)) {
+    for (const row of detail ? reader.detailedRows(slice) : reader.rows(slice)) {
       yield row
       count += 1
       if (count % ROWS_A_LOOK === 0) progress(count)
     }
   }
+}
+
+/** Writes lines as fast as they are taken, and no more once nobody reads them. */
+async function print(io: Io, lines: Iterable<string>): Promise<void> {
+  let waiting: string[] = []
+  for (const line of lines) {
+    waiting.push(line)
+    if (waiting.length < AT_ONCE) continue
+    io.out(waiting.join('\n'))
+    waiting = []
+    if (!(await io.drained())) return
+  }
+  if (waiting.length > 0) io.out(waiting.join('\n'))
 }
 
 /** Tells on stderr how far a long export has come. */
@@ -94,65 +106,4 @@ function progressOn(io: Io): (rows: number) => void {
     told = Date.now()
     io.err(`tollgate: ${rows} rows so far`)
   }
-}
-
-const COLUMNS = [
-  'time',
-  'accountId',
-  'endpointId',
-  'network',
-  'method',
-  'calls',
-  'requests',
-  'errors',
-  'refusals',
-] as const
-
-/** One JSON array, written as the rows come. */
-function printJson(io: Io, rows: Iterable<Row>): void {
-  let last: string | null = null
-  for (const row of rows) {
-    io.out(last === null ? '[' : `${last},`)
-    const told = { ...Object.fromEntries(COLUMNS.map(column => [column, row[column]])), ...detailOf(row) }
-    last = `  ${JSON.stringify(told)}`
-  }
-  io.out(last === null ? '[]' : `${last}\n]`)
-}
-
-function detailOf({ bytesOut, upstreamMs, refusalsByReason }: Row): object {
-  return refusalsByReason === undefined ? {} : { bytesOut, upstreamMs, refusalsByReason }
-}
-
-/** RFC 4180; no value can hold a comma, quote or line break. */
-function printCsv(io: Io, rows: Iterable<Row>, detail: boolean): void {
-  io.out([...COLUMNS, ...(detail ? ['bytesOut', 'upstreamMs', 'refusalsByReason'] : [])].join(','))
-  for (const row of rows)
-    io.out([...COLUMNS.map(column => String(row[column])), ...(detail ? detailCells(row) : [])].join(','))
-}
-
-function detailCells({ bytesOut = 0, upstreamMs = 0, refusalsByReason = {} }: Row): (string | number)[] {
-  const reasons = Object.entries(refusalsByReason).map(([reason, count]) => `${reason}:${count}`)
-  return [bytesOut, upstreamMs, reasons.join(' ')]
-}
-
-function forPerson(rows: readonly Row[], detail: boolean): string[] {
-  if (rows.length === 0) return ['nothing was used in that time']
-  const headings = [
-    'TIME',
-    'ACCOUNT',
-    'ENDPOINT',
-    'NETWORK',
-    'METHOD',
-    'CALLS',
-    'REQUESTS',
-    'ERRORS',
-    'REFUSALS',
-  ]
-  return table(
-    [...headings, ...(detail ? ['BYTES', 'UPSTREAM MS', 'REFUSED FOR'] : [])],
-    rows.map(row => [
-      ...COLUMNS.map(column => (column === 'time' ? moment(row.time) : row[column])),
-      ...(detail ? detailCells(row) : []),
-    ]),
-  )
 }

@@ -1,5 +1,6 @@
 import { ENDPOINT_LIMIT } from '../accounts/limit.ts'
 import type { Account } from '../accounts/types.ts'
+import { usageUnreadable } from './errors.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
 
@@ -10,12 +11,14 @@ export function showAccount(params: unknown, { account }: AccountCaller, deps: S
   const { id: accountId, name, plan, createdAt } = account
   const endpoints = { used: deps.accounts.endpointCount(accountId), limit: ENDPOINT_LIMIT }
   const [quota, rate] = [quotaNow(account, deps), rateOf(plan, deps)]
+  if (quota === 'unreadable') return usageUnreadable()
   return { result: { accountId, name, plan, createdAt, quota, rate, endpoints } }
 }
 
 function quotaNow(account: Account, deps: ServiceDeps) {
   const quota = deps.quota(account)
-  return quota === null ? null : { requests: quota.requests, used: quota.used, resetsAt: quota.resetsAt }
+  if (quota === null || quota === 'unreadable') return quota
+  return { requests: quota.requests, used: quota.used, resetsAt: quota.resetsAt }
 }
 
 function rateOf(plan: string, { snapshot }: ServiceDeps) {

@@ -50,3 +50,10 @@ export function usageTooLong(): Failed {
     error: { code: -32015, message: `Usage query timed out: ${why}`, data: { reason: 'usage_timeout', why } },
   }
 }
+
+/** -32603: what was used cannot be read now, as a call that needs it would be refused. */
+export function usageUnreadable(): Failed {
+  return {
+    error: { code: -32603, message: 'Usage cannot be read now', data: { reason: 'journal_unavailable' } },
+  }
+}

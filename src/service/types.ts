@@ -36,8 +36,8 @@ export interface ServiceDeps {
   >
   readonly usage: TotalsReader & Sums
   readonly health: Health
-  /** The account's quota window now; null when its plan has no quota. */
-  quota(account: Account): QuotaState | null
+  /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */
+  quota(account: Account): QuotaState | null | 'unreadable'
   /** Unix seconds. */
   now(): number
 }

@@ -1,3 +1,7 @@
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { realPath } from './place.ts'
+
 /** What SQLite says of a failure, as node:sqlite reports it. */
 interface SqliteError extends Error {
   /** Extended result code; the low byte is the primary one. */
@@ -7,9 +11,14 @@ interface SqliteError extends Error {
 // https://sqlite.org/rescode.html
 const BUSY = 5
 const READONLY = 8
+const IOERR = 10
 const CORRUPT = 11
+const FULL = 13
 const CANTOPEN = 14
 const NOTADB = 26
+
+/** Bytes that opening a file takes besides it: the index of its log alone has 32 KiB. */
+const ROOM = 128 * 1024
 
 /** Whether another connection held the lock that was asked for. */
 export function isBusy(error: unknown): boolean {
@@ -23,7 +32,13 @@ export function explainFailure(file: string, error: unknown): unknown {
 }
 
 function sentence(file: string, error: SqliteError): string {
-  switch (primary(error)) {
+  const code = primary(error)
+  // What the system said is not passed on: a log that cannot be made is an I/O error, or a file that cannot be opened.
+  if (code === FULL || code === IOERR || code === CANTOPEN) {
+    const dir = dirname(realPath(file))
+    if (isFull(dir)) return `${file} cannot be used: the disk of ${dir} is full`
+  }
+  switch (code) {
     case BUSY:
       return `${file} is locked by another process`
     case READONLY:
@@ -35,6 +50,15 @@ function sentence(file: string, error: SqliteError): string {
       return `${file} is not a SQLite database`
     default:
       return `${file}: ${error.message}`
+  }
+}
+
+function isFull(dir: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dir)
+    return bavail * bsize < ROOM
+  } catch {
+    return false
   }
 }
 

@@ -6,8 +6,8 @@ import type { QuotaState } from './types.ts'
 import { windowAt } from './window.ts'
 import type { Window } from './window.ts'
 
-/** Reads what the ledger says was used in a window; `switched` from windows of another kind. */
-export type UsedInWindow = (account: string, window: Window, switched: boolean) => number
+/** Reads what the ledger says was used in a window, null when it cannot be read now; `switched` from windows of another kind. */
+export type UsedInWindow = (account: string, window: Window, switched: boolean) => number | null
 
 /** The live limits of one account; nothing here waits, so a limit holds when calls race. */
 export class AccountMeter {
@@ -42,10 +42,11 @@ export class AccountMeter {
   }
 
   /** The quota of the window that `now` falls in; null on a plan without one. */
-  quota(plan: Plan, now: number): QuotaState | null {
-    if (plan.quota === null) return null
-    const window = this.windowOf(plan, now)
-    return { requests: plan.quota.requests, used: this.#used, resetsAt: window?.end ?? 0 }
+  quota(plan: Plan, now: number): QuotaState | null | 'unreadable' {
+    const window = this.readWindow(plan, now)
+    if (window === 'unreadable') return window
+    if (plan.quota === null || window === null) return null
+    return { requests: plan.quota.requests, used: this.#used, resetsAt: window.end }
   }
 
   /** Takes `cost` from the quota of the window last read; false when less than that is left. */
@@ -66,22 +67,29 @@ export class AccountMeter {
     return this.#window === reading
   }
 
-  /** The quota window of `now`, rolled over and read from the ledger when it is a new one. */
-  windowOf(plan: Plan, now: number): Window | null {
-    if (plan.quota === null) return null
-    const { every } = plan.quota
+  /** The quota window that `now` falls in; null on a plan without one. */
+  windowOf({ quota }: Plan, now: number): Window | null {
+    if (quota === null) return null
     const seconds = now / 1000
-    if (
-      this.#window !== null &&
-      this.#every === every &&
-      seconds >= this.#window.start &&
-      seconds < this.#window.end
-    )
-      return this.#window
+    const last = this.#window
+    const isSame = last !== null && this.#every === quota.every && seconds >= last.start && seconds < last.end
+    return isSame ? last : windowAt(quota.every, this.#account.createdAt, now)
+  }
+
+  /**
+   * The same, and what was used of it is known from then on. A new window is read from the ledger; when that cannot be read nothing changes,
+   * and the next call reads again.
+   */
+  readWindow(plan: Plan, now: number): Window | null | 'unreadable' {
+    const window = this.windowOf(plan, now)
+    if (plan.quota === null || window === null || window === this.#window) return window
+    const { every } = plan.quota
     const switched = this.#window !== null && this.#every !== every
+    const used = this.#usedInWindow(this.#account.id, window, switched)
+    if (used === null) return 'unreadable'
     this.#every = every
-    this.#window = windowAt(every, this.#account.createdAt, now)
-    this.#used = this.#usedInWindow(this.#account.id, this.#window, switched)
-    return this.#window
+    this.#window = window
+    this.#used = used
+    return window
   }
 }

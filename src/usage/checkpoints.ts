@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { WorkerData, WorkerOrder, WorkerReply } from './checkpoint-worker.ts'
 import type { UsageDatabase } from './database.ts'
-import type { JournalEvents } from './journal.ts'
+import type { UsageEvents } from './events.ts'
 import type { ReadLog } from './sums/threads.ts'
 
 /** How often, in milliseconds. */
@@ -15,7 +15,7 @@ const LONG = 32_768
 /** Writes the log back while the ledger is open. */
 export class Checkpoints implements ReadLog {
   readonly #database: UsageDatabase
-  readonly #failed: JournalEvents['failed']
+  readonly #delayed: UsageEvents['delayed']
   readonly #timer: NodeJS.Timeout
   #worker: Worker | null = null
   #underWay: Promise<void> | null = null
@@ -25,9 +25,9 @@ export class Checkpoints implements ReadLog {
   /** Pages of the log at the last checkpoint. */
   #pages = 0
 
-  constructor(database: UsageDatabase, { failed }: Pick<JournalEvents, 'failed'>) {
+  constructor(database: UsageDatabase, { delayed }: Pick<UsageEvents, 'delayed'>) {
     this.#database = database
-    this.#failed = failed
+    this.#delayed = delayed
     this.#timer = setInterval(() => {
       if (this.#seq !== database.seq) void this.run()
     }, EVERY)
@@ -48,7 +48,8 @@ export class Checkpoints implements ReadLog {
 
   /** Writes back what no reader is in the way of; a log of more than `full` pages starts anew. Resolves also when that failed. */
   run(full = FULL): Promise<void> {
-    if (this.#isClosed) return Promise.resolve()
+    // What is at the path may be another file by now.
+    if (this.#isClosed || this.#database.refused !== null) return Promise.resolve()
     this.#underWay ??= this.#run(full).finally(() => {
       this.#underWay = null
     })
@@ -80,7 +81,7 @@ export class Checkpoints implements ReadLog {
       // A log starts anew when no page of it is left to be written back, and under load one always is: what came in the last milliseconds.
       if (pages > full && left === 0) this.#database.checkpoint()
     } catch (error) {
-      this.#failed(error as Error)
+      this.#delayed('checkpoint', error as Error)
     }
   }
 

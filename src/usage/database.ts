@@ -8,6 +8,7 @@ import { makeFold } from './fold.ts'
 import type { Fold } from './fold.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { closeFile, prepareFile } from '../sqlite/file.ts'
+import { OpenedFile, realPath, refuseLoneLog } from '../sqlite/place.ts'
 import { migrate } from '../sqlite/schema.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 import { journalFile } from './schema.ts'
@@ -44,14 +45,15 @@ export class UsageDatabase {
   readonly #fold: Fold
   readonly #trim: StatementSyncInstance
   #seq: number
-  /** Why nothing may be recorded any more; null while all is well. */
   #refused: Error | null = null
-  /** The path of journal.db. */
+  /** The path of journal.db, behind symbolic links. */
   readonly file: string
+  /** It and its write-ahead log, as they were opened. */
+  readonly #opened: readonly OpenedFile[]
   /** Whether most of the file is still to be checked. */
   readonly isUnchecked: boolean
-  /** The write-ahead log's descriptor. */
-  #log: number | null = null
+  /** The write-ahead log's descriptor; null once it is closed. */
+  #log: number | null
 
   constructor(database: DatabaseSyncInstance, file: string, isUnchecked: boolean) {
     this.database = database
@@ -60,10 +62,21 @@ export class UsageDatabase {
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
     this.#trim = database.prepare(TRIM)
-    this.readUsed = makeReadUsed(database)
+    this.readUsed = makeReadUsed(database, () => {
+      this.#mayWrite()
+    })
     this.#seq = (
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq
+    // Reading has made the log.
+    const log = `${file}-wal`
+    this.#opened = [new OpenedFile(file), new OpenedFile(log)]
+    this.#log = openSync(log, 'r')
+  }
+
+  /** Why nothing is recorded any more; null while all is well. */
+  get refused(): Error | null {
+    return this.#refused
   }
 
   /** The number of the last journal record; they only grow while the database is open. */
@@ -112,9 +125,18 @@ export class UsageDatabase {
     this.#refused = reason
   }
 
+  /** Why the files at their paths are not the ones that are open: what is recorded would be lost with them. Null while they are. */
+  lost(): Error | null {
+    for (const opened of this.#opened) {
+      const fate = opened.fate()
+      if (fate !== null) return new Error(`${opened.path} was ${fate} while it was open`)
+    }
+    return null
+  }
+
   /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */
   sync(): void {
-    this.#log ??= openSync(`${this.file}-wal`, 'r')
+    if (this.#log === null) return
     // A disk that fails is heard of at the next checkpoint.
     fdatasync(this.#log, () => undefined)
   }
@@ -137,10 +159,12 @@ export class UsageDatabase {
 
 /** Opens (and creates) journal.db for its only writer; a failure is one sentence. */
 export function openUsageDatabase(dataDir: string): UsageDatabase {
-  const file = join(dataDir, journalFile.name)
+  const path = join(dataDir, journalFile.name)
   let database: DatabaseSyncInstance | undefined
   try {
-    const opened = (database = new DatabaseSync(file))
+    refuseLoneLog(path)
+    const opened = (database = new DatabaseSync(path))
+    const file = realPath(path)
     const isUnchecked = prepareFile(opened, file, journalFile, CHECKED_AT_ONCE)
     // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions.md).
     opened.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32000')
@@ -150,6 +174,6 @@ export function openUsageDatabase(dataDir: string): UsageDatabase {
     return new UsageDatabase(opened, file, isUnchecked)
   } catch (error) {
     database?.close()
-    throw explainFailure(file, error)
+    throw explainFailure(path, error)
   }
 }

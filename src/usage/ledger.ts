@@ -1,14 +1,15 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { explainFailure } from '../sqlite/error.ts'
 import { emptyCell } from './cell.ts'
 import type { Cell } from './cell.ts'
 import { Cells } from './cells.ts'
 import type { Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
+import type { SideWork, UsageEvents } from './events.ts'
 import type { Group } from './group.ts'
 import { withHeldTotals } from './held.ts'
 import { Journal } from './journal.ts'
-import type { JournalEvents } from './journal.ts'
 import { readTotals } from './read.ts'
 import { foldRound, rollUpRound } from './round.ts'
 import type { Totals, TotalsReader } from './types.ts'
@@ -27,25 +28,30 @@ export class Ledger implements TotalsReader {
   readonly #database: UsageDatabase
   readonly #cells = new Cells()
   readonly #journal: Journal
-  readonly #events: JournalEvents
+  readonly #events: UsageEvents
   readonly #timer: NodeJS.Timeout
   #isFolding = false
   #isClosed = false
 
-  constructor(database: UsageDatabase, events: JournalEvents) {
+  constructor(database: UsageDatabase, events: UsageEvents) {
     this.#database = database
     this.#events = events
     this.#journal = new Journal(database, this.#cells, events)
-    this.#recover()
+    try {
+      this.#recover()
+    } catch (error) {
+      throw explainFailure(database.file, error)
+    }
     this.#timer = setInterval(() => {
+      this.#lookAtFiles()
       if (!this.#isFolding) void this.#foldBetweenCalls()
     }, FOLD_EVERY)
     this.#timer.unref()
   }
 
-  /** Whether charges can be recorded now. */
-  available(now: number): boolean {
-    return this.#journal.available(now)
+  /** Why charges cannot be recorded now; null while they can. */
+  get failure(): Error | null {
+    return this.#journal.failure
   }
 
   /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
@@ -78,7 +84,7 @@ export class Ledger implements TotalsReader {
       while (round.next().done !== true);
       return true
     } catch (error) {
-      this.#events.failed(error as Error)
+      this.#delayed('fold', error)
       return false
     }
   }
@@ -94,11 +100,18 @@ export class Ledger implements TotalsReader {
     return withHeldTotals(totals, this.#cells.of(accountId))
   }
 
-  /** Requests used in a quota window; `switched` when the account had windows of another kind before. */
-  usedInWindow(account: string, window: Window, switched: boolean): number {
+  /** Requests used in a quota window, null when that cannot be read now; `switched` when the account had windows of another kind before. */
+  usedInWindow(account: string, window: Window, switched: boolean): number | null {
     // Most accounts that are asked about have nothing under way, and when all come at once, as behind a start, a commit each is too much.
     if (this.#cells.of(account).length > 0 || this.#journal.isGivingBack) this.#journal.flush()
-    return this.#database.readUsed(account, window, switched, this.#cells.of(account))
+    // What waits for another process's lock is charged, and not yet in the cells.
+    if (this.#journal.isBusy) return null
+    try {
+      return this.#database.readUsed(account, window, switched, this.#cells.of(account))
+    } catch (error) {
+      this.#delayed('quota', error)
+      return null
+    }
   }
 
   /**
@@ -110,6 +123,7 @@ export class Ledger implements TotalsReader {
       this.#journal.flush()
       await turn()
       if (this.#journal.isIdle) return
+      while (this.#journal.isBusy) await sleep(1)
     }
   }
 
@@ -128,12 +142,29 @@ export class Ledger implements TotalsReader {
     try {
       if (!isIdle) await this.#between(this.foldInSlices(SLICE))
       await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
+    } catch (error) {
+      this.#delayed('fold', error)
+    }
+    try {
       if (!isIdle && !this.#isClosed) this.#database.sync()
     } catch (error) {
-      this.#events.failed(error as Error)
-    } finally {
-      this.#isFolding = false
+      this.#delayed('sync', error)
     }
+    this.#isFolding = false
+  }
+
+  /** What is recorded in a file that nobody finds any more would be lost: calls are refused instead. */
+  #lookAtFiles(): void {
+    if (this.#database.refused !== null) return
+    const lost = this.#database.lost()
+    if (lost === null) return
+    this.#database.refuse(lost)
+    this.#events.lost(lost)
+  }
+
+  /** Tells of work that is done again later, unless it was told that nothing can be written. */
+  #delayed(work: SideWork, error: unknown): void {
+    if (this.failure === null) this.#events.delayed(work, error as Error)
   }
 
   async #between(round: Generator<void, void>): Promise<void> {

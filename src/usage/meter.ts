@@ -73,7 +73,7 @@ export class Meter {
    * call instead of rate: nothing is free of any limit.
    */
   admit(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
-    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    if (this.#ledger.failure !== null) return refuse('journal_unavailable')
     const meter = this.#meterOf(payer.account)
     const limited =
       cost === 0 ? this.admitManagement(payer.account, now) : this.#takeRates(payer, meter, cost, now)
@@ -85,7 +85,7 @@ export class Meter {
 
   /** The same without the rate: a delivered notification spends quota only. */
   admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
-    if (!this.#ledger.available(now)) return refuse('journal_unavailable')
+    if (this.#ledger.failure !== null) return refuse('journal_unavailable')
     return this.#charge(payer, this.#meterOf(payer.account), method, cost, now, false)
   }
 
@@ -97,7 +97,8 @@ export class Meter {
     now: number,
     rated: boolean,
   ): Admission | Refusal {
-    const reading = meter.windowOf(payer.plan, now)
+    const reading = meter.readWindow(payer.plan, now)
+    if (reading === 'unreadable') return refuse('journal_unavailable')
     if (!meter.takeQuota(payer.plan, cost))
       return refuse('quota_exhausted', undefined, { resetsAt: reading?.end })
     const cell = this.#ledger.cell(payer, method, now, reading?.start ?? 0)
@@ -154,8 +155,8 @@ export class Meter {
     return this.#meterOf(account).rate(plan, now)
   }
 
-  /** The account's quota window now. */
-  quota(account: Account, plan: Plan, now: number): QuotaState | null {
+  /** The account's quota window now; null on a plan without a quota. */
+  quota(account: Account, plan: Plan, now: number): QuotaState | null | 'unreadable' {
     return this.#meterOf(account).quota(plan, now)
   }
 

@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { explainFailure } from '../sqlite/error.ts'
+import { refuseLoneLog } from '../sqlite/place.ts'
 import { isOurs, isUpToDate } from '../sqlite/schema.ts'
 import { journalFile } from './schema.ts'
-import { readOldest, readRefusals, readRows, readTotals } from './read.ts'
+import { readOldest, readTotals } from './read.ts'
+import { RowReader } from './rows.ts'
 import type { UsageReader } from './types.ts'
 
 /** Milliseconds that a read waits for a checkpoint of the gateway to end. */
@@ -21,7 +23,7 @@ export interface OpenReader extends UsageReader {
 const nothing: OpenReader = {
   totals: () => new Map(),
   rows: () => [],
-  refusals: () => [],
+  detailedRows: () => [],
   oldest: () => null,
   close: () => undefined,
 }
@@ -29,16 +31,18 @@ const nothing: OpenReader = {
 /** Opens journal.db for reading; there is nothing to read before the first `serve`. A failure is one sentence. */
 export function openUsageReader(dataDir: string): OpenReader {
   const file = join(dataDir, journalFile.name)
-  if (!existsSync(file)) return nothing
   try {
+    refuseLoneLog(file)
+    if (!existsSync(file)) return nothing
     const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
     if (!isUpToDate(database, journalFile))
       throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
+    const rows = new RowReader(database)
     return {
       totals: accountId => readTotals(database, 'totals_now', accountId),
-      rows: query => readRows(database, 'usage_now', query),
-      refusals: query => readRefusals(database, query),
+      rows: query => rows.rows(query),
+      detailedRows: query => rows.detailedRows(query),
       oldest: () => readOldest(database),
       close: () => {
         database.close()

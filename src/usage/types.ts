@@ -34,13 +34,9 @@ export interface UsageDetail {
   readonly upstreamMs: number
 }
 
-/** How often calls were refused for one reason. */
-export interface RefusalRow extends Pick<
-  UsageRow,
-  'time' | 'accountId' | 'endpointId' | 'network' | 'method' | 'refusals'
-> {
-  readonly reason: string
-}
+/** A row with its refusals by reason. */
+export type DetailedRow = UsageRow &
+  UsageDetail & { readonly refusalsByReason: Readonly<Record<string, number>> }
 
 /** Which rows of the ledger to read. `from` is inclusive, `to` exclusive. */
 export interface UsageQuery {
@@ -61,7 +57,7 @@ export interface TotalsReader {
 export interface UsageReader {
   /** Of all endpoints that the account ever had, by id. */
   totals(accountId: string): ReadonlyMap<string, Totals>
-  rows(query: UsageQuery): readonly (UsageRow & UsageDetail)[]
-  /** The refusals of those rows by reason. */
-  refusals(query: UsageQuery): readonly RefusalRow[]
+  /** Read one question at a time, and to its end or not. */
+  rows(query: UsageQuery): Iterable<UsageRow & UsageDetail>
+  detailedRows(query: UsageQuery): Iterable<DetailedRow>
 }

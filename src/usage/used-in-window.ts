@@ -17,8 +17,8 @@ const WITHIN = `SELECT coalesce(sum(usage.requests), 0) AS requests
  */
 export type ReadUsed = (account: string, window: Window, switched: boolean, held: readonly Cell[]) => number
 
-/** Statements that read it, and write what is missing. */
-export function makeReadUsed(database: DatabaseSyncInstance): ReadUsed {
+/** Statements that read it, and write what is missing once `mayWrite` has not thrown. */
+export function makeReadUsed(database: DatabaseSyncInstance, mayWrite: () => void): ReadUsed {
   const recordedIn = database.prepare(RECORDED)
   const within = database.prepare(WITHIN)
   const topUp = database.prepare(ADD_TO_WINDOW)
@@ -32,6 +32,7 @@ export function makeReadUsed(database: DatabaseSyncInstance): ReadUsed {
     const folded = (within.get(account, start, last) as { requests: number }).requests
     const missing = folded + sumOf(held.filter(({ hour }) => hour >= start && hour <= last)) - used
     if (missing <= 0) return used
+    mayWrite()
     topUp.run(account, start, missing)
     return used + missing
   }

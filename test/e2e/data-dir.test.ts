@@ -1,7 +1,18 @@
 import t, { type Test } from 'tap'
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { chmodSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -10,11 +21,13 @@ import { total } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { cannotMount } from '../support/cramped-disk.ts'
 import { serve, startGateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
 import { LoadedAccess, mixedMethods } from '../support/ledger-load.ts'
+import { LogReader } from '../support/log-lines.ts'
 import { meteredByMethod } from '../support/metered.ts'
 import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
-import { within } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 
 const node = await startSocketNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {
@@ -133,6 +146,80 @@ t.test('a write-ahead log that a crash cut short is read up to its last whole co
   await gateway.kill9()
   await gateway.start()
   await exact(t, 'a log that is not cut loses nothing')
+})
+
+t.test('a journal that is replaced while it is open takes no more charges, until it is back', async t => {
+  const log = new LogReader(gateway)
+  const start = log.all().length
+  const aside = join(data, 'aside')
+  copyFileSync(journal, join(data, 'backup'))
+  renameSync(journal, aside)
+  renameSync(join(data, 'backup'), journal)
+  const ready = () => get(`${gateway.adminUrl}/readyz`)
+  const unready = await until('it is noticed', async () => {
+    const reply = await ready()
+    return reply.status !== 200 && reply
+  })
+  t.match(unready, {
+    status: 503,
+    text: `journal_unavailable: ${journal} was replaced while it was open\n`,
+  })
+  t.match((await access.call('eth_chainId')).error, { data: { reason: 'journal_unavailable' } })
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  const told = log.all().slice(start)
+  t.match(
+    told.filter(({ level }) => level >= 40),
+    [
+      {
+        msg: 'usage is no longer recorded, and calls are refused: stop the gateway, put the file back and start it again',
+        err: { message: `${journal} was replaced while it was open` },
+      },
+    ],
+    'one line says so',
+  )
+  renameSync(aside, journal)
+  await gateway.start()
+  await exact(t, 'the file itself')
+  await send(20)
+  await exact(t, 'and it goes on')
+})
+
+t.test('a journal that is gone stops the start when its log is there', async t => {
+  await gateway.kill9()
+  const kept = join(data, 'kept')
+  renameSync(journal, kept)
+  const sentence =
+    /journal\.db is missing while \S+journal\.db-wal holds changes to it: put the file back, or move/
+  await refusesToStart(t, sentence)
+  renameSync(kept, journal)
+  await gateway.start()
+  await exact(t, 'both again')
+})
+
+t.test('a journal behind a link is written and synced where it is', async t => {
+  await gateway.stop()
+  const place = join(t.testdir(), 'real.db')
+  renameSync(journal, place)
+  symlinkSync(place, journal)
+  const log = new LogReader(gateway)
+  const start = log.all().length
+  await gateway.start()
+  await send(20)
+  await exact(t, 'behind the link')
+  await gateway.kill9()
+  await gateway.start()
+  await exact(t, 'and after a kill')
+  await gateway.stop()
+  t.strictSame(
+    log
+      .all()
+      .slice(start)
+      .filter(({ level }) => level >= 40),
+    [],
+  )
+  rmSync(journal)
+  renameSync(place, journal)
+  await gateway.start()
 })
 
 t.test('an empty journal is a new one', async t => {

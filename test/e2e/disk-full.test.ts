@@ -1,17 +1,20 @@
 import t from 'tap'
 import { randomInt } from 'node:crypto'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
+import { join } from 'node:path'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { total } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { crampedDisks } from '../support/cramped-disk.ts'
-import { prepareGateway } from '../support/gateway.ts'
+import { prepareGateway, serve } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
 import { LoadedAccess, mixedMethods } from '../support/ledger-load.ts'
 import { meteredByMethod } from '../support/metered.ts'
 import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
-import { until } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 
 const node = await startSocketNode(t, { chainId: 1001 })
 const random = new Random(randomInt(2 ** 32))
@@ -71,9 +74,14 @@ for (const disk of crampedDisks)
       node.push('eth_subscribe', '{"number":"0x1"}')
       await reader.closed
       t.equal(reader.code, 1013, 'and no message of a subscription is sent for nothing')
+      const ready = () => get(`${gateway.adminUrl}/readyz`)
+      const unready = await ready()
+      t.equal(unready.status, 503, 'a balancer is told')
+      t.match(unready.text, /^journal_unavailable: .+\n$/, 'and why')
       const open = { path: '/alpha/v1/rpc/public', body: message('web3_sha3', ['0x00']) }
       t.equal((await gateway.send(open)).status, 200, 'what is billed to nobody goes on')
       disk.free(gateway)
+      await until('it is ready again, though nobody calls', async () => (await ready()).status === 200)
       await goesOn()
       await send(50)
       await exact(`after time ${time}`)
@@ -93,3 +101,32 @@ for (const disk of crampedDisks)
     await send(20)
     await exact('and it goes on')
   })
+
+t.test('a start that finds no room for its logs names the disk', async t => {
+  const disk = crampedDisks.find(({ outlivesProcess }) => outlivesProcess)!
+  if (disk.missing !== undefined) return void t.pass(disk.missing, { skip: disk.missing })
+  const gateway = await prepareGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  })
+  disk.prepare(t, gateway)
+  await gateway.start()
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  const data = join(gateway.dir, 'data')
+  // None at all, and as little as accounts.db takes and journal.db does not find.
+  for (const [left, name] of [
+    [0, 'accounts'],
+    [40 * 1024, 'journal'],
+  ] as const) {
+    const { bavail, bsize } = statfsSync(data)
+    writeFileSync(join(data, 'ballast'), Buffer.alloc(bavail * bsize - left))
+    const start = serve(gateway.dir)
+    t.strictSame(await within('a start that fails', start.exited), { code: 1, signal: null })
+    t.equal(
+      start.stderr,
+      `tollgate: ${join(data, `${name}.db`)} cannot be used: the disk of ${data} is full\n`,
+    )
+    rmSync(join(data, 'ballast'))
+  }
+  await gateway.start()
+})

@@ -1,14 +1,15 @@
 /** A large journal.db under a process that serves: written back apart from the calls, and checked while they are served. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import { createAccess } from '../support/accounts.ts'
-import { startGateway } from '../support/gateway.ts'
+import { serve, startGateway } from '../support/gateway.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { startNode } from '../support/scripted-node.ts'
-import { until } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { reading } from '../usage/parts.ts'
 
@@ -74,6 +75,23 @@ t.test('a check that is under way does not keep the gateway from ending', async 
   await gateway.start()
   t.strictSame(await gateway.stop(), { code: 0, signal: null })
   t.ok(saidOf(start).includes(CHECKING))
+})
+
+t.test('a page that the start itself needs and cannot read is told with the name of the file', async t => {
+  const reader = new DatabaseSync(journal, { readOnly: true })
+  const root = reader.prepare("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'folded'").get() as {
+    page: number
+  }
+  reader.close()
+  const file = openSync(journal, 'r+')
+  const whole = Buffer.alloc(PAGE)
+  readSync(file, whole, 0, PAGE, (root.page - 1) * PAGE)
+  writeSync(file, randomBytes(PAGE), 0, PAGE, (root.page - 1) * PAGE)
+  const start = serve(gateway.dir)
+  t.strictSame(await within('a start that fails', start.exited), { code: 1, signal: null })
+  t.match(start.stderr, /^tollgate: \S+journal\.db is damaged: [^\n]+\n$/)
+  writeSync(file, whole, 0, PAGE, (root.page - 1) * PAGE)
+  closeSync(file)
 })
 
 t.test('a large file that turns out to be damaged takes no more charges', async t => {

@@ -91,7 +91,12 @@ function warned(sentence: string): never {
 /** What `tollgate explain` prints for each line under `# ask`, and its exit code. */
 export async function explained({ notes, env }: Case, dir: string, snapshot: Snapshot): Promise<string[]> {
   const lines: string[] = []
-  const io = { env, out: (line: string) => lines.push(line), err: (line: string) => lines.push(line) }
+  const io = {
+    env,
+    drained: () => Promise.resolve(true),
+    out: (line: string) => lines.push(line),
+    err: (line: string) => lines.push(line),
+  }
   const { live } = notes
   const states = (live ?? []).filter(line => !aboutGateway.some(other => other === line))
   const serving = live?.includes(aboutGateway[0]) === true ? { ...snapshot, version: 'another' } : snapshot

@@ -30,3 +30,10 @@ t.test('no quota and no rate are null', async t => {
     })
   }
 })
+
+t.test('a quota that cannot be read now is an error, not none', async t => {
+  const ports = deps({ accounts: { endpointCount: () => 0 }, quota: () => 'unreadable' })
+  t.match(await callService('service_account', [], { account, endpoint }, ports), {
+    error: { code: -32603, data: { reason: 'journal_unavailable' } },
+  })
+})

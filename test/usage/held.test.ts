@@ -13,6 +13,7 @@ import { COLUMNS } from '../../src/usage/sums/types.ts'
 import type { SumsQuery } from '../../src/usage/sums/types.ts'
 import type { UsageQuery, UsageReader } from '../../src/usage/types.ts'
 import { Random } from '../support/random.ts'
+import { eventsTo, refusalsOf } from './parts.ts'
 
 const hour = 3_600_000
 const NOW = Date.UTC(2026, 11, 31, 23, 59, 30)
@@ -44,7 +45,7 @@ t.test(
     const random = new Random(randomInt(2 ** 32))
     t.comment(`seed ${random.seed}`)
     const dir = t.testdir()
-    const events = { committed: () => undefined, failed: (error: Error) => t.fail(error.message) }
+    const events = eventsTo((error: Error) => t.fail(error.message))
     const ledger = new Ledger(openUsageDatabase(dir), events)
     const meter = new Meter(ledger)
     const reader = openUsageReader(dir)
@@ -125,10 +126,9 @@ function expected(reader: UsageReader, query: SumsQuery): any[] {
   const asked: UsageQuery = { accountId, ...(endpointId === null ? {} : { endpointId }), from, to, by }
   const isReasons = groupBy.includes('reason')
   const groups = new Map<string, Record<string, string | number>>()
-  for (const row of (isReasons ? reader.refusals(asked) : reader.rows(asked)) as unknown as Record<
-    string,
-    string | number
-  >[]) {
+  for (const row of (isReasons
+    ? refusalsOf(reader.detailedRows(asked))
+    : [...reader.rows(asked)]) as unknown as Record<string, string | number>[]) {
     const names = groupBy.map(column => (column === 'endpoint' ? 'endpointId' : column))
     const values = names.map(name => row[name])
     const sums = isReasons ? ['refusals'] : ['calls', 'requests', 'errors', 'refusals']

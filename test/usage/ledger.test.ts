@@ -5,10 +5,9 @@ import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { lockDataDir } from '../../src/usage/lock.ts'
 import { Meter } from '../../src/usage/meter.ts'
-import { detailedRows } from '../../src/usage/detail.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import type { UsageReader } from '../../src/usage/types.ts'
-import { NOW, admitted, open, payer, plan, reading } from './parts.ts'
+import { admitted, closeToWrites, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
 
 t.test('a charge is committed, counted at once, and still there after a restart', async t => {
   const dir = t.testdir()
@@ -20,7 +19,7 @@ t.test('a charge is committed, counted at once, and still there after a restart'
   ledger.close()
   const again = open(dir)
   t.strictSame(again.ledger.totals('acc_1').get('ep_1'), { calls: 4, requests: 29 })
-  t.equal(again.meter.quota(payer.account, plan, NOW)?.used, 29)
+  t.equal(usedOf(again.meter.quota(payer.account, plan, NOW)), 29)
   again.ledger.close()
 })
 
@@ -60,7 +59,7 @@ t.test('what a killed process has left is not mixed with what comes before it ca
     throw new Error('database or disk is full')
   }
   const failures: string[] = []
-  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error.message) }
+  const events = eventsTo((error: Error) => failures.push(error.message))
   const ledger = new Ledger(database, events)
   t.strictSame(failures, ['database or disk is full'])
   const meter = new Meter(ledger)
@@ -75,7 +74,11 @@ t.test('what a killed process has left is not mixed with what comes before it ca
     ['old', 1, 3],
   ]
   const chargedBy = ({ rows }: Pick<UsageReader, 'rows'>) =>
-    rows({ from: 0, to: NOW, by: 'hour' }).map(({ method, calls, requests }) => [method, calls, requests])
+    [...rows({ from: 0, to: NOW, by: 'hour' })].map(({ method, calls, requests }) => [
+      method,
+      calls,
+      requests,
+    ])
   t.strictSame(chargedBy(reading(at('second'))), charged)
   cpSync(at('second'), at('third'), { recursive: true })
   const reader = openUsageReader(at('third'))
@@ -96,7 +99,7 @@ t.test('a call refused after admission gives everything back, before or after it
   t.ok(await meter.committed(after))
   void meter.giveBack(after)
   t.strictSame(ledger.totals('acc_1').get('ep_1'), { calls: 0, requests: 0 })
-  t.equal(meter.quota(payer.account, plan, NOW)?.used, 0)
+  t.equal(usedOf(meter.quota(payer.account, plan, NOW)), 0)
   t.equal(meter.rate(payer, NOW)?.remaining, 1000)
   ledger.close()
 })
@@ -116,19 +119,17 @@ t.test('the quota holds, says when it resets, and rolls over', t => {
 
 t.test('a commit that fails refuses its calls, and nothing is charged or lost', async t => {
   const dir = t.testdir()
-  const { ledger, meter, failures } = open(dir)
+  const { database, ledger, meter, failures } = open(dir)
   const kept = admitted(meter.admit(payer, 'm', 5, NOW))
   t.ok(await meter.committed(kept))
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   void meter.giveBack(kept)
   const lost = admitted(meter.admit(payer, 'm', 7, NOW))
   t.notOk(await meter.committed(lost))
   void meter.giveBack(lost)
   t.equal(failures.length, 1)
   t.match(meter.admit(payer, 'm', 1, Date.now()), { reason: 'journal_unavailable' })
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   ledger.fold()
   t.equal(ledger.totals('acc_1').get('ep_1')?.requests ?? 0, 0, 'the give-back was kept for the next commit')
   ledger.close()
@@ -205,10 +206,12 @@ t.test('refusals are kept by reason', t => {
     ],
   )
   t.strictSame(
-    detailedRows(reading(dir), query).map(({ refusals, refusalsByReason }) => ({
-      refusals,
-      ...refusalsByReason,
-    })),
+    reading(dir)
+      .detailedRows(query)
+      .map(({ refusals, refusalsByReason }) => ({
+        refusals,
+        ...refusalsByReason,
+      })),
     [
       { refusals: 4, plan_required: 1, rate_limited: 3 },
       { refusals: 1, method_not_found: 1 },

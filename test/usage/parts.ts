@@ -1,9 +1,18 @@
 import { openUsageDatabase } from '../../src/usage/database.ts'
+import type { UsageDatabase } from '../../src/usage/database.ts'
+import type { UsageEvents } from '../../src/usage/events.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter } from '../../src/usage/meter.ts'
 import type { Admission, Payer } from '../../src/usage/meter.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
-import type { UsageReader } from '../../src/usage/types.ts'
+import type {
+  DetailedRow,
+  QuotaState,
+  UsageDetail,
+  UsageQuery,
+  UsageReader,
+  UsageRow,
+} from '../../src/usage/types.ts'
 
 /** A plan with a rate and a quota. */
 export const plan = {
@@ -24,6 +33,7 @@ export const NOW = 1_800_000_000_000
 
 /** A ledger with its meter, and what could not be written. */
 export interface Parts {
+  readonly database: UsageDatabase
   readonly ledger: Ledger
   readonly meter: Meter
   readonly failures: Error[]
@@ -32,9 +42,31 @@ export interface Parts {
 /** Opens the ledger of a directory. */
 export function open(dir: string): Parts {
   const failures: Error[] = []
-  const events = { committed: () => undefined, failed: (error: Error) => failures.push(error) }
-  const ledger = new Ledger(openUsageDatabase(dir), events)
-  return { ledger, meter: new Meter(ledger), failures }
+  const database = openUsageDatabase(dir)
+  const ledger = new Ledger(
+    database,
+    eventsTo(error => failures.push(error)),
+  )
+  return { database, ledger, meter: new Meter(ledger), failures }
+}
+
+/** Lets nothing be written; returns what ends that. */
+export function closeToWrites({ database }: UsageDatabase): () => void {
+  database.exec('PRAGMA query_only = ON')
+  return () => {
+    database.exec('PRAGMA query_only = OFF')
+  }
+}
+
+/** Events that tell `failed` of whatever goes wrong. */
+export function eventsTo(failed: (error: Error) => void): UsageEvents {
+  return { committed: () => undefined, failed, delayed: (_, error) => failed(error), lost: failed }
+}
+
+/** What was used of a quota that can be read. */
+export function usedOf(quota: QuotaState | null | 'unreadable'): number | undefined {
+  if (quota === 'unreadable') throw new Error('the quota cannot be read')
+  return quota?.used
 }
 
 /** The admission; a refusal fails the test. */
@@ -43,8 +75,24 @@ export function admitted(value: ReturnType<Meter['admit']>): Admission {
   return value
 }
 
+/** What a directory holds. */
+export interface Reading {
+  rows(query: UsageQuery): (UsageRow & UsageDetail)[]
+  detailedRows(query: UsageQuery): DetailedRow[]
+  /** A row for each reason. */
+  refusals(query: UsageQuery): RefusalRow[]
+}
+
+/** How often calls were refused for one reason. */
+export interface RefusalRow extends Pick<
+  UsageRow,
+  'time' | 'accountId' | 'endpointId' | 'network' | 'method' | 'refusals'
+> {
+  readonly reason: string
+}
+
 /** Rows and refusals of a directory as another process reads them, whether a ledger is open there or not. */
-export function reading(dir: string): Pick<UsageReader, 'rows' | 'refusals'> {
+export function reading(dir: string): Reading {
   const read = <T>(use: (reader: UsageReader) => T): T => {
     const reader = openUsageReader(dir)
     try {
@@ -54,7 +102,17 @@ export function reading(dir: string): Pick<UsageReader, 'rows' | 'refusals'> {
     }
   }
   return {
-    rows: query => read(reader => reader.rows(query)),
-    refusals: query => read(reader => reader.refusals(query)),
+    rows: query => read(reader => [...reader.rows(query)]),
+    detailedRows: query => read(reader => [...reader.detailedRows(query)]),
+    refusals: query => read(reader => refusalsOf(reader.detailedRows(query))),
   }
+}
+
+/** Rows with their reasons, as a row for each reason. */
+export function refusalsOf(rows: Iterable<DetailedRow>): RefusalRow[] {
+  return [...rows].flatMap(({ time, accountId, endpointId, network, method, refusalsByReason }) =>
+    Object.entries(refusalsByReason).map(([reason, refusals]) => ({
+      ...{ time, accountId, endpointId, network, method, reason, refusals },
+    })),
+  )
 }

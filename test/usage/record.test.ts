@@ -5,10 +5,12 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import type { Test } from 'tap'
 import { openUsageDatabase } from '../../src/usage/database.ts'
+import type { UsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { openUsageReader } from '../../src/usage/reader.ts'
 import { journalFile } from '../../src/usage/schema.ts'
 import type { UsageRow } from '../../src/usage/types.ts'
+import { closeToWrites, eventsTo } from './parts.ts'
 
 const HOUR = 1_800_000_000
 const owners = ['a', 'b'].map(id => ({
@@ -17,6 +19,7 @@ const owners = ['a', 'b'].map(id => ({
 }))
 
 interface Open {
+  readonly database: UsageDatabase
   readonly ledger: Ledger
   readonly dir: string
   readonly failures: Error[]
@@ -33,7 +36,10 @@ function open(t: Test): Open {
   const live = join(dir, 'live')
   const failures: Error[] = []
   const database = openUsageDatabase(live)
-  const ledger = new Ledger(database, { committed: () => undefined, failed: error => failures.push(error) })
+  const ledger = new Ledger(
+    database,
+    eventsTo(error => failures.push(error)),
+  )
   t.teardown(() => {
     ledger.close()
   })
@@ -44,7 +50,7 @@ function open(t: Test): Open {
     return read(copy)
   }
   return {
-    ...{ ledger, dir: live, failures, seen },
+    ...{ database, ledger, dir: live, failures, seen },
     charge: (owner, method, requests) => {
       ledger.charge(ledger.cell(owners[owner]!, method, HOUR * 1000, HOUR), requests)
     },
@@ -59,7 +65,7 @@ function open(t: Test): Open {
 /** The ledger and the quota windows in a directory, a line each. */
 function read(dir: string): string[] {
   const reader = openUsageReader(dir)
-  const rows = reader.rows({ from: 0, to: HOUR + 3600, by: 'hour' })
+  const rows = [...reader.rows({ from: 0, to: HOUR + 3600, by: 'hour' })]
   reader.close()
   const line = ({ accountId, endpointId, network, method, time, calls, requests }: UsageRow): string =>
     [accountId, endpointId, network, method, time, calls, requests].join(' ')
@@ -105,17 +111,15 @@ t.test('a record names a cell once between two folds', t => {
 })
 
 t.test('a cell that a failed commit was to name is named by the next', t => {
-  const { ledger, dir, failures, charge, seen } = open(t)
+  const { database, ledger, failures, charge, seen } = open(t)
   charge(0, 'eth_call', 2)
   ledger.totals('')
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   charge(0, 'eth_call', 2)
   charge(1, 'eth_call', 3)
   ledger.totals('')
   t.equal(failures.length, 1)
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   charge(0, 'eth_call', 2)
   charge(1, 'eth_call', 3)
   ledger.totals('')
@@ -124,18 +128,16 @@ t.test('a cell that a failed commit was to name is named by the next', t => {
 })
 
 t.test('what a failed commit was to give back of an unnamed cell has its owner in the next', t => {
-  const { ledger, dir, failures, seen } = open(t)
+  const { database, ledger, failures, seen } = open(t)
   const cell = ledger.cell(owners[0]!, 'eth_call', HOUR * 1000, HOUR)
   ledger.charge(cell, 2)
   ledger.charge(cell, 2)
   t.ok(ledger.fold(), 'the journal names nobody')
-  const other = openUsageDatabase(dir)
-  other.database.exec('BEGIN IMMEDIATE')
+  const writable = closeToWrites(database)
   ledger.giveBack(cell, 1, 2)
   ledger.totals('')
   t.equal(failures.length, 1)
-  other.database.exec('ROLLBACK')
-  other.close()
+  writable()
   ledger.totals('')
   t.strictSame(seen(), [`acc_a ep_a eth eth_call ${HOUR} 1 2`])
   t.end()
@@ -167,10 +169,10 @@ t.test('the journal of a killed process of an older version is read', t => {
     openUsageDatabase(join(dir, name)).close()
   }
   t.strictSame(read(join(dir, 'full')), [`acc_a ep_a eth eth_call ${HOUR} 2 4`], 'as it was found')
-  new Ledger(openUsageDatabase(join(dir, 'full')), {
-    committed: () => undefined,
-    failed: error => t.error(error),
-  }).close()
+  new Ledger(
+    openUsageDatabase(join(dir, 'full')),
+    eventsTo(error => t.error(error)),
+  ).close()
   t.strictSame(read(join(dir, 'full')), [`acc_a ep_a eth eth_call ${HOUR} 2 4`], 'and folded')
   t.strictSame(read(join(dir, 'empty')), [])
   t.end()

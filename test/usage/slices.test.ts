@@ -14,7 +14,7 @@ import { answer } from '../../src/usage/sums/answer.ts'
 import { Scan } from '../../src/usage/sums/scan.ts'
 import type { SumsQuery } from '../../src/usage/sums/types.ts'
 import { Random } from '../support/random.ts'
-import { NOW, admitted, open, payer, plan, reading } from './parts.ts'
+import { admitted, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
 
 const ACCOUNTS = [0, 1, 2]
 const METHODS = ['a', 'b', 'c', 'd', 'e']
@@ -85,7 +85,7 @@ t.test(
       // Quotas first, then totals: the one commits what waits where it matters, the other all of it, which other processes see then.
       const used = ACCOUNTS.map(account => {
         const { account: who, plan } = payerOf(account)
-        return new Meter(ledger).quota(who, plan, NOW)?.used
+        return usedOf(new Meter(ledger).quota(who, plan, NOW))
       })
       const inside = ACCOUNTS.map(
         account => ledger.totals(`acc_${account}`).get(`ep_${account}`)?.requests ?? 0,
@@ -156,7 +156,10 @@ function sumOf(database: DatabaseSyncInstance, accountId: string): number {
 t.test('a slice that fails is as if it had not been, and the next one does its work', async t => {
   const dir = t.testdir()
   const database = openUsageDatabase(dir)
-  const ledger = new Ledger(database, { committed: () => undefined, failed: error => t.fail(error.message) })
+  const ledger = new Ledger(
+    database,
+    eventsTo(error => t.fail(error.message)),
+  )
   const meter = new Meter(ledger)
   const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
   const calls = METHODS.map(method => admitted(meter.admit(unlimited, method, 2, NOW)))
@@ -180,7 +183,10 @@ t.test('a slice that fails is as if it had not been, and the next one does its w
 t.test('records leave the journal behind their cells, and places begin anew when it is empty', t => {
   const dir = t.testdir()
   const database = openUsageDatabase(dir)
-  const ledger = new Ledger(database, { committed: () => undefined, failed: error => t.fail(error.message) })
+  const ledger = new Ledger(
+    database,
+    eventsTo(error => t.fail(error.message)),
+  )
   const meter = new Meter(ledger)
   const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
   const records = (): unknown => database.database.prepare('SELECT count(*) AS n FROM journal').get()
