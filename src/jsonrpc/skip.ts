@@ -11,14 +11,18 @@ export const TOO_MANY = -3
 const ARRAY = 0
 const OBJECT = 1
 
+/** Blanks that are looked at one by one before the end of them is searched for, which pays in long runs. */
+const FEW_BLANKS = 64
+const NOT_BLANK = /[^ \n\r\t]/g
+
 /** Index of the first character at or after `at` that is no JSON white space. */
 export function skipSpace(raw: Raw, at: number): number {
-  let i = at
-  for (;;) {
+  for (let i = at; i < at + FEW_BLANKS; i += 1) {
     const c = raw.charCodeAt(i)
     if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i
-    i += 1
   }
+  NOT_BLANK.lastIndex = at + FEW_BLANKS
+  return NOT_BLANK.test(raw) ? NOT_BLANK.lastIndex - 1 : raw.length
 }
 
 /** Characters of a string that are looked at one by one before the next one that matters is searched for, which pays in long strings. */

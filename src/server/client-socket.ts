@@ -209,11 +209,9 @@ export class ClientSocket implements SinkSocket {
       const frame = this.#waiting.shift()
       if (frame === undefined) break
       this.#inFlight += 1
-      const begin = (): void => {
+      turns.begin(this, frame.body.length, () => {
         this.#begin(frame)
-      }
-      if (turns.mayBegin()) begin()
-      else turns.add(this, begin)
+      })
     }
     if (this.#waiting.length > 0 || this.#queue.isLong) this.#socket.pause()
     else if (this.#socket.isPaused) this.#socket.resume()

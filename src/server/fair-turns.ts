@@ -7,6 +7,9 @@
 const SLICE = 5
 const LONG_SLICE = 2
 
+/** Bytes of a message from which on it is long: 5 MiB take 30 to 70 ms to scan. */
+const LONG_BYTES = 64 * 1024
+
 type Work = () => void
 
 /** What waits of one connection: what was begun goes on before anything else of it begins. */
@@ -24,7 +27,10 @@ export class FairTurns {
   /** Connections with something that can begin, and those with something long that goes on; whose turn is next comes first. */
   readonly #beginning: Line[] = []
   readonly #goingOn: Line[] = []
+  /** Whether a turn is coming; `#timer` while only what is long waits, and rests. */
   #isScheduled = false
+  #timer: NodeJS.Timeout | null = null
+  #restsUntil = 0
   #turn = -1
   /** When this turn has done enough. */
   #endsAt = 0
@@ -33,8 +39,25 @@ export class FairTurns {
     this.#turnNow = turnNow
   }
 
-  /** Whether work may be done now; if not, it is to be added to what waits. */
-  mayBegin(): boolean {
+  /** Does `work` on a message of so many bytes now, where this turn has time for it, else in one of the next. */
+  begin(connection: object, bytes: number, work: Work): void {
+    if (bytes > LONG_BYTES) this.goOn(connection, work)
+    else if (this.#mayBegin()) work()
+    else {
+      const line = this.#line(connection)
+      line.new.push(work)
+      this.#wait(line)
+    }
+  }
+
+  /** Goes on with work that is long in one of the next turns. */
+  goOn(connection: object, work: Work): void {
+    const line = this.#line(connection)
+    line.begun.push(work)
+    this.#wait(line)
+  }
+
+  #mayBegin(): boolean {
     if (this.#isScheduled) return false
     const now = performance.now()
     if (now < this.#endsAt) return true
@@ -45,20 +68,6 @@ export class FairTurns {
     return true
   }
 
-  /** Does `work` of a connection in one of the next turns. */
-  add(connection: object, work: Work): void {
-    const line = this.#line(connection)
-    line.new.push(work)
-    this.#wait(line)
-  }
-
-  /** Goes on with work that is long, and has been begun, in one of the next turns. */
-  goOn(connection: object, work: Work): void {
-    const line = this.#line(connection)
-    line.begun.push(work)
-    this.#wait(line)
-  }
-
   #line(connection: object): Line {
     let line = this.#lineOf.get(connection)
     if (line === undefined) this.#lineOf.set(connection, (line = { begun: [], new: [], isWaiting: false }))
@@ -67,9 +76,20 @@ export class FairTurns {
 
   #wait(line: Line): void {
     if (!line.isWaiting) this.#enqueue(line)
+    this.#schedule()
+  }
+
+  #schedule(): void {
     if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(this.#next)
+    const rest = this.#goingOn.length > 0 ? this.#restsUntil - performance.now() : Infinity
+    if (this.#beginning.length > 0 || rest <= 0) {
+      this.#isScheduled = true
+      setImmediate(this.#next)
+    } else if (rest < Infinity)
+      this.#timer ??= setTimeout(() => {
+        this.#timer = null
+        this.#schedule()
+      }, rest)
   }
 
   #enqueue(line: Line): void {
@@ -83,12 +103,19 @@ export class FairTurns {
     const now = performance.now()
     this.#endsAt = now + SLICE
     // However many calls begin, what is long comes to its end.
-    let isMore = this.#do(this.#goingOn)
-    while (isMore && performance.now() < now + LONG_SLICE) isMore = this.#do(this.#goingOn)
-    isMore = true
+    if (now >= this.#restsUntil) this.#doLong(now)
+    let isMore = true
     while (isMore && performance.now() < this.#endsAt) isMore = this.#do(this.#beginning)
-    this.#isScheduled = this.#beginning.length + this.#goingOn.length > 0
-    if (this.#isScheduled) setImmediate(this.#next)
+    this.#isScheduled = false
+    this.#schedule()
+  }
+
+  #doLong(begin: number): void {
+    let now = begin
+    while (now < begin + LONG_SLICE && this.#do(this.#goingOn)) now = performance.now()
+    const took = now - begin
+    // The calls of others need several turns, which must not all be as long as this one.
+    if (took > SLICE) this.#restsUntil = now + took
   }
 
   /** Does one piece of work of whose turn it is; false where nothing waits. */

@@ -122,8 +122,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
         } else handleBody(visit, body, hold, now, options)
       })
     }
-    if (turns.mayBegin()) serve()
-    else turns.add(visit.request.socket, serve)
+    turns.begin(visit.request.socket, typeof body === 'string' ? 0 : body.length, serve)
   })
 }
 

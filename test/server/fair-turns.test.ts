@@ -8,8 +8,7 @@ function fair() {
   const turns = new FairTurns(() => count)
   return {
     run: (connection: object, work: () => void) => {
-      if (turns.mayBegin()) work()
-      else turns.add(connection, work)
+      turns.begin(connection, 0, work)
     },
     turn: async () => {
       await nextTurn()
@@ -88,11 +87,11 @@ t.test('what is long goes on behind what can begin, and comes to its end all the
     if ((steps -= 1) > 0) turns.goOn(long!, step)
   }
   turns.goOn(long!, step)
-  turns.add(long!, () => done.push('its next'))
-  turns.add(others[0]!, () => done.push('another'))
+  turns.begin(long!, 0, () => done.push('its next'))
+  turns.begin(others[0]!, 0, () => done.push('another'))
   while (!done.includes('its next')) {
     // Calls of others that fill each turn.
-    for (const one of others) turns.add(one, () => work(1))
+    for (const one of others) turns.begin(one, 0, () => work(1))
     await nextTurn()
     count += 1
     if (count > 100) break
@@ -100,4 +99,30 @@ t.test('what is long goes on behind what can begin, and comes to its end all the
   t.ok(done.indexOf('another') <= 4, `another began after ${done.indexOf('another')} steps`)
   t.equal(done.indexOf('its next'), 21, 'its own next one waits for it')
   t.ok(count <= 40, `it took ${count} turns`)
+})
+
+t.test('after something long others have as much time as it took', async t => {
+  const turns = new FairTurns(() => 0)
+  const steps: [from: number, to: number][] = []
+  const connections = [{}, {}, {}]
+  const done = Promise.all(
+    connections.map(
+      connection =>
+        new Promise<void>(resolve => {
+          turns.begin(connection, 1 << 20, () => {
+            const from = performance.now()
+            work(20)
+            steps.push([from, performance.now()])
+            resolve()
+          })
+        }),
+    ),
+  )
+  t.equal(steps.length, 0, 'it begins with the next turn')
+  await done
+  t.equal(steps.length, 3)
+  for (let i = 1; i < 3; i += 1) {
+    const rest = steps[i]![0] - steps[i - 1]![1]
+    t.ok(rest >= 15, `${rest} ms behind 20`)
+  }
 })
