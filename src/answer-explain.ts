@@ -36,7 +36,7 @@ function managementOf(method: string, management: Management): Question['managem
 
 function liveView(network: Network, { upstreams, monotonic: now }: Asked['live']): LiveView {
   return {
-    firstSlot: id => upstreams.get(id)?.firstSlot ?? null,
+    firstSlot: upstreams.firstSlot,
     whyNot: (id, tip) => upstreams.whyNot(network, id, now(), tip),
     waits: (id, need) => upstreams.waits(id, need, now()),
     contenders: (ids, need) => {

@@ -36,7 +36,7 @@ export class Gateway {
   #snapshot: Snapshot
   readonly #underWay = new UnderWay()
   /** What `limits.inFlight` lets each caller have under way. */
-  readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, DIVISIBLE_FROM)
+  readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, { from: DIVISIBLE_FROM })
 
   constructor(snapshot: Snapshot, keys: Keys, live: Live) {
     this.#snapshot = snapshot

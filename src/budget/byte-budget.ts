@@ -18,6 +18,9 @@ const DIVISIBLE_BYTES = 64 * 1024 * 1024
 /** Bytes without which it makes no sense to ask a node: those of a reply of 64 KiB. */
 const REPLY = COPIES * 64 * 1024
 
+/** What an account may always hold, as long as there is any: some such replies. */
+const FEW_BYTES = 4 * REPLY
+
 /** Why bytes cannot be held. */
 export type NoRoom = 'no_room' | 'too_large'
 
@@ -47,7 +50,7 @@ export class ByteBudget implements Budget {
   readonly #share: FairShare
 
   constructor(limit: () => number) {
-    this.#share = new FairShare(limit, DIVISIBLE_BYTES)
+    this.#share = new FairShare(limit, { from: DIVISIBLE_BYTES, few: FEW_BYTES })
   }
 
   /** Bytes that may be held. */

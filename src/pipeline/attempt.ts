@@ -46,7 +46,7 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, signal }: AttemptOptions,
-  { live: { observer, tips, upstreams, monotonic } }: Context,
+  { live: { observer, tips, upstreams, monotonic }, gone }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params, caller } = request
@@ -75,7 +75,7 @@ export function attempt(
   }
   const isRange = rule.block?.kind === 'range'
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, family: network.family, method, params, isRange, rows: route.errors }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, gone, family: network.family, method, params, isRange, rows: route.errors }
   return live.ask(asked, limits, monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

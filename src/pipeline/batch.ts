@@ -10,6 +10,7 @@ import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { finish } from './finish.ts'
+import { inOrder } from './in-order.ts'
 import { LONG, LongReply } from './long-reply.ts'
 import type { Part } from './long-reply.ts'
 import type { Passed } from './line.ts'
@@ -20,9 +21,6 @@ import type { ItemShare } from './reply-share.ts'
 import type { Sink } from './sink.ts'
 import type { Soon } from './soon.ts'
 
-/** Calls of one batch that are in flight at a time. */
-const IN_FLIGHT = 32
-
 /** What became of one item. */
 interface Done {
   /** Undefined for a notification, which gets no reply. */
@@ -32,17 +30,17 @@ interface Done {
   readonly text: Raw | undefined
   /** Holds the text. */
   readonly holder: ItemShare
-  /** Settles and observes the item. What its answer promises begins with that, so the reply goes first. */
-  readonly end: () => void
+  /** Settles and observes the item. What its answer promises begins with that, so the reply goes first; null where it promises nothing. */
+  readonly end: (() => void) | null
 }
 
 /** Handles a batch of at least one item. */
-export async function deliverBatch(
+export function deliverBatch(
   items: readonly (Call | BadCall)[],
   caller: Caller,
   sink: Sink,
   context: Context,
-): Promise<void> {
+): Soon<void> {
   const most = Math.min(caller.plan.maxBatch, MAX_BATCH)
   const tooLarge = refuse('batch_too_large', `A batch holds at most ${most} calls`, { maxBatch: most })
   if (items.length > MAX_BATCH) {
@@ -51,7 +49,7 @@ export async function deliverBatch(
   }
   const { batchReply, wsReply } = context.snapshot.gateway.limits
   const share = new ReplyShare(sink.streams ? batchReply : Math.min(batchReply, wsReply), context.holder)
-  const done = await inOrder(items, (item): Soon<Done> => {
+  const work = (item: Call | BadCall): Soon<Done> => {
     const begin = performance.now()
     const holder = share.open()
     const mode = { stream: false, maxBytes: share.left, holder } as const
@@ -62,14 +60,21 @@ export async function deliverBatch(
       const end = (): void => {
         finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
       }
-      return { id: item.id, answer, text, holder, end }
+      if (answer.kind === 'refused') end()
+      return { id: item.id, answer, text, holder, end: answer.kind === 'refused' ? null : end }
     }
     return items.length > most ? conclude(passRefusal(tooLarge)) : pass(item, caller, mode, context, conclude)
-  })
-  const sent = reply(done, share.held > LONG, caller, sink, context)
-  for (const { end } of done) end()
-  // Nothing here keeps the texts while they leave.
-  return sent
+  }
+  const later = (goOn: () => void): void => {
+    sink.later(goOn)
+  }
+  const end = (done: readonly Done[]): Soon<void> => {
+    const sent = reply(done, share.held > LONG, caller, sink, context)
+    for (const { end } of done) end?.()
+    // Nothing here keeps the texts while they leave.
+    return sent
+  }
+  return inOrder(items, { work, later, end })
 }
 
 /** The text of an item's answer, or of a refusal in its place when the batch's reply does not `fit` it. */
@@ -92,17 +97,6 @@ function encodeItem(
   const large = refused(refuse('response_too_large'))
   const fitted = { ...passed, answer: large }
   return { text: encodeAnswer(large, id, column, context.requestId), answer: large, fitted }
-}
-
-/** Runs `work` over the items, a bounded number at a time; results come in the items' order. */
-async function inOrder<T, R>(items: readonly T[], work: (item: T) => Soon<R>): Promise<R[]> {
-  const results: R[] = []
-  const waiting = items.entries()
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of waiting) results[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, items.length) }, worker))
-  return results
 }
 
 function reply(

@@ -1,6 +1,7 @@
+import type { PublicCaller } from '../budget/fair-share.ts'
 import type { Caller } from './caller.ts'
 
 /** Who holds connections and subscriptions: the account, or on the public route the address. */
 export function holderOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
-  return payer === null ? `public ${address}` : payer.account.id
+  return payer === null ? (`public ${address}` satisfies PublicCaller) : payer.account.id
 }

@@ -54,7 +54,7 @@ function viewOf({ network }: Caller, { snapshot, live }: Context): View {
   return {
     maxDepth: snapshot.gateway.limits.depth,
     head: live.tips.best(network.slug),
-    firstSlot: id => live.upstreams.get(id)?.firstSlot ?? null,
+    firstSlot: live.upstreams.firstSlot,
   }
 }
 

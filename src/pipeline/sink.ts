@@ -24,6 +24,8 @@ export interface Sink {
   /** Writes a piece; resolves when more may be written, to false when the client is gone. */
   write(piece: Buffer): Promise<boolean>
   end(): void
+  /** Goes on with the message when its connection has its turn: its work is long, and others wait. */
+  later(goOn: () => void): void
   /** The message has been handled: what it holds may be given back once its reply has been sent. */
   done(): void
   /** Ends the connection so that the client cannot take the reply for a whole one. */

@@ -19,6 +19,7 @@ import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from './request-id.ts'
 import { SendQueue } from './send-queue.ts'
 import { SocketSink } from './socket-sink.ts'
+import type { SinkSocket } from './socket-sink.ts'
 
 /** Messages of one socket that are being handled at a time; above that it is not read. */
 const IN_FLIGHT = 100
@@ -49,7 +50,7 @@ interface Frame {
 }
 
 /** Opens with the upgrade, closes with the connection. */
-export class ClientSocket {
+export class ClientSocket implements SinkSocket {
   readonly network: string
   readonly session: ClientSession
   readonly #socket: WebSocket
@@ -227,24 +228,23 @@ export class ClientSocket {
     })
   }
 
+  fail(): void {
+    this.close(1011, 'internal error')
+  }
+
+  later(goOn: () => void): void {
+    this.#options.turns.goOn(this, goOn)
+  }
+
   async #handle({ body, hold }: Frame): Promise<void> {
     if (this.#closing || this.#gone.signal.aborted || !this.recheck()) return
     const { caller } = this.session
     if (caller === null) return
-    if (!this.#options.gateway.hasRoomFor(caller)) {
+    const { gateway } = this.#options
+    if (!gateway.hasRoomFor(caller)) {
       this.#refuse()
       return
     }
-    const sink = new SocketSink(
-      frame => {
-        this.send(frame)
-      },
-      () => {
-        this.close(1011, 'internal error')
-      },
-      this.#gone.signal,
-      hold,
-    )
-    await this.#options.gateway.handle(body, caller, sink, nextRequestId())
+    await gateway.handle(body, caller, new SocketSink(this, this.#gone.signal, hold), nextRequestId())
   }
 }

@@ -3,21 +3,27 @@
  * not fit into one turn begins in the next ones, connection by connection.
  */
 
-/** Milliseconds of beginning calls in one turn of the loop. */
+/** Milliseconds of beginning calls in one turn of the loop, and of what is long: a call of somebody else needs several turns. */
 const SLICE = 5
+const LONG_SLICE = 2
 
-/** What waits of one connection. */
+type Work = () => void
+
+/** What waits of one connection: what was begun goes on before anything else of it begins. */
 interface Line {
-  readonly works: (() => void)[]
+  readonly begun: Work[]
+  readonly new: Work[]
+  isWaiting: boolean
 }
 
-/** Does the work of many connections, in each one's own order. */
+/** Does the work of many connections, in each one's own order; what can begin comes before what is long. */
 export class FairTurns {
   /** Tells turns of the loop apart: a number that changes with each, or at least with each in which anything was answered. */
   readonly #turnNow: () => number
   readonly #lineOf = new WeakMap<object, Line>()
-  /** Lines of which something waits; whose turn is next comes first. */
-  readonly #waiting: Line[] = []
+  /** Connections with something that can begin, and those with something long that goes on; whose turn is next comes first. */
+  readonly #beginning: Line[] = []
+  readonly #goingOn: Line[] = []
   #isScheduled = false
   #turn = -1
   /** When this turn has done enough. */
@@ -29,7 +35,7 @@ export class FairTurns {
 
   /** Whether work may be done now; if not, it is to be added to what waits. */
   mayBegin(): boolean {
-    if (this.#waiting.length > 0) return false
+    if (this.#isScheduled) return false
     const now = performance.now()
     if (now < this.#endsAt) return true
     const turn = this.#turnNow()
@@ -40,29 +46,61 @@ export class FairTurns {
   }
 
   /** Does `work` of a connection in one of the next turns. */
-  add(connection: object, work: () => void): void {
-    let line = this.#lineOf.get(connection)
-    if (line === undefined) this.#lineOf.set(connection, (line = { works: [] }))
-    if (line.works.push(work) === 1) this.#waiting.push(line)
-    this.#schedule()
+  add(connection: object, work: Work): void {
+    const line = this.#line(connection)
+    line.new.push(work)
+    this.#wait(line)
   }
 
-  #schedule(): void {
+  /** Goes on with work that is long, and has been begun, in one of the next turns. */
+  goOn(connection: object, work: Work): void {
+    const line = this.#line(connection)
+    line.begun.push(work)
+    this.#wait(line)
+  }
+
+  #line(connection: object): Line {
+    let line = this.#lineOf.get(connection)
+    if (line === undefined) this.#lineOf.set(connection, (line = { begun: [], new: [], isWaiting: false }))
+    return line
+  }
+
+  #wait(line: Line): void {
+    if (!line.isWaiting) this.#enqueue(line)
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(this.#next)
   }
 
+  #enqueue(line: Line): void {
+    const lines = line.begun.length > 0 ? this.#goingOn : this.#beginning
+    line.isWaiting = line.begun.length + line.new.length > 0
+    if (line.isWaiting) lines.push(line)
+  }
+
   readonly #next = (): void => {
-    this.#isScheduled = false
     this.#turn = this.#turnNow()
-    this.#endsAt = performance.now() + SLICE
-    let line: Line | undefined
-    while (performance.now() < this.#endsAt && (line = this.#waiting.shift()) !== undefined) {
-      const work = line.works.shift()
-      if (line.works.length > 0) this.#waiting.push(line)
+    const now = performance.now()
+    this.#endsAt = now + SLICE
+    // However many calls begin, what is long comes to its end.
+    let isMore = this.#do(this.#goingOn)
+    while (isMore && performance.now() < now + LONG_SLICE) isMore = this.#do(this.#goingOn)
+    isMore = true
+    while (isMore && performance.now() < this.#endsAt) isMore = this.#do(this.#beginning)
+    this.#isScheduled = this.#beginning.length + this.#goingOn.length > 0
+    if (this.#isScheduled) setImmediate(this.#next)
+  }
+
+  /** Does one piece of work of whose turn it is; false where nothing waits. */
+  #do(lines: Line[]): boolean {
+    const line = lines.shift()
+    if (line === undefined) return false
+    const work = line.begun.shift() ?? line.new.shift()
+    try {
       work?.()
+    } finally {
+      this.#enqueue(line)
     }
-    if (this.#waiting.length > 0) this.#schedule()
+    return true
   }
 }

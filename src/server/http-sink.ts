@@ -5,6 +5,7 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
 import { sendLong } from './send-long.ts'
@@ -18,24 +19,34 @@ export class HttpSink implements Sink {
   readonly #response: ServerResponse
   readonly #head: () => ReplyHead
 
-  constructor(response: ServerResponse, head: () => ReplyHead, hold: Hold | null = null) {
+  readonly #turns: FairTurns | null
+
+  constructor(
+    response: ServerResponse,
+    head: () => ReplyHead,
+    hold: Hold | null = null,
+    turns: FairTurns | null = null,
+  ) {
     this.#response = response
     this.#head = head
     this.holder = hold
+    this.#turns = turns
   }
 
   gone(): AbortSignal {
     const controller = new AbortController()
-    const response = this.#response
-    const { socket } = response.req
-    const over = (): void => {
-      stay()
-      if (!response.writableFinished) controller.abort()
+    const { req } = this.#response
+    // Node reports the end of a connection to the first of its pipelined replies only.
+    if (req.socket.destroyed) controller.abort()
+    else {
+      const abort = (): void => {
+        controller.abort()
+      }
+      const stay = whenGone(req.socket, abort)
+      this.#response.once('close', () => {
+        if (stay() && !this.#response.writableFinished) abort()
+      })
     }
-    // Of several replies that a connection waits for, Node notifies the first only.
-    const stay = whenGone(socket, over)
-    response.once('close', over)
-    if (response.destroyed || socket.destroyed) over()
     return controller.signal
   }
 
@@ -66,6 +77,11 @@ export class HttpSink implements Sink {
 
   end(): void {
     this.#response.end()
+  }
+
+  later(goOn: () => void): void {
+    if (this.#turns === null) throw new Error('only messages have turns')
+    this.#turns.goOn(this.#response.req.socket, goOn)
   }
 
   done(): void {

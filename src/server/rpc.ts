@@ -119,7 +119,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
         if (isRefusal(now)) {
           hold.release()
           refuseEarly(visit, now, columnOf(caller.network), gateway)
-        } else handleBody(visit, body, hold, now, gateway)
+        } else handleBody(visit, body, hold, now, options)
       })
     }
     if (turns.mayBegin()) serve()
@@ -129,16 +129,20 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
 
 /** What throws in `work` is a bug of ours: it ends this connection, and nothing else. */
 export function guarded(response: ServerResponse, gateway: Gateway, work: () => Soon<void>): void {
-  const fail = (error: unknown): void => {
-    gateway.live.observer.bug(error, 'listener')
-    response.destroy()
-  }
   try {
     const over = work()
-    if (over instanceof Promise) over.catch(fail)
+    if (over instanceof Promise)
+      over.catch((error: unknown) => {
+        endByBug(error, response, gateway)
+      })
   } catch (error) {
-    fail(error)
+    endByBug(error, response, gateway)
   }
+}
+
+function endByBug(error: unknown, response: ServerResponse, gateway: Gateway): void {
+  gateway.live.observer.bug(error, 'listener')
+  response.destroy()
 }
 
 /** Refuses a request that cannot be read for certain; nothing after it on the connection is read. */
@@ -189,7 +193,7 @@ function handleBody(
   body: Buffer | 'too_large' | 'no_room',
   hold: Hold,
   caller: Caller,
-  gateway: Gateway,
+  { gateway, turns }: RpcOptions,
 ): void {
   const { response, requestId, cors } = visit
   if (body === 'no_room') {
@@ -202,7 +206,7 @@ function handleBody(
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
     return
   }
-  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }), hold)
+  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }), hold, turns)
   // What fails in there is told and cut there.
   void gateway.handle(body, caller, sink, requestId)
 }

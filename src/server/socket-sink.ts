@@ -4,19 +4,26 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
 
-/** Sends what the pipeline says through `send`; status and headers have no meaning here. */
+/** What a sink needs of its socket. */
+export interface SinkSocket {
+  send(frame: Raw | Buffer): unknown
+  /** Closes it: a bug of ours has ended the message. */
+  fail(): void
+  /** Calls `goOn` when the socket has its turn. */
+  later(goOn: () => void): void
+}
+
+/** Sends what the pipeline says as frames; status and headers have no meaning here. */
 export class SocketSink implements Sink {
   readonly streams = false
   readonly holder: Hold
-  readonly #send: (frame: Raw | Buffer) => void
-  readonly #fail: () => void
+  readonly #socket: SinkSocket
   readonly #gone: AbortSignal
 
-  constructor(send: (frame: Raw | Buffer) => void, fail: () => void, gone: AbortSignal, hold: Hold) {
+  constructor(socket: SinkSocket, gone: AbortSignal, hold: Hold) {
     this.holder = hold
     this.#gone = gone
-    this.#send = send
-    this.#fail = fail
+    this.#socket = socket
   }
 
   gone(): AbortSignal {
@@ -24,11 +31,11 @@ export class SocketSink implements Sink {
   }
 
   whole(_: number, body: Raw): void {
-    this.#send(body)
+    this.#socket.send(body)
   }
 
   long(_: number, reply: LongReply): void {
-    for (const frame of reply.pieces(reply.length)) this.#send(frame)
+    for (const frame of reply.pieces(reply.length)) this.#socket.send(frame)
   }
 
   empty(): void {
@@ -47,11 +54,15 @@ export class SocketSink implements Sink {
     throw new Error('a socket does not stream')
   }
 
+  later(goOn: () => void): void {
+    this.#socket.later(goOn)
+  }
+
   done(): void {
     this.holder.release()
   }
 
   cut(): void {
-    this.#fail()
+    this.#socket.fail()
   }
 }

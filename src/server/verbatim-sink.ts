@@ -89,6 +89,10 @@ export class ResponseSink implements VerbatimSink {
     throw new Error('an answer of ours to a verbatim request is short')
   }
 
+  later(): void {
+    throw new Error('a verbatim request is one call')
+  }
+
   empty(): void {
     this.#inner.empty()
   }

@@ -9,6 +9,9 @@ const MORE = 64
 /** How far two nodes of one chain may be apart for the higher one to be believed before either has shown a block. */
 const FAR = 1_000_000
 
+/** Milliseconds between two looks at a route, at most: for so long one route's word may stand alone. */
+const LOOK = 15_000
+
 /** What one route says of its height. */
 export interface Claim {
   readonly height: number
@@ -25,6 +28,11 @@ export interface Anchor {
 /** The highest height that is plausible at `now`, with one block every `blockTime` milliseconds since the anchor. */
 export function highest({ height, at }: Anchor, blockTime: number, now: number): number {
   return height + (TIMES * Math.max(0, now - at)) / blockTime + MORE
+}
+
+/** Blocks by which one route alone may be believed to be ahead of all others. */
+export function unproven(blockTime: number): number {
+  return MORE + (TIMES * LOOK) / blockTime
 }
 
 /** Whether two heights are about the same: nodes hear of a block at different moments. */

@@ -32,6 +32,8 @@ export interface Asked extends JudgedCall {
   readonly id: number
   /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
   readonly caller: string
+  /** Aborted when nobody waits for its answer any more; asked for only while it waits for a connection. */
+  readonly gone: () => AbortSignal | null
   /** Heavy calls may be long under way without a route being ill. */
   readonly heavy: boolean
 }
@@ -123,7 +125,7 @@ export class LiveRoute {
 
   /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
   ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
-    const { body, id, heavy, caller } = asked
+    const { body, id, heavy, caller, gone } = asked
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
@@ -131,7 +133,7 @@ export class LiveRoute {
         begin = performance.now()
         if (!heavy) over = this.#outstanding.begin(now(), caller)
       }
-      this.#client.post(body, limits, { caller, begun }, exchange => {
+      this.#client.post(body, limits, { caller, begun, gone }, exchange => {
         if (over !== null) this.#outstanding.end(over)
         try {
           const verdict = judge(exchange, id, asked)

@@ -2,6 +2,7 @@
 import type { Route } from '../snapshot/types.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Scale } from './scale.ts'
+import type { Lag } from './tips.ts'
 
 /** A route together with its live state. */
 export interface Candidate {
@@ -24,7 +25,7 @@ export interface Need {
 }
 
 /** Says whether a route is behind the others. */
-export type IsLagging = (candidate: Candidate) => boolean
+export type LagOf = (candidate: Candidate) => Lag
 
 /** The chosen route; `full` when all that could serve are at the operator's limits; `none` when none can. */
 export type Picked = Candidate | 'full' | 'none'
@@ -39,12 +40,12 @@ export type Contenders = readonly Candidate[] | 'full' | 'none'
 export function pick(
   able: readonly Candidate[],
   need: Need,
-  isLagging: IsLagging,
+  lagOf: LagOf,
   caller: string,
   now: number,
   random = Math.random,
 ): Picked {
-  const choice = contenders(able, need, isLagging, caller, now)
+  const choice = contenders(able, need, lagOf, caller, now)
   if (typeof choice === 'string') return choice
   const chosen = better(choice, random)
   if (chosen.live.breaker.state(now, caller) === 'half-open') chosen.live.breaker.beginTest(now, caller)
@@ -58,17 +59,14 @@ export function pick(
 export function contenders(
   able: readonly Candidate[],
   need: Need,
-  isLagging: IsLagging,
+  lagOf: LagOf,
   caller: string | undefined,
   now: number,
 ): Contenders {
   const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now, caller))
   // The only one is taken whatever its state: see below.
   if (usable.length === 1) return usable[0]!.live.room.fits(now, caller) ? usable : 'full'
-  const current = freshest(usable, need, isLagging)
-  const healthy = current.filter(({ live }) => isHealthy(live, need, caller, now))
-  // The last route is never shut out: better a call that may fail than one that surely does.
-  const choice = healthy.length > 0 ? healthy : current
+  const choice = bestOf(usable, need, lagOf, ({ live }) => isHealthy(live, need, caller, now))
   if (choice.length === 0) return 'none'
   const withRoom = choice.filter(({ live }) => live.room.fits(now, caller))
   if (withRoom.length === 0) return 'full'
@@ -79,10 +77,31 @@ export function contenders(
   return withRoom.filter(({ route }) => route.priority === first)
 }
 
-/** The routes that have what the call reads; where none is known to, those that may. */
-function freshest(usable: readonly Candidate[], need: Need, isLagging: IsLagging): readonly Candidate[] {
-  const { tip, atLeast, scale } = need
-  const current = tip ? usable.filter(candidate => !isLagging(candidate)) : usable
+/**
+ * Healthy routes that have what the call reads. While there is none, healthy ones that may have it: a node that claims to be a little ahead
+ * must not take the reads of the newest block from all others and then fail them. The last route is never shut out: better a call that may
+ * fail than one that surely does.
+ */
+function bestOf(
+  usable: readonly Candidate[],
+  need: Need,
+  lagOf: LagOf,
+  isHealthy: (candidate: Candidate) => boolean,
+): readonly Candidate[] {
+  const lags = need.tip ? usable.map(candidate => ({ candidate, lag: lagOf(candidate) })) : null
+  const current =
+    lags === null ? usable : lags.flatMap(({ candidate, lag }) => (lag === 'none' ? [candidate] : []))
+  const fresh = freshest(current, need)
+  const healthy = fresh.filter(isHealthy)
+  if (healthy.length > 0 || lags === null) return healthy.length > 0 ? healthy : fresh
+  const doubtful = lags.flatMap(({ candidate, lag }) =>
+    lag === 'doubtful' && isHealthy(candidate) ? [candidate] : [],
+  )
+  return doubtful.length > 0 ? doubtful : fresh
+}
+
+/** Of current routes those that have come to the block which the call reads; where none is known to, all. */
+function freshest(current: readonly Candidate[], { atLeast, scale }: Need): readonly Candidate[] {
   const reached = atLeast === null ? current : current.filter(({ live }) => live.hasReached(atLeast, scale))
   return reached.length > 0 ? reached : current
 }

@@ -18,7 +18,7 @@ export class Room {
   constructor(limits: RoomLimits) {
     this.#limits = limits
     const { inFlight } = limits
-    this.#share = inFlight === null ? null : new FairShare(() => inFlight, DIVISIBLE_FROM)
+    this.#share = inFlight === null ? null : new FairShare(() => inFlight, { from: DIVISIBLE_FROM })
     this.#tokens = limits.perSecond ?? 0
   }
 

@@ -20,10 +20,12 @@ export interface Sender {
   readonly caller: string | undefined
   /** Called when the request has its turn and is sent. */
   readonly begun: () => void
+  /** Aborted when the sender wants no reply any more; asked for only where the request has to wait. */
+  readonly gone: () => AbortSignal | null
 }
 
 /** The sender of questions of our own. */
-export const OWN: Sender = { caller: undefined, begun: () => undefined }
+export const OWN: Sender = { caller: undefined, begun: () => undefined, gone: () => null }
 
 /** The HTTP client of one route. */
 export class RouteClient {
@@ -58,7 +60,7 @@ export class RouteClient {
   #dispatch(
     request: Omit<Dispatcher.DispatchOptions, 'origin'>,
     limits: ExchangeLimits,
-    { caller, begun }: Sender,
+    { caller, begun, gone }: Sender,
     done: (exchange: Exchange) => void,
   ): void {
     this.#room.enter(caller)
@@ -79,7 +81,7 @@ export class RouteClient {
       this.#queue.leave(turn)
     }
     this.#queue.enter(turn)
-    if (turn.state === 'waiting') collector.wait()
+    if (turn.state === 'waiting') collector.wait(gone())
   }
 
   /** Waits for calls in flight, then closes the connections. */

@@ -1,6 +1,6 @@
 /** How far each network has come, and which routes are behind. */
 import type { Network } from '../snapshot/types.ts'
-import { believe, highest, isNear } from './heads.ts'
+import { believe, highest, isNear, unproven } from './heads.ts'
 import type { Anchor, Claim } from './heads.ts'
 import type { LiveRoute } from './live-route.ts'
 
@@ -11,6 +11,12 @@ const USUAL_BLOCK_TIME = 12_000
 const USUAL_SLOT_TIME = 400
 /** Share of the newest measurement in the moving average. */
 const WEIGHT = 0.2
+
+/**
+ * Whether a route is behind: `doubtful` where it may be as well that one other route claims too much, as nobody has to prove so small a
+ * lead.
+ */
+export type Lag = 'none' | 'doubtful' | 'certain'
 
 type Chain = Pick<Network, 'slug'> & Partial<Pick<Network, 'family'>>
 
@@ -105,12 +111,14 @@ export class Tips {
     return height <= Math.max(tip.head, highest(tip.anchor, tip.blockTime, now))
   }
 
-  /** Whether a route is further behind than the network's maxLag allows. */
-  isLagging({ maxLag, ...chain }: Chain & Pick<Network, 'maxLag'>, live: Pick<LiveRoute, 'head'>): boolean {
+  /** Whether a route is further behind the network's head than its maxLag allows. */
+  lagOf({ maxLag, ...chain }: Chain & Pick<Network, 'maxLag'>, live: Pick<LiveRoute, 'head'>): Lag {
     const tip = this.#tips.get(chain.slug)
-    if (tip === undefined || live.head === null) return false
+    if (tip === undefined || live.head === null) return 'none'
     const allowed = maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / tip.blockTime
-    return tip.head - live.head > Math.max(ALWAYS_ALLOWED, allowed)
+    const behind = tip.head - live.head
+    if (behind <= Math.max(ALWAYS_ALLOWED, allowed)) return 'none'
+    return behind <= unproven(tip.blockTime) ? 'doubtful' : 'certain'
   }
 
   /** The route has come to what it claims. Only a route's own steps tell its pace: two may stand far apart at the same moment. */

@@ -5,7 +5,7 @@ import { contenders, pick } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Scale } from './scale.ts'
-import type { Tips } from './tips.ts'
+import type { Lag, Tips } from './tips.ts'
 import { Unsupported } from './unsupported.ts'
 
 interface Entry {
@@ -14,6 +14,9 @@ interface Entry {
   readonly route: Route
   readonly live: LiveRoute
 }
+
+/** By how far it is behind, which healthy route should carry a subscription first. */
+const RANK: Readonly<Record<Lag, number>> = { none: 0, doubtful: 1, certain: 2 }
 
 /** Routes that are open and do not serve yet. */
 export interface Opened {
@@ -105,6 +108,9 @@ export class Upstreams {
     return this.#entries.get(id)?.live ?? this.#leaving.get(id)
   }
 
+  /** The oldest slot that a route keeps; null where it keeps all, or has not told. */
+  readonly firstSlot = (id: string): number | null => this.get(id)?.firstSlot ?? null
+
   /** The live routes of a network. */
   of(network: Network): LiveRoute[] {
     return network.routes.flatMap(({ id }) => this.get(id) ?? [])
@@ -121,13 +127,13 @@ export class Upstreams {
   ): Picked {
     const all = this.#candidates(network, ids)
     const able = tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
-    return pick(able, need, ({ live }) => this.#tips.isLagging(network, live), caller, now)
+    return pick(able, need, ({ live }) => this.#tips.lagOf(network, live), caller, now)
   }
 
   /** The same without the draw, for the operator. */
   contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
     const able = this.#candidates(network, ids)
-    return contenders(able, need, ({ live }) => this.#tips.isLagging(network, live), undefined, now)
+    return contenders(able, need, ({ live }) => this.#tips.lagOf(network, live), undefined, now)
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
@@ -145,7 +151,7 @@ export class Upstreams {
   carriers(network: Network, ids: readonly string[], now: number): Route[] {
     const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
     const rank = ({ live }: Candidate): number =>
-      live.whyNot(now) === null && !this.#tips.isLagging(network, live) ? 0 : 1
+      live.whyNot(now) === null ? RANK[this.#tips.lagOf(network, live)] : RANK.certain
     return able
       .sort((a, b) => rank(a) - rank(b) || a.route.priority - b.route.priority)
       .map(({ route }) => route)
@@ -185,8 +191,12 @@ export class Upstreams {
     const live = this.get(id)
     if (live === undefined) return 'not open'
     const why = live.whyNot(now)
-    if (why !== null || !tip || !this.#tips.isLagging(network, live)) return why
-    return `${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind, so it serves no reads of the newest block`
+    const lag = why === null && tip ? this.#tips.lagOf(network, live) : 'none'
+    if (lag === 'none') return why
+    const behind = `${(this.#tips.best(network.slug) ?? 0) - (live.head ?? 0)} blocks behind`
+    return lag === 'certain'
+      ? `${behind}, so it serves no reads of the newest block`
+      : `${behind}, so it serves reads of the newest block only while no healthy route is ahead of it`
   }
 
   /** Ends every connection. */

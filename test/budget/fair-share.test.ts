@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FairShare } from '../../src/budget/fair-share.ts'
+import { FairShare, PUBLIC } from '../../src/budget/fair-share.ts'
 
 /** Takes one by one as long as it fits; gives how many that were. */
 function takeAll(share: FairShare, caller: string): number {
@@ -9,23 +9,40 @@ function takeAll(share: FairShare, caller: string): number {
   return taken
 }
 
-t.test('one caller alone gets two thirds, the next two thirds of what is left', t => {
-  const share = new FairShare(() => 300)
-  t.equal(takeAll(share, 'a'), 200)
-  t.equal(takeAll(share, 'b'), 66)
-  t.equal(share.total, 266)
-  t.ok(share.fits(22, 'c'), 'somebody new finds room')
-  t.notOk(share.fits(1, 'a'), 'one that holds much does not')
-  t.ok(share.fits(34), 'without a caller all that is free')
-  t.notOk(share.fits(35))
-  share.giveBack(200, 'a')
-  t.ok(share.fits(1, 'b'), 'what is given back is there for all')
+t.test('one caller alone gets most, the next most of what is left, and little accounts the reserve', t => {
+  const share = new FairShare(() => 400)
+  t.equal(takeAll(share, 'a'), 233, 'two thirds of all but an eighth')
+  t.equal(takeAll(share, 'b'), 78)
+  t.notOk(share.fits(1, 'a'))
+  for (let i = 0; i < 10; i += 1) takeAll(share, `greedy ${i}`)
+  t.ok(share.total < 400, `${share.total} of 400 are taken`)
+  const left = 400 - share.total
+  for (let i = 0; i < left; i += 1) {
+    t.ok(share.fits(1, `new ${i}`), 'who holds nothing finds room while there is any')
+    share.take(1, `new ${i}`)
+  }
+  t.notOk(share.fits(1, 'last'))
+  t.notOk(share.fits(1), 'nobody does without')
+  share.giveBack(233, 'a')
+  t.ok(share.fits(1, 'b') && share.fits(1, 'last'), 'what is given back is there for all')
+  t.end()
+})
+
+t.test('however many addresses the public route has, they are one caller to the accounts', t => {
+  const share = new FairShare(() => 400)
+  t.equal(takeAll(share, `${PUBLIC}0`), 200, 'one leaves some to the others')
+  for (let i = 1; i < 500; i += 1) takeAll(share, `${PUBLIC}${i}`)
+  t.ok(share.total <= 233, `${share.total} by 500 addresses`)
+  t.notOk(share.fits(1, `${PUBLIC}500`))
+  t.ok(takeAll(share, 'an account') >= 70)
+  share.giveBack(200, `${PUBLIC}0`)
+  t.ok(share.fits(1, `${PUBLIC}500`))
   t.end()
 })
 
 t.test('a small limit is not divided', t => {
-  t.equal(takeAll(new FairShare(() => 31, 32), 'a'), 31)
-  t.equal(takeAll(new FairShare(() => 32, 32), 'a'), 21)
+  t.equal(takeAll(new FairShare(() => 31, { from: 32 }), 'a'), 31)
+  t.equal(takeAll(new FairShare(() => 32, { from: 32 }), 'a'), 18)
   t.end()
 })
 
@@ -65,7 +82,7 @@ t.test('callers that come and go leave nothing', t => {
 })
 
 t.test(
-  'property: never above the limit, never above twice what is free, and always room for somebody new',
+  'property: never above the limit, never far above what is free, and always room for a new account',
   t => {
     const step = fc.record({
       caller: fc.integer({ min: 0, max: 9 }),
@@ -76,14 +93,13 @@ t.test(
         const share = new FairShare(() => limit)
         const held = new Map<string, number>()
         for (const { caller, amount } of steps) {
-          const name = String(caller)
+          const name = caller < 5 ? `${PUBLIC}${caller}` : String(caller)
           if (!share.fits(amount, name)) continue
           share.take(amount, name)
           held.set(name, (held.get(name) ?? 0) + amount)
           const free = limit - share.total
-          if (free < 1 || held.get(name)! > 2 * free) return false
-          // The last one of all is nobody's.
-          if (share.fits(1, 'new') !== free > 1) return false
+          if (free < 0 || (held.get(name)! > 4 && held.get(name)! > 2 * (free - limit / 8))) return false
+          if (share.fits(1, 'new') !== free > 0) return false
         }
         return [...held.values()].reduce((sum, one) => sum + one, 0) === share.total
       }),

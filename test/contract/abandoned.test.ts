@@ -6,6 +6,8 @@ import { createAccess } from '../support/accounts.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { openSocket } from '../support/tcp.ts'
+import { within } from '../support/until.ts'
 
 const chainId = 1001
 const node = await startNode(t, { chainId })
@@ -29,4 +31,22 @@ t.test('a heavy call whose client leaves is ended at the node, and charged', asy
   await ended
   t.strictSame(await access.usage(), { requests: 5, calls: 1 })
   t.equal(node.count('debug_traceTransaction'), 1, 'and not tried again')
+})
+
+t.test('so are all heavy calls that were pipelined on its connection', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const before = node.count('debug_traceTransaction')
+  const ended: Promise<unknown>[] = []
+  node.on('debug_traceTransaction', (_, response) => {
+    ended.push(once(response, 'close'))
+  })
+  const socket = await openSocket(gateway.port)
+  const body = message('debug_traceTransaction', [`0x${'ab'.repeat(32)}`])
+  const head = `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(3))
+  await node.arrived('debug_traceTransaction', before + 3)
+  t.equal(ended.length, 3)
+  socket.destroy()
+  await within('the end of all three', Promise.all(ended))
+  t.equal(node.count('debug_traceTransaction'), before + 3, 'and none is tried again')
 })

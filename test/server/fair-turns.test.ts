@@ -75,3 +75,29 @@ t.test('many connections are served in turns', async t => {
   const queued = done.slice(done.length - 80)
   t.ok(queued.slice(0, 20).every((one, i, all) => all.indexOf(one) === i))
 })
+
+t.test('what is long goes on behind what can begin, and comes to its end all the same', async t => {
+  let count = 0
+  const turns = new FairTurns(() => count)
+  const [long, ...others] = Array.from({ length: 40 }, () => ({}))
+  const done: string[] = []
+  let steps = 20
+  const step = (): void => {
+    work(1)
+    done.push('step')
+    if ((steps -= 1) > 0) turns.goOn(long!, step)
+  }
+  turns.goOn(long!, step)
+  turns.add(long!, () => done.push('its next'))
+  turns.add(others[0]!, () => done.push('another'))
+  while (!done.includes('its next')) {
+    // Calls of others that fill each turn.
+    for (const one of others) turns.add(one, () => work(1))
+    await nextTurn()
+    count += 1
+    if (count > 100) break
+  }
+  t.ok(done.indexOf('another') <= 4, `another began after ${done.indexOf('another')} steps`)
+  t.equal(done.indexOf('its next'), 21, 'its own next one waits for it')
+  t.ok(count <= 40, `it took ${count} turns`)
+})

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Route } from '../../src/snapshot/types.ts'
 import { LiveRoute } from '../../src/upstream/live-route.ts'
@@ -151,7 +152,7 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   })
   const verdict = await live.ask(
     {
-      ...{ body: '{}', id: 1, heavy: false, caller: 'account' },
+      ...{ body: '{}', id: 1, heavy: false, caller: 'account', gone: () => null },
       ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
     },
     limits,
@@ -159,5 +160,40 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   )
   t.match(verdict, { kind: 'setback', why: 'http_500' })
   await within('the end of the connection', gone!, 5_000)
+  t.equal(live.room.inFlight, 0)
+})
+
+t.test('a call whose client leaves while it waits for a connection is never sent', async t => {
+  const waiting: ServerResponse[] = []
+  let asked = 0
+  const live = await routeTo(t, (request, response) => {
+    asked += 1
+    request.resume()
+    waiting.push(response)
+  })
+  const client = new AbortController()
+  const ask = (id: number, gone: AbortSignal | null) =>
+    live.ask(
+      {
+        ...{ body: `{"id":${id}}`, id, heavy: false, caller: 'account', gone: () => gone },
+        ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
+      },
+      limits,
+      () => 0,
+    )
+  const all = Array.from({ length: 400 }, (_, id) => ask(id, client.signal))
+  const late = ask(400, null)
+  t.equal(live.room.inFlight, 401)
+  while (waiting.length < 100) await nextTurn()
+  client.abort()
+  const answers = setInterval(() => {
+    for (const response of waiting.splice(0)) response.end('{"jsonrpc":"2.0","id":1,"result":1}')
+  }, 5)
+  await within('the call of another client', late, 5_000)
+  const verdicts = await within('the end of all', Promise.all(all), 5_000)
+  clearInterval(answers)
+  const unsent = verdicts.filter(verdict => verdict.kind === 'setback' && verdict.why === 'no_turn').length
+  t.ok(unsent > 200, `${unsent} were not sent`)
+  t.equal(asked, 401 - unsent)
   t.equal(live.room.inFlight, 0)
 })

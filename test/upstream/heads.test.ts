@@ -40,7 +40,7 @@ t.test('one route that claims 2^53-1 gets nothing by it', t => {
   t.notOk(routes[0]!.hasReached(1_002), 'it counts for what it could show')
   t.equal(routes[0]!.claimed, Number.MAX_SAFE_INTEGER, '/status shows what it claims')
   t.ok(tips.needsProof('eth', routes[0]!, routes))
-  t.notOk(tips.isLagging(network, routes[1]!))
+  t.equal(tips.lagOf(network, routes[1]!), 'none')
   t.end()
 })
 
@@ -61,7 +61,7 @@ t.test('a block that one route shows does not count against two that agree', t =
   claim(2, 90_000, 3_000)
   tips.show(network, routes[2]!, 90_000, routes, 3_000)
   t.equal(tips.best('eth'), 1_000)
-  t.notOk(tips.isLagging(network, routes[0]!))
+  t.equal(tips.lagOf(network, routes[0]!), 'none')
   for (let look = 1; look <= 200; look += 1) {
     const now = 3_000 + look * 5_000
     for (const n of [0, 1]) claim(n, 1_000 + Math.floor(now / 12_000), now)
@@ -128,7 +128,7 @@ t.test('of claims that contradict each other the one that is shown counts', t =>
   t.ok(routes.every(route => tips.needsProof('eth', route, routes)))
   tips.show(network, routes[0]!, 2_000_000, routes, 10)
   t.equal(tips.best('eth'), 2_000_000)
-  t.ok(tips.isLagging(network, routes[1]!))
+  t.equal(tips.lagOf(network, routes[1]!), 'certain')
   const near = scene(2)
   near.claim(0, 100, 0)
   near.claim(1, 1_000, 0)

@@ -26,7 +26,8 @@ const choose = (able: readonly Candidate[], need: Partial<Need> = {}, now = NOW,
     pick(
       able,
       { ...read, ...need },
-      ({ live }) => live.head !== null && live.head < 90,
+      ({ live }) =>
+        live.head === null || live.head >= 90 ? 'none' : live.head >= 50 ? 'doubtful' : 'certain',
       'someone',
       now,
       random,
@@ -77,6 +78,24 @@ t.test('reads of the newest block keep to routes that have it', t => {
   t.equal(choose([a, b], { atLeast: 101 }), 'a', 'unless no route reports it')
   t.end()
 })
+
+t.test(
+  'a route that claims to be a little ahead does not keep reads of the newest block once it fails',
+  t => {
+    const [ahead, honest, far] = [candidate('ahead'), candidate('honest', { priority: 2 }), candidate('far')]
+    ahead.live.head = 100
+    honest.live.head = 60
+    far.live.head = 10
+    t.equal(choose([ahead, honest, far], { tip: true }), 'ahead')
+    t.equal(choose([ahead, honest, far], { tip: true, atLeast: 100 }), 'ahead')
+    t.equal(choose([honest, far], { tip: true }), 'honest', 'nor does a try that it has failed end the call')
+    fail(ahead)
+    t.equal(choose([ahead, honest, far], { tip: true, atLeast: 100 }), 'honest')
+    fail(honest)
+    t.equal(choose([ahead, honest, far], { tip: true }), 'ahead', 'one that is surely behind serves none')
+    t.end()
+  },
+)
 
 t.test('after the pause one call that may be repeated is let through', t => {
   const [a, b] = [candidate('a'), candidate('b', { priority: 2 })]
@@ -133,14 +152,16 @@ t.test("lag is measured by the network's own pace", t => {
   tips.claim(network, live, 100, [live], NOW)
   tips.claim(network, live, 110, [live], NOW + 2_500) // 250 ms a block: 30 s are 120 blocks
   t.equal(tips.best('eth'), 110)
-  t.equal(tips.isLagging(network, { head: -10 }), false)
-  t.equal(tips.isLagging(network, { head: -11 }), true)
+  t.equal(tips.lagOf(network, { head: -10 }), 'none')
+  t.equal(tips.lagOf(network, { head: -11 }), 'doubtful', 'no more than one route may claim alone')
+  t.equal(tips.lagOf(network, { head: 110 - 64 - 240 }), 'doubtful')
+  t.equal(tips.lagOf(network, { head: 110 - 64 - 241 }), 'certain')
   t.equal(
-    tips.isLagging({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 108 }),
-    false,
+    tips.lagOf({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 108 }),
+    'none',
     'two blocks always are allowed',
   )
-  t.equal(tips.isLagging({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 107 }), true)
+  t.equal(tips.lagOf({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 107 }), 'doubtful')
   live.syncing = true
   tips.claim(network, live, 500, [live], NOW + 3_000)
   t.equal(tips.best('eth'), 110, 'a syncing node says nothing of the tip')

@@ -78,3 +78,41 @@ export async function pipelined(
   await drop(sockets)
   return { held }
 }
+
+/** Calls from many addresses at once, each on a connection of its own, and gives up on them after a time. */
+export async function fromMany(
+  { port, paths }: Target,
+  options: { method: string; params: readonly unknown[]; addresses: number; each: number; ms: number },
+): Promise<object> {
+  const { method, params, addresses, each, ms } = options
+  const sockets = await Promise.all(
+    Array.from({ length: addresses }, (_, i) => open(port, `127.0.${10 + (i >> 7)}.${1 + (i & 127)}`)),
+  )
+  for (const socket of sockets)
+    socket.write(Array.from({ length: each }, (_, i) => post(paths.public, call(method, params, i))).join(''))
+  await pause(ms)
+  await drop(sockets)
+  return { held: sockets.filter(({ destroyed }) => !destroyed).length }
+}
+
+/** Sends the same body on a few connections, always as many requests as wait for an answer; gives how many were answered. */
+export async function pipelinedFlood(
+  { port, paths }: Target,
+  options: { path: keyof Target['paths']; body: string; connections: number; each: number; ms: number },
+): Promise<object> {
+  const request = post(paths[options.path], options.body)
+  const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(port)))
+  let answered = 0
+  for (const socket of sockets) {
+    socket.on('data', (chunk: Buffer) => {
+      for (let at = chunk.indexOf('HTTP/1.1 '); at !== -1; at = chunk.indexOf('HTTP/1.1 ', at + 1)) {
+        answered++
+        socket.write(request)
+      }
+    })
+    socket.write(request.repeat(options.each))
+  }
+  await pause(options.ms)
+  await drop(sockets)
+  return { answered }
+}

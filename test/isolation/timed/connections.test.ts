@@ -34,6 +34,19 @@ await playAll(t, [
     attack: stage => stage.attack('large', 'frames'),
   },
   {
+    name: 'batches of a thousand items that are no calls',
+    attack: stage => {
+      const body = `[${Array.from({ length: 1_000 }, () => '0').join()}]`
+      return stage.attack('calls', 'pipelinedFlood', {
+        path: 'public',
+        body,
+        connections: 30,
+        each: 16,
+        ms: 2_500,
+      })
+    },
+  },
+  {
     name: 'messages in fragments of a byte',
     attack: stage => stage.attack('large', 'fragments'),
     also: (t, _, { codes }) => {

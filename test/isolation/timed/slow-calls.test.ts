@@ -36,4 +36,24 @@ await playAll(t, [
     `0x${(4 * MiB).toString(16).padStart(40, '0')}`,
     'latest',
   ]),
+  {
+    name: 'calls of 250 addresses that are never answered',
+    attack: stage => {
+      for (const node of stage.nodes.evm) node.on('eth_call', hang)
+      const params = [{ to: account, data: '0x' }, 'latest']
+      return stage.attack('calls', 'fromMany', {
+        method: 'eth_call',
+        params,
+        addresses: 250,
+        each: 10,
+        ms: 2_500,
+      })
+    },
+    // So many callers speak for everybody: the routes hang.
+    bounds: { moved: Infinity },
+    unmet: { slower: 'seen: up to 100 ms more at the 99th percentile, on two cores for all' },
+    restore: ({ nodes }) => {
+      for (const node of nodes.evm) node.on('eth_call', error('{"code":3,"message":"execution reverted"}'))
+    },
+  },
 ])
