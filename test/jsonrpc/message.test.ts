@@ -9,7 +9,9 @@ const single = (text: string): Record<string, unknown> => {
   if (message.kind !== 'single')
     return { kind: message.kind, reason: message.kind === 'refused' ? message.refusal.reason : '' }
   const { item } = message
-  return isBad(item) ? { id: item.id, reason: item.refusal.reason } : { ...item }
+  if (isBad(item)) return { id: item.id, reason: item.refusal.reason }
+  const { id, method, params } = item
+  return { id, method, params }
 }
 
 t.test('the raw bytes of id and params are kept', t => {
