@@ -1,6 +1,5 @@
 /** The check of a journal.db that is too large to be read before the gateway serves: it is read while it serves, by a process that can be ended. */
 import { fork } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
 import type { UsageDatabase } from './database.ts'
 
 /** What the process sends: what is wrong with the file; null when it is sound. */
@@ -51,20 +50,15 @@ export function checkLate(database: UsageDatabase, events: CheckEvents): () => v
     failed(error.message, error)
   })
   child.once('exit', (code, signal) => {
-    failed(`the process that was to do it ended with ${signal ?? String(code)}`)
+    const ended = (): void => {
+      failed(`the process that was to do it ended with ${signal ?? String(code)}`)
+    }
+    // What it said last may still be on the way.
+    if (child.connected) child.once('disconnect', ended)
+    else ended()
   })
-  calm(child.pid)
   return () => {
     over(() => undefined)
     child.kill('SIGKILL')
-  }
-}
-
-/** Calls go first when there are not enough cores. */
-function calm(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
-  } catch {
-    // It has ended already, or may not be told so.
   }
 }
