@@ -7,6 +7,8 @@
 const SLICE = 5
 const LONG_SLICE = 2
 
+/** Milliseconds of work that are long: a call takes a twentieth of it, a batch of a thousand several times as much. */
+const LONG_WORK = 0.5
 /** Bytes of a message from which on it is long: 5 MiB take 30 to 70 ms to scan. */
 const LONG_BYTES = 64 * 1024
 
@@ -17,6 +19,8 @@ interface Line {
   readonly begun: Work[]
   readonly new: Work[]
   isWaiting: boolean
+  /** Whether its last piece of work took long: the next one is likely to, and waits with what is long. */
+  isSlow: boolean
 }
 
 /** Does the work of many connections, in each one's own order; what can begin comes before what is long. */
@@ -70,7 +74,8 @@ export class FairTurns {
 
   #line(connection: object): Line {
     let line = this.#lineOf.get(connection)
-    if (line === undefined) this.#lineOf.set(connection, (line = { begun: [], new: [], isWaiting: false }))
+    if (line === undefined)
+      this.#lineOf.set(connection, (line = { begun: [], new: [], isWaiting: false, isSlow: false }))
     return line
   }
 
@@ -93,7 +98,7 @@ export class FairTurns {
   }
 
   #enqueue(line: Line): void {
-    const lines = line.begun.length > 0 ? this.#goingOn : this.#beginning
+    const lines = line.begun.length > 0 || line.isSlow ? this.#goingOn : this.#beginning
     line.isWaiting = line.begun.length + line.new.length > 0
     if (line.isWaiting) lines.push(line)
   }
@@ -123,9 +128,11 @@ export class FairTurns {
     const line = lines.shift()
     if (line === undefined) return false
     const work = line.begun.shift() ?? line.new.shift()
+    const begin = performance.now()
     try {
       work?.()
     } finally {
+      line.isSlow = performance.now() - begin > LONG_WORK
       this.#enqueue(line)
     }
     return true

@@ -91,7 +91,7 @@ t.test('what is long goes on behind what can begin, and comes to its end all the
   turns.begin(others[0]!, 0, () => done.push('another'))
   while (!done.includes('its next')) {
     // Calls of others that fill each turn.
-    for (const one of others) turns.begin(one, 0, () => work(1))
+    for (const one of others) turns.begin(one, 0, () => work(0.2))
     await nextTurn()
     count += 1
     if (count > 100) break
@@ -125,4 +125,21 @@ t.test('after something long others have as much time as it took', async t => {
     const rest = steps[i]![0] - steps[i - 1]![1]
     t.ok(rest >= 15, `${rest} ms behind 20`)
   }
+})
+
+t.test('connections whose work takes long do not keep another waiting for all of them', async t => {
+  const { run, turn } = fair()
+  const done: string[] = []
+  const heavy = Array.from({ length: 30 }, () => ({}))
+  for (let round = 0; round < 3; round += 1)
+    for (const one of heavy)
+      run(one, () => {
+        work(2)
+        done.push('heavy')
+      })
+  while (done.length < 50) await turn()
+  const before = done.length
+  run({}, () => done.push('light'))
+  while (done.length < 91) await turn()
+  t.ok(done.indexOf('light') <= before + 4, `a call came behind ${done.indexOf('light') - before} more`)
 })
