@@ -5,10 +5,10 @@
 
 /** Milliseconds of beginning calls in one turn of the loop, and of what is long: a call of somebody else needs several turns. */
 const SLICE = 5
-const LONG_SLICE = 2
+const LONG_SLICE = 4
 
-/** Milliseconds of work that are long: a call takes a twentieth of it, a batch of a thousand several times as much. */
-const LONG_WORK = 0.5
+/** Milliseconds of work that are long: a call takes a hundredth of it. */
+const LONG_WORK = 1.5
 /** Bytes of a message from which on it is long: 5 MiB take 30 to 70 ms to scan. */
 const LONG_BYTES = 64 * 1024
 
