@@ -106,9 +106,9 @@ export class FairTurns {
   readonly #next = (): void => {
     this.#turn = this.#turnNow()
     const now = performance.now()
-    this.#endsAt = now + SLICE
     // However many calls begin, what is long comes to its end.
     if (now >= this.#restsUntil) this.#doLong(now)
+    this.#endsAt = performance.now() + SLICE
     let isMore = true
     while (isMore && performance.now() < this.#endsAt) isMore = this.#do(this.#beginning)
     this.#isScheduled = false
