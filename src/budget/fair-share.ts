@@ -1,8 +1,8 @@
 /**
  * How much of something bounded one caller may hold: at most twice what is free (the dynamic threshold by which switches share a buffer,
- * Choudhury and Hahne, 1998). A reserve does not count as free: it is for accounts that hold next to nothing, so that a handful of
- * greedy ones, who leave each newcomer a third of what was left, does not leave the last one nothing. All callers of the public route
- * are together one caller more, as anybody may have as many addresses as he likes, and divide what that one may hold in the same way.
+ * Choudhury and Hahne, 1998). A reserve does not count as free: it is for accounts that hold very little, because each greedy caller
+ * leaves the next one only a third of the rest. All callers of the public route count together as one more caller, as anybody can use many
+ * addresses, and divide that caller's share in the same way.
  */
 
 /** Counts below which a number of connections or calls is not divided: a few that one caller may not use help nobody. */
