@@ -93,14 +93,9 @@ export class Collector implements Dispatcher.DispatchHandler {
     limits.signal?.addEventListener('abort', this.#onAbort)
   }
 
-  /** The request waits for its turn, for as long as somebody wants its reply. */
-  wait(gone: AbortSignal | null): void {
+  /** The request waits for its turn. */
+  wait(): void {
     this.#waits = true
-    const leave = (): void => {
-      if (this.#waits) this.break('no_turn')
-    }
-    if (gone?.aborted === true) leave()
-    else gone?.addEventListener('abort', leave, { once: true })
   }
 
   /** The request is sent now. What it has waited is not the upstream's time. */

@@ -70,18 +70,29 @@ export class RouteClient {
       else leave()
       done(exchange)
     })
+    let signal: AbortSignal | null = null
+    const giveUp = (): void => {
+      collector.break('no_turn')
+    }
     const begin = (): void => {
+      signal?.removeEventListener('abort', giveUp)
       collector.begin()
       begun()
       this.#connections.dispatch(request, collector)
     }
     const turn: Turn = { caller, begin, state: 'waiting' }
     const leave = (): void => {
+      // A socket's signal outlives its calls.
+      signal?.removeEventListener('abort', giveUp)
       this.#room.leave(caller)
       this.#queue.leave(turn)
     }
     this.#queue.enter(turn)
-    if (turn.state === 'waiting') collector.wait(gone())
+    if (turn.state !== 'waiting') return
+    collector.wait()
+    signal = gone()
+    if (signal?.aborted === true) giveUp()
+    else signal?.addEventListener('abort', giveUp)
   }
 
   /** Waits for calls in flight, then closes the connections. */

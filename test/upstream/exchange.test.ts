@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -161,6 +161,17 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   t.match(verdict, { kind: 'setback', why: 'http_500' })
   await within('the end of the connection', gone!, 5_000)
   t.equal(live.room.inFlight, 0)
+})
+
+t.test('calls that have waited leave no listener on the signal of their socket', async t => {
+  const live = await routeTo(t, (_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}'))
+  const { signal } = new AbortController()
+  const call = { family: 'evm' as const, method: 'eth_call', params: '[]', isRange: false, rows: [] }
+  const asked = { ...call, body: '{}', id: 1, heavy: false, caller: 'account', gone: () => signal }
+  const all = Array.from({ length: 300 }, () => live.ask(asked, limits, () => 0))
+  t.ok(getEventListeners(signal, 'abort').length > 100, 'many wait')
+  await within('the end of all', Promise.all(all), 5_000)
+  t.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
 t.test('a call whose client leaves while it waits for a connection is never sent', async t => {
