@@ -1,11 +1,11 @@
 /** One JSON-RPC request object, scanned out of the bytes of a message. */
-import { NO_ELEMENTS, scanElements } from './elements.ts'
+import { FoundElements, NO_ELEMENTS } from './elements.ts'
 import type { Elements } from './elements.ts'
 import { matchName, nameOf } from './names.ts'
 import type { Raw } from './raw.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
-import { skipValue } from './skip.ts'
+import { TOO_MANY, skipValue } from './skip.ts'
 import { walkMembers } from './walk.ts'
 
 /** Longest id in bytes that is kept and echoed. */
@@ -40,6 +40,7 @@ export function isBad(item: Call | BadCall): item is BadCall {
 }
 
 const NAMES = ['jsonrpc', 'id', 'method', 'params'] as const
+const PARAMS = NAMES.indexOf('params')
 
 /** The members that a call has. */
 class Members {
@@ -47,7 +48,24 @@ class Members {
   readonly values: (Raw | undefined)[] = [undefined, undefined, undefined, undefined]
   /** Why two parsers could read the object differently. */
   fault: string | undefined = undefined
-  elements = NO_ELEMENTS
+  elements: Elements = NO_ELEMENTS
+
+  /** Which of the four the name at `nameAt` spells, or -1; a fault where another parser could read it otherwise. */
+  placeOf(raw: Raw, nameAt: number): number {
+    for (let place = 0; place < NAMES.length; place += 1) {
+      const match = matchName(raw, nameAt, NAMES[place]!)
+      if (match === 'other') continue
+      if (match === 'same') return place
+      this.fault = `a member's name is a variant of "${NAMES[place]!}"`
+      return -1
+    }
+    return -1
+  }
+
+  keep(place: number, value: Raw): void {
+    if (this.values[place] !== undefined) this.fault = `the member "${NAMES[place]!}" is there twice`
+    this.values[place] = value
+  }
 }
 
 interface Scanned {
@@ -64,35 +82,20 @@ export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
   }
   const members = new Members()
   let count = 0
-  const visit = (nameAt: number, begin: number, valueEnd: number): boolean => {
-    keep(members, raw, nameAt, begin, valueEnd)
+  const end = walkMembers(raw, at, (nameAt, begin) => {
+    const place = members.placeOf(raw, nameAt)
+    let valueEnd: number
+    if (place === PARAMS && raw.charCodeAt(begin) === 91) {
+      const elements = new FoundElements()
+      valueEnd = elements.scan(raw, begin, maxDepth - 1)
+      members.elements = elements
+    } else valueEnd = skipValue(raw, begin, maxDepth - 1)
+    if (valueEnd < 0) return valueEnd
+    if (place >= 0) members.keep(place, raw.slice(begin, valueEnd))
     count += 1
-    return count <= MAX_MEMBERS
-  }
-  const endOf = (nameAt: number, begin: number): number => {
-    if (raw.charCodeAt(begin) !== 91 || matchName(raw, nameAt, 'params') !== 'same')
-      return skipValue(raw, begin, maxDepth - 1)
-    const scanned = scanElements(raw, begin, maxDepth - 1)
-    members.elements = scanned.elements
-    return scanned.end
-  }
-  const end = walkMembers(raw, at, maxDepth, visit, endOf)
+    return count <= MAX_MEMBERS ? valueEnd : TOO_MANY
+  })
   return { end, item: end < 0 ? null : callOf(members) }
-}
-
-/** Keeps one of the four members, or the fault when two parsers could read the object differently. */
-function keep(members: Members, raw: Raw, nameAt: number, begin: number, end: number): void {
-  for (let place = 0; place < NAMES.length; place += 1) {
-    const name = NAMES[place]!
-    const match = matchName(raw, nameAt, name)
-    if (match === 'other') continue
-    if (match === 'variant') members.fault = `a member's name is a variant of "${name}"`
-    else {
-      if (members.values[place] !== undefined) members.fault = `the member "${name}" is there twice`
-      members.values[place] = raw.slice(begin, end)
-    }
-    return
-  }
 }
 
 function callOf({ values, fault, elements }: Members): Call | BadCall {

@@ -1,7 +1,7 @@
 /** Looking into the raw slices of valid JSON values, one level deep. */
 import { matchName, nameOf } from './names.ts'
 import type { Raw } from './raw.ts'
-import { INVALID, TOO_DEEP, skipString, skipValue } from './skip.ts'
+import { INVALID, TOO_DEEP, TOO_MANY, skipString, skipValue } from './skip.ts'
 import { walkElements, walkMembers } from './walk.ts'
 
 /** The elements of a valid JSON array, each as it was sent; the first `most` of them. */
@@ -30,35 +30,38 @@ const KEPT = 32
 /** Those of params that are no array. */
 export const NO_ELEMENTS: Elements = { first: [], count: 0 }
 
-/** Scans the array that opens at `at`, as `skipValue` does, and keeps its elements. */
-export function scanElements(
-  raw: Raw,
-  at: number,
-  maxDepth: number,
-): { readonly end: number; readonly elements: Elements } {
-  const first: Raw[] = []
-  let count = 0
-  if (maxDepth < 1) return { end: TOO_DEEP, elements: NO_ELEMENTS }
-  const end = walkElements(raw, at, begin => {
-    const end = skipValue(raw, begin, maxDepth - 1)
-    if (end >= 0 && count < KEPT) first.push(raw.slice(begin, end))
-    count += 1
-    return end
-  })
-  return { end, elements: { first, count } }
+/** Elements while they are found. */
+export class FoundElements implements Elements {
+  readonly first: Raw[] = []
+  count = 0
+
+  /** Scans the array that opens at `at`, as `skipValue` does, and keeps its elements. */
+  scan(raw: Raw, at: number, maxDepth: number): number {
+    if (maxDepth < 1) return TOO_DEEP
+    return walkElements(raw, at, begin => {
+      const end = skipValue(raw, begin, maxDepth - 1)
+      if (end >= 0 && this.count < KEPT) this.first.push(raw.slice(begin, end))
+      this.count += 1
+      return end
+    })
+  }
 }
 
 /** The elements of a call's valid params, where no scan has found them yet. */
 export function elementsIn(params: Raw): Elements {
-  return params.charCodeAt(0) === 91 ? scanElements(params, 0, Infinity).elements : NO_ELEMENTS
+  if (params.charCodeAt(0) !== 91) return NO_ELEMENTS
+  const elements = new FoundElements()
+  elements.scan(params, 0, Infinity)
+  return elements
 }
 
 /** The members of a valid JSON object in their order, names decoded. */
 export function membersOf(object: Raw): (readonly [name: string, value: Raw])[] {
   const members: (readonly [string, Raw])[] = []
-  walkMembers(object, 0, Infinity, (nameAt, begin, end) => {
+  walkMembers(object, 0, (nameAt, begin) => {
+    const end = skipValue(object, begin, Infinity)
     members.push([nameOf(object.slice(nameAt, skipString(object, nameAt))), object.slice(begin, end)])
-    return true
+    return end
   })
   return members
 }
@@ -113,15 +116,16 @@ function pick(
 ): (Raw | undefined | null)[] {
   const found = names.map((): Raw | undefined | null => undefined)
   let count = 0
-  const visit = (nameAt: number, begin: number, end: number): boolean => {
+  const walked = walkMembers(object, 0, (nameAt, begin) => {
+    const end = endOf(nameAt, begin)
+    if (end < 0) return end
     for (let k = 0; k < names.length; k += 1) {
       const match = matchName(object, nameAt, names[k]!)
       if (match === 'other') continue
       found[k] = match === 'variant' || found[k] !== undefined ? null : object.slice(begin, end)
     }
     count += 1
-    return count <= MAX_MEMBERS
-  }
-  const walked = walkMembers(object, 0, Infinity, visit, endOf)
+    return count <= MAX_MEMBERS ? end : TOO_MANY
+  })
   return walked < 0 ? names.map(() => null) : found
 }

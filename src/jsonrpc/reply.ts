@@ -2,7 +2,7 @@
 import { matchName } from './names.ts'
 import { decodeJson, isUtf8Raw } from './raw.ts'
 import type { Raw } from './raw.ts'
-import { skipSpace } from './skip.ts'
+import { skipSpace, skipValue } from './skip.ts'
 import { walkMembers } from './walk.ts'
 
 /** A node's response, its value as it was sent. */
@@ -40,7 +40,9 @@ export function scanResponse(body: Raw): Found | null {
   const begin = skipSpace(body, 0)
   if (body.charCodeAt(begin) !== 123) return null
   const found: Found = {}
-  const end = walkMembers(body, begin, MAX_REPLY_DEPTH, (nameAt, valueAt, valueEnd) => {
+  const end = walkMembers(body, begin, (nameAt, valueAt) => {
+    const valueEnd = skipValue(body, valueAt, MAX_REPLY_DEPTH - 1)
+    if (valueEnd < 0) return valueEnd
     for (const name of NAMES) {
       const match = matchName(body, nameAt, name)
       if (match === 'variant' && name !== 'id') found.ambiguous = name
@@ -48,7 +50,7 @@ export function scanResponse(body: Raw): Found | null {
       if (found[name] !== undefined) found.ambiguous = name
       found[name] = body.slice(valueAt, valueEnd)
     }
-    return true
+    return valueEnd
   })
   return end < 0 || found.ambiguous !== undefined || skipSpace(body, end) !== body.length ? null : found
 }
