@@ -54,8 +54,7 @@ export function deliverBatch(
     const holder = share.open()
     const mode = { stream: false, maxBytes: share.left, holder } as const
     const conclude = (passed: Passed): Done => {
-      const fits = (bytes: number): boolean => holder.settle(bytes)
-      const { text, answer, fitted } = encodeItem(passed, item, caller, context, fits)
+      const { text, answer, fitted } = encodeItem(passed, item, caller, context, holder)
       const totalMs = performance.now() - begin
       const end = (): void => {
         finish(fitted, caller, { bytesOut: text?.length ?? 0, cut: false, totalMs }, context)
@@ -77,23 +76,23 @@ export function deliverBatch(
   return inOrder(items, { work, later, end })
 }
 
-/** The text of an item's answer, or of a refusal in its place when the batch's reply does not `fit` it. */
+/** The text of an item's answer, or of a refusal in its place when the batch's reply has no room for it. */
 function encodeItem(
   passed: Passed,
   { id }: Call | BadCall,
   caller: Caller,
   context: Context,
-  fits: (bytes: number) => boolean,
+  holder: ItemShare,
 ): { readonly text: Raw | undefined; readonly answer: WholeAnswer; readonly fitted: Passed } {
   const column = columnOf(caller.network)
   const { answer } = passed
   if (answer.kind === 'stream') throw new Error('a batch never streams')
   if (id === undefined) {
-    fits(0)
+    holder.settle(0)
     return { text: undefined, answer, fitted: passed }
   }
   const text = encodeAnswer(answer, id, column, context.requestId)
-  if (fits(text.length) || answer.kind === 'refused') return { text, answer, fitted: passed }
+  if (holder.settle(text.length) || answer.kind === 'refused') return { text, answer, fitted: passed }
   const large = refused(refuse('response_too_large'))
   const fitted = { ...passed, answer: large }
   return { text: encodeAnswer(large, id, column, context.requestId), answer: large, fitted }

@@ -22,11 +22,13 @@ const MAX_REF = 512
  * (accepted), zkSync (committed, l1_committed, fast_finalized) and Erigon (latestExecuted). A tag that is not here could name
  * an old block, which would pass the checks of archive and range.
  */
-const TAGS: ReadonlySet<string> = new Set(
-  'latest earliest pending safe finalized accepted committed l1_committed fast_finalized latestExecuted'.split(
-    ' ',
-  ),
+const TAGS: ReadonlyMap<string, BlockRef> = new Map(
+  'latest earliest pending safe finalized accepted committed l1_committed fast_finalized latestExecuted'
+    .split(' ')
+    .map(tag => [tag, { kind: 'tag', tag }]),
 )
+/** The same as nearly every call writes them, told without decoding. */
+const WRITTEN_TAGS: ReadonlyMap<Raw, BlockRef> = new Map([...TAGS].map(([tag, ref]) => [`"${tag}"`, ref]))
 
 const QUANTITY = /^0x[0-9a-f]+$/i
 const HASH = /^0x[0-9a-f]{64}$/i
@@ -34,13 +36,15 @@ const HASH = /^0x[0-9a-f]{64}$/i
 /** A quantity or tag; `hashes` says whether 32 bytes are a block's hash here, or only a long quantity. */
 export function scalarRef(raw: Raw, hashes: boolean): BlockRef | Ambiguous {
   if (raw.length > MAX_REF) return { why: `a block is written in at most ${MAX_REF} bytes` }
+  const tag = WRITTEN_TAGS.get(raw)
+  if (tag !== undefined) return tag
   const value = decodeJson(raw)
   // Nodes that take decimal numbers read them as JSON does.
   if (typeof value === 'number') return numberRef(value)
   if (typeof value !== 'string') return NO_BLOCK
   if (hashes && HASH.test(value)) return HASH_REF
   if (QUANTITY.test(value)) return numberRef(Number(value))
-  return TAGS.has(value) ? { kind: 'tag', tag: value } : NO_BLOCK
+  return TAGS.get(value) ?? NO_BLOCK
 }
 
 /** A 32-byte hash. */

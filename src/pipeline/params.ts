@@ -3,6 +3,7 @@ import { elementsIn, elementsOf } from '../jsonrpc/elements.ts'
 import type { Elements } from '../jsonrpc/elements.ts'
 import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
+import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import { skipSpace, skipValue } from '../jsonrpc/skip.ts'
@@ -39,25 +40,29 @@ export function checkParams(
   { maxDepth, head }: { readonly maxDepth: number; readonly head: number | null },
   sent: Elements = elementsIn(params),
 ): CheckedParams | Refusal {
-  const unread = { params, elements: sent.first, span: null }
   if (params.charCodeAt(0) === 123)
-    return family === 'evm' ? invalid('params are positional: send an array') : unread
+    return family === 'evm' ? invalid('params are positional: send an array') : unread(params, sent)
   if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
     return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
   if (isTooLong(configOf(rule.commitment, sent.first))) return tooLong('the config object')
-  if (!readsParams(rule)) return unread
+  if (!readsParams(rule)) return unread(params, sent)
   const [min, max] = rule.params ?? [0, MAX_PARAMS]
   if (sent.count < min || sent.count > max) return invalid(countFault(min, max, sent.count))
-  if (rule.jsonParams.some(index => isLongString(sent.first[index]))) return tooLong('JSON in a string')
-  const elements = sent.count > sent.first.length ? elementsOf(params) : [...sent.first]
-  const decoded = decodeStrings(rule, elements, maxDepth)
+  const all = sent.count > sent.first.length ? elementsOf(params) : sent.first
+  const elements = rule.jsonParams.length === 0 ? all : decodeStrings(rule, all, maxDepth)
+  if (isRefusal(elements)) return elements
   const fault = rule.tracers === null ? null : tracerFault(elements, boundsOf(rule, rule.tracers))
   if (fault !== null) return invalid(fault.why, fault.data)
   const span = rule.block === null ? null : blockSpan(rule.block, elements)
   if (span !== null && 'why' in span) return invalid(span.why)
   if (rule.maxRange !== null && widthOf(span, head) > rule.maxRange)
     return invalid(`the range holds more than ${rule.maxRange} blocks`, { maxRange: rule.maxRange })
-  return { params: decoded ? `[${elements.join(',')}]` : params, elements, span }
+  return { params: elements === all ? params : `[${elements.join(',')}]`, elements, span }
+}
+
+/** Params that no rule looks into. */
+function unread(params: Raw, { first }: Elements): CheckedParams {
+  return { params, elements: first, span: null }
 }
 
 function isTooLong(element: Raw | null): boolean {
@@ -86,20 +91,21 @@ function countFault(min: number, max: number, count: number): string {
   return `the method takes ${wanted} params, ${count} were sent`
 }
 
-/** Puts the object or array in place of a string that spells one (the spec shows such calls). */
-function decodeStrings(rule: Rule, elements: Raw[], maxDepth: number): boolean {
-  let decoded = false
+/** Puts the object or array in place of a string that spells one (the spec shows such calls); the same elements where none does. */
+function decodeStrings(rule: Rule, sent: readonly Raw[], maxDepth: number): readonly Raw[] | Refusal {
+  if (rule.jsonParams.some(index => isLongString(sent[index]))) return tooLong('JSON in a string')
+  let decoded: Raw[] | null = null
   for (const index of rule.jsonParams) {
-    const element = elements[index]
+    const element = sent[index]
     if (element?.charCodeAt(0) !== 34) continue
     const text = rawOf(decodeJson(element) as string)
     const begin = skipSpace(text, 0)
     const end = '{['.includes(text.charAt(begin)) ? skipValue(text, begin, maxDepth) : -1
     if (end < 0 || skipSpace(text, end) !== text.length) continue
-    elements[index] = text.slice(begin, end)
-    decoded = true
+    decoded ??= [...sent]
+    decoded[index] = text.slice(begin, end)
   }
-  return decoded
+  return decoded ?? sent
 }
 
 /** Blocks in a range as far as that can be said before a node is asked. */

@@ -12,7 +12,7 @@ export interface Turn {
   /** Undefined for questions of our own, which wait for nobody. */
   readonly caller: string | undefined
   /** Sends it. */
-  readonly begin: () => void
+  begin(): void
   state: 'waiting' | 'begun' | 'over'
 }
 

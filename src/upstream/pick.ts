@@ -116,8 +116,9 @@ function isHealthy(live: LiveRoute, { mayProbe }: Need, caller: string | undefin
 
 /** Two random choices by weight, and of those the one with less work before it. */
 function better(candidates: readonly Candidate[], random: () => number): Candidate {
+  if (candidates.length === 1) return candidates[0]!
   const a = draw(candidates, random)
-  const b = candidates.length === 1 ? a : draw(candidates, random)
+  const b = draw(candidates, random)
   return load(b) < load(a) ? b : a
 }
 

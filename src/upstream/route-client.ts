@@ -60,39 +60,26 @@ export class RouteClient {
   #dispatch(
     request: Omit<Dispatcher.DispatchOptions, 'origin'>,
     limits: ExchangeLimits,
-    { caller, begun, gone }: Sender,
+    sender: Sender,
     done: (exchange: Exchange) => void,
   ): void {
-    this.#room.enter(caller)
+    this.#room.enter(sender.caller)
     const collector = new Collector(limits, exchange => {
       // An open reply keeps its connection until it has been read.
       if (exchange.kind === 'open') exchange.tail.once('close', leave)
       else leave()
       done(exchange)
     })
-    let signal: AbortSignal | null = null
-    const giveUp = (): void => {
-      collector.break('no_turn')
-    }
-    const begin = (): void => {
-      signal?.removeEventListener('abort', giveUp)
-      collector.begin()
-      begun()
+    const turn = new SentInTurn(sender, collector, () => {
       this.#connections.dispatch(request, collector)
-    }
-    const turn: Turn = { caller, begin, state: 'waiting' }
+    })
     const leave = (): void => {
-      // A socket's signal outlives its calls.
-      signal?.removeEventListener('abort', giveUp)
-      this.#room.leave(caller)
+      turn.stay()
+      this.#room.leave(sender.caller)
       this.#queue.leave(turn)
     }
     this.#queue.enter(turn)
-    if (turn.state !== 'waiting') return
-    collector.wait()
-    signal = gone()
-    if (signal?.aborted === true) giveUp()
-    else signal?.addEventListener('abort', giveUp)
+    if (turn.state === 'waiting') turn.wait()
   }
 
   /** Waits for calls in flight, then closes the connections. */
@@ -103,5 +90,50 @@ export class RouteClient {
   /** Cuts the connections. */
   destroy(): Promise<void> {
     return this.#connections.destroy()
+  }
+}
+
+/** One request in the queue for a connection. */
+class SentInTurn implements Turn {
+  state: Turn['state'] = 'waiting'
+  readonly #sender: Sender
+  readonly #collector: Collector
+  readonly #send: () => void
+  /** The sender's, while it is listened to. */
+  #gone: AbortSignal | null = null
+
+  constructor(sender: Sender, collector: Collector, send: () => void) {
+    this.#sender = sender
+    this.#collector = collector
+    this.#send = send
+  }
+
+  get caller(): string | undefined {
+    return this.#sender.caller
+  }
+
+  begin(): void {
+    this.stay()
+    this.#collector.begin()
+    this.#sender.begun()
+    this.#send()
+  }
+
+  /** Waits for its turn, for as long as the sender does. */
+  wait(): void {
+    this.#collector.wait()
+    this.#gone = this.#sender.gone()
+    if (this.#gone?.aborted === true) this.#giveUp()
+    else this.#gone?.addEventListener('abort', this.#giveUp)
+  }
+
+  /** No longer asks whether the sender is there: a socket's signal outlives its calls. */
+  stay(): void {
+    this.#gone?.removeEventListener('abort', this.#giveUp)
+    this.#gone = null
+  }
+
+  readonly #giveUp = (): void => {
+    this.#collector.break('no_turn')
   }
 }
