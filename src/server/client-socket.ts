@@ -12,6 +12,7 @@ import { columnOf } from '../pipeline/caller.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
+import { Departure } from './departure.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { holdForTurn } from './leaving.ts'
@@ -53,6 +54,7 @@ interface Frame {
 export class ClientSocket implements SinkSocket {
   readonly network: string
   readonly session: ClientSession
+  readonly departure = new Departure()
   readonly #socket: WebSocket
   readonly #connection: Socket
   readonly #options: ClientSocketOptions
@@ -60,7 +62,6 @@ export class ClientSocket implements SinkSocket {
   readonly #heartbeat: Heartbeat
   readonly #waiting: Frame[] = []
   readonly #partial: PartialMessage
-  readonly #gone = new AbortController()
   #inFlight = 0
   #closing = false
   /** How it closes once everything that came has been answered; null while it takes frames. */
@@ -90,7 +91,7 @@ export class ClientSocket implements SinkSocket {
     // ws closes with the right code by itself; an error only has to be heard.
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      this.#gone.abort()
+      this.departure.leave()
       this.#queue.close()
       this.#partial.close()
       for (const { hold } of this.#waiting.splice(0)) hold.release()
@@ -235,7 +236,7 @@ export class ClientSocket implements SinkSocket {
   }
 
   async #handle({ body, hold }: Frame): Promise<void> {
-    if (this.#closing || this.#gone.signal.aborted || !this.recheck()) return
+    if (this.#closing || this.departure.isOver || !this.recheck()) return
     const { caller } = this.session
     if (caller === null) return
     const { gateway } = this.#options
@@ -243,6 +244,6 @@ export class ClientSocket implements SinkSocket {
       this.#refuse()
       return
     }
-    await gateway.handle(body, caller, new SocketSink(this, this.#gone.signal, hold), nextRequestId())
+    await gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())
   }
 }

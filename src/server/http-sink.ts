@@ -5,6 +5,7 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
+import { Departure } from './departure.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
@@ -18,7 +19,6 @@ export class HttpSink implements Sink {
   readonly holder: Hold | null
   readonly #response: ServerResponse
   readonly #head: () => ReplyHead
-
   readonly #turns: FairTurns | null
 
   constructor(
@@ -34,18 +34,18 @@ export class HttpSink implements Sink {
   }
 
   gone(): AbortSignal {
-    const controller = new AbortController()
+    const departure = new Departure()
     const response = this.#response
     const { socket } = response.req
     const over = (): void => {
       stay()
-      if (!response.writableFinished) controller.abort()
+      if (!response.writableFinished) departure.leave()
     }
     // Of several replies that a connection waits for, Node notifies the first only.
     const stay = whenGone(socket, over)
     response.once('close', over)
     if (response.destroyed || socket.destroyed) over()
-    return controller.signal
+    return departure.signal
   }
 
   whole(status: number, body: Raw, refusal: Refusal | null): void {

@@ -3,10 +3,12 @@ import type { Hold } from '../budget/byte-budget.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { LongReply } from '../pipeline/long-reply.ts'
 import type { Sink } from '../pipeline/sink.ts'
+import type { Departure } from './departure.ts'
 
 /** What a sink needs of its socket. */
 export interface SinkSocket {
   send(frame: Raw | Buffer): unknown
+  readonly departure: Departure
   /** Closes it: a bug of ours has ended the message. */
   fail(): void
   /** Calls `goOn` when the socket has its turn. */
@@ -18,16 +20,14 @@ export class SocketSink implements Sink {
   readonly streams = false
   readonly holder: Hold
   readonly #socket: SinkSocket
-  readonly #gone: AbortSignal
 
-  constructor(socket: SinkSocket, gone: AbortSignal, hold: Hold) {
+  constructor(socket: SinkSocket, hold: Hold) {
     this.holder = hold
-    this.#gone = gone
     this.#socket = socket
   }
 
   gone(): AbortSignal {
-    return this.#gone
+    return this.#socket.departure.signal
   }
 
   whole(_: number, body: Raw): void {

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Access } from '../../support/access.ts'
+import { bind } from '../../support/bind.ts'
 import { createAccess, withAccounts } from '../../support/accounts.ts'
 import type { PlanYaml } from '../../support/config-files.ts'
 import { prepareGateway, type Gateway } from '../../support/gateway.ts'
@@ -16,6 +17,10 @@ import { startNodes, type Nodes } from './nodes.ts'
 
 /** Of alpha-a, alpha-b, alpha-c, sol-a, sol-b: the last of each network serves only while the others cannot. */
 const PRIORITIES = [1, 1, 2, 1, 2]
+
+/** The core of the gateway, and that of all others. */
+const MEASURED = 1
+const LOAD = 0
 
 /** The plans of the shipped configuration, and one for the bystander, whose rate is never the reason of a refusal. */
 const plans: Readonly<Record<string, PlanYaml>> = {
@@ -171,6 +176,10 @@ export class Stage {
     )
   }
 
+  get attackerPid(): number {
+    return this.#attacker.pid
+  }
+
   /** Ends its processes. */
   async end(): Promise<void> {
     await Promise.all([this.#bystander.end(), this.#attacker.end()])
@@ -246,6 +255,9 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
     await gateway.start()
   }
   const stage = new Stage({ nodes, gateway, accesses, files, perSecond: options.perSecond ?? 50 })
+  bind(gateway.pid, MEASURED)
+  // What the bystander notices is to be the gateway's doing: it runs where there is room.
+  for (const pid of [process.pid, stage.attackerPid]) bind(pid, LOAD)
   t.teardown(() => stage.end())
   await stage.addSolana()
   await routesLookedAt(gateway)
