@@ -113,6 +113,11 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
     if (typeof body === 'string') hold.release()
     if (body === 'gone') return
     const serve = (): void => {
+      // Nobody would read the answer of a client that left before its turn.
+      if (visit.request.socket.destroyed) {
+        hold.release()
+        return
+      }
       guarded(visit.response, gateway, () => {
         // A body may be long on its way: it is served by what the configuration says when it is here.
         const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
