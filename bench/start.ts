@@ -18,7 +18,7 @@ const STARTS = Number(process.env['STARTS'] ?? 9)
 const IDLE = Number(process.env['IDLE'] ?? 30)
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-const config = fileURLToPath(new URL('../config', import.meta.url))
+const config = fileURLToPath(new URL('..', import.meta.url))
 const dir = mkdtempSync(join(tmpdir(), 'tollgate-start-'))
 const run = promisify(execFile)
 

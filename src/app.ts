@@ -27,7 +27,7 @@ import { atOnce, gently } from './reload/gently.ts'
 import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
 import { watchFiles } from './reload/watch.ts'
-import { CertificateWatch } from './reload/watch-certificate.ts'
+import { OtherFiles } from './reload/other-files.ts'
 import { Certificate } from './server/certificate.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
@@ -94,7 +94,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const gateway = makeGateway(snapshot, stores, { metrics, log, memory }, closing)
   const loader = new Loader(dir, env)
   closing.push(() => loader.close())
-  const certificateWatch = new CertificateWatch(() => {
+  const otherFiles = new OtherFiles(() => {
     reload()
   })
   const reloader = new Reloader(
@@ -102,8 +102,9 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     {
       load: () => loader.load(),
       plansInUse: () => stores.accounts.plansInUse(),
-      renewCertificate: async ({ tls }) => {
-        await certificateWatch.follow(tls)
+      renewCertificate: async next => {
+        await otherFiles.follow(next)
+        const { tls } = next.gateway
         return certificate !== null && tls !== null && renew(certificate, tls)
       },
       swap: async next => {
@@ -142,9 +143,9 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
       reload,
     ),
   )
-  await certificateWatch.follow(settings.tls)
+  await otherFiles.follow(config)
   closing.push(() => {
-    certificateWatch.close()
+    otherFiles.close()
   })
   return {
     ...{ ...bound, log, reload, warnings: problems },

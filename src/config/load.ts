@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { build } from './build/build.ts'
 import { check } from './check.ts'
+import { extend } from './extend.ts'
 import { evaluate, type Evaluated } from './evaluate.ts'
 import { FILES } from './files.ts'
 import { parseText } from './parse.ts'
@@ -39,11 +41,15 @@ export async function loadConfig(
     if ('root' in source) files.set(file, evaluate(source, lookup))
     else broken.push(source)
   }
-  const { written, mistakes } = check(files)
+  const methods = files.get('methods.yaml')
+  const extended = methods === undefined ? null : extend(methods, dir, env, [resolve(dir, 'methods.yaml')])
+  const { written, mistakes } = check(files, extended)
   const wrong = mistakes.map(mistake => problemOf(mistake, files.get(mistake.file)!))
-  const problems = inOrder([...unread, ...broken, ...wrong])
+  const problems = inOrder([...unread, ...broken, ...(extended?.problems ?? []), ...wrong])
   return deepFreeze({
-    config: problems.some(problem => problem.severity === 'error') ? null : build(written as Written, dir),
+    config: problems.some(problem => problem.severity === 'error')
+      ? null
+      : build(written as Written, dir, extended?.paths),
     problems,
     locate: (file: string, path: Path): Place => placeOfKey(files.get(file), path),
     texts,

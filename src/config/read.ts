@@ -72,7 +72,8 @@ function unread(file: string, message: string): Problem {
   return { file, line: 1, column: 1, path: '', severity: 'error', message }
 }
 
-function decode(bytes: Uint8Array): string {
+/** The text of UTF-8 bytes; throws on any other. */
+export function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
@@ -80,7 +81,8 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error)
 }
 
-function reason(error: unknown): string {
+/** Why a file could not be read, as a sentence's end. */
+export function reason(error: unknown): string {
   const code = codeOf(error)
   return FAILURES[code] ?? code
 }

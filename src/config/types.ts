@@ -54,6 +54,8 @@ export interface NetworkConfig {
   readonly slug: string
   readonly name: string
   readonly family: Family
+  /** What its nodes have besides the methods of the family: rows name it under `dialects`. */
+  readonly dialect: string | null
   /** An integer for EVM (EIP-155), the identifier string otherwise. */
   readonly chainId: number | string
   readonly genesisHash: string | null
@@ -143,7 +145,9 @@ export interface RuleConfig {
   readonly maxRange?: number
   readonly tracers?: readonly string[]
   readonly enabled?: boolean
+  /** Networks that have it, by slug and by dialect: where either is given, one of them has to fit. */
   readonly networks?: readonly string[]
+  readonly dialects?: readonly string[]
 }
 
 /** One plan (plans.yaml). */
@@ -169,5 +173,7 @@ export interface Config {
   readonly notification: { readonly cost: number }
   readonly families: Readonly<Record<Family, Readonly<Record<string, RuleConfig>>>>
   readonly plans: readonly PlanConfig[]
+  /** Paths of the files that methods.yaml extends. */
+  readonly extended: readonly string[]
   readonly gateway: GatewayConfig
 }

@@ -18,6 +18,7 @@ export type WrittenRules = Readonly<Record<string, WrittenRule>>
 
 /** An entry of networks.yaml. */
 export interface WrittenNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'chainId'> {
+  readonly dialect?: string
   readonly genesisHash?: string
   readonly subdomain?: string
   readonly public?: boolean

@@ -22,7 +22,7 @@ export interface ReloaderParts {
   /** Plans of existing accounts. */
   plansInUse(): readonly string[]
   /** Serves with the certificate as its files are now; whether it is another one. */
-  renewCertificate(gateway: Config['gateway']): Promise<boolean>
+  renewCertificate(config: Config): Promise<boolean>
   /** Serves new messages with the snapshot. */
   swap(snapshot: Snapshot): Promise<void>
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
@@ -90,7 +90,7 @@ export class Reloader {
     const { config, version, problems, plansAt } = await this.#parts.load()
     const missing = config === null ? [] : missingPlans(config, this.#parts.plansInUse(), plansAt)
     if (config === null || missing.length > 0) return this.#keep([...problems, ...missing])
-    const renewed = (await this.#parts.renewCertificate(config.gateway)) ? [CERTIFICATE] : []
+    const renewed = (await this.#parts.renewCertificate(config)) ? [CERTIFICATE] : []
     for (const change of renewed) this.#parts.log.info(change)
     if (version === this.#version) {
       this.#succeed(problems)

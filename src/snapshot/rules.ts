@@ -92,11 +92,24 @@ export function absentRules(
   const elsewhere = Object.entries(config.families[network.family]).filter(([match]) => !merged.has(match))
   return [
     ...off.map(([match]): [string, string] => [match, 'its rule says enabled: false']),
-    ...elsewhere.map(([match, { networks = [] }]): [string, string] => [
-      match,
-      networks.length === 0 ? 'its rule names no network' : `its rule is for ${networks.join(', ')} only`,
-    ]),
+    ...elsewhere.map(([match, rule]): [string, string] => [match, whyElsewhere(rule)]),
   ]
+}
+
+function whyElsewhere({ networks = [], dialects = [] }: RuleConfig): string {
+  const where = [
+    ...networks,
+    ...(dialects.length === 0
+      ? []
+      : [`${dialects.length === 1 ? 'the dialect' : 'the dialects'} ${dialects.join(', ')}`]),
+  ]
+  return where.length === 0 ? 'its rule names no network' : `its rule is for ${where.join(' and ')} only`
+}
+
+/** Whether a family's row is one of the network's. */
+function applies({ networks, dialects }: RuleConfig, { slug, dialect }: NetworkConfig): boolean {
+  if (networks === undefined && dialects === undefined) return true
+  return networks?.includes(slug) === true || (dialect !== null && dialects?.includes(dialect) === true)
 }
 
 function mergedRules(
@@ -105,8 +118,7 @@ function mergedRules(
 ): ReadonlyMap<string, RuleConfig> {
   const family = config.families[network.family]
   const merged = new Map<string, RuleConfig>()
-  for (const [match, rule] of Object.entries(family))
-    if (rule.networks?.includes(network.slug) ?? true) merged.set(match, rule)
+  for (const [match, rule] of Object.entries(family)) if (applies(rule, network)) merged.set(match, rule)
   for (const [match, own] of Object.entries(network.methods))
     // A rule of the network itself applies to it, whatever networks the family's row names.
     merged.set(match, { ...family[match], ...own })

@@ -27,19 +27,19 @@ interface Row {
 const rows: Record<string, Row> = parse(
   readFileSync(new URL('catalogue.yaml', import.meta.url), 'utf8'),
 ).methods
-const { config } = await loadConfig(new URL('../../config', import.meta.url).pathname, {})
+const { config } = await loadConfig(new URL('../..', import.meta.url).pathname, {})
 const families = config!.families
 
 /** Words of `needs` that every route is taken to have, and those that say what is read. */
 const UNSAID = 'core history logs filters mempool write scan proof account replay archive_if_old'.split(' ')
 
-const NETWORKS: Record<string, string[]> = {
-  polygon: ['polygon-bor'],
+const DIALECTS: Record<string, string[]> = {
+  polygon: ['bor'],
   bsc: ['bsc'],
   opbnb: [],
-  arbitrum: ['arbitrum-one'],
-  'op-stack': ['base'],
-  linea: [],
+  arbitrum: ['arbitrum'],
+  'op-stack': ['op-stack'],
+  linea: ['linea'],
 }
 
 const ANSWERS: Record<string, string> = {
@@ -93,7 +93,7 @@ function ruleOf(name: string, row: Row): RuleConfig {
     subscribe: end === null ? undefined : `${end[1]}${end[2] === 's' ? 'un' : 'Un'}subscribe`,
     nullIsLag: row.null_is_lag,
     answer: ANSWERS[name],
-    networks: row.networks_only?.flatMap(network => NETWORKS[network]!),
+    dialects: row.networks_only?.flatMap(network => DIALECTS[network]!),
     jsonParams: JSON_PARAMS[name],
     tracers: TRACED.includes(name) ? TRACERS : undefined,
   }

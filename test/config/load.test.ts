@@ -60,6 +60,7 @@ t.test('defaults', async t => {
         slug: 'ethereum',
         name: 'Ethereum Mainnet',
         family: 'evm',
+        dialect: null,
         chainId: 1,
         genesisHash: null,
         subdomain: 'ethereum-rpc',
@@ -73,6 +74,7 @@ t.test('defaults', async t => {
         slug: 'solana',
         name: 'Solana Mainnet',
         family: 'solana',
+        dialect: null,
         chainId: 'solana-mainnet',
         genesisHash: null,
         subdomain: 'solana-rpc',
@@ -126,6 +128,7 @@ t.test('defaults', async t => {
       solana: { getSlot: {} },
       http: {},
     },
+    extended: [],
     plans: [
       {
         name: 'free',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { loadConfig } from '../../src/config/load.ts'
 
-const dir = new URL('../../config', import.meta.url).pathname
+const dir = new URL('../..', import.meta.url).pathname
 const { config, problems } = await loadConfig(dir, {})
 
 t.test('it has no problems without an environment', t => {

@@ -1,18 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { run, runJson } from '../support/cli.ts'
 import { root } from '../support/paths.ts'
-import { solanaMethods } from './solana-methods.ts'
 
 const dir = `${root}/examples/solana`
-const copy = `${dir}/methods.yaml`
-
-t.test('its methods.yaml holds the shipped rows', t => {
-  const expected = solanaMethods(readFileSync(`${root}/config/methods.yaml`, 'utf8'))
-  if (process.env['WRITE_SOLANA'] !== undefined) writeFileSync(copy, expected)
-  t.equal(readFileSync(copy, 'utf8'), expected)
-  t.end()
-})
 
 t.test('tollgate check finds no problem, without an environment and with all of it', async t => {
   const env = {

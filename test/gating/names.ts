@@ -25,7 +25,7 @@ async function rulesOf(family: string): Promise<ReadonlyMap<string, Rule>> {
   return rules
 }
 
-const isOff = ({ enabled, networks }: Rule) => enabled === false || networks !== undefined
+const isOff = ({ enabled, dialects }: Rule) => enabled === false || dialects !== undefined
 const notFound = (names: Iterable<string>): Gated[] =>
   [...names].map(name => ({ name, reason: 'method_not_found' }))
 

@@ -13,6 +13,11 @@ import { schemaKeys, schemaMistakes, type Mistake } from './schema-mistakes.ts'
 import { wholeConfig } from './whole-config.ts'
 import { WrittenYaml } from './written-yaml.ts'
 
+/** Keys that the whole configuration is without, as they name other files. */
+const WITHOUT: Readonly<Record<string, readonly string[]>> = {
+  'gateway.yaml': ['cert', 'key', 'tls'],
+  'methods.yaml': ['extends'],
+}
 /** Invalid edits that are made. */
 const times = 128
 const seed = 14
@@ -37,7 +42,7 @@ t.test('the generator reaches every key that the schemas have', t => {
   for (const file of files) {
     const reached = bySchema.get(file)!.keys
     const passed = [...schemaKeys(file)].filter(key => !reached.has(key))
-    t.same(passed, file === 'gateway.yaml' ? ['cert', 'key', 'tls'] : [], file)
+    t.same(passed, WITHOUT[file] ?? [], file)
   }
   t.end()
 })

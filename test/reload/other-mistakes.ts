@@ -47,7 +47,6 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
     put('routes.yaml', 'url', route('http'), 'ftp://127.0.0.1', /is no http/),
     put('routes.yaml', 'variable', route('ws'), missing, /has no NO_SUCH_VARIABLE/),
     put('routes.yaml', 'alias', route('weight'), new Verbatim('*weight'), /no anchor of this name/),
-    put('methods.yaml', 'dangling', rule('eth_getLogs', 'networks', 0), 'alhpa', /alhpa/),
     put('methods.yaml', 'dangling', rule('debug_traceCall', 'tier'), 'paidd', /no plan offers the tier/),
     put('methods.yaml', 'cost', rule('eth_gasPrice', 'cost'), 31, /above the burst of plan public/),
     put('plans.yaml', 'dangling', ['plans', 'paid', 'tiers', 1], 'payed', /no rule has the tier/),

@@ -10,7 +10,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       networks: {
         alpha: {
           ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true },
-          ...{ stateWindow: 128, maxLag: '30s', hedge: false },
+          ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false },
           methods: { eth_gasPrice: { cost: 2 } },
         },
         sol: { name: 'Sol', family: 'solana', chainId: 'sol-test', genesisHash: '1'.repeat(32) },
@@ -38,7 +38,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           eth_chainId: { answer: 'chainId' },
           eth_getLogs: { block: { at: 0, kind: 'range' }, maxRange: 10_000, networks: ['alpha'] },
           eth_call: { block: { at: 1, kind: 'ref', omitted: 'latest' }, reads: 'state', nullIsLag: false },
-          eth_newFilter: { sticky: 'create' },
+          eth_newFilter: { sticky: 'create', dialects: ['alphanet', 'betanet'] },
           eth_subscribe: { needs: ['ws'], subscribe: 'eth_unsubscribe' },
           debug_traceCall: {
             ...{ cost: 5, tier: 'paid', needs: ['debug'], block: { at: 1, kind: 'ref', path: 'block' } },

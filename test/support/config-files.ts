@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { methodsFor } from './shipped-methods.ts'
+import { shippedMethodsText } from './shipped-methods.ts'
 
 /** A network as networks.yaml writes it. */
 export interface NetworkYaml {
@@ -72,7 +72,7 @@ export async function writeConfig(dir: string, options: ConfigOptions): Promise<
       networks: Object.fromEntries(networks) as unknown,
     }),
     'routes.yaml': stringify({ routes: options.routes }),
-    'methods.yaml': options.methods ?? (await methodsFor(Object.keys(options.networks))),
+    'methods.yaml': options.methods ?? (await shippedMethodsText()),
     'plans.yaml': stringify({ plans: { ...amplePlans, ...options.plans } }),
     'gateway.yaml': stringify({ listen: '127.0.0.1:0', admin: '127.0.0.1:0', ...options.gateway }),
   }

@@ -8,4 +8,4 @@ export const mainFile =
   process.env['TOLLGATE_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** The `methods.yaml` that the repository ships. */
-export const shippedMethodsFile = fileURLToPath(new URL('../../config/methods.yaml', import.meta.url))
+export const shippedMethodsFile = fileURLToPath(new URL('../../methods.yaml', import.meta.url))

@@ -5,7 +5,7 @@ import { shippedMethodsFile } from './paths.ts'
 /** A rule, as far as the tests look into it. */
 export interface ShippedRule {
   readonly cost?: number
-  readonly networks?: readonly string[]
+  readonly dialects?: readonly string[]
 }
 
 /** The rules of the `methods.yaml` that the repository ships. */
@@ -23,13 +23,7 @@ export async function shippedMethods(): Promise<ShippedMethods> {
   return methods
 }
 
-/** The text of the shipped file for other networks than the shipped ones: whose list names none of these gets an empty one. */
-export async function methodsFor(slugs: readonly string[]): Promise<string> {
-  const text = await readFile(shippedMethodsFile, 'utf8')
-  return text.replace(/^x-networks:\n( {2}.*\n)+/m, block =>
-    block.replace(/\[(.*)\]$/gm, (_, listed: string) => {
-      const kept = listed.split(/, */).filter(slug => slugs.includes(slug))
-      return `[${kept.join(', ')}]`
-    }),
-  )
+/** The text of the shipped file. */
+export async function shippedMethodsText(): Promise<string> {
+  return readFile(shippedMethodsFile, 'utf8')
 }

@@ -8,7 +8,7 @@ import { buildRoutes } from './routes.ts'
 import { buildRules } from './rules.ts'
 
 /** The configuration that faultless files describe: defaults filled in, units turned into numbers, paths made absolute. */
-export function build(written: Written, dir: string): Config {
+export function build(written: Written, dir: string, extended: readonly string[] = []): Config {
   const { baseUrl } = written.networks
   const { families, notification } = written.methods
   return {
@@ -23,6 +23,7 @@ export function build(written: Written, dir: string): Config {
       http: buildRules(families.http),
     },
     plans: buildPlans(written.plans.plans),
+    extended,
     gateway: buildGateway(written.gateway ?? {}, baseUrl, dir),
   }
 }

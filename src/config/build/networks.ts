@@ -10,6 +10,7 @@ export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>
     slug,
     name: network.name,
     family: network.family,
+    dialect: network.dialect ?? null,
     chainId: network.chainId,
     genesisHash: network.genesisHash ?? null,
     subdomain: network.subdomain ?? defaultSubdomain(slug),

@@ -2,7 +2,7 @@ import { nearest } from '../suggest.ts'
 import type { Partly, Written, WrittenRule } from '../written.ts'
 
 /** What a rule says that other files refer to; `subscribe` defines a method. */
-type Key = 'needs' | 'tier' | 'subscribe'
+type Key = 'needs' | 'tier' | 'subscribe' | 'dialects'
 
 /**
  * Whether some rule cannot be read, or what was taken out of it can have been its `key` (perhaps misspelt). What no

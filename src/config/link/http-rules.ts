@@ -4,7 +4,15 @@ import { show } from '../show.ts'
 import type { Row } from './rows.ts'
 
 /** What a rule of verbatim HTTP may say; the rest is about JSON-RPC, and whether it may be repeated follows from its verb. */
-const KEYS: ReadonlySet<string> = new Set(['cost', 'tier', 'needs', 'timeout', 'enabled', 'networks'])
+const KEYS: ReadonlySet<string> = new Set([
+  'cost',
+  'tier',
+  'needs',
+  'timeout',
+  'enabled',
+  'networks',
+  'dialects',
+])
 
 /** What rules of verbatim HTTP get wrong: paths that no request can have, and keys that mean nothing there. */
 export function checkHttpRule({ file, path, family, name, rule }: Row): Mistake[] {

@@ -3,12 +3,13 @@ import type { Path } from '../path.ts'
 import { show } from '../show.ts'
 import { suggester, type Suggest } from '../suggest.ts'
 import type { Partly, Written } from '../written.ts'
+import { lacksFamily, mayLack } from './gaps.ts'
 import { checkHttpRule, checkTwins } from './http-rules.ts'
 import { checkName } from './method-names.ts'
 import { FAMILIES, named, type Row } from './rows.ts'
 import { subscriptionCheck } from './subscriptions.ts'
 
-/** What single rules get wrong: names, parameter counts, unsubscribe methods, networks. */
+/** What single rules get wrong: names, parameter counts, unsubscribe methods, networks; and dialects that no rule knows. */
 export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
   const checkNetworks = networkCheck(written)
   const checkSubscription = subscriptionCheck(rows)
@@ -18,7 +19,25 @@ export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mist
     ...checkSubscription(row),
     ...checkNetworks(row),
   ])
-  return [...single, ...checkTwins(rows)]
+  return [...single, ...checkTwins(rows), ...checkDialects(written, rows)]
+}
+
+/** A dialect is a free word: one that no rule names is likely to be misspelt. */
+function checkDialects(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  if (lacksFamily(written) || mayLack(written, 'dialects')) return []
+  const known = new Set(rows.flatMap(({ rule }) => rule.dialects ?? []).filter(word => word !== undefined))
+  const suggest = suggester(known)
+  return named(written.networks?.networks).flatMap(([slug, { dialect }]) => {
+    if (dialect === undefined || known.has(dialect)) return []
+    const hint =
+      suggest(dialect) ?? (known.size === 0 ? undefined : `they name ${[...known].sort().join(', ')}`)
+    return [
+      {
+        ...{ file: 'networks.yaml', path: ['networks', slug, 'dialect'], at: 'value', hint },
+        ...{ message: `no rule names the dialect ${show(dialect)}`, severity: 'warning' },
+      },
+    ]
+  })
 }
 
 function checkNamed(row: Row): Mistake[] {
@@ -46,7 +65,16 @@ function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
       const at: Path = ['networks', index]
       if (!all.has(slug))
         return [
-          mistake(row, at, `${show(slug)} is no network of networks.yaml`, suggest.get(row.family)?.(slug)),
+          {
+            ...mistake(
+              row,
+              at,
+              `${show(slug)} is no network of networks.yaml`,
+              suggest.get(row.family)?.(slug),
+            ),
+            // One that is no longer served leaves its rows behind.
+            severity: 'warning',
+          },
         ]
       const family = all.get(slug)?.family
       if (family === undefined || row.family === undefined || family === row.family) return []

@@ -1,9 +1,9 @@
-/** Watches the files of the certificate, wherever the configuration of now says they are. */
-import type { GatewayConfig } from '../config/types.ts'
+/** Watches the files that a configuration names besides its own five: its certificate, and what methods.yaml extends. */
+import type { Config } from '../config/types.ts'
 import { watchFiles } from './watch.ts'
 
-/** Follows the configuration; opens at start, closes with the program. */
-export class CertificateWatch {
+/** Follows the configuration of now; opens at start, closes with the program. */
+export class OtherFiles {
   readonly #changed: () => void
   #files: readonly string[] = []
   #stop: () => void = () => undefined
@@ -13,9 +13,9 @@ export class CertificateWatch {
     this.#changed = changed
   }
 
-  /** Watches these files instead of the last ones. */
-  async follow(tls: GatewayConfig['tls']): Promise<void> {
-    const files = tls === null ? [] : [tls.cert, tls.key]
+  /** Watches the files of this configuration instead of the last ones. */
+  async follow({ gateway: { tls }, extended }: Pick<Config, 'gateway' | 'extended'>): Promise<void> {
+    const files = [...(tls === null ? [] : [tls.cert, tls.key]), ...extended]
     if (files.join('\0') === this.#files.join('\0')) return
     this.#files = files
     this.#stop()
