@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { ByteBudget } from './budget/byte-budget.ts'
 import { ConfigError } from './config-error.ts'
 import { Closing } from './closing.ts'
-import { readCertificate } from './config/certificate.ts'
 import { FILES } from './config/files.ts'
 import type { Problem } from './config/problem.ts'
-import type { Config } from './config/types.ts'
 import { Gateway } from './gateway.ts'
-import { loadSnapshot, missingPlans } from './load-snapshot.ts'
+import { loadSnapshot } from './load-snapshot.ts'
+import { inUseProblems } from './preflight.ts'
 import { makeManagement } from './management.ts'
 import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
@@ -17,6 +16,7 @@ import { AttemptLog } from './observe/attempt-log.ts'
 import { makeObserver } from './observe/observer.ts'
 import { makeAdminListener } from './server/admin-listener.ts'
 import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
+import { openCertificate, renewCertificate } from './open-certificate.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openSubscriptions } from './open-subscriptions.ts'
 import { pauseOptimizing } from './optimizing.ts'
@@ -28,7 +28,6 @@ import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
 import { watchFiles } from './reload/watch.ts'
 import { OtherFiles } from './reload/other-files.ts'
-import { Certificate } from './server/certificate.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
@@ -80,14 +79,14 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promise<App> {
-  const { config, snapshot, problems, plansAt } = await loadSnapshot(dir, env)
-  if (config === null || snapshot === null) throw new ConfigError(problems)
+  const { config, snapshot, problems: found, places } = await loadSnapshot(dir, env)
+  if (config === null || snapshot === null) throw new ConfigError(found)
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
   const stores = await openStores(settings.dataDir, env, tellJournal(metrics, log), closing)
-  const missing = missingPlans(config, stores.accounts.plansInUse(), plansAt)
-  if (missing.length > 0) throw new ConfigError(missing)
+  const problems = [...found, ...inUseProblems(config, stores.accounts, places)]
+  if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
 
   const certificate = await openCertificate(settings.tls)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
@@ -101,11 +100,11 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     { config, version: snapshot.version, problems },
     {
       load: () => loader.load(),
-      plansInUse: () => stores.accounts.plansInUse(),
+      inUse: stores.accounts,
       renewCertificate: async next => {
         await otherFiles.follow(next)
         const { tls } = next.gateway
-        return certificate !== null && tls !== null && renew(certificate, tls)
+        return certificate !== null && tls !== null && renewCertificate(certificate, tls)
       },
       swap: async next => {
         const { upstreams } = gateway.live
@@ -154,21 +153,6 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
       return closing.close()
     },
   }
-}
-
-/** The certificate of a listener that speaks TLS; null for one that does not. */
-async function openCertificate(tls: Config['gateway']['tls']): Promise<Certificate | null> {
-  if (tls === null) return null
-  const files = await readCertificate(tls)
-  // It was read a moment ago, when the configuration was loaded.
-  if ('at' in files) throw new Error(`cannot serve TLS: ${tls[files.at]}: ${files.message}`)
-  return new Certificate(files)
-}
-
-/** Whether the files hold another certificate, which is then served; ones that have just broken are told by the next look. */
-async function renew(certificate: Certificate, tls: NonNullable<Config['gateway']['tls']>): Promise<boolean> {
-  const files = await readCertificate(tls)
-  return !('at' in files) && certificate.renew(files)
 }
 
 function makeGateway(

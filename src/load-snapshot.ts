@@ -2,6 +2,7 @@
 import { readCertificate } from './config/certificate.ts'
 import { loadConfig } from './config/load.ts'
 import type { Loaded } from './config/load.ts'
+import { unacknowledged } from './config/problem.ts'
 import type { Problem } from './config/problem.ts'
 import type { Config } from './config/types.ts'
 import { compile } from './snapshot/compile.ts'
@@ -17,9 +18,11 @@ export interface LoadedSnapshot {
   readonly config: Config | null
   readonly snapshot: Snapshot | null
   readonly problems: readonly Problem[]
-  /** Where plans.yaml lists its plans: for problems that only the accounts can tell. */
-  readonly plansAt: Place
+  readonly places: Places
 }
+
+/** Where things stand that only accounts or the machine can say something against. */
+export type Places = Readonly<Record<'plans' | 'networks' | 'listen' | 'admin' | 'dataDir', Place>>
 
 /** Reads and compiles the configuration of a directory. */
 export async function loadSnapshot(
@@ -27,13 +30,20 @@ export async function loadSnapshot(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedSnapshot> {
   const { config, problems, locate } = await loadConfig(dir, env)
-  const plansAt = locate('plans.yaml', ['plans'])
-  if (config === null) return { config, snapshot: null, problems, plansAt }
+  const places = {
+    plans: locate('plans.yaml', ['plans']),
+    networks: locate('networks.yaml', ['networks']),
+    listen: locate('gateway.yaml', ['listen']),
+    admin: locate('gateway.yaml', ['admin']),
+    dataDir: locate('gateway.yaml', ['dataDir']),
+  }
+  if (config === null) return { config, snapshot: null, problems, places }
   const certificate = await certificateProblems(config, locate)
   if (certificate.length > 0)
-    return { config: null, snapshot: null, problems: [...problems, ...certificate], plansAt }
+    return { config: null, snapshot: null, problems: [...problems, ...certificate], places }
   const snapshot = compile(config)
-  return { config, snapshot, problems: [...problems, ...warningsOf(snapshot, locate)], plansAt }
+  const all = [...problems, ...warningsOf(snapshot, locate)]
+  return { config, snapshot, problems: unacknowledged(all, config.gateway.acknowledge), places }
 }
 
 async function certificateProblems(
@@ -46,25 +56,4 @@ async function certificateProblems(
   const { at, ...told } = read
   const file = 'gateway.yaml'
   return [{ file, ...locate(file, ['tls', at]), path: `tls.${at}`, severity: 'error', ...told }]
-}
-
-/** Plans that accounts use may not vanish from plans.yaml. */
-export function missingPlans(
-  { plans }: { readonly plans: readonly { readonly name: string }[] },
-  inUse: readonly string[],
-  plansAt: Place,
-): readonly Problem[] {
-  const missing = inUse.filter(plan => !plans.some(({ name }) => name === plan))
-  if (missing.length === 0) return []
-  const names = missing.map(plan => `"${plan}"`).join(', ')
-  return [
-    {
-      file: 'plans.yaml',
-      ...plansAt,
-      path: 'plans',
-      severity: 'error',
-      message: `accounts use ${missing.length === 1 ? 'a plan that is' : 'plans that are'} not here: ${names}`,
-      hint: 'move them to another plan first (tollgate account set-plan)',
-    },
-  ]
 }

@@ -39,3 +39,18 @@ export function readServing(dataDir: string): Serving | null {
     return null
   }
 }
+
+/** Milliseconds that a gateway gets to say that it lives. */
+const PATIENCE = 2_000
+
+/** The gateway that serves this dataDir now; null when none answers. */
+export async function servingNow(dataDir: string): Promise<Serving | null> {
+  const serving = readServing(dataDir)
+  if (serving === null) return null
+  try {
+    await fetch(`http://${serving.admin}/livez`, { signal: AbortSignal.timeout(PATIENCE) })
+    return serving
+  } catch {
+    return null
+  }
+}

@@ -27,6 +27,17 @@ export class EndpointTable {
       ofAccount: select("account_id = ? AND status <> 'deleted' ORDER BY seq"),
       count: database.prepare(`
         SELECT count(*) AS live FROM endpoint WHERE account_id = ? AND status <> 'deleted'`),
+      // From one network to the next by the index: there may be a million endpoints.
+      networks: database.prepare(`
+        WITH RECURSIVE used (network) AS (
+          SELECT min(network) FROM endpoint WHERE status <> 'deleted'
+          UNION ALL
+          SELECT (SELECT min(network) FROM endpoint WHERE status <> 'deleted' AND network > used.network)
+          FROM used WHERE used.network IS NOT NULL
+        )
+        SELECT network FROM used WHERE network IS NOT NULL`),
+      countOn: database.prepare(`
+        SELECT count(*) AS live FROM endpoint WHERE network = ? AND status <> 'deleted'`),
       label: database.prepare('SELECT account_id, network, name, status FROM endpoint WHERE id = ?'),
       insert: database.prepare(`
         INSERT INTO endpoint (id, account_id, network, name, status, created_at, management, key_hash, sealed_key)
@@ -57,6 +68,16 @@ export class EndpointTable {
 
   count(accountId: string): number {
     return (this.#sql.count.get(accountId) as { live: number }).live
+  }
+
+  /** Networks that have an endpoint, in the order of their names. */
+  networks(): string[] {
+    return (this.#sql.networks.all() as { network: string }[]).map(({ network }) => network)
+  }
+
+  /** Endpoints on a network. */
+  countOn(network: string): number {
+    return (this.#sql.countOn.get(network) as { live: number }).live
   }
 
   label(id: string): EndpointLabel | null {

@@ -41,5 +41,6 @@ export const accountsFile: Kind = {
   ) STRICT;
   CREATE INDEX endpoint_of_account ON endpoint (account_id, seq) WHERE status <> 'deleted';
   `,
+    `CREATE INDEX endpoint_on_network ON endpoint (network) WHERE status <> 'deleted';`,
   ],
 }

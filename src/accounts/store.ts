@@ -84,6 +84,16 @@ export class AccountStore {
     return this.#accounts.plans()
   }
 
+  /** Slugs of the networks that some endpoint is on. */
+  networksInUse(): string[] {
+    return this.#endpoints.networks()
+  }
+
+  /** Endpoints on a network, deleted ones apart. */
+  endpointsOn(network: string): number {
+    return this.#endpoints.countOn(network)
+  }
+
   endpoint(id: string): Endpoint | null {
     return this.#endpoints.find(id)
   }

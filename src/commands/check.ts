@@ -1,10 +1,20 @@
 /** `tollgate check`: everything that is wrong with the YAML, or what was compiled. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { accountsFile } from '../accounts/schema.ts'
+import { openAccounts } from '../accounts/store.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
+import type { GatewayConfig } from '../config/types.ts'
+import { listenAddress } from '../config/units.ts'
 import { loadSnapshot } from '../load-snapshot.ts'
+import type { LoadedSnapshot } from '../load-snapshot.ts'
+import { inUseProblems, machineProblems } from '../preflight.ts'
+import { servingNow } from '../serving-file.ts'
+import type { Serving } from '../serving-file.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { print, readArguments } from './command.ts'
-import type { Command } from './command.ts'
+import type { Command, Io } from './command.ts'
 
 interface Counts {
   readonly networks: number
@@ -14,22 +24,54 @@ interface Counts {
 }
 
 export const check: Command = {
-  usage: `tollgate check [--config DIR] [--json]
+  usage: `tollgate check [--data] [--config DIR] [--json]
 
-Prints each problem as file:line:column path: what is wrong, and exits 1 when there is an error. Warnings alone exit 0.
-Use it in CI before a configuration goes live.`,
+Prints each problem as file:line:column path: what is wrong, and exits 1 when there is an error. Warnings alone exit 0;
+one that is known is silenced by its kind, which stands at the end: acknowledge: [no-route:debug] in gateway.yaml.
+Use it in CI before a configuration goes live.
+
+  --data   also looks at what it meets here: plans and networks that accounts use, the data directory, free addresses.
+           What it refuses, a start and a reload refuse too. A gateway that is running on it may hold them`,
 
   async run(args, io) {
-    const { config, json } = readArguments(args, [])
-    const { snapshot, problems } = await loadSnapshot(config, io.env)
-    const ok = snapshot !== null
-    const counts = countsOf(snapshot)
-    print(io, json, { ok, problems, counts }, () => [
+    const { config, json, given } = readArguments(args, [], { data: 'boolean' })
+    const loaded = await loadSnapshot(config, io.env)
+    const met = given['data'] === true ? await dataProblems(loaded, io) : []
+    const problems = [...loaded.problems, ...met]
+    const ok = !problems.some(({ severity }) => severity === 'error')
+    const dir = resolve(config)
+    const counts = countsOf(loaded.snapshot)
+    print(io, json, { ok, dir, problems, counts }, () => [
       ...problems.map(formatProblem),
-      summary(ok, problems, counts),
+      `${summary(ok, problems, counts)} in ${dir}`,
     ])
     return ok ? 0 : 1
   },
+}
+
+/** What accounts and this machine say against a valid configuration. */
+async function dataProblems({ config, places }: LoadedSnapshot, { env }: Io): Promise<readonly Problem[]> {
+  if (config === null) return []
+  const { gateway } = config
+  const { dataDir } = gateway
+  // It holds its addresses and its data directory.
+  const serving = await servingNow(dataDir)
+  const machine = await machineProblems(gateway, serving === null ? null : heldBy(serving, dataDir), places)
+  if (machine.some(({ path }) => path === 'dataDir') || !existsSync(join(dataDir, accountsFile.name)))
+    return machine
+  const accounts = await openAccounts({ dataDir, env })
+  try {
+    return [...machine, ...inUseProblems(config, accounts, places)]
+  } finally {
+    accounts.close()
+  }
+}
+
+function heldBy(
+  { listen, admin }: Serving,
+  dataDir: string,
+): Pick<GatewayConfig, 'listen' | 'admin' | 'dataDir'> {
+  return { listen: listenAddress(listen)!, admin: listenAddress(admin)!, dataDir }
 }
 
 function countsOf(snapshot: Snapshot | null): Counts {
@@ -49,7 +91,19 @@ function summary(
   problems: readonly Problem[],
   { networks, routes, methods, plans }: Counts,
 ): string {
-  const errors = problems.filter(problem => problem.severity === 'error').length
-  if (!ok) return errors === 1 ? '1 error' : `${errors} errors`
-  return `ok: ${networks} networks, ${routes} routes, ${methods} methods, ${plans} plans`
+  const of = (wanted: Problem['severity']): number =>
+    problems.filter(({ severity }) => severity === wanted).length
+  if (!ok) return many(of('error'), 'error')
+  const found = [
+    many(networks, 'network'),
+    many(routes, 'route'),
+    many(methods, 'method'),
+    many(plans, 'plan'),
+  ]
+  const warnings = of('warning')
+  return `ok${warnings === 0 ? '' : `, with ${many(warnings, 'warning')}`}: ${found.join(', ')}`
+}
+
+function many(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

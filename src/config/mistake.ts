@@ -11,6 +11,8 @@ export interface Mistake {
   readonly hint?: string | undefined
   /** A warning does not keep the configuration from being served; default: an error. */
   readonly severity?: 'error' | 'warning'
+  /** Of a warning: what `acknowledge` in gateway.yaml silences it by. */
+  readonly kind?: string
   /** Whether the value of `path` says nothing that other files could be checked against. */
   readonly spoils?: boolean
 }

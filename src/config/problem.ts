@@ -7,15 +7,22 @@ export interface Problem {
   /** Where in the document, such as `routes[0].capabilities[1]`; empty for the document itself. */
   readonly path: string
   readonly severity: 'error' | 'warning'
+  /** Of a warning: what `acknowledge` in gateway.yaml silences it by, such as `no-route:debug`. */
+  readonly kind?: string
   readonly message: string
   /** What to do about it, such as `did you mean "trace"?`. */
   readonly hint?: string
 }
 
+/** Warnings that gateway.yaml does not acknowledge, and all errors. */
+export function unacknowledged(problems: readonly Problem[], acknowledged: readonly string[]): Problem[] {
+  return problems.filter(({ kind }) => kind === undefined || !acknowledged.includes(kind))
+}
+
 /** `routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?` */
 export function formatProblem(problem: Problem): string {
-  const { file, line, column, path, severity, message, hint } = problem
+  const { file, line, column, path, severity, kind, message, hint } = problem
   const place = `${file}:${line}:${column}${path === '' ? '' : ` ${path}`}`
   const warning = severity === 'warning' ? 'warning: ' : ''
-  return `${place}: ${warning}${message}${hint === undefined ? '' : `; ${hint}`}`
+  return `${place}: ${warning}${message}${hint === undefined ? '' : `; ${hint}`}${kind === undefined ? '' : ` [${kind}]`}`
 }

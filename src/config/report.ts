@@ -7,10 +7,11 @@ import type { Problem } from './problem.ts'
 
 /** A mistake with its place in the file's text. */
 export function problemOf(mistake: Mistake, file: Evaluated): Problem {
-  const { message, hint, severity = 'error' } = mistake
+  const { message, hint, kind, severity = 'error' } = mistake
   const path = formatPath(mistake.path)
   const said = hint === undefined ? { message } : { message, hint }
-  return { file: mistake.file, ...placeIn(file, mistake), path, severity, ...said }
+  const known = kind === undefined ? {} : { kind }
+  return { file: mistake.file, ...placeIn(file, mistake), path, severity, ...known, ...said }
 }
 
 function placeIn(file: Evaluated, { at, path }: Mistake): Place {

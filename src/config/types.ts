@@ -45,6 +45,8 @@ export interface GatewayConfig {
     readonly connect: number
     readonly drain: number
   }
+  /** Kinds of warnings that are known to the operator, and not shown. */
+  readonly acknowledge: readonly string[]
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' }
   readonly cors: { readonly origins: readonly string[] }
 }

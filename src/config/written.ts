@@ -69,6 +69,7 @@ export interface WrittenGateway {
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly limits?: Partial<Record<keyof GatewayConfig['limits'], string | number>>
   readonly timeouts?: Partial<Record<keyof GatewayConfig['timeouts'], string>>
+  readonly acknowledge?: readonly string[]
   readonly log?: Partial<GatewayConfig['log']>
   readonly cors?: Partial<GatewayConfig['cors']>
 }

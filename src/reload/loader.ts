@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Problem } from '../config/problem.ts'
 import type { Config, NetworkConfig, RouteConfig } from '../config/types.ts'
-import type { Place } from '../load-snapshot.ts'
+import type { Places } from '../load-snapshot.ts'
 
 /**
  * What the thread sends: parts of the lists, then the end. Small pieces keep each arrival short; each waits until the one before
@@ -15,7 +15,7 @@ export type LoaderMessage =
   | {
       readonly rest: Omit<Config, 'networks' | 'routes'> | null
       readonly version: string
-      readonly plansAt: Place
+      readonly places: Places
     }
 
 /** What a load came to; `config` is null when there is an error. */
@@ -24,7 +24,7 @@ export interface LoadedConfig {
   /** Of the configuration's content. */
   readonly version: string
   readonly problems: readonly Problem[]
-  readonly plansAt: Place
+  readonly places: Places
 }
 
 /** Milliseconds that the thread waits for another edit: saving a file is rarely done once. */
@@ -85,9 +85,9 @@ function ask(worker: Worker): Promise<LoadedConfig> {
       else if ('routes' in message) routes.push(...message.routes)
       else if ('problems' in message) problems.push(...message.problems)
       else {
-        const { rest, version, plansAt } = message
+        const { rest, version, places } = message
         worker.off('message', hear).off('error', reject).off('exit', ended)
-        resolve({ config: rest === null ? null : { ...rest, networks, routes }, version, problems, plansAt })
+        resolve({ config: rest === null ? null : { ...rest, networks, routes }, version, problems, places })
         return
       }
       setImmediate(() => {

@@ -2,7 +2,8 @@
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config } from '../config/types.ts'
-import { missingPlans } from '../load-snapshot.ts'
+import { inUseProblems, machineProblems } from '../preflight.ts'
+import type { InUse } from '../preflight.ts'
 import { compileInSteps } from '../snapshot/compile.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
@@ -19,8 +20,8 @@ const CERTIFICATE = 'gateway.yaml: the certificate is another one'
 /** What the reloader works with. */
 export interface ReloaderParts {
   load(): Promise<LoadedConfig>
-  /** Plans of existing accounts. */
-  plansInUse(): readonly string[]
+  /** What existing accounts use. */
+  readonly inUse: InUse
   /** Serves with the certificate as its files are now; whether it is another one. */
   renewCertificate(config: Config): Promise<boolean>
   /** Serves new messages with the snapshot. */
@@ -55,7 +56,7 @@ export class Reloader {
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(
-    { config, version, problems }: Omit<LoadedConfig, 'plansAt'> & { readonly config: Config },
+    { config, version, problems }: Omit<LoadedConfig, 'places'> & { readonly config: Config },
     parts: ReloaderParts,
   ) {
     this.#parts = parts
@@ -87,9 +88,14 @@ export class Reloader {
   }
 
   async #reload(): Promise<ReloadResult> {
-    const { config, version, problems, plansAt } = await this.#parts.load()
-    const missing = config === null ? [] : missingPlans(config, this.#parts.plansInUse(), plansAt)
-    if (config === null || missing.length > 0) return this.#keep([...problems, ...missing])
+    const { config, version, problems: found, places } = await this.#parts.load()
+    if (config === null) return this.#keep(found)
+    const problems = [
+      ...found,
+      ...inUseProblems(config, this.#parts.inUse, places),
+      ...(await machineProblems(config.gateway, this.#config.gateway, places)),
+    ]
+    if (problems.some(({ severity }) => severity === 'error')) return this.#keep(problems)
     const renewed = (await this.#parts.renewCertificate(config)) ? [CERTIFICATE] : []
     for (const change of renewed) this.#parts.log.info(change)
     if (version === this.#version) {

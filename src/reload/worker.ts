@@ -24,16 +24,16 @@ function* pieces<T>(list: readonly T[]): Generator<readonly T[]> {
 }
 
 async function load(): Promise<void> {
-  const { config, snapshot, problems, plansAt } = await loadSnapshot(dir, env)
+  const { config, snapshot, problems, places } = await loadSnapshot(dir, env)
   for (const piece of pieces(problems)) await send({ problems: piece })
   if (config === null || snapshot === null) {
-    tell({ rest: null, version: '', plansAt })
+    tell({ rest: null, version: '', places })
     return
   }
   const { networks, routes, ...rest } = config
   for (const piece of pieces(networks)) await send({ networks: piece })
   for (const piece of pieces(routes)) await send({ routes: piece })
-  tell({ rest, version: snapshot.version, plansAt })
+  tell({ rest, version: snapshot.version, places })
 }
 
 parentPort?.on('message', (word: 'load' | 'next') => {

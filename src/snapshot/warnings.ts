@@ -1,6 +1,6 @@
 /** What a valid configuration promises and cannot keep. */
 import type { Problem } from '../config/problem.ts'
-import type { MethodRow, Network, Snapshot } from './types.ts'
+import type { Network, Snapshot } from './types.ts'
 
 /** Finds the place of a path in a file. */
 type Locate = (
@@ -8,34 +8,62 @@ type Locate = (
   path: readonly (string | number)[],
 ) => { readonly line: number; readonly column: number }
 
-/** One warning per network that has methods which none of its routes can serve. */
-export function warningsOf(snapshot: Snapshot, locate: Locate): Problem[] {
-  return Object.values(snapshot.networks).flatMap(network => {
-    const unserved = Object.values(network.methods).filter(row => row.unable !== null)
-    if (unserved.length === 0) return []
-    const path = ['networks', network.slug]
-    return [
-      {
-        file: 'networks.yaml',
-        ...locate('networks.yaml', path),
-        path: path.join('.'),
-        severity: 'warning' as const,
-        message:
-          network.routes.length === 0 ? 'no enabled route serves this network' : sentence(network, unserved),
-      },
-    ]
-  })
+/** Methods that no route can serve, for one and the same reason. */
+interface Unserved {
+  readonly kind: string
+  /** What the routes lack, as the end of a sentence that names their networks. */
+  readonly lack: (methods: ReadonlySet<string>) => string
+  readonly networks: Network[]
+  readonly methods: Set<string>
 }
 
-function sentence(network: Network, unserved: readonly MethodRow[]): string {
-  const groups = new Map<string, string[]>()
-  for (const { rule, unable } of unserved) {
-    const why = unable?.reason === 'capability_missing' ? `needs ${unable.capability}` : 'allowed by no route'
-    groups.set(why, [...(groups.get(why) ?? []), rule.match])
+/** One warning for each network without a route, and one for each reason for which no route can serve methods. */
+export function warningsOf(snapshot: Snapshot, locate: Locate): Problem[] {
+  const networks = Object.values(snapshot.networks)
+  const warning = (kind: string, { slug }: Network, message: string): Problem => {
+    const path = ['networks', slug]
+    const place = locate('networks.yaml', path)
+    return { file: 'networks.yaml', ...place, path: path.join('.'), severity: 'warning', kind, message }
   }
-  const parts = [...groups].map(([why, names]) => `${why}: ${listed(names)}`)
-  const count = unserved.length === 1 ? '1 method' : `${unserved.length} methods`
-  return `no route of ${network.slug} can serve ${count} (${parts.join('; ')})`
+  return [
+    ...networks
+      .filter(({ routes }) => routes.length === 0)
+      .map(network => warning('no-route', network, 'no enabled route serves this network')),
+    ...unserved(networks).map(({ kind, lack, networks, methods }) =>
+      warning(kind, networks[0]!, `no route of ${listed(networks.map(({ slug }) => slug))} ${lack(methods)}`),
+    ),
+  ]
+}
+
+function unserved(networks: readonly Network[]): Unserved[] {
+  const groups = new Map<string, Unserved>()
+  for (const network of networks)
+    for (const { rule, unable } of network.routes.length === 0 ? [] : Object.values(network.methods)) {
+      if (unable === null) continue
+      const capability = unable.reason === 'capability_missing' ? unable.capability : null
+      const kind = `no-route:${capability ?? 'denied'}`
+      const group: Unserved = groups.get(kind) ?? {
+        kind,
+        lack: lackOf(capability),
+        networks: [],
+        methods: new Set(),
+      }
+      groups.set(kind, group)
+      if (group.networks.at(-1) !== network) group.networks.push(network)
+      group.methods.add(rule.match)
+    }
+  return [...groups.values()]
+}
+
+function lackOf(capability: string | null): Unserved['lack'] {
+  if (capability === null) return methods => `is allowed to serve ${named(methods)}`
+  const what = capability === 'ws' ? 'has a ws URL' : `has the capability "${capability}"`
+  return methods => `${what}, which ${named(methods)} ${methods.size === 1 ? 'needs' : 'need'}`
+}
+
+function named(methods: ReadonlySet<string>): string {
+  const names = [...methods]
+  return names.length === 1 ? listed(names) : `${names.length} methods (${listed(names)})`
 }
 
 function listed(names: readonly string[]): string {

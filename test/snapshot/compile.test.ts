@@ -109,7 +109,7 @@ t.test('a dump holds no secret of the operator', async t => {
 t.test('what no route can serve is a warning at the network', async t => {
   const { problems } = await load(t, { routes, methods })
   t.strictSame(problems.map(formatProblem), [
-    'networks.yaml:4:3 networks.eth: warning: no route of eth can serve 1 method (needs debug: debug_traceCall)',
+    'networks.yaml:4:3 networks.eth: warning: no route of eth has the capability "debug", which debug_traceCall needs [no-route:debug]',
   ])
 })
 

@@ -17,6 +17,7 @@ export function buildGateway(written: WrittenGateway, baseUrl: string, dir: stri
     tls: tls === undefined ? null : { cert: resolve(dir, tls.cert), key: resolve(dir, tls.key) },
     limits: buildLimits(written.limits ?? {}),
     timeouts: buildTimeouts(written.timeouts ?? {}),
+    acknowledge: written.acknowledge ?? [],
     log: { level: written.log?.level ?? 'info' },
     cors: { origins: written.cors?.origins ?? ['*'] },
   }

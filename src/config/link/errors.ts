@@ -81,6 +81,7 @@ function checkReach({ code, methods, family, class: means }: Partly<WrittenError
         'an EVM node says so of an execution that failed, which is always an answer',
       ),
       severity: 'warning',
+      kind: 'error-row-never-fits',
     })
   return mistakes
 }

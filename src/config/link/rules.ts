@@ -34,7 +34,11 @@ function checkDialects(written: Partly<Written>, rows: readonly Row[]): Mistake[
     return [
       {
         ...{ file: 'networks.yaml', path: ['networks', slug, 'dialect'], at: 'value', hint },
-        ...{ message: `no rule names the dialect ${show(dialect)}`, severity: 'warning' },
+        ...{
+          message: `no rule names the dialect ${show(dialect)}`,
+          severity: 'warning',
+          kind: 'unknown-dialect',
+        },
       },
     ]
   })
@@ -74,6 +78,7 @@ function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
             ),
             // One that is no longer served leaves its rows behind.
             severity: 'warning',
+            kind: 'unknown-network',
           },
         ]
       const family = all.get(slug)?.family

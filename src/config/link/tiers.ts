@@ -82,6 +82,6 @@ function mistake({ file, path, tier }: Naming, message: string, known: readonly 
     at: 'value',
     message,
     hint: match === undefined ? undefined : `did you mean "${match}"?`,
-    severity: tier === PAID ? 'warning' : 'error',
+    ...(tier === PAID ? { severity: 'warning', kind: 'paid-plan' } : {}),
   }
 }
