@@ -22,6 +22,10 @@ const commands: Readonly<Record<string, Entry>> = {
     stays: true,
     load: async () => (await import('./commands/serve.ts')).serve,
   },
+  init: {
+    summary: 'write the smallest configuration for some of the shipped networks',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
   check: {
     summary: 'check the YAML and list every problem with its place',
     load: async () => (await import('./commands/check.ts')).check,

@@ -8,8 +8,9 @@ import { adviceFor } from './explain-advice.ts'
 export function explainLines(explained: Explained, files: string): string[] {
   const { explanation, details } = explained
   const { network, method, plan } = explanation
+  const dialect = details.dialect === null ? '' : ` (dialect ${details.dialect})`
   return [
-    `${method} on ${network}, plan ${plan}, ${outcome(explained)}`,
+    `${method} on ${network}${dialect}, plan ${plan}, ${outcome(explained)}`,
     ...(details.absence === null ? [] : labelled('why', [details.absence.why])),
     ...labelled('rule', ruleLines(explained)),
     ...labelled('block', blockLines(details)),

@@ -16,6 +16,8 @@ import { localResult } from './local.ts'
 export interface Details {
   /** Of the snapshot that decided. */
   readonly version: string
+  /** Of the network; null where it says none. */
+  readonly dialect: string | null
   readonly head: number | null
   readonly stateWindow: number
   /** The raw result of a local answer. */
@@ -63,6 +65,7 @@ export function detailsOf(
   const tier = rule?.tier
   return {
     version: snapshot.version,
+    dialect: network.dialect,
     head: question.head,
     stateWindow: network.stateWindow,
     answer: rule?.answer == null ? null : localResult(rule.answer, network),

@@ -1,0 +1,157 @@
+/** `tollgate init`: the smallest configuration that serves some of the networks that ship with the program. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { parse } from 'yaml'
+import { FILES } from '../config/files.ts'
+import type { FileName } from '../config/files.ts'
+import { suggester } from '../config/suggest.ts'
+import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
+import { packageFile } from '../package-file.ts'
+import { fail, print, UsageError } from './command.ts'
+import type { Command } from './command.ts'
+
+export const init: Command = {
+  usage: `tollgate init [DIR] --network SLUG [--network SLUG …] [--json]
+
+Writes networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml into DIR (default: here) for some of the
+networks that ship with the program, with their public upstreams. Nothing that is there already is written over.
+
+  tollgate init gateway --network ethereum --network solana`,
+
+  run(args, io) {
+    const { dir, wanted, json } = readWords(args)
+    const shipped = shippedNetworks()
+    const unknown = wanted.find(slug => shipped.networks[slug] === undefined)
+    const known = Object.keys(shipped.networks)
+    if (unknown !== undefined)
+      return Promise.resolve(
+        fail(
+          io,
+          json,
+          `there is no network "${unknown}"; ${suggester(known)(unknown) ?? `there are ${known.join(', ')}`}`,
+        ),
+      )
+    if (wanted.length === 0) throw new UsageError(`--network is missing; there are ${known.join(', ')}`)
+    const there = FILES.find(file => existsSync(join(dir, file)))
+    if (there !== undefined) return Promise.resolve(fail(io, json, `${join(dir, there)} is there already`))
+    mkdirSync(dir, { recursive: true })
+    const texts = textsFor([...new Set(wanted)], shipped)
+    for (const file of FILES) writeFileSync(join(dir, file), texts[file], { flag: 'wx' })
+    const option = dir === '.' ? '' : ` --config ${dir}`
+    print(io, json, { dir, files: FILES }, () => [
+      `wrote ${FILES.map(file => join(dir, file)).join(', ')}`,
+      'next:',
+      `  tollgate check${option}`,
+      `  tollgate serve${option}`,
+    ])
+    return Promise.resolve(0)
+  },
+}
+
+function readWords(args: readonly string[]): {
+  readonly dir: string
+  readonly wanted: readonly string[]
+  readonly json: boolean
+} {
+  const options = { network: { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const [dir = '.', extra] = positionals
+    if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`)
+    return { dir, wanted: values.network ?? [], json: values.json === true }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError((error as Error).message)
+  }
+}
+
+interface Shipped {
+  readonly networks: Readonly<Record<string, WrittenNetwork>>
+  readonly routes: readonly WrittenRoute[]
+}
+
+function shippedNetworks(): Shipped {
+  const read = (file: FileName): unknown => parse(readFileSync(packageFile(file), 'utf8'))
+  const { networks } = read('networks.yaml') as Pick<Shipped, 'networks'>
+  const { routes } = read('routes.yaml') as Pick<Shipped, 'routes'>
+  return { networks, routes }
+}
+
+function textsFor(
+  slugs: readonly string[],
+  { networks, routes }: Shipped,
+): Readonly<Record<FileName, string>> {
+  const isEvm = slugs.some(slug => networks[slug]?.family === 'evm')
+  return {
+    'networks.yaml': `# What clients see: a host for each network. http://127.0.0.1:8080/{slug} tells them apart by path instead.
+baseUrl: \${TOLLGATE_BASE_URL:-http://{subdomain}.localhost:8080}
+
+# public: true under a network serves /v1/rpc/public without a key, on the plan named public.
+networks:
+${slugs.map(slug => networkText(slug, networks[slug]!)).join('')}`,
+    'routes.yaml': `# Ways to your nodes. These are public endpoints with limits of their own: set the variables to nodes of yours.
+# More routes of a network share its calls; one with a higher priority number is a spare. What a node has besides:
+#   capabilities: [archive, trace, debug, txpool]
+routes:
+${slugs.map(slug => routeText(routes.find(({ network }) => network === slug)!)).join('')}`,
+    'methods.yaml': METHODS,
+    'plans.yaml': PLANS,
+    'gateway.yaml': isEvm ? GATEWAY + ACKNOWLEDGED : GATEWAY,
+  }
+}
+
+/** Without `public`: who serves callers without a key should have said so. */
+function networkText(slug: string, { name, family, dialect, chainId, genesisHash }: WrittenNetwork): string {
+  const keys = { name, family, dialect, chainId, genesisHash }
+  const lines = Object.entries(keys).flatMap(([key, value]) =>
+    value === undefined ? [] : [`    ${key}: ${value}\n`],
+  )
+  return `  ${slug}:\n${lines.join('')}`
+}
+
+function routeText({ id, network, http, ws }: WrittenRoute): string {
+  return `  - id: ${id}\n    network: ${network}\n    http: ${http}\n${ws === undefined ? '' : `    ws: ${ws}\n`}`
+}
+
+const METHODS = `# What exists, what it costs, who may call it: the rows that ship with the program.
+extends: catalogue
+
+# Rows of your own are laid over those of the same name, key by key; null removes a row, or a key of it:
+#
+# families:
+#   evm:
+#     eth_getLogs: { cost: 5 }
+#     eth_feeHistory: null
+`
+
+const PLANS = `# What accounts may do, and how much of it.
+plans:
+  # Of /v1/rpc/public, for each client address.
+  public:
+    tiers: [any]
+    rate: { perSecond: 10, burst: 30 }
+    maxBatch: 20
+    ws: { connections: 2, subscriptions: 5 }
+  free:
+    tiers: [any]
+    rate: { perSecond: 25, burst: 50 }
+    quota: { requests: 3000000, every: 30d }
+  paid:
+    tiers: [any, paid]
+    rate: { perSecond: 500, burst: 1000 }
+    maxBatch: 1000
+    ws: { connections: 100, subscriptions: 1000 }
+`
+
+const GATEWAY = `# This process. Every key has a default, so this file may be absent.
+listen: \${TOLLGATE_LISTEN:-0.0.0.0:8080}
+# Metrics, status and reload, without a password: keep it on loopback.
+admin: \${TOLLGATE_ADMIN:-127.0.0.1:9464}
+# Accounts and usage; relative to this directory.
+dataDir: \${TOLLGATE_DATA:-./data}
+`
+
+const ACKNOWLEDGED = `
+# Public endpoints have none of these. Remove what your own nodes have.
+acknowledge: [no-route:debug, no-route:trace, no-route:txpool]
+`
