@@ -153,5 +153,5 @@ dataDir: \${TOLLGATE_DATA:-./data}
 
 const ACKNOWLEDGED = `
 # Public endpoints have none of these. Remove what your own nodes have.
-acknowledge: [no-route:debug, no-route:trace, no-route:txpool]
+acknowledge: [no-route:debug, no-route:trace, no-route:txpool, no-route:erigon, no-route:bundler, no-route:block-access-lists]
 `

@@ -8,13 +8,13 @@ const dir = fileURLToPath(new URL('../../examples/beacon', import.meta.url))
 
 t.test('it has no problems, without an environment and with one', async t => {
   const counts = { networks: 1, routes: 2, methods: 85, plans: 3 }
-  t.strictSame(await runJson(dir, ['check']), { ok: true, problems: [], counts })
+  t.strictSame(await runJson(dir, ['check']), { ok: true, dir, problems: [], counts })
   const env = {
     BEACON_A_URL: 'https://a.example/x?key=secret',
     BEACON_B_URL: 'http://b.example',
     BEACON_B_ENABLED: 'true',
   }
-  t.strictSame(await runJson(dir, ['check'], env), { ok: true, problems: [], counts })
+  t.strictSame(await runJson(dir, ['check'], env), { ok: true, dir, problems: [], counts })
 })
 
 const { snapshot } = await loadSnapshot(dir, {})

@@ -60,6 +60,8 @@ const JSON_PARAMS: Record<string, number[]> = {
   debug_traceBlockByNumber: [1],
   debug_traceBlockByHash: [1],
   debug_traceBlock: [1],
+  debug_traceTransactionByBlockAndIndex: [2],
+  debug_traceTransactionByBlockhashAndIndex: [2],
 }
 
 const TRACED = [...Object.keys(JSON_PARAMS).filter(name => name.startsWith('debug_')), 'debug_traceCallMany']

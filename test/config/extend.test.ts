@@ -102,9 +102,9 @@ t.test('rows for a dialect are those of the networks that say it', async t => {
   const methods = rules('own_a: { dialects: [alpha, beta] }', 'own_b: { dialects: [beta] }')
   t.same(await problemsOf({ methods, networks: ethereum('dialect: alpha') }), [])
   t.same(await problemsOf({ methods, networks: ethereum('dialect: alpah') }), [
-    'networks.yaml:8:14 networks.ethereum.dialect: warning: no rule names the dialect "alpah"; did you mean "alpha"?',
+    'networks.yaml:8:14 networks.ethereum.dialect: warning: no rule names the dialect "alpah"; did you mean "alpha"? [unknown-dialect]',
   ])
   t.same(await problemsOf({ methods, networks: ethereum('dialect: zzzzzz') }), [
-    'networks.yaml:8:14 networks.ethereum.dialect: warning: no rule names the dialect "zzzzzz"; they name alpha, beta',
+    'networks.yaml:8:14 networks.ethereum.dialect: warning: no rule names the dialect "zzzzzz"; they name alpha, beta [unknown-dialect]',
   ])
 })

@@ -153,7 +153,7 @@ t.test('parameter counts and networks of rules', async t => {
   )
   t.same(await problemsOf({ methods }), [
     'methods.yaml:7:20 families.evm.p_q.params: at least 3 and at most 1 cannot both hold; write [1, 3]',
-    'methods.yaml:8:23 families.evm.n_m.networks[0]: warning: "etherem" is no network of networks.yaml; did you mean "ethereum"?',
+    'methods.yaml:8:23 families.evm.n_m.networks[0]: warning: "etherem" is no network of networks.yaml; did you mean "ethereum"? [unknown-network]',
     'methods.yaml:8:32 families.evm.n_m.networks[1]: solana is of family solana, not evm',
   ])
 })
@@ -185,7 +185,7 @@ t.test('tiers', async t => {
     'plans.yaml:3:30 plans.paid.tiers[2]: no rule has the tier "gold"',
   ])
   t.same(await plans(', paid]', ']'), [
-    'methods.yaml:5:36 families.evm.trace_block.tier: warning: no plan offers the tier "paid"',
+    'methods.yaml:5:36 families.evm.trace_block.tier: warning: no plan offers the tier "paid" [paid-plan]',
   ])
   t.same(await problemsOf({ methods: rules('x_y: { tier: payd }', 'x_z: { tier: payd }') }), [
     'methods.yaml:7:18 families.evm.x_y.tier: no plan offers the tier "payd" (2 rules have it); did you mean "paid"?',
@@ -238,7 +238,7 @@ t.test('rules of a network are checked like those of a family', async t => {
     'networks.yaml:9:7 networks.ethereum.methods.db_x: db_x is never forwarded, on any plan; remove the rule',
     'networks.yaml:10:7 networks.ethereum.methods["GET /x"]: "GET /x" is no method name of family evm; use letters, digits and _, and a * at the end for a prefix',
     'networks.yaml:11:27 networks.ethereum.methods.eth_call.params: at least 2 and at most 1 cannot both hold; write [1, 2]',
-    'networks.yaml:11:46 networks.ethereum.methods.eth_call.networks[0]: warning: "nope" is no network of networks.yaml',
+    'networks.yaml:11:46 networks.ethereum.methods.eth_call.networks[0]: warning: "nope" is no network of networks.yaml [unknown-network]',
     'networks.yaml:11:59 networks.ethereum.methods.eth_call.tier: no plan offers the tier "gold"',
   ])
 })

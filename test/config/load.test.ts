@@ -168,6 +168,7 @@ t.test('defaults', async t => {
         response: null,
       },
       timeouts: { headers: 10_000, request: 30_000, keepAlive: 75_000, connect: 2_000, drain: 65_000 },
+      acknowledge: [],
       log: { level: 'info' },
       cors: { origins: ['*'] },
     },
