@@ -59,6 +59,14 @@ const SHAPES: readonly RegExp[] = [
   /^(?:POST|PUT|PATCH|DELETE) \/prysm\/v\d+\/node\/trusted_peers(?:\/|$)/,
 ]
 
+/** What controls a node of a test chain: its clock, its blocks, its accounts. */
+const CONTROLS_TEST_NODE = /^(?:evm|anvil|hardhat)_[A-Za-z0-9_]+$/
+
+/** Whether a denied method is one that a network for tests may allow by its name. */
+export function isForDevnets(method: string): boolean {
+  return CONTROLS_TEST_NODE.test(method)
+}
+
 /** Whether a method, or everything that a `prefix*` covers, is never forwarded. */
 export function isDenied(method: string): boolean {
   return (

@@ -63,6 +63,8 @@ export interface NetworkConfig {
   readonly genesisHash: string | null
   readonly subdomain: string
   readonly public: boolean
+  /** A chain of one's own to test on: rows of this network may name what controls its node. */
+  readonly devnet: boolean
   /** Blocks of state that a non-archive route keeps. */
   readonly stateWindow: number
   /** How far behind the best healthy head a route may be and serve tip reads. */

@@ -22,6 +22,7 @@ export interface WrittenNetwork extends Pick<NetworkConfig, 'name' | 'family' | 
   readonly genesisHash?: string
   readonly subdomain?: string
   readonly public?: boolean
+  readonly devnet?: boolean
   readonly stateWindow?: number
   readonly maxLag?: string | number
   readonly hedge?: boolean

@@ -9,7 +9,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       baseUrl: 'http://{subdomain}.example.test',
       networks: {
         alpha: {
-          ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true },
+          ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true, devnet: false },
           ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false },
           methods: { eth_gasPrice: { cost: 2 } },
         },
@@ -68,6 +68,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         ...{ socketCalls: 16, depth: 64, response: '1GiB' },
       },
       timeouts: { headers: '10s', request: '30s', keepAlive: '75s', connect: '2s', drain: '65s' },
+      acknowledge: ['no-route:nothing'],
       log: { level: 'info' },
       cors: { origins: ['https://app.example.test'] },
     },

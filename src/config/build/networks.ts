@@ -15,6 +15,7 @@ export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>
     genesisHash: network.genesisHash ?? null,
     subdomain: network.subdomain ?? defaultSubdomain(slug),
     public: network.public ?? false,
+    devnet: network.devnet ?? false,
     stateWindow: network.stateWindow ?? 128,
     maxLag: buildLag(network.maxLag ?? '30s'),
     hedge: network.hedge ?? false,

@@ -1,4 +1,4 @@
-import { isDenied } from '../denied.ts'
+import { isDenied, isForDevnets } from '../denied.ts'
 import type { Mistake } from '../mistake.ts'
 import { show } from '../show.ts'
 import type { Family } from '../types.ts'
@@ -18,6 +18,13 @@ const SYNTAX: Readonly<Record<Family, { pattern: RegExp; hint: string }>> = {
   http: HTTP,
 }
 
+function denied({ name, network }: Row): { readonly message: string; readonly hint: string } {
+  if (!isForDevnets(name) || network === null)
+    return { message: `${name} is never forwarded, on any plan`, hint: 'remove the rule' }
+  const message = `${name} controls a node for tests`
+  return { message, hint: `say devnet: true of ${network} where it is one, or remove the rule` }
+}
+
 /** Whether a rule's name is one of its family, and may have a rule at all. */
 export function checkName(row: Row): Mistake[] {
   const { file, path, family, name } = row
@@ -26,8 +33,7 @@ export function checkName(row: Row): Mistake[] {
   const { pattern, hint } = SYNTAX[family]
   if (!pattern.test(name))
     return [{ ...place, message: `${show(name)} is no method name of family ${family}`, hint }]
-  if (isDenied(name))
-    return [{ ...place, message: `${name} is never forwarded, on any plan`, hint: 'remove the rule' }]
+  if (isDenied(name) && !(row.devnet && isForDevnets(name))) return [{ ...place, ...denied(row) }]
   if (name.startsWith('service_'))
     return [
       { ...place, message: `${name} is answered by the gateway's own management`, hint: 'remove the rule' },

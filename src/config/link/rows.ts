@@ -13,6 +13,8 @@ export interface Row {
   readonly family: Family | undefined
   /** The network whose own rule it is; null for a family's. */
   readonly network: string | null
+  /** Whether that network is one to test on. */
+  readonly devnet: boolean
   readonly name: string
   /** As written. */
   readonly rule: SomeRule
@@ -34,6 +36,7 @@ function familyRows(written: Partly<Written>, family: Family): Row[] {
     path: ['families', family, name],
     family,
     network: null,
+    devnet: false,
     name,
     rule,
     whole: rule,
@@ -49,6 +52,7 @@ function networkRows(written: Partly<Written>): Row[] {
         path: ['networks', slug, 'methods', name],
         family: network.family,
         network: slug,
+        devnet: network.devnet === true,
         name,
         rule,
         whole: { ...inherited, ...rule },
