@@ -1,5 +1,7 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
+import type { AccountStore } from '../accounts/store.ts'
 import type { Account } from '../accounts/types.ts'
+import type { Snapshot } from '../snapshot/types.ts'
 import { withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
@@ -8,17 +10,18 @@ import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
 
 const create: Command = {
-  usage: `tollgate account create <name> --plan P [--chain SLUG] [--config DIR] [--json]
+  usage: `tollgate account create <name> --plan P [--chain SLUG] [--init] [--config DIR] [--json]
 
 Prints the account, its dashboard token (shown only now) and its first endpoint with its key. --chain takes the
-network of that endpoint; default: the first one of networks.yaml.`,
+network of that endpoint; default: the first one of networks.yaml. --init makes the data directory and the file of
+the master key where there are none yet, as serve does.`,
 
   async run(args, io) {
-    const options = { plan: 'string', chain: 'string' } as const
+    const options = { plan: 'string', chain: 'string', init: 'boolean' } as const
     const { config, json, words, given } = readArguments(args, ['name'], options)
     const { plan } = given
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
-    return withAccounts(config, io, async (accounts, snapshot) => {
+    const make = async (accounts: AccountStore, snapshot: Snapshot): Promise<number> => {
       if (plan === 'public' || snapshot.plans[plan] === undefined)
         return fail(io, json, `there is no plan "${plan}" for accounts`)
       const chain = given['chain'] ?? Object.keys(snapshot.networks)[0]
@@ -40,7 +43,8 @@ network of that endpoint; default: the first one of networks.yaml.`,
           : [`HTTPS            ${endpoint.httpsUrl}`, `WSS              ${endpoint.wssUrl}`]),
       ])
       return 0
-    })
+    }
+    return withAccounts({ config, json }, io, make, { init: given['init'] === true })
   },
 }
 
@@ -49,7 +53,7 @@ const list: Command = {
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
-    return withAccounts(config, io, accounts => {
+    return withAccounts({ config, json }, io, accounts => {
       const all = accounts.accounts().map(shown)
       print(io, json, all, () =>
         table(
@@ -74,7 +78,7 @@ const setPlan: Command = {
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
-    return withAccounts(config, io, async (accounts, snapshot) => {
+    return withAccounts({ config, json }, io, async (accounts, snapshot) => {
       if (plan === 'public' || snapshot.plans[plan] === undefined)
         return fail(io, json, `there is no plan "${plan}" for accounts`)
       return told(await accounts.setPlan(id, plan), id, io, json)
@@ -88,7 +92,7 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): C
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const id = words[0]!
-      return withAccounts(config, io, async accounts =>
+      return withAccounts({ config, json }, io, async accounts =>
         told(await accounts.setStatus(id, status), id, io, json),
       )
     },
@@ -102,7 +106,7 @@ const rotateToken: Command = {
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])
     const accountId = words[0]!
-    return withAccounts(config, io, async accounts => {
+    return withAccounts({ config, json }, io, async accounts => {
       const dashboardToken = await accounts.rotateToken(accountId)
       if (dashboardToken === null) return fail(io, json, `there is no account "${accountId}"`)
       print(io, json, { accountId, dashboardToken }, () => [

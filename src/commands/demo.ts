@@ -10,10 +10,11 @@ import type { App } from '../app.ts'
 import { Closing } from '../closing.ts'
 import { openLog } from '../observe/log.ts'
 import { packageFile } from '../package-file.ts'
-import { withAccounts } from './accounts.ts'
+import { onAccounts } from './accounts.ts'
 import { startAnvil } from './anvil.ts'
 import { print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
+import { loadOrThrow } from './load.ts'
 import { manage } from './manage.ts'
 import { signalled } from './signal.ts'
 
@@ -74,8 +75,9 @@ interface Made {
   readonly dashboardToken: string
 }
 
-function makeAccount(io: Io): Promise<Made> {
-  return withAccounts(DEVNET, io, async (accounts, snapshot) => {
+async function makeAccount(io: Io): Promise<Made> {
+  const snapshot = await loadOrThrow(DEVNET, io)
+  return onAccounts(snapshot, io, async accounts => {
     const { account, dashboardToken } = await accounts.createAccount({ name: 'demo', plan: 'paid' })
     const made = await manage('service_createEndpoint', { chain: 'devnet', name: 'demo' }, account, {
       accounts,

@@ -71,7 +71,7 @@ function change(
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const endpointId = words[0]!
-      return withAccounts(config, io, async (accounts, snapshot) => {
+      return withAccounts({ config, json }, io, async (accounts, snapshot) => {
         const owner = accounts.account(accounts.endpoint(endpointId)?.accountId ?? '')
         if (owner === null) return fail(io, json, `there is no endpoint "${endpointId}"`)
         const managed = await manage(method, { endpointId, ...changes }, owner, { accounts, snapshot })
@@ -91,7 +91,7 @@ function forAccount(
   work: (call: Call, account: Account) => Promise<number>,
 ): Promise<number> {
   if (typeof id !== 'string') throw new UsageError('--account is missing')
-  return withAccounts(config, io, (accounts, snapshot) => {
+  return withAccounts({ config, json }, io, (accounts, snapshot) => {
     const account = accounts.account(id)
     if (account === null) return fail(io, json, `there is no account "${id}"`)
     return work((method, params) => manage(method, params, account, { accounts, snapshot }), account)

@@ -1,9 +1,11 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
+import { hasAccount } from '../accounts/present.ts'
 import { openUsageReader } from '../usage/reader.ts'
 import type { OpenReader } from '../usage/reader.ts'
 import type { UsageQuery } from '../usage/types.ts'
-import { readArguments, UsageError } from './command.ts'
+import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
+import { useDataDir } from './data-dir.ts'
 import { loadOrThrow } from './load.ts'
 import { csvLines, jsonLines, tableLines } from './usage-formats.ts'
 import type { Row } from './usage-formats.ts'
@@ -34,9 +36,15 @@ time that upstreams took and the reasons of refusals. Hours are kept for 90 days
     const parsed = readArguments(args, [], options)
     const query = queryOf(parsed)
     const snapshot = await loadOrThrow(parsed.config, io)
-    const reader = openUsageReader(snapshot.gateway.dataDir)
+    const { dataDir } = snapshot.gateway
+    await useDataDir(parsed, snapshot, io)
+    const reader = openUsageReader(dataDir)
     const detail = parsed.given['detail'] === true
+    const { accountId } = query
     try {
+      // Usage outlives the account that it was of.
+      if (accountId !== undefined && !hasAccount(dataDir, accountId) && reader.totals(accountId).size === 0)
+        return fail(io, parsed.json, `there is no account "${accountId}"`)
       const rows = rowsOf(reader, query, detail, progressOn(io))
       if (parsed.json) await print(io, jsonLines(rows))
       else if (parsed.given['csv'] === true) await print(io, csvLines(rows, detail))
