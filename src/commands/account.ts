@@ -9,7 +9,11 @@ import { group } from './group.ts'
 import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
 
+const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
+
 const create: Command = {
+  summary: 'make an account with its first endpoint and key',
+  options: CREATE,
   usage: `tollgate account create <name> --plan P [--chain SLUG] [--init] [--config DIR] [--json]
 
 Prints the account, its dashboard token (shown only now) and its first endpoint with its key. --chain takes the
@@ -17,8 +21,7 @@ network of that endpoint; default: the first one of networks.yaml. --init makes 
 the master key where there are none yet, as serve does.`,
 
   async run(args, io) {
-    const options = { plan: 'string', chain: 'string', init: 'boolean' } as const
-    const { config, json, words, given } = readArguments(args, ['name'], options)
+    const { config, json, words, given } = readArguments(args, ['name'], CREATE)
     const { plan } = given
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
     const make = async (accounts: AccountStore, snapshot: Snapshot): Promise<number> => {
@@ -49,6 +52,7 @@ the master key where there are none yet, as serve does.`,
 }
 
 const list: Command = {
+  summary: 'list the accounts',
   usage: 'tollgate account list [--config DIR] [--json]\n  lists the accounts',
 
   async run(args, io) {
@@ -73,6 +77,7 @@ const list: Command = {
 }
 
 const setPlan: Command = {
+  summary: 'move an account to another plan',
   usage: 'tollgate account set-plan <id> <plan> [--config DIR] [--json]\n  moves an account to another plan',
 
   run(args, io) {
@@ -88,6 +93,7 @@ const setPlan: Command = {
 
 function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): Command {
   return {
+    summary: `${verb} all calls of an account`,
     usage: `tollgate account ${verb} <id> [--config DIR] [--json]\n  ${verb}s all calls of an account`,
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
@@ -100,6 +106,7 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): C
 }
 
 const rotateToken: Command = {
+  summary: 'give an account a new dashboard token',
   usage:
     'tollgate account rotate-token <id> [--config DIR] [--json]\n  gives an account a new dashboard token; the old one is dead',
 
@@ -129,7 +136,7 @@ function told(account: Account | null, id: string, io: Io, json: boolean): numbe
   return 0
 }
 
-export const account = group({
+export const account = group('account', {
   create,
   list,
   'set-plan': setPlan,

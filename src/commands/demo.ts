@@ -21,7 +21,10 @@ import { signalled } from './signal.ts'
 const DEVNET = fileURLToPath(packageFile('examples/devnet'))
 const PORT = 8080
 
+const OPTIONS = { port: 'string' } as const
+
 export const demo: Command = {
+  options: OPTIONS,
   usage: `tollgate demo [--port N] [--json]
 
 Starts anvil on a fresh chain, the gateway with examples/devnet in front of it on a temporary data directory, and an
@@ -29,7 +32,7 @@ account; prints a curl line that answers. Nothing is left behind when it is stop
 (default: 8080, or a free one when that is taken; 0 takes a free one).`,
 
   async run(args, io) {
-    const { json, given } = readArguments(args, [], { port: 'string' })
+    const { json, given } = readArguments(args, [], OPTIONS)
     const port = await freePort(portOf(given['port']))
     const closing = new Closing()
     try {

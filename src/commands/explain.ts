@@ -17,7 +17,10 @@ import { loadOrThrow } from './load.ts'
 /** Milliseconds that a running gateway gets to answer before the question is answered offline. */
 const PATIENCE = 2_000
 
+const OPTIONS = { plan: 'string', params: 'string', head: 'string' } as const
+
 export const explain: Command = {
+  options: OPTIONS,
   usage: `tollgate explain <network> <method> [--plan P] [--params JSON] [--head N] [--config DIR] [--json]
 
 Asks the running gateway, with its live heads and the health of its routes; when none runs, compiles the YAML and
@@ -27,8 +30,7 @@ JSON, --head the block number to take for the latest.
   tollgate explain ethereum eth_getBalance --params '["0x00…", "0x1"]'`,
 
   async run(args, io) {
-    const options = { plan: 'string', params: 'string', head: 'string' } as const
-    const { config, json, words, given } = readArguments(args, ['network', 'method'], options)
+    const { config, json, words, given } = readArguments(args, ['network', 'method'], OPTIONS)
     const [slug, method] = words as [string, string]
     const snapshot = await loadOrThrow(config, io)
     const network = snapshot.networks[slug]

@@ -17,7 +17,17 @@ const ROWS_A_LOOK = 1_000
 /** Lines that are written at once. */
 const AT_ONCE = 200
 
+const OPTIONS = {
+  account: 'string',
+  from: 'string',
+  to: 'string',
+  by: ['hour', 'day'],
+  detail: 'boolean',
+  csv: 'boolean',
+} as const
+
 export const usage: Command = {
+  options: OPTIONS,
   usage: `tollgate usage [--account ID] [--from T] [--to T] [--by hour|day] [--detail] [--csv] [--config DIR] [--json]
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Default: the last 30 days, by day.
@@ -25,15 +35,7 @@ T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Defa
 time that upstreams took and the reasons of refusals. Hours are kept for 90 days; of older days there is one row, at 00:00.`,
 
   async run(args, io) {
-    const options = {
-      account: 'string',
-      from: 'string',
-      to: 'string',
-      by: 'string',
-      detail: 'boolean',
-      csv: 'boolean',
-    } as const
-    const parsed = readArguments(args, [], options)
+    const parsed = readArguments(args, [], OPTIONS)
     const query = queryOf(parsed)
     const snapshot = await loadOrThrow(parsed.config, io)
     const { dataDir } = snapshot.gateway
