@@ -16,8 +16,8 @@ const create: Command = {
   options: CREATE,
   usage: `tollgate account create <name> --plan P [--chain SLUG] [--init] [--config DIR] [--json]
 
-Prints the account, its dashboard token (shown only now) and its first endpoint with its key. --chain takes the
-network of that endpoint; default: the first one of networks.yaml. --init makes the data directory and the file of
+Prints the account, its dashboard token (shown only now) and its first endpoint with its key, which the last line puts
+into a variable of your shell. --chain takes the network of that endpoint; default: the first one of networks.yaml. --init makes the data directory and the file of
 the master key where there are none yet, as serve does.`,
 
   async run(args, io) {
@@ -36,14 +36,20 @@ the master key where there are none yet, as serve does.`,
           ? null
           : await manage('service_createEndpoint', { chain }, account, { accounts, snapshot })
       if (made !== null && 'error' in made) return fail(io, json, made.error)
-      const endpoint = made === null ? null : (made.result as { httpsUrl: string; wssUrl: string })
+      const endpoint =
+        made === null ? null : (made.result as { apiKey: string; httpsUrl: string; wssUrl: string })
       const result = { accountId: account.id, name: account.name, plan, dashboardToken, endpoint }
       print(io, json, result, () => [
         `account          ${account.id} (${account.name}, plan ${plan})`,
         `dashboard token  ${dashboardToken}   shown only now`,
         ...(endpoint === null
           ? []
-          : [`HTTPS            ${endpoint.httpsUrl}`, `WSS              ${endpoint.wssUrl}`]),
+          : [
+              `HTTPS            ${endpoint.httpsUrl}`,
+              `WSS              ${endpoint.wssUrl}`,
+              '',
+              `export KEY=${endpoint.apiKey}`,
+            ]),
       ])
       return 0
     }

@@ -11,7 +11,7 @@ import { Closing } from '../closing.ts'
 import { openLog } from '../observe/log.ts'
 import { packageFile } from '../package-file.ts'
 import { onAccounts } from './accounts.ts'
-import { startAnvil } from './anvil.ts'
+import { startAnvil, TEST_ACCOUNT } from './anvil.ts'
 import { print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
 import { loadOrThrow } from './load.ts'
@@ -68,7 +68,7 @@ async function start(
   const app = await startApp({ dir: DEVNET, env, makeLog: () => openLog('warn') })
   closing.push(() => app.stop())
   const made = await makeAccount({ ...io, env })
-  const shown = { ...made, ...addresses(app, port), chainId: 31337, node: anvil.url }
+  const shown = { ...made, ...addresses(app, port), chainId: 31337, node: anvil.url, funded: TEST_ACCOUNT }
   print(io, json, shown, () => lines(shown))
   return { exited: anvil.exited }
 }
@@ -108,6 +108,8 @@ function lines({
     '',
     `  call it    curl -s ${url} -H 'content-type: application/json' -d '${body}'`,
     `  URL        ${url}   for viem, ethers, cast …`,
+    `  funded     ${TEST_ACCOUNT.address}   has 10000 ETH of this chain`,
+    `  its key    ${TEST_ACCOUNT.privateKey}   PUBLIC TEST KEY: never use it on a real chain`,
     `  dashboard  ${dashboard}   token ${dashboardToken}`,
     `  metrics    ${metrics}`,
     '  stop       Ctrl-C',
