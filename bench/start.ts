@@ -84,7 +84,7 @@ try {
   row('node -e 0', await command(['-e', '0'], env))
   row('tollgate --help', await command([main, '--help'], env))
   row('tollgate check', await command([main, 'check', '--config', config], env))
-  const create = ['account', 'create', 'bench', '--plan', 'free', '--config', config]
+  const create = ['account', 'create', 'bench', '--plan', 'free', '--init', '--config', config]
   row('tollgate account create', await command([main, ...create], env))
   row('tollgate usage', await command([main, 'usage', '--config', config], env))
   const starts: Start[] = []

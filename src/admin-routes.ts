@@ -5,6 +5,7 @@ import type { Gateway } from './gateway.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
+import { thisProcess } from './running.ts'
 import type { AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
 import type { ClientStreams } from './server/client-streams.ts'
@@ -21,11 +22,15 @@ export interface AdminParts {
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
   readonly reloader: Reloader
+  /** The configuration directory. */
+  readonly dir: string
 }
 
 /** The paths of the admin listener. */
 export function adminRoutes(parts: AdminParts): AdminRoutes {
   const { gateway, metrics, state, reloader } = parts
+  // As it is at the start: a reload does not move the data.
+  const process = thisProcess(parts.dir, gateway.snapshot.gateway)
   registerGauges(parts)
   return {
     'GET /livez': () => ({ status: 200, text: 'ok\n', type: 'text/plain' }),
@@ -33,6 +38,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       const why = unready(parts)
       return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
     },
+    'GET /process': () => ({ status: 200, json: process }),
     'GET /metrics': async () => ({
       status: 200,
       text: await metrics.text(),

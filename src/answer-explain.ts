@@ -38,6 +38,10 @@ function liveView(network: Network, { upstreams, monotonic: now }: Asked['live']
   return {
     firstSlot: upstreams.firstSlot,
     whyNot: (id, tip) => upstreams.whyNot(network, id, now(), tip),
+    whyDown: id => {
+      const route = upstreams.get(id)
+      return route === undefined ? 'not open' : route.whyDown(now())
+    },
     waits: (id, need) => upstreams.waits(id, need, now()),
     contenders: (ids, need) => {
       const found = upstreams.contenders(network, ids, need, now())

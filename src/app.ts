@@ -121,11 +121,11 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     ...{ certificate, memory },
     openDashboard: openDashboard(gateway, stores.accounts),
   })
-  const routes = adminRoutes({ ...{ gateway, metrics, state, reloader, usage: stores.ledger }, ...listener })
+  const parts = { dir, gateway, metrics, state, reloader, usage: stores.ledger }
+  const routes = adminRoutes({ ...parts, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
-  const serving = { pid: process.pid, ...bound }
   closing.push(
-    writeServing(settings.dataDir, serving, sentence => {
+    writeServing(settings.dataDir, { pid: process.pid, ...bound }, sentence => {
       log.warn(sentence)
     }),
   )

@@ -15,8 +15,8 @@ export function logRoutes(log: Logger, observer: Pick<Observer, 'bug'>): ProberE
     routeUp(network, route, ms) {
       log.info({ network, route, downMs: Math.round(ms) }, 'route is up again')
     },
-    networkDown(network) {
-      log.error({ network }, 'every route of the network is down')
+    networkDown(network, why) {
+      log.error({ network, why }, 'every route of the network is down')
     },
     networkUp(network, ms) {
       log.info({ network, downMs: Math.round(ms) }, 'the network has a route again')

@@ -1,20 +1,14 @@
 #!/usr/bin/env node
 /** argv → command. */
 import { UsageError } from './commands/command.ts'
-import type { Command, Io } from './commands/command.ts'
+import type { Command, Entry, Io } from './commands/command.ts'
+import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
+import { suggester } from './config/suggest.ts'
 import { optimizeLate } from './optimizing.ts'
 import { version } from './version.ts'
-
-interface Entry {
-  readonly summary: string
-  /** Runs until it is stopped. */
-  readonly stays?: true
-  /** Loaded only when asked for, so that a small command starts fast. */
-  load(): Promise<Command>
-}
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: {
@@ -55,6 +49,10 @@ const commands: Readonly<Record<string, Entry>> = {
     stays: true,
     load: async () => (await import('./commands/demo.ts')).demo,
   },
+  completion: {
+    summary: 'print a completion script for bash, zsh or fish',
+    load: async () => (await import('./commands/completion.ts')).completion(commands),
+  },
 }
 
 const stdout = new Output(process.stdout)
@@ -71,7 +69,7 @@ const io: Io = {
 }
 
 function help(): string {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
   return `tollgate ${version}: a declarative gateway for blockchain RPC
 
 tollgate <command> [--config DIR] [--json]
@@ -81,23 +79,27 @@ ${lines.join('\n')}
 tollgate <command> --help says more. Exit codes: 0 done, 1 refused or problems found, 2 wrong usage.`
 }
 
+const HELP = ['--help', '-h']
+
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   if (name === '--version') io.out(version)
-  else if (name === undefined || name === '--help' || name === 'help') io.out(help())
+  else if (name === 'help' && rest.length > 0) return main([...rest, '--help'])
+  else if (name === undefined || name === 'help' || HELP.includes(name)) io.out(help())
   else return runCommand(name, rest)
   return name === undefined ? 2 : 0
 }
 
-async function runCommand(name: string, rest: readonly string[]): Promise<number> {
+async function runCommand(name: string, words: readonly string[]): Promise<number> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (entry === undefined) {
-    io.err(`tollgate: there is no command "${name}"; tollgate --help lists them`)
+    const hint = suggester(Object.keys(commands))(name) ?? 'tollgate --help lists them'
+    io.err(`tollgate: there is no command "${name}"; ${hint}`)
     return 2
   }
   if (entry.stays !== true) optimizeLate()
-  const command = await entry.load()
-  if (rest.includes('--help') || rest.includes('-h')) {
+  const { command, rest } = commandFor(await entry.load(), words)
+  if (isHelp(command, rest)) {
     io.out(command.usage)
     return 0
   }
@@ -106,6 +108,12 @@ async function runCommand(name: string, rest: readonly string[]): Promise<number
   } catch (error) {
     return report(error, command)
   }
+}
+
+/** Behind a group's name a word that is none of its members is a mistake, which help would hide. */
+function isHelp({ members }: Command, rest: readonly string[]): boolean {
+  const isMistaken = members !== undefined && rest[0]?.startsWith('-') === false
+  return !isMistaken && HELP.some(option => rest.includes(option))
 }
 
 function report(error: unknown, command: Command): number {

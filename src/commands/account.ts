@@ -1,5 +1,7 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
+import type { AccountStore } from '../accounts/store.ts'
 import type { Account } from '../accounts/types.ts'
+import type { Snapshot } from '../snapshot/types.ts'
 import { withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
@@ -7,18 +9,22 @@ import { group } from './group.ts'
 import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
 
-const create: Command = {
-  usage: `tollgate account create <name> --plan P [--chain SLUG] [--config DIR] [--json]
+const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
 
-Prints the account, its dashboard token (shown only now) and its first endpoint with its key. --chain takes the
-network of that endpoint; default: the first one of networks.yaml.`,
+const create: Command = {
+  summary: 'make an account with its first endpoint and key',
+  options: CREATE,
+  usage: `tollgate account create <name> --plan P [--chain SLUG] [--init] [--config DIR] [--json]
+
+Prints the account, its dashboard token (shown only now) and its first endpoint with its key, which the last line puts
+into a variable of your shell. --chain takes the network of that endpoint; default: the first one of networks.yaml. --init makes the data directory and the file of
+the master key where there are none yet, as serve does.`,
 
   async run(args, io) {
-    const options = { plan: 'string', chain: 'string' } as const
-    const { config, json, words, given } = readArguments(args, ['name'], options)
+    const { config, json, words, given } = readArguments(args, ['name'], CREATE)
     const { plan } = given
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
-    return withAccounts(config, io, async (accounts, snapshot) => {
+    const make = async (accounts: AccountStore, snapshot: Snapshot): Promise<number> => {
       if (plan === 'public' || snapshot.plans[plan] === undefined)
         return fail(io, json, `there is no plan "${plan}" for accounts`)
       const chain = given['chain'] ?? Object.keys(snapshot.networks)[0]
@@ -30,26 +36,34 @@ network of that endpoint; default: the first one of networks.yaml.`,
           ? null
           : await manage('service_createEndpoint', { chain }, account, { accounts, snapshot })
       if (made !== null && 'error' in made) return fail(io, json, made.error)
-      const endpoint = made === null ? null : (made.result as { httpsUrl: string; wssUrl: string })
+      const endpoint =
+        made === null ? null : (made.result as { apiKey: string; httpsUrl: string; wssUrl: string })
       const result = { accountId: account.id, name: account.name, plan, dashboardToken, endpoint }
       print(io, json, result, () => [
         `account          ${account.id} (${account.name}, plan ${plan})`,
         `dashboard token  ${dashboardToken}   shown only now`,
         ...(endpoint === null
           ? []
-          : [`HTTPS            ${endpoint.httpsUrl}`, `WSS              ${endpoint.wssUrl}`]),
+          : [
+              `HTTPS            ${endpoint.httpsUrl}`,
+              `WSS              ${endpoint.wssUrl}`,
+              '',
+              `export KEY=${endpoint.apiKey}`,
+            ]),
       ])
       return 0
-    })
+    }
+    return withAccounts({ config, json }, io, make, { init: given['init'] === true })
   },
 }
 
 const list: Command = {
+  summary: 'list the accounts',
   usage: 'tollgate account list [--config DIR] [--json]\n  lists the accounts',
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
-    return withAccounts(config, io, accounts => {
+    return withAccounts({ config, json }, io, accounts => {
       const all = accounts.accounts().map(shown)
       print(io, json, all, () =>
         table(
@@ -69,12 +83,13 @@ const list: Command = {
 }
 
 const setPlan: Command = {
+  summary: 'move an account to another plan',
   usage: 'tollgate account set-plan <id> <plan> [--config DIR] [--json]\n  moves an account to another plan',
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
-    return withAccounts(config, io, async (accounts, snapshot) => {
+    return withAccounts({ config, json }, io, async (accounts, snapshot) => {
       if (plan === 'public' || snapshot.plans[plan] === undefined)
         return fail(io, json, `there is no plan "${plan}" for accounts`)
       return told(await accounts.setPlan(id, plan), id, io, json)
@@ -84,11 +99,12 @@ const setPlan: Command = {
 
 function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): Command {
   return {
+    summary: `${verb} all calls of an account`,
     usage: `tollgate account ${verb} <id> [--config DIR] [--json]\n  ${verb}s all calls of an account`,
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const id = words[0]!
-      return withAccounts(config, io, async accounts =>
+      return withAccounts({ config, json }, io, async accounts =>
         told(await accounts.setStatus(id, status), id, io, json),
       )
     },
@@ -96,13 +112,14 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): C
 }
 
 const rotateToken: Command = {
+  summary: 'give an account a new dashboard token',
   usage:
     'tollgate account rotate-token <id> [--config DIR] [--json]\n  gives an account a new dashboard token; the old one is dead',
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])
     const accountId = words[0]!
-    return withAccounts(config, io, async accounts => {
+    return withAccounts({ config, json }, io, async accounts => {
       const dashboardToken = await accounts.rotateToken(accountId)
       if (dashboardToken === null) return fail(io, json, `there is no account "${accountId}"`)
       print(io, json, { accountId, dashboardToken }, () => [
@@ -125,7 +142,7 @@ function told(account: Account | null, id: string, io: Io, json: boolean): numbe
   return 0
 }
 
-export const account = group({
+export const account = group('account', {
   create,
   list,
   'set-plan': setPlan,

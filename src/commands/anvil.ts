@@ -5,6 +5,13 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 
+/** The phrase that every anvil has its accounts from, and the first of them: anybody can spend what they hold on any chain. */
+const MNEMONIC = 'test test test test test test test test test test test junk'
+export const TEST_ACCOUNT = {
+  address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+} as const
+
 /** A running node. */
 export interface Anvil {
   readonly url: string
@@ -39,7 +46,8 @@ export async function startAnvil(env: Readonly<Record<string, string | undefined
     throw new Error(
       'anvil was not found: run npm ci on Linux x64, or install Foundry so that anvil is on the PATH',
     )
-  const child = spawn(binary, ['--host', '127.0.0.1', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = ['--host', '127.0.0.1', '--port', '0', '--mnemonic', MNEMONIC]
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = new Promise<void>(resolve => {
     child.once('close', () => {
       resolve()

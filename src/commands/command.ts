@@ -1,5 +1,6 @@
 /** What a command of `tollgate` is. */
 import { parseArgs } from 'node:util'
+import { suggester } from '../config/suggest.ts'
 
 /** The outside of a command; tests give their own. */
 export interface Io {
@@ -12,21 +13,41 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
+/** What an option takes: a value of any kind, one of some words, or nothing. */
+export type OptionKind = 'string' | 'boolean' | readonly string[]
+
+/** Options by name, without their dashes. */
+export type Options = Readonly<Record<string, OptionKind>>
+
 /** One command. `run` resolves to the exit code: 0 done, 1 refused or problems found. */
 export interface Command {
   /** How it is used, shown by `--help`. */
   readonly usage: string
+  /** What a member of a group does, in a line. */
+  readonly summary?: string
+  /** Its own options; what it reads with `readArguments`, and what is completed. */
+  readonly options?: Options
+  /** What its first word may be, where that is settled. */
+  readonly choices?: readonly string[]
+  /** The commands of a group. */
+  readonly members?: Readonly<Record<string, Command>>
   run(args: readonly string[], io: Io): Promise<number>
+}
+
+/** A command in the table of `main.ts`. */
+export interface Entry {
+  readonly summary: string
+  /** Runs until it is stopped. */
+  readonly stays?: true
+  /** Loaded only when asked for, so that a small command starts fast. */
+  load(): Promise<Command>
 }
 
 /** The words after the command make no sense: exit code 2. */
 export class UsageError extends Error {}
 
 /** Options that every command takes. */
-const COMMON = {
-  config: { type: 'string', default: '.' },
-  json: { type: 'boolean', default: false },
-} as const
+export const COMMON: Options = { config: 'string', json: 'boolean' }
 
 /** A command's arguments. */
 export interface Arguments {
@@ -42,22 +63,51 @@ export interface Arguments {
 export function readArguments(
   args: readonly string[],
   words: readonly string[],
-  options: Readonly<Record<string, 'string' | 'boolean'>> = {},
+  options: Options = {},
 ): Arguments {
+  const known: Options = { ...COMMON, ...options }
+  const types = Object.fromEntries(
+    Object.entries(known).map(([name, kind]) => [name, { type: typeOf(kind) }]),
+  )
+  refuseUnknown(args, types)
   let parsed
   try {
-    const own = Object.fromEntries(Object.entries(options).map(([name, type]) => [name, { type }]))
-    parsed = parseArgs({ args: [...args], options: { ...COMMON, ...own }, allowPositionals: true })
+    parsed = parseArgs({ args: [...args], options: types, allowPositionals: true })
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
-  const { positionals, values } = parsed
+  const { positionals } = parsed
   const missing = words[positionals.length]
   if (missing !== undefined) throw new UsageError(`<${missing}> is missing`)
   const extra = positionals[words.length]
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`)
-  const { config, json, ...given } = values as Record<string, string | boolean | undefined>
+  const { config = '.', json, ...given } = parsed.values as Arguments['given']
+  for (const [name, kind] of Object.entries(known)) {
+    const value = given[name]
+    if (typeof kind !== 'string' && value !== undefined && !kind.includes(String(value)))
+      throw new UsageError(`--${name} has to be ${kind.join(' or ')}`)
+  }
   return { config: String(config), json: json === true, words: positionals, given }
+}
+
+type Types = Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>
+
+function typeOf(kind: OptionKind): 'string' | 'boolean' {
+  return kind === 'boolean' ? kind : 'string'
+}
+
+/** Node's own words about an option that is not there suggest a positional argument; what is meant is mostly another option. */
+function refuseUnknown(args: readonly string[], options: Types): void {
+  const { tokens } = parseArgs({
+    ...{ args: [...args], options, allowPositionals: true },
+    ...{ strict: false, tokens: true },
+  })
+  for (const token of tokens) {
+    if (token.kind !== 'option' || Object.hasOwn(options, token.name)) continue
+    const names = Object.keys(options).map(name => `--${name}`)
+    const hint = suggester(names)(token.rawName) ?? `there are ${names.join(', ')}`
+    throw new UsageError(`there is no option "${token.rawName}"; ${hint}`)
+  }
 }
 
 /** Prints what a command found: one JSON value, or lines for a person. */

@@ -10,17 +10,21 @@ import type { App } from '../app.ts'
 import { Closing } from '../closing.ts'
 import { openLog } from '../observe/log.ts'
 import { packageFile } from '../package-file.ts'
-import { withAccounts } from './accounts.ts'
-import { startAnvil } from './anvil.ts'
+import { onAccounts } from './accounts.ts'
+import { startAnvil, TEST_ACCOUNT } from './anvil.ts'
 import { print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
+import { loadOrThrow } from './load.ts'
 import { manage } from './manage.ts'
 import { signalled } from './signal.ts'
 
 const DEVNET = fileURLToPath(packageFile('examples/devnet'))
 const PORT = 8080
 
+const OPTIONS = { port: 'string' } as const
+
 export const demo: Command = {
+  options: OPTIONS,
   usage: `tollgate demo [--port N] [--json]
 
 Starts anvil on a fresh chain, the gateway with examples/devnet in front of it on a temporary data directory, and an
@@ -28,7 +32,7 @@ account; prints a curl line that answers. Nothing is left behind when it is stop
 (default: 8080, or a free one when that is taken; 0 takes a free one).`,
 
   async run(args, io) {
-    const { json, given } = readArguments(args, [], { port: 'string' })
+    const { json, given } = readArguments(args, [], OPTIONS)
     const port = await freePort(portOf(given['port']))
     const closing = new Closing()
     try {
@@ -64,7 +68,7 @@ async function start(
   const app = await startApp({ dir: DEVNET, env, makeLog: () => openLog('warn') })
   closing.push(() => app.stop())
   const made = await makeAccount({ ...io, env })
-  const shown = { ...made, ...addresses(app, port), chainId: 31337, node: anvil.url }
+  const shown = { ...made, ...addresses(app, port), chainId: 31337, node: anvil.url, funded: TEST_ACCOUNT }
   print(io, json, shown, () => lines(shown))
   return { exited: anvil.exited }
 }
@@ -74,8 +78,9 @@ interface Made {
   readonly dashboardToken: string
 }
 
-function makeAccount(io: Io): Promise<Made> {
-  return withAccounts(DEVNET, io, async (accounts, snapshot) => {
+async function makeAccount(io: Io): Promise<Made> {
+  const snapshot = await loadOrThrow(DEVNET, io)
+  return onAccounts(snapshot, io, async accounts => {
     const { account, dashboardToken } = await accounts.createAccount({ name: 'demo', plan: 'paid' })
     const made = await manage('service_createEndpoint', { chain: 'devnet', name: 'demo' }, account, {
       accounts,
@@ -103,6 +108,8 @@ function lines({
     '',
     `  call it    curl -s ${url} -H 'content-type: application/json' -d '${body}'`,
     `  URL        ${url}   for viem, ethers, cast …`,
+    `  funded     ${TEST_ACCOUNT.address}   has 10000 ETH of this chain`,
+    `  its key    ${TEST_ACCOUNT.privateKey}   PUBLIC TEST KEY: never use it on a real chain`,
     `  dashboard  ${dashboard}   token ${dashboardToken}`,
     `  metrics    ${metrics}`,
     '  stop       Ctrl-C',

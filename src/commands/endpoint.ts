@@ -18,12 +18,17 @@ interface Listed {
   readonly requestCount: number
 }
 
+const LIST = { account: 'string' } as const
+const CREATE = { account: 'string', chain: 'string', name: 'string' } as const
+
 const list: Command = {
+  summary: 'list the endpoints of an account, keys included',
+  options: LIST,
   usage:
     'tollgate endpoint list --account ID [--config DIR] [--json]\n  lists the endpoints of an account, keys included',
 
   run(args, io) {
-    const { config, json, given } = readArguments(args, [], { account: 'string' })
+    const { config, json, given } = readArguments(args, [], LIST)
     return forAccount(config, io, json, given['account'], async call => {
       const managed = await call('service_listEndpoints', null)
       return told(managed, io, json, result => {
@@ -45,12 +50,13 @@ const list: Command = {
 }
 
 const create: Command = {
+  summary: 'make an endpoint with its key',
+  options: CREATE,
   usage:
     'tollgate endpoint create --account ID --chain SLUG [--name NAME] [--config DIR] [--json]\n  makes an endpoint with its key',
 
   run(args, io) {
-    const options = { account: 'string', chain: 'string', name: 'string' } as const
-    const { config, json, given } = readArguments(args, [], options)
+    const { config, json, given } = readArguments(args, [], CREATE)
     const { chain, name } = given
     if (typeof chain !== 'string') throw new UsageError('--chain is missing')
     const params = typeof name === 'string' ? { chain, name } : { chain }
@@ -62,16 +68,17 @@ const create: Command = {
 
 function change(
   verb: string,
-  does: string,
+  summary: string,
   method: string,
   changes: Readonly<Record<string, string>>,
 ): Command {
   return {
-    usage: `tollgate endpoint ${verb} <id> [--config DIR] [--json]\n  ${does}`,
+    usage: `tollgate endpoint ${verb} <id> [--config DIR] [--json]\n  ${summary}`,
+    summary,
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const endpointId = words[0]!
-      return withAccounts(config, io, async (accounts, snapshot) => {
+      return withAccounts({ config, json }, io, async (accounts, snapshot) => {
         const owner = accounts.account(accounts.endpoint(endpointId)?.accountId ?? '')
         if (owner === null) return fail(io, json, `there is no endpoint "${endpointId}"`)
         const managed = await manage(method, { endpointId, ...changes }, owner, { accounts, snapshot })
@@ -91,7 +98,7 @@ function forAccount(
   work: (call: Call, account: Account) => Promise<number>,
 ): Promise<number> {
   if (typeof id !== 'string') throw new UsageError('--account is missing')
-  return withAccounts(config, io, (accounts, snapshot) => {
+  return withAccounts({ config, json }, io, (accounts, snapshot) => {
     const account = accounts.account(id)
     if (account === null) return fail(io, json, `there is no account "${id}"`)
     return work((method, params) => manage(method, params, account, { accounts, snapshot }), account)
@@ -112,16 +119,16 @@ function lines(result: unknown): string[] {
   return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, `WSS       ${wssUrl}`]
 }
 
-export const endpoint = group({
+export const endpoint = group('endpoint', {
   list,
   create,
-  activate: change('activate', 'lets an endpoint be called', 'service_updateEndpoint', { status: 'active' }),
-  deactivate: change('deactivate', 'refuses calls to an endpoint', 'service_updateEndpoint', {
+  activate: change('activate', 'let an endpoint be called', 'service_updateEndpoint', { status: 'active' }),
+  deactivate: change('deactivate', 'refuse calls to an endpoint', 'service_updateEndpoint', {
     status: 'inactive',
   }),
   delete: change(
     'delete',
-    'deletes an endpoint; its key is dead, its usage stays',
+    'delete an endpoint; its key is dead, its usage stays',
     'service_deleteEndpoint',
     {},
   ),

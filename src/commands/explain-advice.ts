@@ -6,16 +6,12 @@ export function adviceFor(explained: Explained): string[] {
   const { explanation, details } = explained
   const { network, rule } = explanation
   switch (explanation.reason) {
-    case undefined:
-      return details.turns.state === 'none' && explanation.outcome === 'forward'
-        ? ['look at the upstreams: a route is taken back by itself once its node answers well']
-        : []
     case 'plan_required':
       return [planAdvice(rule?.tier ?? '', details.plans)]
     case 'capability_missing':
       return [capabilityAdvice(String(details.data['capability']), network)]
     case 'no_route':
-      return [routeAdvice(explained)]
+      return [details.isDown ? WAIT : routeAdvice(explained)]
     case 'method_not_found':
       return details.absence?.change == null ? [] : [details.absence.change]
     case 'invalid_params':
@@ -26,6 +22,8 @@ export function adviceFor(explained: Explained): string[] {
       return []
   }
 }
+
+const WAIT = 'look at the upstreams: a route is taken back by itself once its node answers well'
 
 function planAdvice(tier: string, plans: readonly string[]): string {
   return plans.length === 0

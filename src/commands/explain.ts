@@ -5,6 +5,7 @@ import { scanMessage } from '../jsonrpc/message.ts'
 import { rawOf } from '../jsonrpc/raw.ts'
 import { explain as explainCall } from '../pipeline/explain.ts'
 import type { Explained } from '../pipeline/explain.ts'
+import { findRunning } from '../running.ts'
 import { isPublicService, isService } from '../service/call.ts'
 import { readServing } from '../serving-file.ts'
 import type { Snapshot } from '../snapshot/types.ts'
@@ -16,7 +17,10 @@ import { loadOrThrow } from './load.ts'
 /** Milliseconds that a running gateway gets to answer before the question is answered offline. */
 const PATIENCE = 2_000
 
+const OPTIONS = { plan: 'string', params: 'string', head: 'string' } as const
+
 export const explain: Command = {
+  options: OPTIONS,
   usage: `tollgate explain <network> <method> [--plan P] [--params JSON] [--head N] [--config DIR] [--json]
 
 Asks the running gateway, with its live heads and the health of its routes; when none runs, compiles the YAML and
@@ -26,8 +30,7 @@ JSON, --head the block number to take for the latest.
   tollgate explain ethereum eth_getBalance --params '["0x00…", "0x1"]'`,
 
   async run(args, io) {
-    const options = { plan: 'string', params: 'string', head: 'string' } as const
-    const { config, json, words, given } = readArguments(args, ['network', 'method'], options)
+    const { config, json, words, given } = readArguments(args, ['network', 'method'], OPTIONS)
     const [slug, method] = words as [string, string]
     const snapshot = await loadOrThrow(config, io)
     const network = snapshot.networks[slug]
@@ -42,7 +45,7 @@ JSON, --head the block number to take for the latest.
     const raw = params === null ? null : rawOf(params)
     const head = headOf(given['head'])
     const explained =
-      (await askLive(snapshot, { network: slug, method, plan, params, head })) ??
+      (await askLive(config, snapshot, { network: slug, method, plan, params, head })) ??
       explainCall(
         { network, method, plan, params: raw, head, management: managementOf(method) },
         snapshot,
@@ -86,15 +89,27 @@ function headOf(given: string | boolean | undefined): number | null {
   return head
 }
 
-/** The running gateway's word; null when none runs. */
+interface LiveQuestion extends Readonly<Record<string, unknown>> {
+  readonly params: string | null
+}
+type LiveAnswer = Explained | { readonly error: string }
+
+/** The running gateway's word, wherever its data is; null when none runs. */
 async function askLive(
-  snapshot: Snapshot,
-  { params, ...question }: Readonly<Record<string, unknown>> & { readonly params: string | null },
-): Promise<Explained | { readonly error: string } | null> {
-  const serving = readServing(snapshot.gateway.dataDir)
-  if (serving === null) return null
+  dir: string,
+  { gateway }: Snapshot,
+  question: LiveQuestion,
+): Promise<LiveAnswer | null> {
+  const serving = readServing(gateway.dataDir)
+  const answer = serving === null ? null : await askAt(serving.admin, question)
+  if (answer !== null) return answer
+  const running = await findRunning(dir, gateway)
+  return running === null ? null : askAt(running.admin, question)
+}
+
+async function askAt(admin: string, { params, ...question }: LiveQuestion): Promise<LiveAnswer | null> {
   try {
-    const response = await fetch(`http://${serving.admin}/explain`, {
+    const response = await fetch(`http://${admin}/explain`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -104,7 +119,7 @@ async function askLive(
       }),
       signal: AbortSignal.timeout(PATIENCE),
     })
-    return (await response.json()) as Explained | { readonly error: string }
+    return (await response.json()) as LiveAnswer
   } catch {
     return null // nobody listens there any more
   }

@@ -1,9 +1,11 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
+import { hasAccount } from '../accounts/present.ts'
 import { openUsageReader } from '../usage/reader.ts'
 import type { OpenReader } from '../usage/reader.ts'
 import type { UsageQuery } from '../usage/types.ts'
-import { readArguments, UsageError } from './command.ts'
+import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
+import { useDataDir } from './data-dir.ts'
 import { loadOrThrow } from './load.ts'
 import { csvLines, jsonLines, tableLines } from './usage-formats.ts'
 import type { Row } from './usage-formats.ts'
@@ -15,7 +17,17 @@ const ROWS_A_LOOK = 1_000
 /** Lines that are written at once. */
 const AT_ONCE = 200
 
+const OPTIONS = {
+  account: 'string',
+  from: 'string',
+  to: 'string',
+  by: ['hour', 'day'],
+  detail: 'boolean',
+  csv: 'boolean',
+} as const
+
 export const usage: Command = {
+  options: OPTIONS,
   usage: `tollgate usage [--account ID] [--from T] [--to T] [--by hour|day] [--detail] [--csv] [--config DIR] [--json]
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Default: the last 30 days, by day.
@@ -23,20 +35,18 @@ T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Defa
 time that upstreams took and the reasons of refusals. Hours are kept for 90 days; of older days there is one row, at 00:00.`,
 
   async run(args, io) {
-    const options = {
-      account: 'string',
-      from: 'string',
-      to: 'string',
-      by: 'string',
-      detail: 'boolean',
-      csv: 'boolean',
-    } as const
-    const parsed = readArguments(args, [], options)
+    const parsed = readArguments(args, [], OPTIONS)
     const query = queryOf(parsed)
     const snapshot = await loadOrThrow(parsed.config, io)
-    const reader = openUsageReader(snapshot.gateway.dataDir)
+    const { dataDir } = snapshot.gateway
+    await useDataDir(parsed, snapshot, io)
+    const reader = openUsageReader(dataDir)
     const detail = parsed.given['detail'] === true
+    const { accountId } = query
     try {
+      // Usage outlives the account that it was of.
+      if (accountId !== undefined && !hasAccount(dataDir, accountId) && reader.totals(accountId).size === 0)
+        return fail(io, parsed.json, `there is no account "${accountId}"`)
       const rows = rowsOf(reader, query, detail, progressOn(io))
       if (parsed.json) await print(io, jsonLines(rows))
       else if (parsed.given['csv'] === true) await print(io, csvLines(rows, detail))

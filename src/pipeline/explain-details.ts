@@ -35,6 +35,8 @@ export interface Details {
   readonly absence: Absence | null
   /** What is missing or allowed, as the refusal's `data` tells it. */
   readonly data: Readonly<Record<string, unknown>>
+  /** Whether all that is in the way is that no route answers. */
+  readonly isDown: boolean
   readonly turns: Turns
 }
 
@@ -50,13 +52,14 @@ interface Decision {
   readonly keepers: readonly string[]
   readonly need: Need | null
   readonly refusal: Refusal | null
+  readonly isDown: boolean
   readonly span: BlockSpan
 }
 
 /** The facts behind a decision. */
 export function detailsOf(
   question: Question,
-  { row, archive, keepers, need, refusal, span }: Decision,
+  { row, archive, keepers, need, refusal, isDown, span }: Decision,
   snapshot: Snapshot,
   live: LiveView | null,
 ): Details {
@@ -79,6 +82,7 @@ export function detailsOf(
       .map(({ name }) => name),
     absence: refusal?.reason === 'method_not_found' ? absenceOf(network, method, snapshot) : null,
     data: refusal?.data ?? {},
+    isDown,
     turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, keepers, need, live),
   }
 }

@@ -6,6 +6,8 @@ import type { Need } from '../upstream/pick.ts'
 export interface LiveView {
   /** Why calls keep away from a route now, or null; `tip` is whether they are about the newest block. */
   whyNot(id: string, tip: boolean): string | null
+  /** Why no call can count on a route now: it does not answer, or not for us; null while it does. */
+  whyDown(id: string): string | null
   /** Why a call passes over a route that is well, or null. */
   waits(id: string, need: Need): string | null
   /** Between which of `ids` the next attempt is decided; `full` when all are at their limits, `none` when none can. */

@@ -46,23 +46,32 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
   const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
-  const { refusal, span } = verdictOf(question, row, snapshot, firstSlot)
+  const { refusal: decided, span } = verdictOf(question, row, snapshot, firstSlot)
   const archive = row !== null && needsArchive(row, network, span, head)
   const need = row === null ? null : needOf(row.rule, span, null)
   const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
-  const routes = row === null ? [] : explainRoutes(row, network, keepers, id => live?.whyNot(id, need!.tip))
-  const local = question.management !== null || row?.rule.answer != null
+  const liveWhy = (id: string): string | null =>
+    live === null ? null : (live.whyDown(id) ?? live.whyNot(id, need!.tip))
+  const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
+  const isAnswered = question.management !== null || row?.rule.answer != null
+  const isLocal = isAnswered || row?.rule.unsubscribes != null
+  const isDown =
+    live !== null && !isLocal && decided === null && keepers.every(id => live.whyDown(id) !== null)
+  const refusal = isDown ? refuse('no_route', ALL_DOWN) : decided
   const explanation: Explanation = {
     ...{ network: network.slug, method, plan, live: live !== null },
     ...(refusal === null
-      ? { outcome: local ? ('answer' as const) : ('forward' as const) }
+      ? { outcome: isAnswered ? ('answer' as const) : ('forward' as const) }
       : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),
     rule: row === null ? null : brief(row.rule),
     routes,
   }
-  const decision = { row, archive, keepers, need, refusal, span }
+  const decision = { row, archive, keepers, need, refusal, isDown, span }
   return { explanation, details: detailsOf(question, decision, snapshot, live) }
 }
+
+/** The last route is tried whatever its state, but nobody should count on it. */
+const ALL_DOWN = 'Every route that could serve the call is down'
 
 function withoutQuery(method: string): string {
   return method.split('?', 1)[0] ?? method
@@ -103,7 +112,7 @@ function explainRoutes(
   row: MethodRow,
   network: Network,
   keepers: readonly string[],
-  liveWhy: (id: string) => string | null | undefined,
+  liveWhy: (id: string) => string | null,
 ): ExplainedRoute[] {
   const skipped = new Map(row.skipped.map(({ id, why }) => [id, why]))
   const enabled = network.routes.map(({ id }): ExplainedRoute => {

@@ -3,10 +3,9 @@
  * any page (a name that resolves to the listener, a form that posts to it), so the request has to say that it means this listener.
  */
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { isJson } from './body.ts'
 import { headFault } from './head-fault.ts'
+import { isOwnAddress } from './own-address.ts'
 import { hostName } from './target.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 
@@ -40,16 +39,7 @@ function isOwnHost(
 ): boolean {
   if (name === 'localhost' || adminHosts.includes(name)) return true
   const bare = name.startsWith('[') ? name.slice(1, -1) : name
-  if (bare === admin.host.toLowerCase()) return true
-  if (isIP(bare) === 0) return false
-  const ip = ipaddr.process(bare)
-  return (
-    ip.range() === 'loopback' || (localAddress !== undefined && ip.toString() === addressOf(localAddress))
-  )
-}
-
-function addressOf(text: string): string {
-  return isIP(text) === 0 || text.includes('%') ? text : ipaddr.process(text).toString()
+  return bare === admin.host.toLowerCase() || isOwnAddress(name, localAddress)
 }
 
 /** Whether a page elsewhere sends the request: browsers name it, and never by leaving both headers out of a POST. */

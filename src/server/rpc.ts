@@ -162,7 +162,7 @@ export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarge
 
 function readAsked(request: IncomingMessage, gateway: Gateway): Target {
   const { host, url } = askedFor(request.headers.host ?? '', request.url ?? '')
-  return findTarget(host, url, gateway.snapshot)
+  return findTarget(host, url, gateway.snapshot, request.socket.localAddress)
 }
 
 function callsOnly(target: Target): RpcTarget | Refusal {

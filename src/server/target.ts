@@ -1,5 +1,6 @@
 /** What a host and path ask for (design, "HTTP contract"). Parsed by hand: `new URL` throws on some of it. */
 import type { Network, Snapshot } from '../snapshot/types.ts'
+import { isOwnAddress } from './own-address.ts'
 
 export type Target =
   | {
@@ -53,8 +54,13 @@ export function authorityOf(target: string): string | null {
   return ABSOLUTE.exec(target)?.[1] ?? null
 }
 
-/** Finds what `url` (path and query) on a host stands for. */
-export function findTarget(hostHeader: string, url: string, snapshot: Snapshot): Target {
+/** Finds what `url` (path and query) on a host stands for; `localAddress` is where the connection came in. */
+export function findTarget(
+  hostHeader: string,
+  url: string,
+  snapshot: Snapshot,
+  localAddress?: string,
+): Target {
   const host = hostName(hostHeader)
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
@@ -65,7 +71,8 @@ export function findTarget(hostHeader: string, url: string, snapshot: Snapshot):
   const second = path.indexOf('/', 1)
   const named = path.startsWith('/') && second > 0 ? snapshot.networks[path.slice(1, second)] : undefined
   if (named !== undefined) return rpcTarget(named, path.slice(second), rest)
-  return host === snapshot.gateway.dashboardHost ? { kind: 'page', path } : NOTHING
+  const isBase = snapshot.baseHosts.includes(host) || isOwnAddress(host, localAddress)
+  return isBase ? { kind: 'page', path } : NOTHING
 }
 
 const PREFIX = '/v1/rpc'

@@ -1,5 +1,6 @@
 /** Compiles a valid configuration into the snapshot: pure, so equal configurations give equal snapshots. */
 import { createHash } from 'node:crypto'
+import { dashboardHostOf } from '../config/base-url.ts'
 import type { Config, ErrorRow, NetworkConfig, RouteConfig } from '../config/types.ts'
 import { deepFreeze, record } from '../config/record.ts'
 import { joinRules } from './join.ts'
@@ -32,6 +33,7 @@ export function* compileInSteps(config: Config, version = versionOf(config)): Ge
     version,
     networks,
     hosts: record(hostsOf(config)),
+    baseHosts: baseHostsOf(config),
     plans: record(config.plans.map(plan => [plan.name, plan])),
     notification: config.notification,
     gateway: config.gateway,
@@ -89,6 +91,11 @@ function compileNetwork(
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),
   }
+}
+
+function baseHostsOf({ baseUrl, gateway }: Config): string[] {
+  const names = [gateway.dashboardHost, dashboardHostOf(baseUrl), 'localhost']
+  return [...new Set(names.filter(name => name !== null))]
 }
 
 function* hostsOf(config: Config): Generator<readonly [string, string]> {

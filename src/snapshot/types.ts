@@ -96,6 +96,8 @@ export interface Snapshot {
   readonly networks: Readonly<Record<string, Network>>
   /** Public host name (lower case, no port) → network slug; empty in the path form of baseUrl. */
   readonly hosts: Readonly<Record<string, string>>
+  /** Host names, besides addresses of ours, whose `/` is the dashboard: that of the base URL without the network's part, and localhost. */
+  readonly baseHosts: readonly string[]
   readonly plans: Readonly<Record<string, Plan>>
   readonly notification: { readonly cost: number }
   readonly gateway: GatewayConfig

@@ -53,6 +53,8 @@ export class LiveRoute {
   claimed: number | null = null
   /** Since when calls of everybody keep away from it, in milliseconds of the monotonic clock; null while they do not. */
   downSince: number | null = null
+  /** Whether it was asked and has never answered. */
+  silent = false
   /** What speaks against it ever serving: a wrong chain. Null when nothing does. */
   fault: string | null = null
   syncing = false
@@ -102,6 +104,12 @@ export class LiveRoute {
     if (this.breaker.state(now) === 'open')
       return `circuit open after failures (last: ${this.breaker.lastError ?? 'unknown'})`
     return this.isHanging(now) ? 'requests are hanging' : null
+  }
+
+  /** Why no call can count on it; null while it answers, though it may be syncing. */
+  whyDown(now: number): string | null {
+    if (this.silent) return `it has not answered yet (last: ${this.breaker.lastError ?? 'no reply'})`
+    return this.syncing && this.fault === null ? null : this.whyNot(now)
   }
 
   /** Milliseconds until it is tried again; 0 where no pause keeps calls away. */

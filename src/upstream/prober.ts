@@ -13,6 +13,8 @@ const EVERY = 5_000
 /** How many probes begin at a time, and how often (milliseconds): 400 a second, so that thousands of routes do not hold up calls. */
 const AT_A_TIME = 20
 const PACE = 50
+/** Milliseconds after which a route that has never answered is taken to be down, while its first probe goes on. */
+const FIRST_PATIENCE = 600
 /** Milliseconds between two probes of a route that calls give rise to. */
 const CONFIRM_EVERY = 1_000
 
@@ -40,6 +42,7 @@ export class Prober {
   #snapshot: Snapshot
   #queue: Due[] = []
   #pace: NodeJS.Timeout | null = null
+  readonly #soon = new Set<NodeJS.Timeout>()
   /** Routes in the queue or being probed: none is asked twice at a time, however many there are. */
   readonly #busy = new Set<LiveRoute>()
   /** When calls last gave rise to a probe. */
@@ -98,6 +101,7 @@ export class Prober {
   close(): void {
     clearInterval(this.#timer)
     if (this.#pace !== null) clearTimeout(this.#pace)
+    for (const timer of this.#soon) clearTimeout(timer)
     this.#queue = []
   }
 
@@ -113,12 +117,24 @@ export class Prober {
 
   #begin(): void {
     this.#pace = null
-    for (const { network, live } of this.#queue.splice(0, AT_A_TIME))
+    for (const { network, live } of this.#queue.splice(0, AT_A_TIME)) {
+      if (!this.#probe.knows(live)) this.#lookSoon(network, live)
       void this.#run(network, live, () => this.#probe.probe(network, live))
+    }
     if (this.#queue.length === 0) return
     this.#pace = setTimeout(() => {
       this.#begin()
     }, PACE)
+  }
+
+  /** A node that takes its time over the first question is told without waiting for the end of it. */
+  #lookSoon(network: Network, live: LiveRoute): void {
+    const timer = setTimeout(() => {
+      this.#soon.delete(timer)
+      const isServed = this.#snapshot.networks[network.slug] === network
+      if (isServed && this.#busy.has(live) && !live.identified) this.#look(network, live)
+    }, FIRST_PATIENCE)
+    this.#soon.add(timer)
   }
 
   /** Calls of one caller speak against a route: asks it whether that holds for everybody. */
@@ -139,6 +155,11 @@ export class Prober {
       this.#events.bug(error, live.id)
     }
     this.#busy.delete(live)
+    this.#look(network, live)
+  }
+
+  /** Takes in what is known of a route now. */
+  #look(network: Network, live: LiveRoute): void {
     const routes = this.#upstreams.of(network)
     this.#tips.update(network, routes, this.#now())
     this.#watch.check(network, live, routes, this.#now())

@@ -6,11 +6,15 @@ import type { LiveRoute } from './live-route.ts'
 export interface RouteEvents {
   routeDown(network: string, route: string, why: string): void
   routeUp(network: string, route: string, ms: number): void
-  networkDown(network: string): void
+  /** Every route is down, or has never answered; `why` says so of each. */
+  networkDown(network: string, why: string): void
   networkUp(network: string, ms: number): void
 }
 
-/** Compares each route with what it was; owns `downSince`. Times are of the monotonic clock. */
+/** Routes of a network whose reasons are told. */
+const MOST_REASONS = 5
+
+/** Compares each route with what it was; owns `downSince` and `silent`. Times are of the monotonic clock. */
 export class RouteWatch {
   readonly #events: RouteEvents
   /** Networks without a route, and since when. */
@@ -20,15 +24,16 @@ export class RouteWatch {
     this.#events = events
   }
 
-  /** Takes in the state of one route of a network, whose live routes are `routes`. */
+  /** Takes in the state of one route of a network, which was asked, and whose live routes are `routes`. */
   check({ slug }: Pick<Network, 'slug'>, live: LiveRoute, routes: readonly LiveRoute[], now: number): void {
     const why = live.whyNot(now)
     const { downSince } = live
-    if ((why === null) === (downSince === null)) return
-    if (downSince === null) {
+    // A wrong chain is an answer too; then the reason is that.
+    live.silent = !live.identified && live.fault === null
+    if (why !== null && downSince === null) {
       live.downSince = now
-      this.#events.routeDown(slug, live.id, why ?? '')
-    } else {
+      this.#events.routeDown(slug, live.id, why)
+    } else if (why === null && downSince !== null) {
       live.downSince = null
       this.#events.routeUp(slug, live.id, now - downSince)
     }
@@ -41,15 +46,27 @@ export class RouteWatch {
   }
 
   #checkNetwork(slug: string, routes: readonly LiveRoute[], now: number): void {
-    const isDown = routes.length > 0 && routes.every(({ downSince }) => downSince !== null)
+    const isWithout = routes.length > 0 && routes.every(isDown)
     const since = this.#networksDown.get(slug)
-    if (isDown === (since !== undefined)) return
+    if (isWithout === (since !== undefined)) return
     if (since === undefined) {
       this.#networksDown.set(slug, now)
-      this.#events.networkDown(slug)
+      this.#events.networkDown(slug, reasonsOf(routes, now))
     } else {
       this.#networksDown.delete(slug)
       this.#events.networkUp(slug, now - since)
     }
   }
+}
+
+function isDown({ downSince, silent }: LiveRoute): boolean {
+  return downSince !== null || silent
+}
+
+function reasonsOf(routes: readonly LiveRoute[], now: number): string {
+  const reasons = routes
+    .slice(0, MOST_REASONS)
+    .map(live => `${live.id}: ${live.whyDown(now) ?? live.whyNot(now) ?? 'down'}`)
+  const more = routes.length - reasons.length
+  return more === 0 ? reasons.join('; ') : `${reasons.join('; ')}; and ${more} more`
 }

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { Access, message } from '../support/access.ts'
 import { createAccesses } from '../support/accesses.ts'
 import { createAccess } from '../support/accounts.ts'
-import { runJson } from '../support/cli.ts'
+import { run } from '../support/cli.ts'
 import type { NetworkYaml, RouteYaml } from '../support/config-files.ts'
 import { fault, plain, tellsNothing } from '../support/faults.ts'
 import { Gate } from '../support/gate.ts'
@@ -106,9 +106,15 @@ async function isOut(t: Test, slug: string, letter: string, method = 'web3_sha3'
   t.match(why, /^\S+( \S+){2,}$/, 'a sentence says why')
   const labels = { network: slug, route: id }
   t.equal(await metric(gateway, 'tollgate_route_healthy', labels), 0, 'the metric says so too')
-  const explained = await runJson(gateway.dir, ['explain', slug, method, '--plan', 'paid'])
+  const asked = ['explain', slug, method, '--plan', 'paid', '--config', gateway.dir, '--json']
+  const { code, stdout } = await run(asked)
+  const explained = JSON.parse(stdout)
   t.equal(explained.live, true)
-  t.equal(explained.outcome, 'forward')
+  const isServed = explained.routes.some((route: any) => route.able === true)
+  t.match(
+    { code, ...explained },
+    isServed ? { code: 0, outcome: 'forward' } : { code: 1, outcome: 'refuse', reason: 'no_route' },
+  )
   t.strictSame(
     explained.routes.find((route: any) => route.id === id),
     { id, able: false, why },

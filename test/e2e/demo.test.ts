@@ -2,6 +2,8 @@ import t from 'tap'
 import { execFile } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { createPublicClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { anvilCommand } from '../support/anvil.ts'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { get } from '../support/http.ts'
@@ -58,6 +60,12 @@ t.test(
     const reply = JSON.parse(stdout)
     t.equal(reply.jsonrpc, '2.0')
     t.match(reply.result, /^0x[0-9a-f]+$/)
+    const [, funded] = /its key +(0x[0-9a-f]{64}) +PUBLIC TEST KEY/.exec(demo.stdout) ?? []
+    const { address } = privateKeyToAccount(funded as `0x${string}`)
+    t.ok(demo.stdout.includes(address), 'a funded account, marked as public')
+    const [url = ''] = /https?:\/\/\S+\/v1\/rpc\/\S+/.exec(shown.curl) ?? []
+    const wallet = createPublicClient({ transport: http(url) })
+    t.equal(await wallet.getBalance({ address }), 10_000n * 10n ** 18n)
     const page = await get(shown.dashboard)
     t.equal(page.status, 200)
     t.match(page.text, '<title>Tollgate</title>', 'the dashboard is at its address')

@@ -121,7 +121,7 @@ t.test('a second serve on the same data gives up; the first goes on', async t =>
 t.test('a wrong master key stops the start with one sentence', async t => {
   const right = randomBytes(32).toString('base64')
   const dir = await configured(t)
-  await runJson(dir, ['account', 'create', 'x', '--plan', 'paid'], { TOLLGATE_MASTER_KEY: right })
+  await runJson(dir, ['account', 'create', 'x', '--plan', 'paid', '--init'], { TOLLGATE_MASTER_KEY: right })
   const wrong = randomBytes(32).toString('base64')
   for (const key of [wrong, 'not base64 of 32 bytes', randomBytes(16).toString('base64')]) {
     const said = await givesUp(t, dir, { env: { TOLLGATE_MASTER_KEY: key } })
@@ -130,7 +130,7 @@ t.test('a wrong master key stops the start with one sentence', async t => {
     t.notOk(said.includes(key) || said.includes(right), 'no key is shown')
   }
   const gateway = await prepareGateway(t, config)
-  const account = await runJson(gateway.dir, ['account', 'create', 'x', '--plan', 'paid'])
+  const account = await runJson(gateway.dir, ['account', 'create', 'x', '--plan', 'paid', '--init'])
   await gateway.start()
   t.match(account.endpoint.apiKey, /^tg_/, 'without the variable a key file is made')
   t.equal((await gateway.send({ path: `/alpha/v1/rpc/${account.endpoint.apiKey}`, body })).status, 200)
@@ -221,6 +221,7 @@ t.test('what is refused exits 1 and says why on stderr', async t => {
     ['endpoint', 'activate', 'nope'],
     ['endpoint', 'deactivate', 'nope'],
     ['endpoint', 'delete', 'nope'],
+    ['usage', '--account', 'nope'],
   ]
   await sideBySide(refusals, async args => {
     const { code, stderr } = await run([...args, '--config', dir])

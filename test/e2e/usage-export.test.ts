@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
+import { openAccounts } from '../../src/accounts/store.ts'
 import { usage } from '../../src/commands/usage.ts'
 import { run } from '../support/cli.ts'
 import { cleanEnvironment } from '../support/child.ts'
@@ -25,6 +26,7 @@ const gateway = await prepareGateway(t, {
 const data = join(gateway.dir, 'data')
 openDataDir(data)
 openUsageDatabase(data).close()
+;(await openAccounts({ dataDir: data, env: {} })).close()
 const endpointIds = Array.from({ length: ENDPOINTS }, (_, n) => `ep_filled_${String(n).padStart(4, '0')}`)
 const now = Math.floor(Date.now() / 1000)
 fillUsage(data, [{ accountId: 'acc_filled', endpointIds, methods: METHODS, hours: HOURS, until: now }])
@@ -34,7 +36,7 @@ t.test('a table, JSON and CSV have all rows', async t => {
   const [table, json, csv] = await Promise.all([run(args), run([...args, '--json']), run([...args, '--csv'])])
   for (const { code, stderr } of [table, json, csv]) {
     t.equal(code, 0)
-    t.match(stderr, /^(tollgate: \d+ rows so far\n)*$/)
+    t.match(stderr, /^(tollgate: data directory \S+\n)?(tollgate: \d+ rows so far\n)*$/)
   }
   const lines = table.stdout.trimEnd().split('\n')
   t.equal(lines.length, ROWS + 1)
@@ -93,6 +95,6 @@ t.test('a reader that leaves ends the command, whatever it has still to say', as
     await within('the first rows', once(child.stdout, 'data'))
     child.stdout.destroy()
     t.strictSame(await within('its end', exited), [0, null], `usage ${format.join(' ')}`)
-    t.match(stderr, /^(tollgate: \d+ rows so far\n)*$/)
+    t.match(stderr, /^(tollgate: data directory \S+\n)?(tollgate: \d+ rows so far\n)*$/)
   }
 })

@@ -44,7 +44,7 @@ t.test('what a gateway keeps is readable by its owner alone', async t => {
 t.test('files and a folder that were open to others are tightened', async t => {
   const gateway = await prepareGateway(t, config)
   const dataDir = join(gateway.dir, 'data')
-  await runJson(gateway.dir, ['account', 'create', 'acme', '--plan', 'paid'])
+  await runJson(gateway.dir, ['account', 'create', 'acme', '--plan', 'paid', '--init'])
   t.equal(modesOf(dataDir)['accounts.db'], '600', 'the command line makes them so too')
   chmodSync(dataDir, 0o755)
   for (const name of readdirSync(dataDir)) if (name !== 'master.key') chmodSync(join(dataDir, name), 0o644)

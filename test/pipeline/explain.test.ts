@@ -55,6 +55,7 @@ t.test('the decision for a call, and what speaks against each route', async t =>
   const view: LiveView = {
     firstSlot: () => null,
     whyNot: id => (id === 'rich' ? 'it is behind' : null),
+    whyDown: () => null,
     waits: () => null,
     contenders: () => ['plain'],
     head: () => null,

@@ -14,7 +14,7 @@ t.test('hosts are compared in lower case, without port and one trailing dot', t 
 t.test('what a host and path stand for', async t => {
   const snapshot = await snapshotOf(t)
   const find = (host: string, url: string): string => {
-    const target = findTarget(host, url, snapshot)
+    const target = findTarget(host, url, snapshot, '::ffff:10.0.0.9')
     return target.kind === 'rpc' ? `${target.network.slug}:${target.key}` : target.kind
   }
   const own = 'eth-rpc.example.test'
@@ -44,6 +44,16 @@ t.test('what a host and path stand for', async t => {
     ['constructor', '/v1/rpc/key', 'nothing'],
     ['10.0.0.1', 'http://eth-rpc.example.test/v1/rpc/key', 'nothing'],
     ['example.test', '/', 'page'],
+    ['localhost:8080', '/', 'page'],
+    ['127.0.0.1:8080', '/', 'page'],
+    ['127.0.0.1', '/eth/v1/rpc/key', 'eth:key'],
+    ['[::1]:8080', '/assets/x.js', 'page'],
+    ['[::ffff:127.0.0.1]', '/', 'page'],
+    ['10.0.0.9', '/', 'page'],
+    ['10.0.0.1', '/', 'nothing'],
+    ['evil.example', '/', 'nothing'],
+    ['127.0.0.1.evil.example', '/', 'nothing'],
+    ['', '/', 'nothing'],
   ]
   for (const [host, url, expected] of cases) t.equal(find(host, url), expected, `${host} ${url}`)
 })

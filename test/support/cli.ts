@@ -48,6 +48,7 @@ export async function createAccount(dir: string, plan: string, chain: string): P
     plan,
     '--chain',
     chain,
+    '--init',
   ])
   return created
 }

@@ -16,6 +16,7 @@ function route(id: string, asked: string[]): LiveRoute {
     downSince: null,
     breaker: { probeFailed: () => undefined, probeSucceeded: () => undefined },
     whyNot: () => null,
+    whyDown: () => null,
     probe: (method: string) => {
       if (method === 'eth_blockNumber') asked.push(id)
       return Promise.resolve({ kind: 'result', result: method === 'eth_syncing' ? 'false' : '"0x1"' })
@@ -155,7 +156,7 @@ t.test('a route that goes down and comes back is one line each, and so is its ne
   t.strictSame(lines, [
     ['down', 'eth', 'a', 'its node is syncing'],
     ['down', 'eth', 'b', 'circuit open'],
-    ['none', 'eth'],
+    ['none', 'eth', 'a: requests are hanging; b: circuit open'],
     ['up', 'eth', 'a', 15_000],
     ['some', 'eth', 5_000],
     ['up', 'eth', 'b', 10_000],

@@ -1,0 +1,79 @@
+/** Which gateway runs behind an admin address: the command line asks before it works beside it. */
+import { realpathSync } from 'node:fs'
+import { get } from 'node:http'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Snapshot } from './snapshot/types.ts'
+
+/** A running gateway, as `GET /process` of its admin listener tells it. Paths are absolute, links followed. */
+export interface Running {
+  readonly pid: number
+  /** Its configuration directory. */
+  readonly configDir: string
+  readonly dataDir: string
+}
+
+/** The same with the `host:port` at which its admin listener was reached. */
+export interface Found extends Running {
+  readonly admin: string
+}
+
+/** Milliseconds that it gets to answer. */
+const PATIENCE = 1_000
+
+/** This very process, serving the configuration of `dir`. */
+export function thisProcess(dir: string, { dataDir }: Pick<Snapshot['gateway'], 'dataDir'>): Running {
+  return { pid: process.pid, configDir: realDir(dir), dataDir: realDir(dataDir) }
+}
+
+/**
+ * The gateway behind the admin address of a configuration, when it serves this very directory; null when none does, or when the address
+ * leaves the port to the system.
+ */
+export async function findRunning(dir: string, { admin }: Snapshot['gateway']): Promise<Found | null> {
+  if (admin.port === 0) return null
+  const address = `${reachable(admin.host)}:${admin.port}`
+  const running = await ask(`http://${address}/process`)
+  return running?.configDir === realDir(dir) ? { ...running, admin: address } : null
+}
+
+/** A path with its links followed, as far as it is there. */
+export function realDir(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
+/** An address to listen on as one to connect to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** What a listener says of itself; null when nobody answers, or somebody else. */
+function ask(url: string): Promise<Running | null> {
+  return new Promise(done => {
+    const nobody = (): void => {
+      done(null)
+    }
+    const request = get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE) }, response => {
+      void text(response).then(body => {
+        done(response.statusCode === 200 ? read(body) : null)
+      }, nobody)
+    })
+    request.on('error', nobody)
+  })
+}
+
+function read(body: string): Running | null {
+  try {
+    const { pid, configDir, dataDir } = JSON.parse(body) as Readonly<Record<string, unknown>>
+    if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
+    return { pid, configDir, dataDir }
+  } catch {
+    return null
+  }
+}
