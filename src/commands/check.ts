@@ -10,8 +10,8 @@ import { listenAddress } from '../config/units.ts'
 import { loadSnapshot } from '../load-snapshot.ts'
 import type { LoadedSnapshot } from '../load-snapshot.ts'
 import { inUseProblems, machineProblems } from '../preflight.ts'
+import { findRunning } from '../running.ts'
 import { servingNow } from '../serving-file.ts'
-import type { Serving } from '../serving-file.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { print, readArguments } from './command.ts'
 import type { Command, Io } from './command.ts'
@@ -23,7 +23,10 @@ interface Counts {
   readonly plans: number
 }
 
+const options = { data: 'boolean' } as const
+
 export const check: Command = {
+  options,
   usage: `tollgate check [--data] [--config DIR] [--json]
 
 Prints each problem as file:line:column path: what is wrong, and exits 1 when there is an error. Warnings alone exit 0;
@@ -34,9 +37,9 @@ Use it in CI before a configuration goes live.
            What it refuses, a start and a reload refuse too. A gateway that is running on it may hold them`,
 
   async run(args, io) {
-    const { config, json, given } = readArguments(args, [], { data: 'boolean' })
+    const { config, json, given } = readArguments(args, [], options)
     const loaded = await loadSnapshot(config, io.env)
-    const met = given['data'] === true ? await dataProblems(loaded, io) : []
+    const met = given['data'] === true ? await dataProblems(config, loaded, io) : []
     const problems = [...loaded.problems, ...met]
     const ok = !problems.some(({ severity }) => severity === 'error')
     const dir = resolve(config)
@@ -50,13 +53,15 @@ Use it in CI before a configuration goes live.
 }
 
 /** What accounts and this machine say against a valid configuration. */
-async function dataProblems({ config, places }: LoadedSnapshot, { env }: Io): Promise<readonly Problem[]> {
+async function dataProblems(
+  dir: string,
+  { config, places }: LoadedSnapshot,
+  { env }: Io,
+): Promise<readonly Problem[]> {
   if (config === null) return []
   const { gateway } = config
   const { dataDir } = gateway
-  // It holds its addresses and its data directory.
-  const serving = await servingNow(dataDir)
-  const machine = await machineProblems(gateway, serving === null ? null : heldBy(serving, dataDir), places)
+  const machine = await machineProblems(gateway, await held(dir, gateway), places)
   if (machine.some(({ path }) => path === 'dataDir') || !existsSync(join(dataDir, accountsFile.name)))
     return machine
   const accounts = await openAccounts({ dataDir, env })
@@ -67,11 +72,15 @@ async function dataProblems({ config, places }: LoadedSnapshot, { env }: Io): Pr
   }
 }
 
-function heldBy(
-  { listen, admin }: Serving,
-  dataDir: string,
-): Pick<GatewayConfig, 'listen' | 'admin' | 'dataDir'> {
-  return { listen: listenAddress(listen)!, admin: listenAddress(admin)!, dataDir }
+/** The addresses and the data directory of the gateway that serves this directory now; null where none does. */
+async function held(
+  dir: string,
+  gateway: GatewayConfig,
+): Promise<Pick<GatewayConfig, 'listen' | 'admin' | 'dataDir'> | null> {
+  const dataDir = (await findRunning(dir, gateway))?.dataDir ?? gateway.dataDir
+  const serving = await servingNow(dataDir)
+  if (serving === null) return null
+  return { listen: listenAddress(serving.listen)!, admin: listenAddress(serving.admin)!, dataDir }
 }
 
 function countsOf(snapshot: Snapshot | null): Counts {

@@ -13,8 +13,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** What an option takes: a value of any kind, one of some words, or nothing. */
-export type OptionKind = 'string' | 'boolean' | readonly string[]
+/** What an option takes: a value of any kind, such a value each time it is given, one of some words, or nothing. */
+export type OptionKind = 'string' | 'strings' | 'boolean' | readonly string[]
 
 /** Options by name, without their dashes. */
 export type Options = Readonly<Record<string, OptionKind>>
@@ -57,9 +57,11 @@ export interface Arguments {
   readonly words: readonly string[]
   /** The command's own options as given. */
   readonly given: Readonly<Record<string, string | boolean | undefined>>
+  /** The values of options that may be given several times. */
+  readonly lists: Readonly<Record<string, readonly string[]>>
 }
 
-/** Reads `args`; `words` names the positional ones, `options` the command's own. */
+/** Reads `args`; `words` names the positional ones, with a `?` those that may be left out; `options` are the command's own. */
 export function readArguments(
   args: readonly string[],
   words: readonly string[],
@@ -67,7 +69,7 @@ export function readArguments(
 ): Arguments {
   const known: Options = { ...COMMON, ...options }
   const types = Object.fromEntries(
-    Object.entries(known).map(([name, kind]) => [name, { type: typeOf(kind) }]),
+    Object.entries(known).map(([name, kind]) => [name, { type: typeOf(kind), multiple: kind === 'strings' }]),
   )
   refuseUnknown(args, types)
   let parsed
@@ -78,19 +80,25 @@ export function readArguments(
   }
   const { positionals } = parsed
   const missing = words[positionals.length]
-  if (missing !== undefined) throw new UsageError(`<${missing}> is missing`)
+  if (missing !== undefined && !missing.endsWith('?')) throw new UsageError(`<${missing}> is missing`)
   const extra = positionals[words.length]
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`)
+  const lists: Record<string, readonly string[]> = {}
+  for (const [name, kind] of Object.entries(known))
+    if (kind === 'strings') {
+      lists[name] = (parsed.values[name] ?? []) as string[]
+      delete parsed.values[name]
+    }
   const { config = '.', json, ...given } = parsed.values as Arguments['given']
   for (const [name, kind] of Object.entries(known)) {
     const value = given[name]
     if (typeof kind !== 'string' && value !== undefined && !kind.includes(String(value)))
       throw new UsageError(`--${name} has to be ${kind.join(' or ')}`)
   }
-  return { config: String(config), json: json === true, words: positionals, given }
+  return { config: String(config), json: json === true, words: positionals, given, lists }
 }
 
-type Types = Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>
+type Types = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly multiple: boolean }>>
 
 function typeOf(kind: OptionKind): 'string' | 'boolean' {
   return kind === 'boolean' ? kind : 'string'

@@ -43,7 +43,9 @@ export function fewValues(
 export function freeValues(places: readonly Place[]): string {
   const found = places.flatMap(({ path, options }) =>
     options.flatMap(([name, kind]) =>
-      kind === 'string' && name !== 'config' ? [placeOf({ path: [...path, `--${name}`] })] : [],
+      (kind === 'string' || kind === 'strings') && name !== 'config'
+        ? [placeOf({ path: [...path, `--${name}`] })]
+        : [],
     ),
   )
   return found.join(' | ')

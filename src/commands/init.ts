@@ -1,18 +1,20 @@
 /** `tollgate init`: the smallest configuration that serves some of the networks that ship with the program. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import { FILES } from '../config/files.ts'
 import type { FileName } from '../config/files.ts'
 import { suggester } from '../config/suggest.ts'
 import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
 import { packageFile } from '../package-file.ts'
-import { fail, print, UsageError } from './command.ts'
+import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
 
+const options = { network: 'strings' } as const
+
 export const init: Command = {
-  usage: `tollgate init [DIR] --network SLUG [--network SLUG …] [--json]
+  options,
+  usage: `tollgate init [DIR] --network SLUG… [--json]
 
 Writes networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml into DIR (default: here) for some of the
 networks that ship with the program, with their public upstreams. Nothing that is there already is written over.
@@ -20,7 +22,9 @@ networks that ship with the program, with their public upstreams. Nothing that i
   tollgate init gateway --network ethereum --network solana`,
 
   run(args, io) {
-    const { dir, wanted, json } = readWords(args)
+    const { words, lists, json } = readArguments(args, ['dir?'], options)
+    const dir = words[0] ?? '.'
+    const wanted = lists['network'] ?? []
     const shipped = shippedNetworks()
     const unknown = wanted.find(slug => shipped.networks[slug] === undefined)
     const known = Object.keys(shipped.networks)
@@ -47,22 +51,6 @@ networks that ship with the program, with their public upstreams. Nothing that i
     ])
     return Promise.resolve(0)
   },
-}
-
-function readWords(args: readonly string[]): {
-  readonly dir: string
-  readonly wanted: readonly string[]
-  readonly json: boolean
-} {
-  const options = { network: { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    const [dir = '.', extra] = positionals
-    if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`)
-    return { dir, wanted: values.network ?? [], json: values.json === true }
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError((error as Error).message)
-  }
 }
 
 interface Shipped {

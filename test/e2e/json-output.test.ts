@@ -58,10 +58,11 @@ const explanation = exactly(
 )
 const problem = exactly(
   { file: text, line: whole, column: whole, path: { type: 'string' }, severity: text, message: text },
-  { hint: text },
+  { hint: text, kind: text },
 )
 const checked = exactly({
   ok: truth,
+  dir: text,
   problems: { type: 'array', items: problem },
   counts: exactly({ networks: whole, routes: whole, methods: whole, plans: whole }),
 })
