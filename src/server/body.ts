@@ -64,8 +64,8 @@ export function collectBody(
 
 const EMPTY = Buffer.alloc(0)
 
-/** Whether a Content-Type says JSON in UTF-8 and nothing else (RFC 8259, section 8.1). */
+/** Whether a Content-Type says JSON in UTF-8 and nothing else (RFC 8259, section 8.1); some clients write `utf8`. */
 export function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true
-  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(contentType ?? '')
+  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i.test(contentType ?? '')
 }

@@ -79,6 +79,8 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'application/json',
     'Application/JSON; charset=utf-8',
     'application/json;charset="UTF-8"',
+    'application/json; charset=utf8',
+    'application/json;charset=UTF8',
     'application/json; ',
   ])
     t.ok(isJson(type), type)
@@ -88,6 +90,8 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'text/plain',
     'application/json-patch+json',
     'application/json; charset=utf-16',
+    'application/json; charset=utf--8',
+    'application/json; charset=utf81',
     'application/jsonp',
     'application/json, text/plain',
   ])
