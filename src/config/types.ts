@@ -44,6 +44,8 @@ export interface GatewayConfig {
     readonly keepAlive: number
     readonly connect: number
     readonly drain: number
+    /** How much of `drain` idle connections stay open. */
+    readonly drainIdle: number
   }
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' }
   readonly cors: { readonly origins: readonly string[] }

@@ -164,7 +164,7 @@ t.test('defaults', async t => {
         depth: 64,
         response: null,
       },
-      timeouts: { headers: 10_000, request: 30_000, keepAlive: 75_000, connect: 2_000, drain: 65_000 },
+      timeouts: { headers: 10_000, request: 30_000, keepAlive: 75_000, connect: 2_000, drain: 65_000, drainIdle: 5_000 },
       log: { level: 'info' },
       cors: { origins: ['*'] },
     },
@@ -207,7 +207,7 @@ dashboardHost: Dash.Example.com
 trustedProxies: [10.0.0.0/8, 'fd00::/8']
 tls: { cert: cert.pem, key: /key.pem }
 limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
-timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m }
+timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
 log: { level: debug }
 cors: { origins: [https://a.example] }
 `,
@@ -237,7 +237,7 @@ cors: { origins: [https://a.example] }
         response: 9,
       },
       // Cut to fit the shorter request.
-      timeouts: { headers: 5_000, request: 5_000, keepAlive: 3_600_000, connect: 1, drain: 300_000 },
+      timeouts: { headers: 5_000, request: 5_000, keepAlive: 3_600_000, connect: 1, drain: 300_000, drainIdle: 1 },
       log: { level: 'debug' },
       cors: { origins: ['https://a.example'] },
     },

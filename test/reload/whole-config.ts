@@ -67,7 +67,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         ...{ connectionsPerAddress: 1000, inFlight: 10_000, memory: '256MiB' },
         ...{ socketCalls: 16, depth: 64, response: '1GiB' },
       },
-      timeouts: { headers: '10s', request: '30s', keepAlive: '75s', connect: '2s', drain: '65s' },
+      timeouts: { headers: '10s', request: '30s', keepAlive: '75s', connect: '2s', drain: '65s', drainIdle: '5s' },
       log: { level: 'info' },
       cors: { origins: ['https://app.example.test'] },
     },

@@ -45,5 +45,6 @@ function buildTimeouts(written: NonNullable<WrittenGateway['timeouts']>): Gatewa
     keepAlive: duration(written.keepAlive ?? '75s')!,
     connect: duration(written.connect ?? '2s')!,
     drain: duration(written.drain ?? '65s')!,
+    drainIdle: duration(written.drainIdle ?? '5s')!,
   }
 }
