@@ -57,6 +57,8 @@ export interface App {
   /** `host:port` as bound. */
   readonly listen: string
   readonly admin: string
+  /** Where probes are answered, if that is configured. */
+  readonly probes?: string
   readonly log: Logger
   readonly warnings: readonly Problem[]
   /** Reads the configuration again. */

@@ -25,7 +25,8 @@ and exits 0. Logs JSON lines on stdout; the line with "msg":"ready" says where i
     process.on('SIGHUP', () => {
       app.reload()
     })
-    app.log.info({ listen: app.listen, admin: app.admin }, 'ready')
+    const { listen, admin, probes } = app
+    app.log.info({ listen, admin, ...(probes === undefined ? {} : { probes }) }, 'ready')
     app.log.info({ signal: await stopping }, 'draining')
     await app.stop()
     app.log.info('stopped')

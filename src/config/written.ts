@@ -61,6 +61,7 @@ export interface WrittenPlan extends Pick<PlanConfig, 'tiers'> {
 export interface WrittenGateway {
   readonly listen?: string
   readonly admin?: string
+  readonly probes?: string
   readonly dataDir?: string
   readonly dashboardHost?: string
   readonly adminHosts?: readonly string[]

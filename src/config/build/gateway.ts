@@ -10,6 +10,7 @@ export function buildGateway(written: WrittenGateway, baseUrl: string, dir: stri
   return {
     listen: listenAddress(written.listen ?? '0.0.0.0:8080')!,
     admin: listenAddress(written.admin ?? '127.0.0.1:9464')!,
+    probes: written.probes === undefined ? null : listenAddress(written.probes),
     adminHosts: (written.adminHosts ?? []).map(host => host.toLowerCase()),
     dataDir: resolve(dir, written.dataDir ?? './data'),
     dashboardHost: written.dashboardHost?.toLowerCase() ?? dashboardHostOf(baseUrl),
