@@ -15,7 +15,9 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY schema ./schema
-COPY config /etc/tollgate
+COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml /etc/tollgate/
+# What `extends: catalogue` begins with.
+COPY methods.yaml ./
 # dataDir of the shipped gateway.yaml is ./data beside the YAML; keep it on a volume.
 RUN mkdir -p /etc/tollgate/data && chown node:node /etc/tollgate/data
 USER node

@@ -14,14 +14,14 @@ import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
 import { AttemptLog } from './observe/attempt-log.ts'
 import { makeObserver } from './observe/observer.ts'
-import { makeAdminListener } from './server/admin-listener.ts'
-import { drain, LAST_CALLS, listen, orAfter } from './server/listen.ts'
 import { openCertificate, renewCertificate } from './open-certificate.ts'
+import { LAST_CALLS } from './server/listen.ts'
+import { orAfter } from './server/or-after.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { openListeners } from './open-listeners.ts'
 import { openSubscriptions } from './open-subscriptions.ts'
 import { pauseOptimizing } from './optimizing.ts'
 import { makePublicListener } from './server/public-listener.ts'
-import type { PublicListener } from './server/public-listener.ts'
 import { logRoutes } from './log-routes.ts'
 import { atOnce, gently } from './reload/gently.ts'
 import { Loader } from './reload/loader.ts'
@@ -56,6 +56,8 @@ export interface App {
   /** `host:port` as bound. */
   readonly listen: string
   readonly admin: string
+  /** Where probes are answered, if that is configured. */
+  readonly probes?: string
   readonly log: Logger
   readonly warnings: readonly Problem[]
   /** Reads the configuration again. */
@@ -192,44 +194,4 @@ function makeGateway(
     ...{ observer, now: Date.now, monotonic: () => performance.now() },
   })
   return gateway
-}
-
-async function openListeners(
-  gateway: Gateway,
-  { server, sockets, streams }: PublicListener,
-  routes: ReturnType<typeof adminRoutes>,
-  closing: Closing,
-): Promise<{ readonly listen: string; readonly admin: string }> {
-  const { listen: listenAt, admin: adminAt, timeouts } = gateway.snapshot.gateway
-  const settings = (): Snapshot['gateway'] => gateway.snapshot.gateway
-  const admin = makeAdminListener(routes, settings, error => {
-    gateway.live.observer.bug(error, 'admin')
-  })
-  const adminBound = await listen(admin, adminAt)
-  closing.push(() =>
-    drain(admin, {
-      idle: Promise.resolve(),
-      patience: 0,
-      endCalls: () => undefined,
-      cutShort: () => undefined,
-    }),
-  )
-  const bound = await listen(server, listenAt)
-  closing.push(async () => {
-    const told = Promise.all([sockets.drain(), streams.drain()])
-    await drain(server, {
-      idle: gateway.idle(),
-      patience: timeouts.drain,
-      endCalls: () => {
-        gateway.live.subscriptions.close()
-        void gateway.live.upstreams.close()
-      },
-      cutShort: () => {
-        gateway.cutShort()
-        sockets.cut()
-      },
-    })
-    await told
-  })
-  return { listen: bound, admin: adminBound }
 }

@@ -22,7 +22,7 @@ export interface LoadedSnapshot {
 }
 
 /** Where things stand that only accounts or the machine can say something against. */
-export type Places = Readonly<Record<'plans' | 'networks' | 'listen' | 'admin' | 'dataDir', Place>>
+export type Places = Readonly<Record<'plans' | 'networks' | 'listen' | 'admin' | 'probes' | 'dataDir', Place>>
 
 /** Reads and compiles the configuration of a directory. */
 export async function loadSnapshot(
@@ -35,6 +35,7 @@ export async function loadSnapshot(
     networks: locate('networks.yaml', ['networks']),
     listen: locate('gateway.yaml', ['listen']),
     admin: locate('gateway.yaml', ['admin']),
+    probes: locate('gateway.yaml', ['probes']),
     dataDir: locate('gateway.yaml', ['dataDir']),
   }
   if (config === null) return { config, snapshot: null, problems, places }

@@ -24,6 +24,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'check the YAML and list every problem with its place',
     load: async () => (await import('./commands/check.ts')).check,
   },
+  reload: {
+    summary: 'have the running gateway take an edit of the YAML, or say why not',
+    load: async () => (await import('./commands/reload.ts')).reload,
+  },
   explain: {
     summary: 'say what would happen to a call, and why',
     load: async () => (await import('./commands/explain.ts')).explain,

@@ -51,27 +51,31 @@ function missingPlans(gone: readonly string[], places: Places): Problem[] {
   ]
 }
 
-/** What would keep a start on this machine from coming up; `served` is what a running gateway holds. */
+/** What a running gateway holds on this machine. */
+export type Held = Pick<GatewayConfig, 'listen' | 'admin' | 'probes' | 'dataDir'>
+
+/** What would keep a start on this machine from coming up; `held` is what a running gateway holds. */
 export async function machineProblems(
   next: GatewayConfig,
-  served: Pick<GatewayConfig, 'listen' | 'admin' | 'dataDir'> | null,
+  held: Held | null,
   places: Places,
 ): Promise<readonly Problem[]> {
-  const problem = (path: 'listen' | 'admin' | 'dataDir', message: string): Problem => ({
+  const problem = (path: keyof Held, message: string): Problem => ({
     ...{ file: 'gateway.yaml', ...places[path], path, severity: 'error', message },
   })
   const problems: Problem[] = []
-  if (next.dataDir !== served?.dataDir) {
+  if (next.dataDir !== held?.dataDir) {
     const fault = dirFault(next.dataDir)
     if (fault !== null) problems.push(problem('dataDir', `${next.dataDir} ${fault}`))
   }
-  for (const name of ['listen', 'admin'] as const) {
-    // Its own ports are free once it has gone.
-    if (served !== null && [served.listen, served.admin].some(({ port }) => port === next[name].port))
-      continue
-    const fault = await addressFault(next[name])
+  // Its own ports are free once it has gone.
+  const ports = held === null ? [] : [held.listen, held.admin, held.probes].map(address => address?.port)
+  for (const name of ['listen', 'admin', 'probes'] as const) {
+    const address = next[name]
+    if (address === null || ports.includes(address.port)) continue
+    const fault = await addressFault(address)
     if (fault !== null)
-      problems.push(problem(name, `cannot listen on ${next[name].host}:${next[name].port}: ${fault}`))
+      problems.push(problem(name, `cannot listen on ${address.host}:${address.port}: ${fault}`))
   }
   return problems
 }

@@ -8,6 +8,7 @@ export interface Serving {
   /** `host:port` as bound. */
   readonly listen: string
   readonly admin: string
+  readonly probes?: string
 }
 
 const NAME = 'serve.json'

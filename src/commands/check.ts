@@ -10,6 +10,7 @@ import { listenAddress } from '../config/units.ts'
 import { loadSnapshot } from '../load-snapshot.ts'
 import type { LoadedSnapshot } from '../load-snapshot.ts'
 import { inUseProblems, machineProblems } from '../preflight.ts'
+import type { Held } from '../preflight.ts'
 import { findRunning } from '../running.ts'
 import { servingNow } from '../serving-file.ts'
 import type { Snapshot } from '../snapshot/types.ts'
@@ -73,14 +74,17 @@ async function dataProblems(
 }
 
 /** The addresses and the data directory of the gateway that serves this directory now; null where none does. */
-async function held(
-  dir: string,
-  gateway: GatewayConfig,
-): Promise<Pick<GatewayConfig, 'listen' | 'admin' | 'dataDir'> | null> {
+async function held(dir: string, gateway: GatewayConfig): Promise<Held | null> {
   const dataDir = (await findRunning(dir, gateway))?.dataDir ?? gateway.dataDir
   const serving = await servingNow(dataDir)
   if (serving === null) return null
-  return { listen: listenAddress(serving.listen)!, admin: listenAddress(serving.admin)!, dataDir }
+  const { listen, admin, probes } = serving
+  return {
+    listen: listenAddress(listen)!,
+    admin: listenAddress(admin)!,
+    probes: probes === undefined ? null : listenAddress(probes),
+    dataDir,
+  }
 }
 
 function countsOf(snapshot: Snapshot | null): Counts {

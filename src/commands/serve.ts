@@ -2,6 +2,7 @@
 import { startApp } from '../app.ts'
 import { formatProblem } from '../config/problem.ts'
 import { openLog } from '../observe/log.ts'
+import { tellServiceManager } from '../service-manager.ts'
 import { readArguments } from './command.ts'
 import type { Command } from './command.ts'
 import { signalled } from './signal.ts'
@@ -11,7 +12,8 @@ export const serve: Command = {
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
 SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight
-and exits 0. Logs JSON lines on stdout; the line with "msg":"ready" says where it listens.
+and exits 0. Logs JSON lines on stdout; the line with "msg":"ready" says where it listens. Under systemd (Type=notify) it
+says so there too.
 
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
 
@@ -25,8 +27,15 @@ and exits 0. Logs JSON lines on stdout; the line with "msg":"ready" says where i
     process.on('SIGHUP', () => {
       app.reload()
     })
-    app.log.info({ listen: app.listen, admin: app.admin }, 'ready')
+    const { listen, admin, probes } = app
+    app.log.info({ listen, admin, ...(probes === undefined ? {} : { probes }) }, 'ready')
+    const tell = async (...states: readonly string[]): Promise<void> => {
+      const why = await tellServiceManager(io.env, ...states)
+      if (why !== null) app.log.warn(`systemd was not told ${states[0] ?? ''}: ${why}`)
+    }
+    void tell('READY=1', `STATUS=serving on ${listen}`)
     app.log.info({ signal: await stopping }, 'draining')
+    void tell('STOPPING=1', 'STATUS=finishing the calls in flight')
     await app.stop()
     app.log.info('stopped')
     app.log.flush()

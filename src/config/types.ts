@@ -13,6 +13,8 @@ export interface ListenAddress {
 export interface GatewayConfig {
   readonly listen: ListenAddress
   readonly admin: ListenAddress
+  /** Where health and metrics alone are served; null is nowhere. */
+  readonly probes: ListenAddress | null
   /** Host names, besides loopback ones and its own address, under which the admin listener answers; in lower case. */
   readonly adminHosts: readonly string[]
   readonly dataDir: string
@@ -44,6 +46,8 @@ export interface GatewayConfig {
     readonly keepAlive: number
     readonly connect: number
     readonly drain: number
+    /** How much of `drain` idle connections stay open. */
+    readonly drainIdle: number
   }
   /** Kinds of warnings that are known to the operator, and not shown. */
   readonly acknowledge: readonly string[]

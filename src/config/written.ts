@@ -63,6 +63,7 @@ export interface WrittenPlan extends Pick<PlanConfig, 'tiers'> {
 export interface WrittenGateway {
   readonly listen?: string
   readonly admin?: string
+  readonly probes?: string
   readonly dataDir?: string
   readonly dashboardHost?: string
   readonly adminHosts?: readonly string[]

@@ -2,8 +2,9 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { adminRefusal } from './admin-access.ts'
-import type { AdminNames } from './admin-access.ts'
+import type { AdminNames, AdminRefusal } from './admin-access.ts'
 import { readBody } from './body.ts'
+import { probesRefusal } from './probes-access.ts'
 import { repliesOf } from './replies.ts'
 
 /** What an admin path answers: a status and a JSON value, or text of some type. */
@@ -42,13 +43,26 @@ export function makeAdminListener(
   names: () => AdminNames,
   bug: (error: unknown) => void,
 ): Server {
+  return makeListener(routes, request => adminRefusal(request, names()), bug)
+}
+
+/** Makes the server that answers probes and scrapes alone, whatever name it is asked by; it is not bound yet. */
+export function makeProbesListener(routes: AdminRoutes, bug: (error: unknown) => void): Server {
+  return makeListener(routes, probesRefusal, bug)
+}
+
+function makeListener(
+  routes: AdminRoutes,
+  refusalOf: (request: IncomingMessage) => AdminRefusal | null,
+  bug: (error: unknown) => void,
+): Server {
   const server = createServer(OPTIONS)
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = SILENCE
   const replies = repliesOf(server)
   server.on('request', (request, response) => {
     replies.of(request.socket).begin(response, null)
-    const refusal = adminRefusal(request, names())
+    const refusal = refusalOf(request)
     if (refusal !== null) {
       // Nothing behind a request that is not read is read either.
       response.shouldKeepAlive = false

@@ -22,6 +22,7 @@ export class ClientSockets {
   readonly #timer: NodeJS.Timeout
   #epoch: string
   #tickAt = 0
+  #draining = false
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -30,6 +31,11 @@ export class ClientSockets {
       this.#sweep(Date.now())
     }, SWEEP_EVERY)
     this.#timer.unref()
+  }
+
+  /** Whether no socket is opened any more: it would have to be closed at once. */
+  get isDraining(): boolean {
+    return this.#draining
   }
 
   add(socket: ClientSocket): void {
@@ -53,6 +59,7 @@ export class ClientSockets {
 
   /** Closes all with 1001, not all in one moment, and resolves when the last one has been told. */
   async drain(): Promise<void> {
+    this.#draining = true
     clearInterval(this.#timer)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / DRAIN_TIME))
     let told = 0

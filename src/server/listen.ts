@@ -1,9 +1,11 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
+import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './idle.ts'
 import { leave } from './leaving.ts'
+import { orAfter } from './or-after.ts'
 import { repliesOf } from './replies.ts'
-import { endUnused, watchUnused } from './unused.ts'
+import { Server as NetServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
 /** Binds; resolves to `host:port` as bound, rejects with one sentence an operator can act on. */
@@ -11,7 +13,7 @@ export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
-  watchUnused(server)
+  watchConnections(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
@@ -33,28 +35,37 @@ const LAST_BYTES = 1_000
 /** What a drain waits for. */
 export interface Drain {
   /** Resolves when nothing is in flight any more. */
-  readonly idle: Promise<void>
+  readonly idle: () => Promise<void>
   /** Milliseconds that it may take. */
   readonly patience: number
+  /** Milliseconds of it that idle connections stay. */
+  readonly keepIdle: number
   /** Ends the calls in flight after that, so that each is answered. */
   readonly endCalls: () => void
   /** Answers what is in flight even then. */
   readonly cutShort: () => void
 }
 
-/** Stops taking connections, waits for what is in flight, then ends the rest. */
-export async function drain(server: Server, { idle, patience, endCalls, cutShort }: Drain): Promise<void> {
-  const closed = new Promise<void>(resolve => {
-    server.close(() => {
-      resolve()
-    })
-  })
-  server.closeIdleConnections()
-  endUnused(server)
+/**
+ * Ends a server: connections that still come are served for as long as they do (a balancer takes a moment to hear that we are not ready, and
+ * closing a listener resets those in its queue), those that are idle stay for `keepIdle`, what is in flight is finished, and the rest ended.
+ */
+export async function drain(server: Server, options: Drain): Promise<void> {
+  const { patience, endCalls, cutShort } = options
+  const end = performance.now() + patience
+  const left = (): number => Math.max(0, end - performance.now())
+  // A client may be sending on a connection that is idle for us: its next reply says that it is the last one.
   repliesOf(server).end()
-  if (!(await orAfter(idle, patience))) {
+  const before = bytesOf(server)
+  const spread = Math.min(SPREAD, patience)
+  const keepIdle = Math.min(options.keepIdle, patience - spread)
+  const idleUntil = performance.now() + keepIdle
+  await noMoreCome(server, keepIdle)
+  const closed = stopListening(server)
+  await endIdle(server, before, { patience: Math.max(0, idleUntil - performance.now()), spread })
+  if (!(await orAfter(options.idle(), left()))) {
     endCalls()
-    if (!(await orAfter(idle, LAST_CALLS))) cutShort()
+    if (!(await orAfter(options.idle(), LAST_CALLS))) cutShort()
   }
   // What was answered last leaves, and is over, before its connection is.
   leave()
@@ -65,13 +76,11 @@ export async function drain(server: Server, { idle, patience, endCalls, cutShort
   await closed
 }
 
-/** Whether the event came within `ms` milliseconds. */
-export async function orAfter(event: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>(resolve => {
-    timer = setTimeout(resolve, ms, false)
+/** Takes no connection any more. Resolves when those that are open have ended. `close` of an HTTP server would end the idle ones with it. */
+function stopListening(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    NetServer.prototype.close.call(server, () => {
+      resolve()
+    })
   })
-  const inTime = await Promise.race([event.then(() => true), late])
-  clearTimeout(timer)
-  return inTime
 }

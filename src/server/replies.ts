@@ -12,11 +12,9 @@ export class ReplyLine {
   open = 0
   /** The one whose request came last; null once it is over. */
   newest: ServerResponse | null = null
-  readonly #socket: Socket
   readonly #replies: Replies
 
-  constructor(socket: Socket, replies: Replies) {
-    this.#socket = socket
+  constructor(replies: Replies) {
     this.#replies = replies
   }
 
@@ -36,8 +34,6 @@ export class ReplyLine {
     response.on('close', () => {
       this.open -= 1
       if (this.newest === response) this.newest = null
-      // It may have begun before the end was known, and said that its connection is kept.
-      if (this.open === 0 && this.#replies.isEnding) this.#socket.end()
       whenOver?.replyIsOver()
     })
   }
@@ -58,7 +54,7 @@ export class Replies {
   of(socket: Socket): ReplyLine {
     const known = this.#lines.get(socket)
     if (known !== undefined) return known
-    const line = new ReplyLine(socket, this)
+    const line = new ReplyLine(this)
     this.#lines.set(socket, line)
     socket.once('close', () => this.#lines.delete(socket))
     return line
@@ -74,7 +70,10 @@ export class Replies {
     for (const [socket, { open }] of this.#lines) if (open > 0) yield socket
   }
 
-  /** From now on the newest reply of each connection says `Connection: close`, and the connection ends behind it. */
+  /**
+   * From now on the newest reply of each connection says `Connection: close`, and the connection ends behind it. One that has said already
+   * that it is kept says so with the reply after.
+   */
   end(): void {
     this.#ending = true
     for (const { newest } of this.#lines.values())

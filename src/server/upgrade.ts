@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws'
 import type { ByteBudget } from '../budget/byte-budget.ts'
 import type { Gateway } from '../gateway.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
-import { refuse } from '../jsonrpc/refusal.ts'
+import { refuse, SHUTTING_DOWN } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import { holderOf } from '../pipeline/holder.ts'
@@ -118,6 +118,7 @@ function admit(
   const visitor = { network, key, origin, transport: 'ws' as const, ...address(request) }
   const caller = gateway.admit({ ...visitor, session: null })
   if (isRefusal(caller)) return caller
+  if (sockets.isDraining) return refuse('no_route', SHUTTING_DOWN)
   if (!sockets.slots.fits(holderOf(caller), caller.plan.ws.connections))
     return refuse('too_many_connections', undefined, { limit: caller.plan.ws.connections })
   if (!network.wss)

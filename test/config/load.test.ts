@@ -151,6 +151,7 @@ t.test('defaults', async t => {
     ],
     gateway: {
       listen: { host: '0.0.0.0', port: 8080 },
+      probes: null,
       adminHosts: [],
       admin: { host: '127.0.0.1', port: 9464 },
       dataDir: resolve(dir, 'data'),
@@ -169,7 +170,14 @@ t.test('defaults', async t => {
         depth: 64,
         response: null,
       },
-      timeouts: { headers: 10_000, request: 30_000, keepAlive: 75_000, connect: 2_000, drain: 65_000 },
+      timeouts: {
+        headers: 10_000,
+        request: 30_000,
+        keepAlive: 75_000,
+        connect: 2_000,
+        drain: 65_000,
+        drainIdle: 5_000,
+      },
       acknowledge: [],
       log: { level: 'info' },
       cors: { origins: ['*'] },
@@ -208,12 +216,13 @@ t.test('everything that can be written', async t => {
       'plans: { public: { tiers: [any, paid], quota: { requests: 5, every: month }, maxBatch: 7, ws: { connections: 0, subscriptions: 1 } }, b: { tiers: [any], quota: { requests: 0, every: 30d } } }\n',
     gateway: `listen: '[::]:0'
 admin: localhost:1
+probes: 0.0.0.0:9465
 dataDir: /var/lib/x
 dashboardHost: Dash.Example.com
 trustedProxies: [10.0.0.0/8, 'fd00::/8']
 tls: { cert: cert.pem, key: /key.pem }
 limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
-timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m }
+timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
 log: { level: debug }
 cors: { origins: [https://a.example] }
 `,
@@ -226,6 +235,7 @@ cors: { origins: [https://a.example] }
     gateway: {
       listen: { host: '::', port: 0 },
       admin: { host: 'localhost', port: 1 },
+      probes: { host: '0.0.0.0', port: 9465 },
       dataDir: '/var/lib/x',
       dashboardHost: 'dash.example.com',
       trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
@@ -243,7 +253,14 @@ cors: { origins: [https://a.example] }
         response: 9,
       },
       // Cut to fit the shorter request.
-      timeouts: { headers: 5_000, request: 5_000, keepAlive: 3_600_000, connect: 1, drain: 300_000 },
+      timeouts: {
+        headers: 5_000,
+        request: 5_000,
+        keepAlive: 3_600_000,
+        connect: 1,
+        drain: 300_000,
+        drainIdle: 1,
+      },
       log: { level: 'debug' },
       cors: { origins: ['https://a.example'] },
     },

@@ -22,6 +22,7 @@ const config = {
   networks: { alpha: { chainId } },
   methods: `${fewMethods}    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }\n`,
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  gateway: { timeouts: { drainIdle: '500ms' } },
 }
 /** Milliseconds that the slow calls of the load take. */
 const slowness = 1_500
@@ -78,51 +79,58 @@ t.test(
   },
 )
 
-t.test('a reply in flight says that its connection ends; an idle one that was used ends at once', async t => {
-  const gate = new Gate()
-  node.on('eth_gasPrice', held(gate, echo))
-  const gateway = await startGateway(t, config)
-  const access = await createAccess(gateway, 'paid', 'alpha')
-  const [idle, busy] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })]
-  t.teardown(() => {
-    idle.destroy()
-    busy.destroy()
-  })
-  t.equal((await access.post(message('eth_chainId'), { agent: idle })).headers.connection, 'keep-alive')
-  const [kept] = Object.values(idle.freeSockets).flatMap(sockets => sockets ?? [])
-  const keptClosed = once(kept!, 'close')
-  const call = access.post(message('eth_gasPrice'), { agent: busy })
-  const pipelined = await openSocket(gateway.port)
-  const bytes: Buffer[] = []
-  const ended = once(
-    pipelined.on('data', (chunk: Buffer) => bytes.push(chunk)),
-    'close',
-  )
-  const head = `POST ${access.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
-  const body = message('eth_gasPrice')
-  pipelined.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(3))
-  await node.arrived('eth_gasPrice', 4)
-  gateway.signal('SIGTERM')
-  await keptClosed
-  gateway.signal('SIGHUP')
-  t.equal((await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status, 503, 'no edit is taken now')
-  gate.open()
-  const { status, headers } = await call
-  t.match({ status, connection: headers.connection }, { status: 200, connection: 'close' })
-  await ended
-  t.same(
-    Buffer.concat(bytes)
-      .toString()
-      .match(/HTTP\/1.1 \d+|(?<=^connection: )[a-z-]+/gim),
-    [...['HTTP/1.1 200', 'keep-alive'], ...['HTTP/1.1 200', 'keep-alive'], ...['HTTP/1.1 200', 'close']],
-    'of three on one connection the last one says so',
-  )
-  t.same(await gateway.exited, { code: 0, signal: null })
-  t.same(
-    new LogReader(gateway).all().flatMap(({ msg, level }) => (level > 40 ? [msg] : [])),
-    [],
-  )
-})
+t.test(
+  'a reply in flight says that its connection ends; an idle one that was used ends after drainIdle',
+  async t => {
+    const gate = new Gate()
+    node.on('eth_gasPrice', held(gate, echo))
+    const gateway = await startGateway(t, config)
+    const access = await createAccess(gateway, 'paid', 'alpha')
+    const [idle, busy] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })]
+    t.teardown(() => {
+      idle.destroy()
+      busy.destroy()
+    })
+    t.equal((await access.post(message('eth_chainId'), { agent: idle })).headers.connection, 'keep-alive')
+    const [kept] = Object.values(idle.freeSockets).flatMap(sockets => sockets ?? [])
+    const keptClosed = once(kept!, 'close')
+    const call = access.post(message('eth_gasPrice'), { agent: busy })
+    const pipelined = await openSocket(gateway.port)
+    const bytes: Buffer[] = []
+    const ended = once(
+      pipelined.on('data', (chunk: Buffer) => bytes.push(chunk)),
+      'close',
+    )
+    const head = `POST ${access.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+    const body = message('eth_gasPrice')
+    pipelined.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(3))
+    await node.arrived('eth_gasPrice', 4)
+    gateway.signal('SIGTERM')
+    await keptClosed
+    gateway.signal('SIGHUP')
+    t.equal(
+      (await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status,
+      503,
+      'no edit is taken now',
+    )
+    gate.open()
+    const { status, headers } = await call
+    t.match({ status, connection: headers.connection }, { status: 200, connection: 'close' })
+    await ended
+    t.same(
+      Buffer.concat(bytes)
+        .toString()
+        .match(/HTTP\/1.1 \d+|(?<=^connection: )[a-z-]+/gim),
+      [...['HTTP/1.1 200', 'keep-alive'], ...['HTTP/1.1 200', 'keep-alive'], ...['HTTP/1.1 200', 'close']],
+      'of three on one connection the last one says so',
+    )
+    t.same(await gateway.exited, { code: 0, signal: null })
+    t.same(
+      new LogReader(gateway).all().flatMap(({ msg, level }) => (level > 40 ? [msg] : [])),
+      [],
+    )
+  },
+)
 
 for (const second of ['SIGTERM', 'SIGINT'] as const)
   t.test(`a ${second} behind the SIGTERM ends it at once, and what was answered is charged`, async t => {

@@ -22,7 +22,7 @@ const start = (drain: string) =>
       { id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl, capabilities: allCapabilities },
     ],
     methods: mixedMethods,
-    gateway: { timeouts: { drain } },
+    gateway: { timeouts: { drain, drainIdle: '500ms' } },
   })
 const failing = [
   ['test_sick', []],

@@ -12,7 +12,7 @@ const chainId = 1001
 const options = (url: string, drain: string) => ({
   networks: { alpha: { chainId } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: url }],
-  gateway: { timeouts: { drain } },
+  gateway: { timeouts: { drain, drainIdle: '200ms' } },
 })
 
 t.test('SIGTERM: what is in flight is answered, idle connections close, exit 0', async t => {

@@ -60,14 +60,21 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       },
     },
     'gateway.yaml': {
-      ...{ listen: '127.0.0.1:0', admin: '127.0.0.1:0', dataDir: './data' },
+      ...{ listen: '127.0.0.1:0', admin: '127.0.0.1:0', probes: '127.0.0.1:0', dataDir: './data' },
       ...{ adminHosts: ['tollgate'], dashboardHost: 'localhost', trustedProxies: ['10.0.0.0/8'] },
       limits: {
         ...{ body: '5MiB', batchReply: '64MiB', wsReply: '16MiB', connections: 10_000 },
         ...{ connectionsPerAddress: 1000, inFlight: 10_000, memory: '256MiB' },
         ...{ socketCalls: 16, depth: 64, response: '1GiB' },
       },
-      timeouts: { headers: '10s', request: '30s', keepAlive: '75s', connect: '2s', drain: '65s' },
+      timeouts: {
+        headers: '10s',
+        request: '30s',
+        keepAlive: '75s',
+        connect: '2s',
+        drain: '65s',
+        drainIdle: '5s',
+      },
       acknowledge: ['no-route:nothing'],
       log: { level: 'info' },
       cors: { origins: ['https://app.example.test'] },

@@ -9,6 +9,7 @@ import { until } from './until.ts'
 interface ReadyLine {
   readonly listen: string
   readonly admin: string
+  readonly probes?: string
 }
 
 /** The gateway as it really runs: a process that is started, stopped, killed and started again on one directory. */
@@ -38,6 +39,11 @@ export class Gateway {
   /** The admin listener, without a trailing slash. */
   get adminUrl(): string {
     return `http://127.0.0.1:${portOf(this.#bound().admin)}`
+  }
+
+  /** The probes listener, without a trailing slash; one has to be configured. */
+  get probesUrl(): string {
+    return `http://127.0.0.1:${portOf(this.#bound().probes ?? '')}`
   }
 
   get pid(): number {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The root of the checkout. */
@@ -9,3 +10,6 @@ export const mainFile =
 
 /** The `methods.yaml` that the repository ships. */
 export const shippedMethodsFile = fileURLToPath(new URL('../../methods.yaml', import.meta.url))
+
+/** Where the configuration that the repository ships stands. */
+export const shippedDir = dirname(shippedMethodsFile)

@@ -10,6 +10,7 @@ export function buildGateway(written: WrittenGateway, baseUrl: string, dir: stri
   return {
     listen: listenAddress(written.listen ?? '0.0.0.0:8080')!,
     admin: listenAddress(written.admin ?? '127.0.0.1:9464')!,
+    probes: written.probes === undefined ? null : listenAddress(written.probes),
     adminHosts: (written.adminHosts ?? []).map(host => host.toLowerCase()),
     dataDir: resolve(dir, written.dataDir ?? './data'),
     dashboardHost: written.dashboardHost?.toLowerCase() ?? dashboardHostOf(baseUrl),
@@ -46,5 +47,6 @@ function buildTimeouts(written: NonNullable<WrittenGateway['timeouts']>): Gatewa
     keepAlive: duration(written.keepAlive ?? '75s')!,
     connect: duration(written.connect ?? '2s')!,
     drain: duration(written.drain ?? '65s')!,
+    drainIdle: duration(written.drainIdle ?? '5s')!,
   }
 }

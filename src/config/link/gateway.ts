@@ -11,6 +11,7 @@ export function checkGateway({ gateway = {} }: Partly<Written>): Mistake[] {
   return [
     ...checkListen(gateway.listen, ['listen']),
     ...checkListen(gateway.admin, ['admin']),
+    ...checkListen(gateway.probes, ['probes']),
     ...(gateway.trustedProxies ?? []).flatMap(checkRange),
     ...Object.entries(gateway.timeouts ?? {}).flatMap(([name, value]) =>
       checkTimeout('gateway.yaml', ['timeouts', name], value),
