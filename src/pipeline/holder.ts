@@ -1,7 +1,13 @@
+import { PUBLIC } from '../budget/fair-share.ts'
 import type { PublicCaller } from '../budget/fair-share.ts'
 import type { Caller } from './caller.ts'
 
 /** Who holds connections and subscriptions: the account, or on the public route the address. */
 export function holderOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
   return payer === null ? (`public ${address}` satisfies PublicCaller) : payer.account.id
+}
+
+/** Who shares turns of the event loop: an account, or all callers of the public route as one, as anybody can use many addresses. */
+export function partyOf({ payer }: Pick<Caller, 'payer'>): string {
+  return payer === null ? PUBLIC : payer.account.id
 }

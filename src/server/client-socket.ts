@@ -12,6 +12,7 @@ import { columnOf } from '../pipeline/caller.ts'
 import type { Caller } from '../pipeline/caller.ts'
 import { ClientSession } from '../pipeline/client-session.ts'
 import type { Outbox } from '../pipeline/outbox.ts'
+import { partyOf } from '../pipeline/holder.ts'
 import { Departure } from './departure.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -210,7 +211,7 @@ export class ClientSocket implements SinkSocket {
       const frame = this.#waiting.shift()
       if (frame === undefined) break
       this.#inFlight += 1
-      turns.begin(this, frame.body.length, () => {
+      turns.begin(this, partyOf(this.#options.caller), frame.body.length, () => {
         this.#begin(frame)
       })
     }
@@ -232,7 +233,7 @@ export class ClientSocket implements SinkSocket {
   }
 
   later(goOn: () => void): void {
-    this.#options.turns.goOn(this, goOn)
+    this.#options.turns.goOn(this, partyOf(this.#options.caller), goOn)
   }
 
   async #handle({ body, hold }: Frame): Promise<void> {

@@ -1,7 +1,8 @@
 /**
  * Begins calls in turns of the event loop: a few reads can bring a thousand, and whoever comes behind them would wait for all. What does
- * not fit into one turn begins in the next ones, connection by connection.
+ * not fit into one turn begins in the next ones, caller by caller and connection by connection.
  */
+import { Rounds } from './rounds.ts'
 
 /** Milliseconds of beginning calls in one turn of the loop, and of what is long: a call of somebody else needs several turns. */
 const SLICE = 5
@@ -16,6 +17,8 @@ type Work = () => void
 
 /** What waits of one connection: what was begun goes on before anything else of it begins. */
 interface Line {
+  /** Whose connection it is, as it was last said. */
+  caller: string
   readonly begun: Work[]
   readonly new: Work[]
   isWaiting: boolean
@@ -23,14 +26,17 @@ interface Line {
   isSlow: boolean
 }
 
-/** Does the work of many connections, in each one's own order; what can begin comes before what is long. */
+/**
+ * Does the work of many connections, in each one's own order; what can begin comes before what is long. Each caller has a turn after every
+ * other one, however many connections it has: 300 connections of strangers made an account's long message wait for 300 of theirs.
+ */
 export class FairTurns {
   /** Tells turns of the loop apart: a number that changes with each, or at least with each in which anything was answered. */
   readonly #turnNow: () => number
   readonly #lineOf = new WeakMap<object, Line>()
-  /** Connections with something that can begin, and those with something long that goes on; whose turn is next comes first. */
-  readonly #beginning: Line[] = []
-  readonly #goingOn: Line[] = []
+  /** Connections with something that can begin, and those with something long that goes on. */
+  readonly #beginning = new Rounds<Line>()
+  readonly #goingOn = new Rounds<Line>()
   /** Whether a turn is coming; `#timer` while only what is long waits, and rests. */
   #isScheduled = false
   #timer: NodeJS.Timeout | null = null
@@ -43,20 +49,20 @@ export class FairTurns {
     this.#turnNow = turnNow
   }
 
-  /** Does `work` on a message of so many bytes now, where this turn has time for it, else in one of the next. */
-  begin(connection: object, bytes: number, work: Work): void {
-    if (bytes > LONG_BYTES) this.goOn(connection, work)
+  /** Does `work` on a message of so many bytes now, where this turn has time for it, else in one of the next. `caller` is whose it is. */
+  begin(connection: object, caller: string, bytes: number, work: Work): void {
+    if (bytes > LONG_BYTES) this.goOn(connection, caller, work)
     else if (this.#mayBegin()) work()
     else {
-      const line = this.#line(connection)
+      const line = this.#line(connection, caller)
       line.new.push(work)
       this.#wait(line)
     }
   }
 
   /** Goes on with work that is long in one of the next turns. */
-  goOn(connection: object, work: Work): void {
-    const line = this.#line(connection)
+  goOn(connection: object, caller: string, work: Work): void {
+    const line = this.#line(connection, caller)
     line.begun.push(work)
     this.#wait(line)
   }
@@ -72,10 +78,11 @@ export class FairTurns {
     return true
   }
 
-  #line(connection: object): Line {
+  #line(connection: object, caller: string): Line {
     let line = this.#lineOf.get(connection)
     if (line === undefined)
-      this.#lineOf.set(connection, (line = { begun: [], new: [], isWaiting: false, isSlow: false }))
+      this.#lineOf.set(connection, (line = { caller, begun: [], new: [], isWaiting: false, isSlow: false }))
+    line.caller = caller
     return line
   }
 
@@ -86,8 +93,8 @@ export class FairTurns {
 
   #schedule(): void {
     if (this.#isScheduled) return
-    const rest = this.#goingOn.length > 0 ? this.#restsUntil - performance.now() : Infinity
-    if (this.#beginning.length > 0 || rest <= 0) {
+    const rest = !this.#goingOn.isEmpty ? this.#restsUntil - performance.now() : Infinity
+    if (!this.#beginning.isEmpty || rest <= 0) {
       this.#isScheduled = true
       setImmediate(this.#next)
     } else if (rest < Infinity)
@@ -100,19 +107,22 @@ export class FairTurns {
   #enqueue(line: Line): void {
     const lines = line.begun.length > 0 || line.isSlow ? this.#goingOn : this.#beginning
     line.isWaiting = line.begun.length + line.new.length > 0
-    if (line.isWaiting) lines.push(line)
+    if (line.isWaiting) lines.push(line.caller, line)
   }
 
   readonly #next = (): void => {
     this.#turn = this.#turnNow()
     const now = performance.now()
-    // However many calls begin, what is long comes to its end.
-    if (now >= this.#restsUntil) this.#doLong(now)
-    this.#endsAt = performance.now() + SLICE
-    let isMore = true
-    while (isMore && performance.now() < this.#endsAt) isMore = this.#do(this.#beginning)
-    this.#isScheduled = false
-    this.#schedule()
+    try {
+      // However many calls begin, what is long comes to its end.
+      if (now >= this.#restsUntil) this.#doLong(now)
+      this.#endsAt = performance.now() + SLICE
+      let isMore = true
+      while (isMore && performance.now() < this.#endsAt) isMore = this.#do(this.#beginning)
+    } finally {
+      this.#isScheduled = false
+      this.#schedule()
+    }
   }
 
   #doLong(begin: number): void {
@@ -124,7 +134,7 @@ export class FairTurns {
   }
 
   /** Does one piece of work of whose turn it is; false where nothing waits. */
-  #do(lines: Line[]): boolean {
+  #do(lines: Rounds<Line>): boolean {
     const line = lines.shift()
     if (line === undefined) return false
     const work = line.begun.shift() ?? line.new.shift()

@@ -20,17 +20,20 @@ export class HttpSink implements Sink {
   readonly #response: ServerResponse
   readonly #head: () => ReplyHead
   readonly #turns: FairTurns | null
+  readonly #party: string
 
   constructor(
     response: ServerResponse,
     head: () => ReplyHead,
     hold: Hold | null = null,
     turns: FairTurns | null = null,
+    party = '',
   ) {
     this.#response = response
     this.#head = head
     this.holder = hold
     this.#turns = turns
+    this.#party = party
   }
 
   gone(): AbortSignal {
@@ -79,7 +82,7 @@ export class HttpSink implements Sink {
 
   later(goOn: () => void): void {
     if (this.#turns === null) throw new Error('only messages have turns')
-    this.#turns.goOn(this.#response.req.socket, goOn)
+    this.#turns.goOn(this.#response.req.socket, this.#party, goOn)
   }
 
   done(): void {

@@ -9,7 +9,7 @@ import type { CodeColumn, Refusal } from '../jsonrpc/refusal.ts'
 import { columnOf } from '../pipeline/caller.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/caller.ts'
-import { holderOf } from '../pipeline/holder.ts'
+import { holderOf, partyOf } from '../pipeline/holder.ts'
 import type { Soon } from '../pipeline/soon.ts'
 import type { ClientAddress } from './address.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
@@ -127,7 +127,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
         } else handleBody(visit, body, hold, now, options)
       })
     }
-    turns.begin(visit.request.socket, typeof body === 'string' ? 0 : body.length, serve)
+    turns.begin(visit.request.socket, partyOf(caller), typeof body === 'string' ? 0 : body.length, serve)
   })
 }
 
@@ -210,7 +210,13 @@ function handleBody(
     refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
     return
   }
-  const sink = new HttpSink(response, () => ({ requestId, cors, rate: gateway.rate(caller) }), hold, turns)
+  const sink = new HttpSink(
+    response,
+    () => ({ requestId, cors, rate: gateway.rate(caller) }),
+    hold,
+    turns,
+    partyOf(caller),
+  )
   // What fails in there is told and cut there.
   void gateway.handle(body, caller, sink, requestId)
 }

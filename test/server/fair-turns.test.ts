@@ -2,13 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { FairTurns } from '../../src/server/fair-turns.ts'
 
+const callers = new WeakMap<object, string>()
+let last = 0
+
+/** A caller of its own for each connection. */
+function callerOf(connection: object): string {
+  if (!callers.has(connection)) callers.set(connection, `caller ${(last += 1)}`)
+  return callers.get(connection)!
+}
+
 /** How connections use it, in a loop whose turns are counted. */
 function fair() {
   let count = 0
   const turns = new FairTurns(() => count)
   return {
     run: (connection: object, work: () => void) => {
-      turns.begin(connection, 0, work)
+      turns.begin(connection, callerOf(connection), 0, work)
     },
     turn: async () => {
       await nextTurn()
@@ -88,14 +97,14 @@ t.test('what is long goes on behind what can begin, and comes to its end all the
   const step = (): void => {
     work(1)
     done.push('step')
-    if ((steps -= 1) > 0) turns.goOn(long!, step)
+    if ((steps -= 1) > 0) turns.goOn(long!, 'long', step)
   }
-  turns.goOn(long!, step)
-  turns.begin(long!, 0, () => done.push('its next'))
-  turns.begin(others[0]!, 0, () => done.push('another'))
+  turns.goOn(long!, 'long', step)
+  turns.begin(long!, 'long', 0, () => done.push('its next'))
+  turns.begin(others[0]!, callerOf(others[0]!), 0, () => done.push('another'))
   while (!done.includes('its next')) {
     // Calls of others that fill each turn.
-    for (const one of others) turns.begin(one, 0, () => work(0.2))
+    for (const one of others) turns.begin(one, callerOf(one), 0, () => work(0.2))
     await nextTurn()
     count += 1
     if (count > 100) break
@@ -113,7 +122,7 @@ t.test('after something long others have as much time as it took', async t => {
     connections.map(
       connection =>
         new Promise<void>(resolve => {
-          turns.begin(connection, 1 << 20, () => {
+          turns.begin(connection, callerOf(connection), 1 << 20, () => {
             const from = performance.now()
             work(20)
             steps.push([from, performance.now()])
@@ -148,4 +157,32 @@ t.test('connections whose work takes long do not keep another waiting for all of
   run({}, () => done.push('light'))
   while (done.length < 91) await turn()
   t.ok(done.indexOf('light') <= before + 10, `a call came behind ${done.indexOf('light') - before} more`)
+})
+
+t.test('a caller with many connections has no more turns than one with a single one', async t => {
+  const turns = new FairTurns(() => 0)
+  const done: string[] = []
+  const long = (caller: string): void => {
+    turns.goOn({}, caller, () => {
+      work(5)
+      done.push(caller)
+    })
+  }
+  for (let i = 0; i < 100; i += 1) long('strangers')
+  for (let i = 0; i < 3; i += 1) long('account')
+  while (done.filter(caller => caller === 'account').length < 3) await nextTurn()
+  t.ok(done.length <= 7, `${done.length - 3} of the hundred before them`)
+})
+
+t.test('what throws ends no other work', async t => {
+  const turns = new FairTurns(() => 0)
+  const told = new Promise(resolve => process.once('uncaughtException', resolve))
+  turns.goOn({}, 'a', () => {
+    throw new Error('a bug')
+  })
+  const done = new Promise<void>(resolve => {
+    turns.goOn({}, 'b', resolve)
+  })
+  t.match(await told, { message: 'a bug' })
+  await done
 })
