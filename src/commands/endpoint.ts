@@ -116,7 +116,8 @@ function lines(result: unknown): string[] {
     'endpointId' | 'name' | 'httpsUrl' | 'wssUrl',
     string
   >
-  return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, `WSS       ${wssUrl}`]
+  const wss = wssUrl === '' ? [] : [`WSS       ${wssUrl}`]
+  return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, ...wss]
 }
 
 export const endpoint = group('endpoint', {
