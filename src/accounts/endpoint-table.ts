@@ -46,6 +46,11 @@ export class EndpointTable {
         UPDATE endpoint
         SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?
         WHERE id = ?`),
+      // Deleted ones stay where they were: their usage is named by it.
+      on: select("network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'"),
+      move: database.prepare(`
+        UPDATE endpoint SET network = ?3
+        WHERE network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'`),
       remove: database.prepare(`
         UPDATE endpoint SET status = 'deleted', key_hash = NULL, sealed_key = NULL WHERE id = ?`),
     }
@@ -109,6 +114,16 @@ export class EndpointTable {
     const { id, name, status, management, allowedOrigins, allowedIps, perSecond } = endpoint
     const origins = toColumn(allowedOrigins)
     this.#sql.update.run(name, status, Number(management), origins, toColumn(allowedIps), perSecond, id)
+  }
+
+  /** The keys of a network's endpoints (`accountId` null: of all accounts), in clear. */
+  keysOn(network: string, accountId: string | null): string[] {
+    return (this.#sql.on.all(network, accountId) as EndpointRow[]).map(row => this.#withKey(row).apiKey)
+  }
+
+  /** Puts them on another network; how many they were. */
+  move(from: string, to: string, accountId: string | null): number {
+    return this.#sql.move.run(from, accountId, to).changes
   }
 
   /** Leaves the row, so that its usage can still be named, and nothing of its key. */

@@ -200,6 +200,16 @@ export class AccountStore {
     })
   }
 
+  /** Puts the endpoints of a network (`accountId` null: of all accounts) on another, under the same keys; how many they were. */
+  moveEndpoints(from: string, to: string, accountId: string | null): Promise<number> {
+    return this.#write(changed => {
+      // To open every seal is for those only who remember keys.
+      if (this.#listeners.size > 0)
+        for (const key of this.#endpoints.keysOn(from, accountId)) changed.push(key)
+      return this.#endpoints.move(from, to, accountId)
+    })
+  }
+
   /** Whether another process has changed anything since this was last asked. */
   changedElsewhere(): boolean {
     const version = this.#readVersion()

@@ -46,7 +46,7 @@ the master key where there are none yet, as serve does.`,
           ? []
           : [
               `HTTPS            ${endpoint.httpsUrl}`,
-              `WSS              ${endpoint.wssUrl}`,
+              ...(endpoint.wssUrl === '' ? [] : [`WSS              ${endpoint.wssUrl}`]),
               '',
               `export KEY=${endpoint.apiKey}`,
             ]),

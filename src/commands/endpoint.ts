@@ -3,6 +3,7 @@ import type { Account } from '../accounts/types.ts'
 import { withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
+import { move } from './endpoint-move.ts'
 import { group } from './group.ts'
 import { manage } from './manage.ts'
 import type { Managed } from './manage.ts'
@@ -116,7 +117,8 @@ function lines(result: unknown): string[] {
     'endpointId' | 'name' | 'httpsUrl' | 'wssUrl',
     string
   >
-  return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, `WSS       ${wssUrl}`]
+  const wss = wssUrl === '' ? [] : [`WSS       ${wssUrl}`]
+  return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, ...wss]
 }
 
 export const endpoint = group('endpoint', {
@@ -132,4 +134,5 @@ export const endpoint = group('endpoint', {
     'service_deleteEndpoint',
     {},
   ),
+  move,
 })

@@ -19,8 +19,11 @@ export class Refusal {
 
 const NO_DATA = {}
 
-/** Which column of codes applies. */
-export type CodeColumn = 'evm' | 'solana' | 'http'
+/**
+ * Which column of codes applies: `http` is the JSON-RPC door of a network of the family http, `path` its verbatim paths, where refusals have the
+ * shape of the API's own errors.
+ */
+export type CodeColumn = 'evm' | 'solana' | 'http' | 'path'
 
 /** What calls are told that the end of the gateway cuts short. */
 export const SHUTTING_DOWN = 'The gateway is shutting down'
@@ -37,15 +40,17 @@ export function refuse(
 /** HTTP status of a reply that holds nothing but this refusal. */
 export function statusOf(refusal: Refusal, column: CodeColumn = 'evm'): number {
   const row = refusalTable[refusal.reason]
-  return column === 'http' ? (row.http ?? row.status) : row.status
+  return column === 'http' || column === 'path' ? (row.http ?? row.status) : row.status
 }
 
-/** The JSON-RPC error response of a refusal; `id` is the client's own bytes. */
+/** The error response of a refusal, as JSON-RPC or as a verbatim path has it; `id` is the client's own bytes. */
 export function encodeRefusal(refusal: Refusal, id: Raw, column: CodeColumn, requestId: string): Raw {
   const row = refusalTable[refusal.reason]
   const code = column === 'evm' ? row.evm : column === 'solana' ? row.solana : (row.http ?? row.status)
   // Reasons and request ids hold nothing that JSON escapes.
-  const data = `{"reason":"${refusal.reason}","requestId":"${requestId}"${membersOf(refusal.data)}}`
+  const members = `"reason":"${refusal.reason}","requestId":"${requestId}"${membersOf(refusal.data)}`
+  if (column === 'path') return `{"code":${code},"message":${sentenceOf(refusal)},${members}}`
+  const data = `{${members}}`
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${sentenceOf(refusal)},"data":${data}}}`
 }
 

@@ -25,6 +25,7 @@ export function refuseDetached(
   })
   endAfter(request)
   const target = readTarget(request, gateway)
-  const column = columnOf(isRefusal(target) ? null : target.network)
+  const isPath = !isRefusal(target) && target.path !== ''
+  const column = isPath ? 'path' : columnOf(isRefusal(target) ? null : target.network)
   refuseEarly(visitOf(request, response, gateway), refusal, column, gateway, status)
 }

@@ -5,7 +5,6 @@ import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { refuse } from '../jsonrpc/refusal.ts'
 import type { Refusal } from '../jsonrpc/refusal.ts'
 import type { Visitor } from '../pipeline/authenticate.ts'
-import { columnOf } from '../pipeline/caller.ts'
 import { findRow } from '../pipeline/find.ts'
 import type { Network } from '../snapshot/types.ts'
 import type { ClientStreams } from './client-streams.ts'
@@ -47,10 +46,9 @@ export async function handleVerbatim(
     limits,
   } = gateway.snapshot.gateway
   const visit: Visit = { request, response, requestId, cors: corsHeaders(origins, origin, EXPOSED) }
-  const column = columnOf(network)
   const verb = request.method ?? ''
   if (!isNormalPath(path) || !isPlainQuery(query.slice(1))) {
-    refuseEarly(visit, refuse('invalid_request', NOT_NORMAL), column, gateway)
+    refuseEarly(visit, refuse('invalid_request', NOT_NORMAL), 'path', gateway)
     return
   }
   if (verb === 'OPTIONS') {
@@ -60,14 +58,14 @@ export async function handleVerbatim(
   const verbs = isServed(network, verb, path) ? [] : verbsOf(network, path)
   if (verbs.length > 0) {
     const refusal = refuse('method_not_allowed', `This path is called with ${verbs.join(', ')}`)
-    refuseEarly(visit, refusal, column, gateway, undefined, verbs)
+    refuseEarly(visit, refusal, 'path', gateway, undefined, verbs)
     return
   }
   const visitor: Visitor = { network, key, origin, transport: 'http', session: null, ...address(request) }
   const caller = gateway.admit(visitor)
   const refusal = isRefusal(caller) ? caller : checkBody(visit, limits.body)
   if (isRefusal(caller) || refusal !== null) {
-    refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
+    refuseEarly(visit, refusal ?? refuse('internal'), 'path', gateway)
     return
   }
   const method = `${verb} ${path}`

@@ -1,12 +1,13 @@
 import type { Network } from '../snapshot/types.ts'
 
-/** Where an endpoint with this key is reached; empty when its network is no longer served. */
+/** Where an endpoint with this key is reached; empty when its network is no longer served, or has no WebSocket route. */
 export function endpointUrls(
   network: Network | undefined,
   key: string,
 ): { httpsUrl: string; wssUrl: string } {
   if (network === undefined) return { httpsUrl: '', wssUrl: '' }
-  return { httpsUrl: `${network.httpsUrl}/v1/rpc/${key}`, wssUrl: `${network.wssUrl}/v1/rpc/${key}` }
+  const path = `/v1/rpc/${key}`
+  return { httpsUrl: network.httpsUrl + path, wssUrl: network.wss ? network.wssUrl + path : '' }
 }
 
 /** The network of that slug, as long as the configuration has it. */

@@ -193,12 +193,14 @@ t.test('what this process changes is told in the turn that commits it', async t 
   await store.setPlan(account.id, 'paid')
   await store.setStatus(account.id, 'suspended')
   await store.rotateToken(account.id)
+  t.equal(await store.moveEndpoints(endpoint.network, 'elsewhere', account.id), 2)
+  t.equal(await store.moveEndpoints('elsewhere', endpoint.network, 'acc_other'), 0)
   await store.deleteEndpoint(account.id, second.id)
   const both = [endpoint.apiKey, second.apiKey]
-  t.strictSame(told, [[endpoint.apiKey], both, both, [second.apiKey]])
+  t.strictSame(told, [[endpoint.apiKey], both, both, both, [second.apiKey]])
   stop()
   await store.deleteEndpoint(account.id, endpoint.id)
-  t.equal(told.length, 4)
+  t.equal(told.length, 5)
   t.notOk(store.changedElsewhere(), 'own changes are not those of others')
 })
 

@@ -178,15 +178,13 @@ function refusal(
 ): any {
   const body = JSON.parse(reply.text)
   t.equal(reply.status, status, 'status')
-  t.strictSame(
-    [body.jsonrpc, body.id, body.error.code, body.error.data.reason],
-    ['2.0', null, status, reason],
-  )
-  t.equal(body.error.data.requestId, reply.headers['x-request-id'])
+  t.strictSame([body.code, body.reason, Object.hasOwn(body, 'jsonrpc')], [status, reason, false])
+  t.match(body.message, /^[A-Z]/, 'in the words of the API: code and message')
+  t.equal(body.requestId, reply.headers['x-request-id'])
   t.equal(reply.headers['content-type'], 'application/json')
   t.equal(reply.headers['cache-control'], 'no-store')
   t.equal(reply.headers['access-control-allow-origin'], '*')
-  return body.error.data
+  return body
 }
 
 t.test('refusals', async t => {
@@ -238,12 +236,16 @@ t.test('refusals', async t => {
   t.equal(statusOf(await exchange(gateway.port, chunked)), 400, 'a chunked body of DELETE')
   const jsonrpc = await access.post(message('GET /eth/v1/node/health', []))
   t.strictSame([jsonrpc.status, JSON.parse(jsonrpc.text).error.data.reason], [404, 'method_not_found'])
-  refusal(
-    t,
-    await gateway.send({ method: 'GET', path: access.path, headers: plain }),
-    'method_not_allowed',
-    405,
+  const door = await gateway.send({ method: 'GET', path: access.path, headers: plain })
+  t.match(
+    [door.status, JSON.parse(door.text)],
+    [405, { jsonrpc: '2.0', id: null, error: { code: 405, data: { reason: 'method_not_allowed' } } }],
+    'the door of service_* calls speaks JSON-RPC',
   )
+  const socket = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
+  const upgraded = await get('/eth/v1/node/a', { ...socket, ...key })
+  t.match([upgraded.status, JSON.parse(upgraded.text)], [404, { code: 404, reason: 'not_found' }])
   t.equal(node.requests.length, sent, 'nothing was sent upstream')
   t.strictSame(await access.usage(), calls, 'nothing was charged')
   t.equal(await metric(gateway, 'tollgate_refusals_total', { reason: 'plan_required' }), 1)

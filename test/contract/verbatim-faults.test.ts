@@ -150,8 +150,8 @@ for (const { slug, fault, verb, routes, reply, bad } of seen) {
       t.strictSame([reply?.status, reply?.text], [200, verb === 'POST' ? 'good body' : 'good '])
     else if (end === 'own') t.strictSame([reply?.status, reply?.text], [400, 'node-secret is unwell'])
     else {
-      const { error } = JSON.parse(reply?.text ?? '{}')
-      t.strictSame([reply?.status, error.code, error.data.reason], [end[0], end[0], end[1]])
+      const { code, reason } = JSON.parse(reply?.text ?? '{}')
+      t.strictSame([reply?.status, code, reason], [end[0], end[0], end[1]])
       tellsNothing(t, reply?.text ?? '', 'the reply', ports)
     }
     tellsNothing(t, JSON.stringify(reply?.headers ?? {}), 'the headers', ports)

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { message } from '../support/access.ts'
-import { run } from '../support/cli.ts'
+import { run, runJson } from '../support/cli.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -23,4 +23,40 @@ t.test('the last line puts the key into a variable of the shell, and the gateway
   t.ok(stdout.includes(`/v1/rpc/${key}\n`), 'the key of the URL')
   const reply = await gateway.send({ path: `/alpha/v1/rpc/${key}`, body: message('web3_sha3', ['0x00']) })
   t.equal(reply.status, 200)
+})
+
+t.test('a WSS URL is printed only where a route has WebSocket', async t => {
+  const ws = 'ws://127.0.0.1:1'
+  const networks = {
+    plain: { chainId: 1 },
+    sockets: { chainId: 2 },
+    beacon: { family: 'http' as const, chainId: 'mainnet' },
+  }
+  const gateway = await startGateway(t, {
+    networks,
+    methods: `${fewMethods}  http:\n    "GET /eth/v1/node/version": {}\n`,
+    routes: Object.keys(networks).map(network => ({
+      ...{ id: `${network}-a`, network, http: 'http://127.0.0.1:1' },
+      ...(network === 'sockets' ? { ws } : {}),
+    })),
+  })
+  for (const chain of Object.keys(networks)) {
+    const has = chain === 'sockets'
+    const args = ['account', 'create', 'acme', '--plan', 'paid', '--chain', chain, '--config', gateway.dir]
+    const { stdout } = await run(args)
+    t.equal(stdout.includes('WSS'), has, `account create on ${chain}`)
+    t.equal(stdout.includes('ws://'), has)
+    const id = /acc_\w+/.exec(stdout)![0]
+    const more = await run(['endpoint', 'create', '--account', id, '--chain', chain, '--config', gateway.dir])
+    t.equal(more.stdout.includes('WSS'), has, `endpoint create on ${chain}`)
+    const { endpoints } = await runJson(gateway.dir, ['endpoint', 'list', '--account', id])
+    for (const { wssUrl } of endpoints)
+      t.match(wssUrl, has ? /^ws:\/\/\S+\/v1\/rpc\/tg_/ : /^$/, `listed on ${chain}`)
+    const key = /KEY=(\S+)/.exec(stdout)![1]!
+    const body = message('service_supportedNetworks')
+    const reply = await gateway.send({ path: `/${chain}/v1/rpc/${key}`, body })
+    const served: any[] = JSON.parse(reply.text).result.networks
+    for (const { slug, wss, wssEndpoint } of served)
+      t.strictSame([wss, wssEndpoint !== ''], [slug === 'sockets', slug === 'sockets'], slug)
+  }
 })

@@ -41,6 +41,7 @@ const commands: string[][] = [
   ['endpoint', 'create', '--account', 'acc_x', '--chain', 'alpha'],
   ['endpoint', 'activate', 'ep_x'],
   ['endpoint', 'delete', 'ep_x'],
+  ['endpoint', 'move', '--from', 'old', '--to', 'alpha'],
   ['usage'],
   ['usage', '--account', 'acc_x', '--csv'],
 ]

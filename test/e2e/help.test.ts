@@ -8,7 +8,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 
 const members = {
   account: ['create', 'list', 'set-plan', 'suspend', 'resume', 'rotate-token'],
-  endpoint: ['list', 'create', 'activate', 'deactivate', 'delete'],
+  endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'move'],
 }
 
 t.test('-h, --help and help say the same, at every level', async t => {

@@ -29,7 +29,8 @@ const endpointMembers = {
   status: { enum: ['active', 'inactive'] },
   apiKey: { type: 'string', pattern: '^tg_[0-9A-Za-z]{38}$' },
   httpsUrl: { type: 'string', pattern: '^http://.*/v1/rpc/tg_' },
-  wssUrl: { type: 'string', pattern: '^ws://.*/v1/rpc/tg_' },
+  // The network has no WebSocket route.
+  wssUrl: { const: '' },
 }
 const endpoint = exactly(endpointMembers)
 const account = exactly({

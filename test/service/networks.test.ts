@@ -21,7 +21,7 @@ t.test('service_supportedNetworks', async t => {
         chainId: 'solana-mainnet',
         subdomain: 'solana-rpc',
         httpsEndpoint: 'http://127.0.0.1:8080/solana/v1/rpc/<API_KEY>',
-        wssEndpoint: 'ws://127.0.0.1:8080/solana/v1/rpc/<API_KEY>',
+        wssEndpoint: '',
         wss: false,
       },
     ],

@@ -3,7 +3,6 @@ import { encodeAnswer, refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
 import { NO_ELEMENTS } from '../../jsonrpc/elements.ts'
 import { statusOf } from '../../jsonrpc/refusal.ts'
-import { columnOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { finish, seal } from '../finish.ts'
@@ -37,7 +36,7 @@ export async function deliverVerbatim(
     finish({ ...passed, upstreamMs }, caller, { ...streamed, totalMs }, context)
     return
   }
-  const bytesOut = deliverWhole(answer, caller, sink, context)
+  const bytesOut = deliverWhole(answer, sink, context)
   finish({ ...passed, answer }, caller, { bytesOut, cut: false, totalMs: untilHead }, context)
 }
 
@@ -77,16 +76,10 @@ async function relay(
   return { bytesOut, cut: false }
 }
 
-function deliverWhole(
-  answer: WholeAnswer,
-  { network }: Caller,
-  sink: VerbatimSink,
-  context: Context,
-): number {
+function deliverWhole(answer: WholeAnswer, sink: VerbatimSink, context: Context): number {
   if (answer.kind === 'abandoned') return 0
-  const column = columnOf(network)
-  const body = encodeAnswer(answer, 'null', column, context.requestId)
+  const body = encodeAnswer(answer, 'null', 'path', context.requestId)
   const refusal = answer.kind === 'refused' ? answer.refusal : null
-  sink.whole(refusal === null ? 200 : statusOf(refusal, column), body, refusal)
+  sink.whole(refusal === null ? 200 : statusOf(refusal, 'path'), body, refusal)
   return body.length
 }
