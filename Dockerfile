@@ -1,30 +1,38 @@
 # syntax=docker/dockerfile:1
-FROM node:20-bookworm-slim AS build
+# The Node.js line is pinned by its version. A tag can be moved, a digest cannot: builds that have to be repeatable name one,
+#   docker buildx imagetools inspect node:24.21.0-bookworm-slim        # shows the digest of today
+#   docker build --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:<digest> .
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
-COPY package.json package-lock.json tsconfig.json tsconfig.build.json .taprc ./
+# What is installed changes seldom, and is kept from build to build.
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
 COPY build ./build
 COPY schema ./schema
 COPY src ./src
 COPY dashboard ./dashboard
-RUN npm ci && npm prune --omit=dev --omit=optional --ignore-scripts
+RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
 
-FROM node:20-bookworm-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
-ENV NODE_ENV=production
+# The listener for probes and scrapes is open to the container's network, the admin listener is not.
+ENV NODE_ENV=production TOLLGATE_DATA=/var/lib/tollgate TOLLGATE_PROBES=0.0.0.0:9465
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY schema ./schema
-COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml /etc/tollgate/
 # What `extends: catalogue` begins with.
 COPY methods.yaml ./
-# dataDir of the shipped gateway.yaml is ./data beside the YAML; keep it on a volume.
-RUN mkdir -p /etc/tollgate/data && chown node:node /etc/tollgate/data
+COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml /etc/tollgate/
+# The one place that is written: the root file system can be read-only.
+RUN install -d -m 0700 -o node -g node /var/lib/tollgate
 USER node
-VOLUME /etc/tollgate/data
-EXPOSE 8080
-# The admin listener is on the loopback of the container.
+VOLUME /var/lib/tollgate
+EXPOSE 8080 9465
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:9464/livez').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9465/livez').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 CMD ["node", "dist/main.js", "serve", "--config", "/etc/tollgate"]

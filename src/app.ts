@@ -87,7 +87,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
   const stores = await openStores(settings.dataDir, env, tellJournal(metrics, log), closing)
-  const problems = [...found, ...inUseProblems(config, stores.accounts, places)]
+  const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
 
   const certificate = await openCertificate(settings.tls)
@@ -102,7 +102,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     { config, version: snapshot.version, problems },
     {
       load: () => loader.load(),
-      inUse: stores.accounts,
+      inUse: stores.accounts.inUse,
       renewCertificate: async next => {
         await otherFiles.follow(next)
         const { tls } = next.gateway

@@ -9,9 +9,9 @@ import type { Places } from './load-snapshot.ts'
 
 /** What accounts use. */
 export interface InUse {
-  plansInUse(): readonly string[]
+  plans(): readonly string[]
   /** Slugs of the networks that endpoints are on. */
-  networksInUse(): readonly string[]
+  networks(): readonly string[]
   endpointsOn(network: string): number
 }
 
@@ -21,9 +21,9 @@ export function inUseProblems(
   inUse: InUse,
   places: Places,
 ): readonly Problem[] {
-  const gone = inUse.plansInUse().filter(plan => !plans.some(({ name }) => name === plan))
+  const gone = inUse.plans().filter(plan => !plans.some(({ name }) => name === plan))
   const known = new Set(networks.map(({ slug }) => slug))
-  const lost = inUse.networksInUse().filter(slug => !known.has(slug))
+  const lost = inUse.networks().filter(slug => !known.has(slug))
   const problems = lost.map((slug): Problem => {
     const count = inUse.endpointsOn(slug)
     const many = count === 1 ? '1 endpoint is' : `${count} endpoints are`

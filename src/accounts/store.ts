@@ -6,6 +6,7 @@ import { hashKey } from './hash.ts'
 import { newAccountId, newEndpointId } from './ids.ts'
 import { isWellFormed, isWellFormedToken, mintKey, mintToken } from './keys.ts'
 import { ENDPOINT_LIMIT } from './limit.ts'
+import { AccountsInUse } from './in-use.ts'
 import { generateName } from './name.ts'
 import { ownersByKey } from './owner-of-key.ts'
 import { closeFile } from '../sqlite/file.ts'
@@ -37,6 +38,8 @@ export class AccountStore {
   readonly #database: DatabaseSyncInstance
   readonly #accounts: AccountTable
   readonly #endpoints: EndpointTable
+  /** What of a configuration is in use. */
+  readonly inUse: AccountsInUse
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #transactions: Transactions
   readonly #dataVersion
@@ -48,6 +51,7 @@ export class AccountStore {
     this.#database = database
     this.#accounts = new AccountTable(database)
     this.#endpoints = new EndpointTable(database, masterKey)
+    this.inUse = new AccountsInUse(this.#accounts, this.#endpoints)
     this.#ownerOfKey = ownersByKey(database)
     this.#transactions = new Transactions(database, file)
     this.#dataVersion = database.prepare('PRAGMA data_version')
@@ -77,21 +81,6 @@ export class AccountStore {
   /** In the order of creation. */
   accounts(): Account[] {
     return this.#accounts.all()
-  }
-
-  /** Names of the plans that some account has. */
-  plansInUse(): string[] {
-    return this.#accounts.plans()
-  }
-
-  /** Slugs of the networks that some endpoint is on. */
-  networksInUse(): string[] {
-    return this.#endpoints.networks()
-  }
-
-  /** Endpoints on a network, deleted ones apart. */
-  endpointsOn(network: string): number {
-    return this.#endpoints.countOn(network)
   }
 
   endpoint(id: string): Endpoint | null {

@@ -67,7 +67,7 @@ async function dataProblems(
     return machine
   const accounts = await openAccounts({ dataDir, env })
   try {
-    return [...machine, ...inUseProblems(config, accounts, places)]
+    return [...machine, ...inUseProblems(config, accounts.inUse, places)]
   } finally {
     accounts.close()
   }

@@ -108,24 +108,22 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
   const { gateway, memory, turns } = options
   const { snapshot } = gateway
   const hold = new Hold(memory.of(holderOf(caller)))
+  const serveNow = (body: Buffer | 'too_large' | 'no_room'): void => {
+    // A body may be long on its way: it is served by what the configuration says when it is here.
+    const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
+    if (isRefusal(now)) {
+      hold.release()
+      refuseEarly(visit, now, columnOf(caller.network), gateway)
+    } else handleBody(visit, body, hold, now, options)
+  }
   collectBody(visit.request, snapshot.gateway.limits.body, hold, body => {
     // A whole body is held until its reply has been sent; of any other nothing is kept.
     if (typeof body === 'string') hold.release()
     if (body === 'gone') return
     const serve = (): void => {
       // Nobody would read the answer of a client that left before its turn.
-      if (visit.request.socket.destroyed) {
-        hold.release()
-        return
-      }
-      guarded(visit.response, gateway, () => {
-        // A body may be long on its way: it is served by what the configuration says when it is here.
-        const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
-        if (isRefusal(now)) {
-          hold.release()
-          refuseEarly(visit, now, columnOf(caller.network), gateway)
-        } else handleBody(visit, body, hold, now, options)
-      })
+      if (visit.request.socket.destroyed) hold.release()
+      else guarded(visit.response, gateway, () => serveNow(body))
     }
     turns.begin(visit.request.socket, partyOf(caller), typeof body === 'string' ? 0 : body.length, serve)
   })
@@ -226,9 +224,8 @@ export function answerPreflight(
   { request, response, requestId, cors }: Visit,
   verbs: readonly string[],
 ): void {
-  const headers = headersOf({ requestId, cors, rate: null }).slice(2)
-  headers.push(...preflightHeaders(request.headers['access-control-request-headers'], verbs))
-  response.writeHead(204, headers)
+  const allowed = preflightHeaders(request.headers['access-control-request-headers'], verbs)
+  response.writeHead(204, [...headersOf({ requestId, cors, rate: null }).slice(2), ...allowed])
   response.end()
 }
 

@@ -45,9 +45,9 @@ t.test('plan and status change, and a rotated token replaces the old one', async
 
 t.test('plans in use are each named once', async t => {
   const { store } = await openStore(t)
-  t.strictSame(store.plansInUse(), [])
+  t.strictSame(store.inUse.plans(), [])
   for (const plan of ['paid', 'free', 'free', 'paid', 'free']) await store.createAccount({ name: 'x', plan })
-  t.strictSame(store.plansInUse(), ['free', 'paid'])
+  t.strictSame(store.inUse.plans(), ['free', 'paid'])
 })
 
 t.test('an endpoint is found by its key, with its account', async t => {
@@ -221,7 +221,7 @@ t.test('reads leave no snapshot open behind them', async t => {
   const { store, endpoint, dataDir } = await openWithEndpoint(t)
   store.findByKey(endpoint.apiKey)
   store.accounts()
-  store.plansInUse()
+  store.inUse.plans()
   store.endpoints(endpoint.accountId)
   const raw = new DatabaseSync(join(dataDir, 'accounts.db'))
   t.match(raw.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), { busy: 0 })

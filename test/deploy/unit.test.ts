@@ -7,7 +7,7 @@ import { FILES } from '../../src/config/files.ts'
 import { Child, cleanEnvironment, type Exit } from '../support/child.ts'
 import { findReady } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
-import { root, shippedDir } from '../support/paths.ts'
+import { nodeFile, root, shippedDir } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -45,7 +45,7 @@ class Machine {
     const [line = ''] = valuesOf(name)
     const [umask = ''] = valuesOf('UMask')
     const command = line
-      .replace('/usr/bin/node', process.execPath)
+      .replace('/usr/bin/node', nodeFile)
       .replace('/opt/tollgate/', root)
       .replace('/etc/tollgate', this.etc)
     const asUser = isRoot ? `setpriv --reuid=${nobody} --regid=${nobody} --clear-groups ` : ''

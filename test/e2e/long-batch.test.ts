@@ -199,7 +199,7 @@ t.test('a client that stops reading is cut after 30 s, and all is given back', a
 })
 
 t.test('a drain lets a reply that has begun come to its end, and ends its connection', async t => {
-  const { gateway, access } = await start({ timeouts: { drain: '20s' } })
+  const { gateway, access } = await start({ timeouts: { drain: '20s', drainIdle: '200ms' } })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const response = await begin(access, agent)
   const first = await read(response, 10 * MiB)
@@ -214,7 +214,7 @@ t.test('a drain lets a reply that has begun come to its end, and ends its connec
 t.test(
   'a reply that begins while the gateway drains says that its connection ends, and comes whole',
   async t => {
-    const { gateway, access } = await start({ timeouts: { drain: '20s' } })
+    const { gateway, access } = await start({ timeouts: { drain: '20s', drainIdle: '200ms' } })
     const gate = new Gate()
     const before = node.count('web3_sha3')
     const answer = node.handler('web3_sha3')!

@@ -8,6 +8,9 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 export const mainFile =
   process.env['TOLLGATE_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
+/** The Node.js that runs the program: the one that runs the tests, or what TOLLGATE_NODE names. */
+export const nodeFile = process.env['TOLLGATE_NODE'] ?? process.execPath
+
 /** The `methods.yaml` that the repository ships. */
 export const shippedMethodsFile = fileURLToPath(new URL('../../methods.yaml', import.meta.url))
 

@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { parse, parseAllDocuments } from 'yaml'
+import { duration } from '../../src/config/units.ts'
+import { Child, cleanEnvironment } from '../support/child.ts'
+import { run } from '../support/cli.ts'
+import { findReady } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
+import { nodeFile, root } from '../support/paths.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const text = (path: string): string => readFileSync(join(root, path), 'utf8')
+const milliseconds = (written: string): number => duration(written)!
+const drainOf = (yaml: string): number => milliseconds(parse(yaml).timeouts.drain)
+
+/** The steps of the Dockerfile, a list for each stage. */
+const stages: string[][] = []
+for (const line of text('Dockerfile')
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n/g, ' ')
+  .split('\n')) {
+  if (line.startsWith('FROM ')) stages.push([])
+  if (line !== '') stages.at(-1)?.push(line.replace(/\s+/g, ' '))
+}
+const [build = [], final = []] = stages
+/** What stands behind a word in a stage, in order. */
+const steps = (stage: readonly string[], word: string): string[] =>
+  stage.flatMap(step => (step.startsWith(`${word} `) ? [step.slice(word.length + 1)] : []))
+/** Where each COPY of the checkout goes. */
+const copies = (stage: readonly string[]): { readonly from: string[]; readonly to: string }[] =>
+  steps(stage, 'COPY').flatMap(step => {
+    const words = step.split(' ')
+    return words[0]?.startsWith('--from') === true ? [] : [{ from: words.slice(0, -1), to: words.at(-1)! }]
+  })
+
+/** Does what the COPY lines of a stage do, in a folder. */
+async function copy(stage: readonly string[], workdir: string, place: (to: string) => string): Promise<void> {
+  for (const { from, to } of copies(stage))
+    for (const path of from) {
+      const target = to.startsWith('/') ? place(to) : join(workdir, to === './' ? path : to)
+      await mkdir(dirname(target), { recursive: true })
+      await cp(join(root, path), target, { recursive: true })
+    }
+}
+
+t.test('what the Dockerfile copies is there, and dependencies come before sources', t => {
+  t.equal(stages.length, 2)
+  const all = [...copies(build), ...copies(final)]
+  t.ok(all.length > 6)
+  for (const path of all.flatMap(({ from }) => from)) t.ok(existsSync(join(root, path)), path)
+  const install = build.findIndex(step => step.startsWith('RUN npm ci'))
+  const sources = build.findIndex(step => step.includes('./src'))
+  t.ok(install > 0 && install < sources)
+  for (const stage of stages) t.equal(steps(stage, 'FROM')[0]?.split(' ')[0], '${NODE_IMAGE}')
+  t.match(
+    text('Dockerfile'),
+    /^ARG NODE_IMAGE=node:2[246]\.\d+\.\d+-\S+$/m,
+    'a line that is supported, to the version',
+  )
+  t.same(steps(final, 'USER'), ['node'])
+  t.end()
+})
+
+t.test(
+  'its steps, outside of a container: what it builds serves, and writes to its volume alone',
+  async t => {
+    const dir = await tempDir(t)
+    const [app, image] = [join(dir, 'app'), join(dir, 'image')]
+    await copy(build, app, to => join(dir, to))
+    await symlink(join(root, 'node_modules'), join(app, 'node_modules'))
+    for (const command of steps(build, 'RUN').filter(command => !command.startsWith('npm ci'))) {
+      // The packages are the checkout's own here.
+      const [ours = ''] = command.split(' && npm prune')
+      execFileSync('sh', ['-c', ours], { cwd: app, env: cleanEnvironment(), stdio: 'pipe' })
+    }
+    await copy(final, image, to => join(dir, to))
+    for (const step of steps(final, 'COPY').filter(step => step.startsWith('--from'))) {
+      const [, from = '', to = ''] = step.split(' ')
+      await cp(join(app, from.replace('/app/', '')), join(image, to), {
+        recursive: true,
+        verbatimSymlinks: true,
+      })
+    }
+    const [etc, data] = [join(dir, 'etc/tollgate'), join(dir, 'data')]
+    await mkdir(data, { mode: 0o700 })
+    await chmod(etc, 0o555)
+    t.teardown(() => chmod(etc, 0o755))
+    const own = steps(final, 'ENV').flatMap(step => step.split(' ').map(pair => pair.split('=', 2)))
+    const env = cleanEnvironment({
+      ...(Object.fromEntries(own) as Record<string, string>),
+      ...{ TOLLGATE_DATA: data, TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' },
+      TOLLGATE_PROBES: '0.0.0.0:0',
+    })
+    const [, ...args] = JSON.parse(steps(final, 'CMD')[0]!) as string[]
+    const before = (await readdir(dir, { recursive: true })).filter(path => !path.startsWith('data/'))
+    const gateway = new Child(
+      nodeFile,
+      args.map(word => word.replace('/etc/tollgate', etc)),
+      env,
+      image,
+    )
+    t.teardown(() => gateway.stop('SIGKILL'))
+    const { probes } = await gateway.output('ready', findReady)
+    t.match(probes, /^0\.0\.0\.0:\d+$/, 'probes are answered to other machines')
+    t.equal((await get(`http://${probes!}/readyz`)).status, 200)
+    t.same(await gateway.stop(), { code: 0, signal: null })
+    t.ok((await readdir(data)).includes('accounts.db'))
+    t.same(
+      (await readdir(dir, { recursive: true })).filter(path => !path.startsWith('data/')),
+      before,
+    )
+  },
+)
+
+t.test('the health check asks where probes are answered', t => {
+  const [, port] = /TOLLGATE_PROBES=0\.0\.0\.0:(\d+)/.exec(steps(final, 'ENV')[0]!)!
+  t.match(steps(final, 'HEALTHCHECK')[0], new RegExp(`http://127\\.0\\.0\\.1:${port}/livez`))
+  t.ok(steps(final, 'EXPOSE')[0]?.split(' ').includes(port!))
+  const { scrape_configs: scrapes } = parse(text('deploy/prometheus/prometheus.yml'))
+  t.same(scrapes[0].static_configs[0].targets, [`tollgate:${port}`], 'and so does Prometheus')
+  t.end()
+})
+
+t.test('compose.yaml: what it names is there, and the gateway may write to its volume alone', t => {
+  const { services, volumes } = parse(text('compose.yaml'))
+  t.same(Object.keys(services).sort(), ['grafana', 'postgres', 'prometheus', 'redis', 'tollgate'])
+  for (const [name, service] of Object.entries<any>(services)) {
+    t.same(service.profiles, name === 'postgres' || name === 'redis' ? ['fleet'] : undefined, name)
+    if (service.image !== undefined) t.match(service.image, /:v?\d+\.\d/, 'an exact version')
+    for (const volume of (service.volumes ?? []) as string[]) {
+      const [from = ''] = volume.split(':')
+      t.ok(from.startsWith('.') ? existsSync(join(root, from)) : from in volumes, volume)
+    }
+  }
+  const { tollgate } = services
+  t.match(tollgate, { read_only: true, cap_drop: ['ALL'], volumes: ['tollgate:/var/lib/tollgate'] })
+  t.ok(existsSync(join(root, tollgate.build, 'Dockerfile')))
+  t.same(steps(final, 'VOLUME'), ['/var/lib/tollgate'])
+  t.ok(milliseconds(tollgate.stop_grace_period) > milliseconds('65s') + 5_000)
+  const grafana = parse(text('deploy/grafana/provisioning/datasources/prometheus.yaml'))
+  t.match(grafana.datasources, [{ type: 'prometheus', url: 'http://prometheus:9090' }])
+  t.end()
+})
+
+/** The manifests by kind. */
+function manifests(t: Test): Map<string, any> {
+  const found = new Map<string, any>()
+  const { resources } = parse(text('deploy/kubernetes/kustomization.yaml'))
+  for (const file of resources as string[])
+    for (const document of parseAllDocuments(text(`deploy/kubernetes/${file}`))) {
+      t.same(document.errors, [], file)
+      const manifest = document.toJS()
+      const name = `${manifest.kind} ${manifest.metadata.name}`
+      t.notOk(found.has(name), name)
+      found.set(name, manifest)
+    }
+  return found
+}
+
+t.test('the Kubernetes manifests agree with each other, and with their configuration', async t => {
+  const found = manifests(t)
+  const { spec } = found.get('Deployment tollgate')
+  const pod = spec.template.spec
+  const [container] = pod.containers
+  const config = found.get('ConfigMap tollgate').data
+  const gateway = parse(config['gateway.yaml'])
+
+  const [, preStop] = container.lifecycle.preStop.exec.command
+  const takes = drainOf(config['gateway.yaml']) / 1000 + Number(preStop)
+  t.ok(pod.terminationGracePeriodSeconds > takes + 5, `longer than the ${takes} s that a stop may take`)
+
+  const ports = Object.fromEntries(
+    container.ports.map((port: any): [string, number] => [port.name, port.containerPort]),
+  )
+  t.same(ports, { http: Number(gateway.listen.split(':')[1]), probes: Number(gateway.probes.split(':')[1]) })
+  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+    t.equal(container[probe].httpGet.port, 'probes', probe)
+  t.equal(container.readinessProbe.httpGet.path, '/readyz')
+  t.equal(container.livenessProbe.httpGet.path, '/livez')
+  for (const name of ['Service tollgate', 'Service tollgate-metrics']) {
+    const { selector, ports: served } = found.get(name).spec
+    t.match(spec.template.metadata.labels, selector)
+    t.ok(served[0].targetPort in ports)
+  }
+  t.match(spec.template.metadata.labels, found.get('PodDisruptionBudget tollgate').spec.selector.matchLabels)
+  t.match(spec, { replicas: 1, strategy: { type: 'Recreate' } }, 'one gateway writes the data')
+
+  t.match(container.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
+  t.match(pod.securityContext, { runAsNonRoot: true, fsGroupChangePolicy: 'OnRootMismatch' })
+  const mounted = Object.fromEntries(
+    container.volumeMounts.map((mount: any): [string, string] => [mount.name, mount.mountPath]),
+  )
+  t.same(mounted, { config: '/etc/tollgate', data: '/var/lib/tollgate', tmp: '/tmp' })
+  for (const { configMap, persistentVolumeClaim } of pod.volumes) {
+    if (configMap) t.ok(found.has(`ConfigMap ${configMap.name}`))
+    if (persistentVolumeClaim) t.ok(found.has(`PersistentVolumeClaim ${persistentVolumeClaim.claimName}`))
+  }
+
+  const secret = found.get(`Secret ${container.envFrom[0].secretRef.name}`).stringData
+  const env = {
+    ...secret,
+    ...Object.fromEntries(container.env.map((pair: any): [string, string] => [pair.name, pair.value])),
+  }
+  const dir = await tempDir(t)
+  for (const [name, content] of Object.entries<string>(config)) await writeFile(join(dir, name), content)
+  t.match(await run(['check', '--config', dir], env), { code: 0, stdout: /^ok: 1 networks/m })
+  t.ok(
+    env.TOLLGATE_DATA.startsWith(`${mounted['data']}/`),
+    'below the root of the volume, which Kubernetes changes',
+  )
+})
