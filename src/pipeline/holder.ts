@@ -1,4 +1,3 @@
-import { PUBLIC } from '../budget/fair-share.ts'
 import type { PublicCaller } from '../budget/fair-share.ts'
 import type { Caller } from './caller.ts'
 
@@ -9,5 +8,5 @@ export function holderOf({ payer, address }: Pick<Caller, 'payer' | 'address'>):
 
 /** Who shares turns of the event loop: an account, or all callers of the public route as one, as anybody can use many addresses. */
 export function partyOf({ payer }: Pick<Caller, 'payer'>): string {
-  return payer === null ? PUBLIC : payer.account.id
+  return payer === null ? ('public ' satisfies PublicCaller) : payer.account.id
 }

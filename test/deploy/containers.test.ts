@@ -40,7 +40,8 @@ const copies = (stage: readonly string[]): { readonly from: string[]; readonly t
 async function copy(stage: readonly string[], workdir: string, place: (to: string) => string): Promise<void> {
   for (const { from, to } of copies(stage))
     for (const path of from) {
-      const target = to.startsWith('/') ? place(to) : join(workdir, to === './' ? path : to)
+      const into = to.endsWith('/') ? join(to, path) : to
+      const target = to.startsWith('/') ? place(into) : join(workdir, into)
       await mkdir(dirname(target), { recursive: true })
       await cp(join(root, path), target, { recursive: true })
     }
@@ -206,7 +207,7 @@ t.test('the Kubernetes manifests agree with each other, and with their configura
   }
   const dir = await tempDir(t)
   for (const [name, content] of Object.entries<string>(config)) await writeFile(join(dir, name), content)
-  t.match(await run(['check', '--config', dir], env), { code: 0, stdout: /^ok: 1 networks/m })
+  t.match(await run(['check', '--config', dir], env), { code: 0, stdout: /^ok: 1 network,/m })
   t.ok(
     env.TOLLGATE_DATA.startsWith(`${mounted['data']}/`),
     'below the root of the volume, which Kubernetes changes',
