@@ -28,7 +28,7 @@ import { boundSilence } from './silence.ts'
 import { SocketGate } from './socket-gate.ts'
 import type { Exchange } from './socket-gate.ts'
 import { countOn } from './unsent.ts'
-import { takeUpgrades } from './upgrade.ts'
+import { asksForWebSocket, takeUpgrades } from './upgrade.ts'
 import { handleVerbatim } from './verbatim.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -83,6 +83,8 @@ export function makePublicListener(
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
     response.on('error', heard)
+    // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     gate.enter(request, response, () => {
       const fault = faults.get(request)
       if (fault !== undefined) {
@@ -130,6 +132,8 @@ function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificat
     // Its absence is refused in our words.
     requireHostHeader: false,
     noDelay: true,
+    // Newer lines of Node.js ask; where it does not ask, what is not for us is handed back (hand-back.ts).
+    shouldUpgradeCallback: asksForWebSocket,
   }
   if (certificate === null) return createServer(options)
   const server = createSecureServer({

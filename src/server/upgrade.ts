@@ -55,8 +55,7 @@ export function takeUpgrades(
       return
     }
     gate.whenIdle(socket, () => {
-      if (request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket')
-        upgrade(request, socket, head)
+      if (asksForWebSocket(request)) upgrade(request, socket, head)
       else handBack(server, request, socket, head)
     })
   })
@@ -90,6 +89,11 @@ export function takeUpgrades(
     })
   }
   return sockets
+}
+
+/** Whether a request with an `Upgrade` asks for the one protocol that is spoken here besides HTTP. */
+export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** What follows the head of a handshake is frames: a reader who sees a body there sees other bytes. */

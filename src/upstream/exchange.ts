@@ -206,7 +206,10 @@ export class Collector implements Dispatcher.DispatchHandler {
     this.#tail = new Readable({
       highWaterMark: this.#limits.holdBack,
       read: () => {
-        if (controller.paused && !this.#isResting) controller.resume()
+        if (!controller.paused || this.#isResting) return
+        // While its reader was slow the upstream had no chance to say anything.
+        this.#timer.refresh()
+        controller.resume()
       },
       destroy: (error, done) => {
         clearTimeout(this.#timer)

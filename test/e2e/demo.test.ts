@@ -7,7 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { anvilCommand } from '../support/anvil.ts'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { get } from '../support/http.ts'
-import { mainFile } from '../support/paths.ts'
+import { mainFile, nodeFile } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 /** How the demo is told to take any free port. */
@@ -45,7 +45,7 @@ t.test(
     const { PATH = '', ...environment } = cleanEnvironment()
     const anvilDir = anvilCommand.replace(/\/?anvil$/, '')
     const env = { ...environment, PATH: anvilDir === '' ? PATH : `${PATH}:${anvilDir}` }
-    const demo = new Child(process.execPath, [mainFile, ...demoArguments], env, cwd)
+    const demo = new Child(nodeFile, [mainFile, ...demoArguments], env, cwd)
     t.teardown(() => demo.stop('SIGTERM'))
     const shown = await demo.output('the curl line, the dashboard and its token', ({ stdout }) => {
       const curl = /curl (?:.*\\\n)*.+\n/.exec(stdout)?.[0]

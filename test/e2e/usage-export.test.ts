@@ -8,7 +8,7 @@ import { usage } from '../../src/commands/usage.ts'
 import { run } from '../support/cli.ts'
 import { cleanEnvironment } from '../support/child.ts'
 import { prepareGateway } from '../support/gateway.ts'
-import { mainFile } from '../support/paths.ts'
+import { mainFile, nodeFile } from '../support/paths.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import { openDataDir } from '../../src/sqlite/data-dir.ts'
@@ -85,7 +85,7 @@ for (const format of [[], ['--json'], ['--csv'], ['--json', '--detail']])
 
 t.test('a reader that leaves ends the command, whatever it has still to say', async t => {
   for (const format of [[], ['--json'], ['--csv', '--detail']]) {
-    const child = spawn(process.execPath, [mainFile, ...args, ...format], {
+    const child = spawn(nodeFile, [mainFile, ...args, ...format], {
       env: cleanEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     })

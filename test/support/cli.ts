@@ -1,5 +1,5 @@
 import { Child, cleanEnvironment } from './child.ts'
-import { mainFile } from './paths.ts'
+import { mainFile, nodeFile } from './paths.ts'
 
 /** What a finished command leaves. */
 export interface CommandResult {
@@ -13,7 +13,7 @@ export async function run(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
-  const child = new Child(process.execPath, [mainFile, ...args], cleanEnvironment(env))
+  const child = new Child(nodeFile, [mainFile, ...args], cleanEnvironment(env))
   const { code } = await child.exited
   return { code, stdout: child.stdout, stderr: child.stderr }
 }

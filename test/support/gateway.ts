@@ -1,7 +1,7 @@
 import { Child, cleanEnvironment, type Exit } from './child.ts'
 import { writeConfig, type ConfigOptions } from './config-files.ts'
 import { get, send, type ByteReply } from './http.ts'
-import { mainFile } from './paths.ts'
+import { mainFile, nodeFile } from './paths.ts'
 import type { Teardown } from './teardown.ts'
 import { tempDir } from './temp-dir.ts'
 import { until } from './until.ts'
@@ -114,7 +114,7 @@ export class Gateway {
 
 /** Runs `serve` on a directory, without waiting for anything. */
 export function serve(dir: string, env: Record<string, string> = cleanEnvironment()): Child {
-  return new Child(process.execPath, [mainFile, 'serve', '--config', dir], env)
+  return new Child(nodeFile, [mainFile, 'serve', '--config', dir], env)
 }
 
 /** The `ready` line of a gateway, as soon as it is printed. */

@@ -9,7 +9,7 @@ import type { StreamedBody } from '../../src/upstream/streamed-body.ts'
 import { Hop } from '../../src/upstream/verbatim/hop.ts'
 
 /** Milliseconds that a reply may say nothing in these tests. */
-const silence = 400
+const silence = 100
 const part = 'a'.repeat(1024 * 1024)
 
 async function listen(t: Test, listener: RequestListener): Promise<string> {

@@ -52,10 +52,13 @@ export class Hop {
 
 function boundSilence(reply: IncomingMessage, ms: number): void {
   const { socket } = reply
+  let wasUnread = false
   const onTimeout = (): void => {
-    // What waits for its client to read is not the upstream's silence.
-    if (reply.readableLength > 0) socket.setTimeout(ms)
+    // What waits for its client to read is not the upstream's silence, which begins when it has been read.
+    const isUnread = reply.readableLength > 0
+    if (isUnread || wasUnread) socket.setTimeout(ms)
     else reply.destroy(new BodyError('timeout'))
+    wasUnread = isUnread
   }
   socket.setTimeout(ms)
   socket.on('timeout', onTimeout)
