@@ -1,0 +1,28 @@
+/**
+ * What npm runs behind an installation, and before each first `npx tollgate` of a checkout: builds the program where it is missing or older
+ * than what it is built from. A needless build makes that command wait for 12 s without a word.
+ */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** When the newest file of a folder, or a file, was changed; -Infinity where it is not there. */
+function changed(path: string): number {
+  const full = join(root, path)
+  const stats = statSync(full, { throwIfNoEntry: false })
+  if (stats === undefined) return -Infinity
+  if (!stats.isDirectory()) return stats.mtimeMs
+  return Math.max(-Infinity, ...readdirSync(full).map(name => changed(join(path, name))))
+}
+
+const sources = ['src', 'dashboard', 'schema', 'build', 'package.json', 'tsconfig.build.json'].map(changed)
+const built = ['dist/main.js', 'dist/dashboard'].map(changed)
+const npm = (...words: string[]): void => {
+  execFileSync('npm', words, { cwd: root, stdio: 'inherit' })
+}
+if (Math.min(...built) < Math.max(...sources)) npm('run', 'build')
+// What tap's own command line needs.
+if (changed('.tap') === -Infinity) npm('exec', '--', 'tap', 'build')
