@@ -28,7 +28,7 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
   }))
   const clientSubscriptions = new Slots()
   const gateway = {
-    ...{ epoch: '', snapshot: { version: 'v', networks } },
+    ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.' } } },
     live: {
       ...{ now: Date.now, monotonic: () => performance.now(), clientSubscriptions },
       upstreams: { of: () => routes, whyNot: () => null },
@@ -54,7 +54,15 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
   const memory = new ByteBudget(() => 1_000)
   memory.take(300)
   const parts = {
-    ...{ gateway, metrics, sockets, streams: { count: () => 0 }, memory, state: { draining: false } },
+    ...{
+      dir: '.',
+      gateway,
+      metrics,
+      sockets,
+      streams: { count: () => 0 },
+      memory,
+      state: { draining: false },
+    },
     reloader: { state: { ok: true }, succeededAt: 5, takenAt: 5 },
   } as unknown as AdminParts
   const routesOf = adminRoutes(parts)
