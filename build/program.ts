@@ -50,8 +50,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // The first has a native binary; the others are optional parts of ws that are not installed.
-  external: ['@photostructure/sqlite', 'bufferutil', 'utf-8-validate'],
+  // Optional parts of ws that are not installed.
+  external: ['bufferutil', 'utf-8-validate'],
   // Packages in CommonJS ask for Node's own modules with it.
   banner: {
     js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { root } from './support/paths.ts'
 
 /** The oldest that still runs, and one of each line that is supported. */
-const versions = ['20.19.0', '22.23.3', '24.21.0', '26.10.0']
+const versions = ['20.20.0', '22.23.3', '24.21.0', '26.10.0']
 
 const short = ['check', 'drain', 'kill9', 'offers', 'reload'].map(name => `test/e2e/${name}.test.ts`)
 const long = [
@@ -17,9 +17,11 @@ const long = [
   ...['demo', 'drain-idle', 'json-output', 'large-reply', 'long-batch', 'process', 'rolling-restart'].map(
     name => `test/e2e/${name}.test.ts`,
   ),
+  'test/contract/socket-handshake.test.ts',
   'test/e2e/socket-process.test.ts',
   'test/e2e/usage-export.test.ts',
   'test/edge/bounds.test.ts',
+  'test/edge/one-meaning.test.ts',
   'test/edge/tls.test.ts',
   'test/isolation/probes-listener.test.ts',
 ]

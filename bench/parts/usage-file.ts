@@ -4,7 +4,7 @@
  */
 import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { closeFile } from '../../src/sqlite/file.ts'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import { windowAt } from '../../src/usage/window.ts'

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import type { Account, AccountStatus } from './types.ts'
 
 interface AccountRow {
@@ -15,7 +15,7 @@ const COLUMNS = 'id, name, plan, status, created_at'
 export class AccountTable {
   readonly #sql
 
-  constructor(database: DatabaseSyncInstance) {
+  constructor(database: DatabaseSync) {
     this.#sql = {
       byId: database.prepare(`SELECT ${COLUMNS} FROM account WHERE id = ?`),
       byToken: database.prepare(`SELECT ${COLUMNS} FROM account WHERE token_hash = ?`),

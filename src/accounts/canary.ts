@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { createMasterKey, readMasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 
@@ -10,7 +10,7 @@ const TEXT = 'tollgate'
  * The master key that opens this database, proved on a sealed canary; at first use the key is made and the canary
  * laid down. Runs in a write transaction, so that of two first starts the second meets the canary of the first.
  */
-export function unlock(database: DatabaseSyncInstance, dataDir: string, env: NodeJS.ProcessEnv): KeyObject {
+export function unlock(database: DatabaseSync, dataDir: string, env: NodeJS.ProcessEnv): KeyObject {
   const canary = database.prepare('SELECT sealed FROM canary').get() as { sealed: Uint8Array } | undefined
   const given = readMasterKey(dataDir, env)
   if (canary === undefined) {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
 import { unlock } from './canary.ts'
 import { accountsFile } from './schema.ts'
 import { explainFailure } from '../sqlite/error.ts'
@@ -14,7 +14,7 @@ import { inTransaction } from '../sqlite/transaction.ts'
 /** accounts.db, open, checked, up to date and unlocked. */
 export interface OpenDatabase {
   readonly file: string
-  readonly database: DatabaseSyncInstance
+  readonly database: DatabaseSync
   readonly masterKey: KeyObject
 }
 
@@ -23,7 +23,7 @@ export async function openDatabase(dataDir: string, env: NodeJS.ProcessEnv): Pro
   openDataDir(dataDir)
   const file = join(dataDir, accountsFile.name)
   const deadline = performance.now() + PATIENCE
-  let database: DatabaseSyncInstance | undefined
+  let database: DatabaseSync | undefined
   try {
     refuseLoneLog(file)
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))

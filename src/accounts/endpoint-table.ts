@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { ENDPOINT_COLUMNS, toColumn, toEndpoint, type EndpointRow } from './endpoint-row.ts'
 import { hashKey } from './hash.ts'
 import { open, seal } from './seal.ts'
@@ -18,7 +18,7 @@ export class EndpointTable {
   readonly #masterKey: KeyObject
   readonly #sql
 
-  constructor(database: DatabaseSyncInstance, masterKey: KeyObject) {
+  constructor(database: DatabaseSync, masterKey: KeyObject) {
     this.#masterKey = masterKey
     const select = (where: string) =>
       database.prepare(`SELECT ${ENDPOINT_COLUMNS} FROM endpoint WHERE ${where}`)

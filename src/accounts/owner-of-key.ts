@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { toEndpoint, type EndpointRow } from './endpoint-row.ts'
 import type { AccountStatus, KeyOwner } from './types.ts'
 
@@ -17,7 +17,7 @@ const OWNER = `
   FROM endpoint JOIN account ON account.id = account_id WHERE key_hash = ?`
 
 /** Finds the endpoint and the account behind the hash of a key, whatever their status. */
-export function ownersByKey(database: DatabaseSyncInstance): (keyHash: Buffer) => KeyOwner | null {
+export function ownersByKey(database: DatabaseSync): (keyHash: Buffer) => KeyOwner | null {
   const statement = database.prepare(OWNER)
   return keyHash => {
     const row = statement.get(keyHash) as OwnerRow | undefined

@@ -1,7 +1,7 @@
 /** What other processes than `serve` ask of a data directory before they use it. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { PATIENCE } from '../sqlite/patience.ts'
 import { refuseLoneLog } from '../sqlite/place.ts'

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { AccountTable } from './account-table.ts'
 import { openDatabase, type OpenDatabase } from './database.ts'
 import { EndpointTable, type EndpointLabel } from './endpoint-table.ts'
@@ -35,7 +35,7 @@ export async function openAccounts(options: AccountStoreOptions): Promise<Accoun
  */
 export class AccountStore {
   // Statements do not keep their database from being garbage-collected: this reference does.
-  readonly #database: DatabaseSyncInstance
+  readonly #database: DatabaseSync
   readonly #accounts: AccountTable
   readonly #endpoints: EndpointTable
   /** What of a configuration is in use. */

@@ -1,16 +1,16 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { PATIENCE, whenFree } from '../sqlite/patience.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 
 /** The write transactions of one connection, in the order they were asked for. */
 export class Transactions {
-  readonly #database: DatabaseSyncInstance
+  readonly #database: DatabaseSync
   readonly #file: string
   // One waits for the lock at a time: a crowd of waiters would burn the processor and overtake each other.
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(database: DatabaseSyncInstance, file: string) {
+  constructor(database: DatabaseSync, file: string) {
     this.#database = database
     this.#file = file
   }

@@ -28,7 +28,7 @@ import { boundSilence } from './silence.ts'
 import { SocketGate } from './socket-gate.ts'
 import type { Exchange } from './socket-gate.ts'
 import { countOn } from './unsent.ts'
-import { asksForWebSocket, takeUpgrades } from './upgrade.ts'
+import { isTakenOff, takeUpgrades } from './upgrade.ts'
 import { handleVerbatim } from './verbatim.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -132,8 +132,8 @@ function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificat
     // Its absence is refused in our words.
     requireHostHeader: false,
     noDelay: true,
-    // Newer lines of Node.js ask; where it does not ask, what is not for us is handed back (hand-back.ts).
-    shouldUpgradeCallback: asksForWebSocket,
+    // Newer lines of Node.js ask.
+    shouldUpgradeCallback: isTakenOff,
   }
   if (certificate === null) return createServer(options)
   const server = createSecureServer({

@@ -92,14 +92,28 @@ export function takeUpgrades(
 }
 
 /** Whether a request with an `Upgrade` asks for the one protocol that is spoken here besides HTTP. */
-export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
+/** Since this line, Node.js reads the body of a request that it takes off the HTTP server. */
+const READS_BODIES = 25
+
+/**
+ * Whether a request with an `Upgrade` leaves the HTTP server: a handshake, and what can be handed back with all of its bytes. The rest is answered
+ * where it is, and its connection ends behind the answer.
+ */
+export function isTakenOff(request: IncomingMessage, node = process.versions.node): boolean {
+  return asksForWebSocket(request) || parseInt(node) < READS_BODIES || !hasBody(request)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined
+}
+
 /** What follows the head of a handshake is frames: a reader who sees a body there sees other bytes. */
-function bodyFault({ headers }: IncomingMessage): HeadFault | null {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
-  if (Number(length) === 0 && encoding === undefined) return null
+function bodyFault(request: IncomingMessage): HeadFault | null {
+  if (!hasBody(request)) return null
   return { refusal: refuse('invalid_request', 'A WebSocket handshake has no body'), status: 400 }
 }
 

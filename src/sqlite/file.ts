@@ -1,6 +1,6 @@
 /** Opening, checking and closing our database files. */
 import { statSync } from 'node:fs'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from './driver.ts'
 import { isOurs } from './schema.ts'
 import type { Kind } from './schema.ts'
 
@@ -13,12 +13,7 @@ const FREE_PAGES = 'PRAGMA quick_check(sqlite_schema)'
  * Nothing is written to a file before it is known to be sound and ours; then it is set to write-ahead logging. A file of more than `most` bytes is
  * read in part only: returns whether the rest is still to be checked, by `checkFile`.
  */
-export function prepareFile(
-  database: DatabaseSyncInstance,
-  file: string,
-  kind: Kind,
-  most = Infinity,
-): boolean {
+export function prepareFile(database: DatabaseSync, file: string, kind: Kind, most = Infinity): boolean {
   if (!isOurs(database, kind)) throw new Error(`${file} is a database of another program`)
   const isLarge = statSync(file).size > most
   for (const check of isLarge ? [FREE_PAGES] : [WHOLE, FREE_PAGES]) checkFile(database, file, check)
@@ -32,13 +27,13 @@ export function prepareFile(
 }
 
 /** Reads every page of a file, which takes long where there are many; throws one sentence when it is not sound. */
-export function checkFile(database: DatabaseSyncInstance, file: string, check = WHOLE): void {
+export function checkFile(database: DatabaseSync, file: string, check = WHOLE): void {
   const { quick_check: verdict } = database.prepare(check).get() as { quick_check: string }
   if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict.replace(/\s+/g, ' ')}`)
 }
 
 /** Closes a file, once, so that it is whole without its log. */
-export function closeFile(database: DatabaseSyncInstance): void {
+export function closeFile(database: DatabaseSync): void {
   if (!database.isOpen) return
   try {
     // Closing alone leaves the log beside the file until the statements are garbage-collected.

@@ -1,5 +1,5 @@
 /** Which of our files a database is, and bringing it up to date. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from './driver.ts'
 
 /** One kind of file that we keep. */
 export interface Kind {
@@ -12,7 +12,7 @@ export interface Kind {
 }
 
 /** Whether the file is of this kind or still empty; read before anything is written to it. */
-export function isOurs(database: DatabaseSyncInstance, { applicationId }: Kind): boolean {
+export function isOurs(database: DatabaseSync, { applicationId }: Kind): boolean {
   // In this order: tables and application id appear in one commit.
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
     tables: number
@@ -21,7 +21,7 @@ export function isOurs(database: DatabaseSyncInstance, { applicationId }: Kind):
 }
 
 /** Brings the schema up to date. Runs in a write transaction. */
-export function migrate(database: DatabaseSyncInstance, { name, applicationId, steps }: Kind): void {
+export function migrate(database: DatabaseSync, { name, applicationId, steps }: Kind): void {
   const version = pragma(database, 'user_version')
   if (version > steps.length)
     throw new Error(`${name} was written by a newer Tollgate (schema ${version}, here ${steps.length})`)
@@ -31,10 +31,10 @@ export function migrate(database: DatabaseSyncInstance, { name, applicationId, s
 }
 
 /** Whether the schema is the one this version writes. */
-export function isUpToDate(database: DatabaseSyncInstance, { steps }: Kind): boolean {
+export function isUpToDate(database: DatabaseSync, { steps }: Kind): boolean {
   return pragma(database, 'user_version') === steps.length
 }
 
-function pragma(database: DatabaseSyncInstance, name: 'application_id' | 'user_version'): number {
+function pragma(database: DatabaseSync, name: 'application_id' | 'user_version'): number {
   return (database.prepare(`PRAGMA ${name}`).get() as Record<typeof name, number>)[name]
 }

@@ -1,7 +1,7 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from './driver.ts'
 
 /** One write transaction, now: throws the busy error when another connection is writing. */
-export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {
+export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {
     const result = work()

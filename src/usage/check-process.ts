@@ -4,7 +4,7 @@
  */
 import { constants, setPriority } from 'node:os'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { checkFile } from '../sqlite/file.ts'
 import type { Verdict } from './late-check.ts'

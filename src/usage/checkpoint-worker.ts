@@ -1,7 +1,7 @@
 /** A thread that writes the write-ahead log of journal.db back into it: that waits for the disk, and the thread that serves calls must not. */
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
 
 /** What the thread is started with: the path of journal.db. */
 export type WorkerData = string

@@ -1,8 +1,8 @@
 /** journal.db: the journal and the ledger, written by one process only. */
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
+import type { StatementSync } from '../sqlite/driver.ts'
 import type { Cell, CellKey } from './cell.ts'
 import { makeFold } from './fold.ts'
 import type { Fold } from './fold.ts'
@@ -38,12 +38,12 @@ const TRIM = 'DELETE FROM journal WHERE seq <= min(?, (SELECT min(seq) FROM jour
 /** The open database; every method is synchronous and throws what SQLite says. */
 export class UsageDatabase {
   // The statements do not keep the database alive: it would be collected and closed under them.
-  readonly database: DatabaseSyncInstance
+  readonly database: DatabaseSync
   /** What an account has used of a quota window. */
   readonly readUsed: ReadUsed
-  readonly #append: StatementSyncInstance
+  readonly #append: StatementSync
   readonly #fold: Fold
-  readonly #trim: StatementSyncInstance
+  readonly #trim: StatementSync
   #seq: number
   #refused: Error | null = null
   /** The path of journal.db, behind symbolic links. */
@@ -55,7 +55,7 @@ export class UsageDatabase {
   /** The write-ahead log's descriptor; null once it is closed. */
   #log: number | null
 
-  constructor(database: DatabaseSyncInstance, file: string, isUnchecked: boolean) {
+  constructor(database: DatabaseSync, file: string, isUnchecked: boolean) {
     this.database = database
     this.file = file
     this.isUnchecked = isUnchecked
@@ -160,7 +160,7 @@ export class UsageDatabase {
 /** Opens (and creates) journal.db for its only writer; a failure is one sentence. */
 export function openUsageDatabase(dataDir: string): UsageDatabase {
   const path = join(dataDir, journalFile.name)
-  let database: DatabaseSyncInstance | undefined
+  let database: DatabaseSync | undefined
   try {
     refuseLoneLog(path)
     const opened = (database = new DatabaseSync(path))

@@ -1,5 +1,5 @@
 /** Statements that take cells over into the ledger. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 import type { Cell } from './cell.ts'
 
@@ -27,7 +27,7 @@ const FOLDED = 'UPDATE folded SET place = ?1 WHERE place <> ?1'
 export type Fold = (cells: readonly Cell[], ms: number) => number
 
 /** Its statements. `get` executes as `run` does, without an object that says what changed: a third of the time of a statement. */
-export function makeFold(database: DatabaseSyncInstance): Fold {
+export function makeFold(database: DatabaseSync): Fold {
   const usage = database.prepare(USAGE)
   const totals = database.prepare(TOTALS)
   const windows = database.prepare(ADD_TO_WINDOW)

@@ -1,13 +1,12 @@
 /** One `serve` per dataDir: a lock that the system gives back whatever way the process ends. */
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
 import { explainFailure, isBusy } from '../sqlite/error.ts'
 
 /** Takes the lock, or throws a sentence for the operator. Keep what it returns: collecting it would unlock. */
 export function lockDataDir(dataDir: string): { release(): void } {
   const file = join(dataDir, 'serve.lock')
-  let database: DatabaseSyncInstance | undefined
+  let database: DatabaseSync | undefined
   try {
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
     opened.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

@@ -1,10 +1,10 @@
 /** Reads of the ledger: of its tables, or of the views that add what the journal holds, for processes that know of it by the file only. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import type { Totals } from './types.ts'
 
 /** Totals of some endpoints of an account; without `endpointIds` of all that it ever had, however many that are. */
 export function readTotals(
-  database: DatabaseSyncInstance,
+  database: DatabaseSync,
   from: 'totals' | 'totals_now',
   accountId: string,
   endpointIds?: readonly string[],
@@ -25,6 +25,6 @@ export function readTotals(
 }
 
 /** The hour of the oldest row; null on an empty ledger. */
-export function readOldest(database: DatabaseSyncInstance): number | null {
+export function readOldest(database: DatabaseSync): number | null {
   return (database.prepare('SELECT min(hour) AS hour FROM usage_now').get() as { hour: number | null }).hour
 }

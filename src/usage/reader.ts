@@ -1,7 +1,7 @@
 /** Reads usage from another process than the gateway's. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { refuseLoneLog } from '../sqlite/place.ts'
 import { isOurs, isUpToDate } from '../sqlite/schema.ts'

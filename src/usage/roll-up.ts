@@ -1,5 +1,5 @@
 /** Hours become days when they are old: a bill of last year needs no hours, and the file stays small. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 
 /** Days for which hours are kept (design, "Metering"). */
@@ -35,13 +35,13 @@ const ROLLED: readonly Rolled[] = [
  * Adds some of the hours that began over 90 days before `now` (milliseconds) to the first hour of their day, which then holds
  * the day, for about `ms` milliseconds a table. Returns how many rows it took; 0 when nothing is left to do.
  */
-export function rollUp(database: DatabaseSyncInstance, now: number, ms = Infinity): number {
+export function rollUp(database: DatabaseSync, now: number, ms = Infinity): number {
   const before = (Math.floor(now / 1000 / DAY) - KEPT_DAYS) * DAY
   return ROLLED.reduce((sum, rolled) => sum + rollUpTable(database, rolled, before, ms), 0)
 }
 
 function rollUpTable(
-  database: DatabaseSyncInstance,
+  database: DatabaseSync,
   { table, key, names, sums }: Rolled,
   before: number,
   ms: number,

@@ -1,5 +1,5 @@
 /** Rows of the ledger, one by one, for readers in other processes: there may be more than fit in memory. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import type { DetailedRow, UsageDetail, UsageQuery, UsageRow } from './types.ts'
 
 /**
@@ -30,10 +30,10 @@ const PAGE = 500
 
 /** Reads for one question at a time. */
 export class RowReader {
-  readonly #database: DatabaseSyncInstance
+  readonly #database: DatabaseSync
   #isReady = false
 
-  constructor(database: DatabaseSyncInstance) {
+  constructor(database: DatabaseSync) {
     this.#database = database
   }
 

@@ -1,5 +1,5 @@
 /** What an account has used of a quota window: asked for once when it comes into memory, and when its window or its plan changes. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from '../sqlite/driver.ts'
 import type { Cell } from './cell.ts'
 import { ADD_TO_WINDOW } from './fold.ts'
 import type { Window } from './window.ts'
@@ -18,7 +18,7 @@ const WITHIN = `SELECT coalesce(sum(usage.requests), 0) AS requests
 export type ReadUsed = (account: string, window: Window, switched: boolean, held: readonly Cell[]) => number
 
 /** Statements that read it, and write what is missing once `mayWrite` has not thrown. */
-export function makeReadUsed(database: DatabaseSyncInstance, mayWrite: () => void): ReadUsed {
+export function makeReadUsed(database: DatabaseSync, mayWrite: () => void): ReadUsed {
   const recordedIn = database.prepare(RECORDED)
   const within = database.prepare(WITHIN)
   const topUp = database.prepare(ADD_TO_WINDOW)

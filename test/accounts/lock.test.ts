@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { whenFree } from '../../src/sqlite/patience.ts'
 import { openStore, openWithEndpoint } from './support/open-store.ts'
 

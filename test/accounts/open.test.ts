@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import t, { type Test } from 'tap'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { openAccounts } from '../../src/accounts/store.ts'
 import { addEndpoint, openStore, openWithEndpoint } from './support/open-store.ts'
 

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { hasOwnSqlite } from '../../src/sqlite/driver.ts'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { cleanEnvironment } from '../support/child.ts'
@@ -13,6 +14,7 @@ import { fewMethods } from '../support/few-methods.ts'
 import { findReady, prepareGateway, serve, startGateway, type StartOptions } from '../support/gateway.ts'
 import { Gate } from '../support/gate.ts'
 import { get } from '../support/http.ts'
+import { nodeVersion } from '../support/node-line.ts'
 import { held, result } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { sideBySide } from '../support/side-by-side.ts'
@@ -266,4 +268,11 @@ t.test('what commands change takes effect in the running gateway', async t => {
   t.equal((await gateway.send({ path: `/alpha/v1/rpc/${made.apiKey}`, body })).status, 200)
   await tollgate('endpoint', 'delete', access.endpointId)
   await until('the endpoint is gone', async () => (await statusOf()) === 401)
+})
+
+t.test('SQLite is that of Node.js from where it is past the experiment', async t => {
+  const gateway = await startGateway(t, config)
+  const maps = await readFile(`/proc/${gateway.pid}/maps`, 'utf8')
+  t.equal(/photostructure.*\.node$/m.test(maps), !hasOwnSqlite(nodeVersion), nodeVersion)
+  t.notMatch(gateway.printed, /ExperimentalWarning/)
 })

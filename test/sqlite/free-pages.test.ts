@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 
 const PAGE = 4096

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import type { Gateway } from './gateway.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -42,7 +42,7 @@ export function cannotMount(): string | undefined {
 /** A small file system in memory, filled by a file beside the data. */
 const smallDisk = (): CrampedDisk => {
   const missing = cannotMount()
-  let reader: DatabaseSyncInstance | undefined
+  let reader: DatabaseSync | undefined
   return {
     name: 'a full disk',
     outlivesProcess: true,

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import t from 'tap'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter, type Admission, type Payer } from '../../src/usage/meter.ts'
@@ -104,10 +103,7 @@ function queryOf(random: Random, accountId: string): SumsQuery {
 }
 
 /** The rows, read in two pages that meet somewhere. */
-function sumsOf(
-  database: DatabaseSyncInstance,
-  query: SumsQuery,
-): { readonly rows: any[]; readonly pages: number } {
+function sumsOf(database: DatabaseSync, query: SumsQuery): { readonly rows: any[]; readonly pages: number } {
   const page = (query: SumsQuery): any[] =>
     JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as any[]
   const rows = page(query)

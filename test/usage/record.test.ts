@@ -1,9 +1,9 @@
 /** What the journal says: each cell named once, and no charge without an owner. */
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import type { Test } from 'tap'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import type { UsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'

@@ -2,9 +2,8 @@
 import { randomInt } from 'node:crypto'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import t from 'tap'
+import { DatabaseSync } from '../../src/sqlite/driver.ts'
 import { openUsageDatabase } from '../../src/usage/database.ts'
 import { Ledger } from '../../src/usage/ledger.ts'
 import { Meter } from '../../src/usage/meter.ts'
@@ -142,7 +141,7 @@ t.test(
   },
 )
 
-function sumOf(database: DatabaseSyncInstance, accountId: string): number {
+function sumOf(database: DatabaseSync, accountId: string): number {
   const query: SumsQuery = {
     ...{ accountId, endpointId: null, from: 0, to: NOW, by: 'hour' },
     ...{ groupBy: [], detail: false, top: null, after: null },

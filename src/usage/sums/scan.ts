@@ -2,7 +2,7 @@
  * Adds up what the ledger and the journal hold of one account. It reads endpoint by endpoint, which is how the tables are sorted on disk: ten
  * times as fast as by account, and no statement takes long, so that a query can be ended between two of them.
  */
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync, StatementSync } from '../../sqlite/driver.ts'
 import { addReason, Groups, MAX_GROUPS } from './groups.ts'
 import { STEP } from './types.ts'
 import type { Column, GroupValues, SumsQuery } from './types.ts'
@@ -29,14 +29,14 @@ const CHARGES = 'SELECT endpoint, network, method, hour, calls, requests FROM ch
 
 /** What there is to read for one query, as it is at one moment: a read transaction has to be open. */
 export class Scan {
-  readonly #database: DatabaseSyncInstance
+  readonly #database: DatabaseSync
   readonly #query: SumsQuery
   readonly #expired: () => boolean
   readonly #charges: readonly Charge[]
   readonly #endpoints: readonly string[]
-  readonly #statements = new Map<string, StatementSyncInstance>()
+  readonly #statements = new Map<string, StatementSync>()
 
-  constructor(database: DatabaseSyncInstance, query: SumsQuery, expired: () => boolean) {
+  constructor(database: DatabaseSync, query: SumsQuery, expired: () => boolean) {
     this.#database = database
     this.#query = query
     this.#expired = expired

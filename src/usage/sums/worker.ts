@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { DatabaseSync } from '../../sqlite/driver.ts'
 import { journalFile } from '../schema.ts'
 import { answer } from './answer.ts'
 import { TooManyGroups } from './groups.ts'
