@@ -24,7 +24,7 @@ import { awaitInvitation } from './invite.ts'
 import { repliesOf } from './replies.ts'
 import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
-import { boundSilence } from './silence.ts'
+import { boundSilence, sayKeepAlive, SILENCE } from './silence.ts'
 import { SocketGate } from './socket-gate.ts'
 import type { Exchange } from './socket-gate.ts'
 import { countOn } from './unsent.ts'
@@ -62,7 +62,7 @@ export function makePublicListener(
   const server = makeServer(timeouts, certificate)
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
   server.maxHeadersCount = 0
-  boundSilence(server)
+  boundSilence(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const turns = new FairTurns(turnsSoFar)
   const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
@@ -83,6 +83,7 @@ export function makePublicListener(
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
     response.on('error', heard)
+    sayKeepAlive(response, timeouts.keepAlive)
     // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     gate.enter(request, response, () => {
@@ -127,7 +128,6 @@ function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificat
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,
-    keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: CHECK_EVERY,
     // Its absence is refused in our words.
     requireHostHeader: false,

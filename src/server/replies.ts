@@ -60,9 +60,14 @@ export class Replies {
     return line
   }
 
-  /** The open connections on which something was asked. */
-  sockets(): Iterable<Socket> {
-    return this.#lines.keys()
+  /** The open connections on which something was asked, and whether a reply is under way on each. */
+  *all(): Iterable<readonly [socket: Socket, isBusy: boolean]> {
+    for (const [socket, { open }] of this.#lines) yield [socket, open > 0]
+  }
+
+  /** A connection leaves HTTP. */
+  forget(socket: Socket): void {
+    this.#lines.delete(socket)
   }
 
   /** Those that have a reply under way. */

@@ -160,7 +160,7 @@ export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarge
 
 function readAsked(request: IncomingMessage, gateway: Gateway): Target {
   const { host, url } = askedFor(request.headers.host ?? '', request.url ?? '')
-  return findTarget(host, url, gateway.snapshot, request.socket.localAddress)
+  return findTarget(host, url, gateway.snapshot, request.socket)
 }
 
 function callsOnly(target: Target): RpcTarget | Refusal {

@@ -54,12 +54,12 @@ export function authorityOf(target: string): string | null {
   return ABSOLUTE.exec(target)?.[1] ?? null
 }
 
-/** Finds what `url` (path and query) on a host stands for; `localAddress` is where the connection came in. */
+/** Finds what `url` (path and query) on a host stands for; `arrival` is where the connection came in. */
 export function findTarget(
   hostHeader: string,
   url: string,
   snapshot: Snapshot,
-  localAddress?: string,
+  arrival: { readonly localAddress?: string | undefined } = {},
 ): Target {
   const host = hostName(hostHeader)
   const query = url.indexOf('?')
@@ -71,7 +71,7 @@ export function findTarget(
   const second = path.indexOf('/', 1)
   const named = path.startsWith('/') && second > 0 ? snapshot.networks[path.slice(1, second)] : undefined
   if (named !== undefined) return rpcTarget(named, path.slice(second), rest)
-  const isBase = snapshot.baseHosts.includes(host) || isOwnAddress(host, localAddress)
+  const isBase = snapshot.baseHosts.includes(host) || isOwnAddress(host, arrival.localAddress)
   return isBase ? { kind: 'page', path } : NOTHING
 }
 

@@ -21,6 +21,7 @@ import type { FairTurns } from './fair-turns.ts'
 import { headFault } from './head-fault.ts'
 import type { HeadFault } from './head-fault.ts'
 import { isEnding } from './linger.ts'
+import { repliesOf } from './replies.ts'
 import { readTarget } from './rpc.ts'
 import type { SocketGate } from './socket-gate.ts'
 
@@ -47,6 +48,7 @@ export function takeUpgrades(
   })
   const sockets = new ClientSockets(gateway)
   const outbox = new Outbox()
+  const replies = repliesOf(server)
   server.on('upgrade', (request, socket, head) => {
     // A reset from here on would end the process if nobody listened.
     socket.on('error', () => undefined)
@@ -78,6 +80,7 @@ export function takeUpgrades(
     acceptor.handleUpgrade(request, socket, head, webSocket => {
       const holder = holderOf(caller)
       sockets.slots.take(holder, Infinity)
+      replies.forget(socket)
       const client = new ClientSocket(webSocket, socket, {
         ...{ gateway, outbox, visitor, caller, memory: memory.of(holder), turns },
         onClose: () => {

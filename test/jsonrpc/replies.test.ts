@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici'
 import fc from 'fast-check'
 import t from 'tap'
 import { findOpenMember, relayValue } from '../../src/jsonrpc/relay.ts'
 import { readReply } from '../../src/jsonrpc/reply.ts'
-import { Collector, type Exchange } from '../../src/upstream/exchange.ts'
+import { Collector } from '../../src/upstream/collector.ts'
+import type { Exchange } from '../../src/upstream/exchange.ts'
 
 /** A buffer cut at some places. */
 function cutAt(whole: Buffer, cuts: readonly number[]): Buffer[] {
@@ -14,18 +14,12 @@ const cuts = fc.array(fc.nat(), { maxLength: 8 })
 
 /** What a route makes of a reply that comes in these pieces. */
 async function collected(pieces: readonly Buffer[], holdBack: number): Promise<Exchange> {
-  const state = { paused: false, aborted: false }
-  const controller = Object.assign(state, {
-    pause: () => (state.paused = true),
-    resume: () => (state.paused = false),
-    abort: () => (state.aborted = true),
-  }) as unknown as Dispatcher.DispatchController
   return new Promise(resolve => {
     const collector = new Collector({ timeout: 60_000, holdBack, maxBytes: null, signal: null }, resolve)
-    collector.onRequestStart(controller)
-    collector.onResponseStart(controller, 200, {})
-    for (const piece of pieces) collector.onResponseData(controller, piece)
-    collector.onResponseEnd()
+    collector.onConnect(() => undefined)
+    collector.onHeaders(200, [], () => undefined)
+    for (const piece of pieces) collector.onData(piece)
+    collector.onComplete()
   })
 }
 

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import { repliesOf } from '../../src/server/replies.ts'
-import { boundSilence, mayBeSilent } from '../../src/server/silence.ts'
+import { boundSilence, mayBeSilent, sayKeepAlive } from '../../src/server/silence.ts'
 import { openSocket } from '../support/tcp.ts'
 
-const bound = { silence: 200, every: 20 }
+const bound = { silence: 200, keepAlive: 60_000 }
 
 const server = createServer()
 boundSilence(server, bound)
@@ -58,3 +58,48 @@ t.test('a stream that is over leaves its connection bound', async t => {
   await once(socket, 'close')
   t.pass('it was cut')
 })
+
+t.test(
+  'a connection that waits for its next request is closed after its time, and one that has left HTTP never',
+  async t => {
+    const server = createServer()
+    const keepAlive = 200
+    boundSilence(server, { silence: 60_000, keepAlive })
+    server.on('request', (request, response) => {
+      sayKeepAlive(response, 75_000)
+      repliesOf(server).of(request.socket).begin(response, null)
+      response.end('x')
+    })
+    server.on('upgrade', (request, socket) => {
+      repliesOf(server).forget(request.socket)
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const get = 'GET / HTTP/1.1\r\nHost: a\r\n'
+    const [used, idle, left] = await Promise.all([openSocket(port), openSocket(port), openSocket(port)])
+    left.resume().write(`${get}\r\n`)
+    await once(left, 'data')
+    left.write(`${get}Connection: upgrade\r\nUpgrade: x\r\n\r\n`)
+    idle.write(`${get}\r\n`)
+    const [head] = (await once(idle, 'data')) as [Buffer]
+    t.match(head.toString(), /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=75\r\n/)
+    const begin = performance.now()
+    used.resume()
+    const requests = setInterval(() => used.write(`${get}\r\n`), keepAlive / 4)
+    t.teardown(() => {
+      clearInterval(requests)
+      used.destroy()
+      left.destroy()
+    })
+    await once(idle.resume(), 'close')
+    t.ok(performance.now() - begin >= keepAlive, 'not before its time')
+    const next = await openSocket(port)
+    next.resume().write(`${get}\r\n`)
+    await once(next, 'close')
+    t.notOk(used.destroyed)
+    t.notOk(left.destroyed)
+  },
+)

@@ -14,7 +14,7 @@ t.test('hosts are compared in lower case, without port and one trailing dot', t 
 t.test('what a host and path stand for', async t => {
   const snapshot = await snapshotOf(t)
   const find = (host: string, url: string): string => {
-    const target = findTarget(host, url, snapshot, '::ffff:10.0.0.9')
+    const target = findTarget(host, url, snapshot, { localAddress: '::ffff:10.0.0.9' })
     return target.kind === 'rpc' ? `${target.network.slug}:${target.key}` : target.kind
   }
   const own = 'eth-rpc.example.test'

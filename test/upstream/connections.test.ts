@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { Connections } from '../../src/upstream/connections.ts'
-import { Collector } from '../../src/upstream/exchange.ts'
+import { Collector } from '../../src/upstream/collector.ts'
 import type { Exchange } from '../../src/upstream/exchange.ts'
 import { until } from '../support/until.ts'
 
