@@ -21,7 +21,7 @@ interface Pair {
 /** Every scenario has a network of its own, so that what one does to its routes concerns no other. */
 const scenarios = [
   ...['gap', 'socket', 'restart', 'behind', 'overtaken', 'reorg', 'deep', 'widest', 'too-wide', 'quiet'],
-  ...['late', 'unable', 'again', 'crowd', 'joins', 'sick'],
+  ...['late', 'unable', 'again', 'crowd', 'joins', 'left', 'sick'],
 ] as const
 
 const pairs = new Map<string, Pair>()
@@ -454,4 +454,30 @@ t.test('whoever joins meanwhile is told what comes, not what was', async t => {
     blocks.slice(-told.length).map(({ hash }) => hash),
     'contiguous, whatever it begins with',
   )
+})
+
+t.test('whoever subscribes while a gap is filled for nobody begins anew', async t => {
+  const { a, b, chainA, chainB } = pairs.get('left')!
+  const access = await account.another('left')
+  const mine = () => {
+    chainB.mine([])
+    return chainA.mine([])
+  }
+  const client = await openClient(t, access)
+  const before = await client.subscribe('eth_subscribe', ['newHeads'])
+  mine()
+  await client.notified(before, 1)
+  const gate = new Gate()
+  b.on('eth_getBlockByNumber', held(gate, b.handler('eth_getBlockByNumber')!))
+  const closing = a.close()
+  for (let i = 0; i < 129; i++) mine()
+  await closing
+  await b.when('the question how far the chain is', () => gate.held > 0)
+  await client.close()
+  const late = await openClient(t, access)
+  const heads = await late.subscribe('eth_subscribe', ['newHeads'])
+  gate.open()
+  await late.call('eth_blockNumber')
+  const { hash } = mine()
+  t.match(await late.notified(heads, 1), [{ hash }])
 })

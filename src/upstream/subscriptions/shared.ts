@@ -47,6 +47,7 @@ export class SharedSubscription {
   readonly #unable = new Set<string>()
   /** Set while it begins or recovers: a socket that closes then starts no second recovery. */
   #busy = true
+  #isRecovering = false
   #over = false
 
   constructor(options: SharedOptions) {
@@ -57,6 +58,11 @@ export class SharedSubscription {
 
   get isOver(): boolean {
     return this.#over
+  }
+
+  /** Whether it has lost what carried it, and goes on for those only who have listened to it. */
+  get isRecovering(): boolean {
+    return this.#isRecovering
   }
 
   /** Ends it; resolves when nothing of it is left at the node. */
@@ -137,6 +143,7 @@ export class SharedSubscription {
   /** Finds another route, fills the gap from `head` on, and goes on; or tells the clients that it cannot. */
   async #recover(head: number | null): Promise<void> {
     this.#busy = true
+    this.#isRecovering = true
     if (!(await retry(() => this.#tryAgain(head)))) this.#lose('no route has come back')
   }
 
@@ -180,6 +187,7 @@ export class SharedSubscription {
     const held = this.#held?.drain() ?? []
     this.#held = null
     this.#busy = false
+    this.#isRecovering = false
     this.#unable.clear()
     for (const result of held) this.#pass(result)
   }

@@ -135,7 +135,11 @@ export class Subscriptions {
     shared.listeners.delete(member)
     member.drop()
     if (shared.listeners.size > 0 || shared.isOver) this.#slots.free(holder)
-    else entry.keep(holder)
+    else {
+      entry.keep(holder)
+      // Whoever subscribes next has missed nothing, and must not be closed for what was missed here.
+      if (shared.isRecovering) void entry.end()
+    }
   }
 
   #start(key: string, { slug, family }: Network, row: MethodRow, { method, params }: SubscribeCall): Entry {
