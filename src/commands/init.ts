@@ -17,13 +17,14 @@ export const init: Command = {
   usage: `tollgate init [DIR] --network SLUG… [--json]
 
 Writes networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml into DIR (default: here) for some of the
-networks that ship with the program, with their public upstreams. Nothing that is there already is written over.
+networks that ship with the program, with their public upstreams. --config DIR names the same folder. Nothing that is
+there already is written over.
 
   tollgate init gateway --network ethereum --network solana`,
 
   run(args, io) {
-    const { words, lists, json } = readArguments(args, ['dir?'], options)
-    const dir = words[0] ?? '.'
+    const { words, config, lists, json } = readArguments(args, ['dir?'], options)
+    const dir = words[0] ?? config
     const wanted = lists['network'] ?? []
     const shipped = shippedNetworks()
     const unknown = wanted.find(slug => shipped.networks[slug] === undefined)

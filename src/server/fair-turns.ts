@@ -5,8 +5,8 @@
 import { Rounds } from './rounds.ts'
 
 /** Milliseconds of beginning calls in one turn of the loop, and of what is long: a call of somebody else needs several turns. */
-const SLICE = 5
-const LONG_SLICE = 4
+const SLICE = 3
+const LONG_SLICE = 2
 
 /** Milliseconds of work that are long: a call takes a hundredth of it. */
 const LONG_WORK = 1.5

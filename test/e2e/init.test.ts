@@ -56,6 +56,9 @@ t.test('init says what it cannot do, and writes over nothing', async t => {
   t.match(await run(['init', dir, '--network', 'solana']), { code: 1, stderr: 'plans.yaml is there already' })
   t.same(readdirSync(dir), ['plans.yaml'])
   t.equal(readFileSync(join(dir, 'plans.yaml'), 'utf8'), 'mine')
+  const named = join(dir, 'named')
+  t.match(await run(['init', '--config', named, '--network', 'solana']), { code: 0 })
+  t.same(readdirSync(named).sort(), FILES, '--config names the folder too')
   t.match(await run(['init', dir, 'other', '--network', 'solana']), { code: 2, stderr: 'one word too many' })
 })
 
