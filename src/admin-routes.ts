@@ -82,7 +82,7 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = live.upstreams.get(id)
     const now = live.monotonic()
-    const why = live.upstreams.whyNot(network, id, now)
+    const why = live.upstreams.whyNot(network, id, now) ?? route?.whyDown(now) ?? null
     const head = route?.head ?? null
     const claimed = route?.claimed ?? null
     const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)

@@ -7,6 +7,7 @@ import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGateway } from '../support/gateway.ts'
 import { LogReader, type LogLine } from '../support/log-lines.ts'
+import { routesOf } from '../support/route-status.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
 
@@ -61,6 +62,14 @@ t.test(
       t.comment(`${String(line['network'])}: ${timeOf(line) - timeOf(ready)} ms after ready`)
   },
 )
+
+t.test('/status calls a route that has never answered unhealthy, in the words of the log', async t => {
+  const routes = await routesOf(gateway)
+  const of = (id: string) => routes.find(route => route.id === id)!
+  t.match(of('alive-a'), { healthy: true, why: undefined })
+  t.match(of('silent-a'), { healthy: false, why: 'it has not answered yet (last: no reply)' })
+  t.match(of('dead-a'), { healthy: false, why: /^it has not answered yet|^circuit open/ })
+})
 
 t.test(
   'explain refuses what no route can serve now, and exits 1; the network beside it is served',
