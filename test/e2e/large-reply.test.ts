@@ -74,7 +74,8 @@ const intact = { hash: expectedHash, around: { jsonrpc: '2.0', id: 7, result: ''
 
 /**
  * The kernel's own high-water mark is compared, so no moment is missed. The first long reply may let the heap reach
- * its working size, but never hold the reply: that would be 100 MiB more. From then on 32 MiB is all that is left.
+ * its working size, but never hold the reply: that would be 100 MiB more. From then on no peak is 32 MiB above that one. What lies between two
+ * peaks is the collector's: on Node.js 24 it gives 30 MiB back every few replies, and takes them again.
  */
 t.test(
   'a reply of 100 MiB passes byte for byte in flat memory',
@@ -82,17 +83,18 @@ t.test(
   async t => {
     for (let i = 0; i < 100; i++)
       t.equal((await access.post(message('eth_getBlockReceipts', ['latest']))).status, 200)
-    const growth = async () => {
+    const peak = async () => {
       await forgetPeak(gateway.pid)
-      const before = await resident(gateway.pid)
       t.strictSame(await readLong(), intact)
-      return (await peakResident(gateway.pid)) - before
+      return peakResident(gateway.pid)
     }
-    const first = await growth()
-    t.ok(first < 80 * MiB, `the first one takes ${Math.round(first / MiB)} MiB`)
-    for (const nth of ['second', 'third']) {
-      const more = await growth()
-      t.ok(more < 32 * MiB, `the ${nth} one takes ${Math.round(more / MiB)} MiB`)
+    const before = await resident(gateway.pid)
+    const first = await peak()
+    const grown = Math.round((first - before) / MiB)
+    t.ok(grown < 80, `the first one takes ${grown} MiB`)
+    for (const nth of ['second', 'third', 'fourth', 'fifth']) {
+      const more = Math.round(((await peak()) - first) / MiB)
+      t.ok(more < 32, `with the ${nth} one the peak is ${more} MiB higher`)
     }
   },
 )
