@@ -42,6 +42,7 @@ export class Prober {
   #snapshot: Snapshot
   #queue: Due[] = []
   #pace: NodeJS.Timeout | null = null
+  #isClosed = false
   readonly #soon = new Set<NodeJS.Timeout>()
   /** Routes in the queue or being probed: none is asked twice at a time, however many there are. */
   readonly #busy = new Set<LiveRoute>()
@@ -99,6 +100,7 @@ export class Prober {
   }
 
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
     if (this.#pace !== null) clearTimeout(this.#pace)
     for (const timer of this.#soon) clearTimeout(timer)
@@ -160,6 +162,8 @@ export class Prober {
 
   /** Takes in what is known of a route now. */
   #look(network: Network, live: LiveRoute): void {
+    // Probes that a stop has cut short say nothing about a route.
+    if (this.#isClosed) return
     const routes = this.#upstreams.of(network)
     this.#tips.update(network, routes, this.#now())
     this.#watch.check(network, live, routes, this.#now())

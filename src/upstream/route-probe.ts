@@ -43,6 +43,8 @@ export interface ProbeEvents {
 export class RouteProbe {
   readonly #parts: ProbeParts
   readonly #identityAt = new WeakMap<LiveRoute, number>()
+  /** Those that did not answer since: another node may be there now. */
+  readonly #lost = new WeakSet<LiveRoute>()
   readonly #solana: SolanaProbe
 
   constructor(parts: ProbeParts) {
@@ -58,7 +60,7 @@ export class RouteProbe {
   /** One question after another, so that a probe needs one connection. */
   async probe(network: Network, live: LiveRoute): Promise<void> {
     const asked = this.#identityAt.get(live) ?? -Infinity
-    if (!live.identified || this.#parts.now() - asked >= IDENTITY_EVERY)
+    if (!live.identified || this.#isLost(live) || this.#parts.now() - asked >= IDENTITY_EVERY)
       await this.#checkIdentity(network, live)
     if (tellsSyncing(network)) await this.#probeBeacon(network, live)
     else if (network.family === 'evm') await this.#probeEvm(network, live)
@@ -75,6 +77,7 @@ export class RouteProbe {
       else live.breaker.probeFailed(why, now(), live.isSuspect(now()))
       return
     }
+    if (this.#isLost(live)) await this.#checkIdentity(network, live)
     const [method, params] = network.family === 'solana' ? GET_SLOT : BLOCK_NUMBER
     const verdict = await live.probe(method, params, PATIENCE_WHEN_SUSPECT)
     if (verdict.kind === 'setback') {
@@ -87,10 +90,15 @@ export class RouteProbe {
     if (network.family === 'solana') await this.#solana.health(live)
   }
 
+  #isLost(live: LiveRoute): boolean {
+    return this.#lost.has(live) || live.breaker.state(this.#parts.now()) === 'open'
+  }
+
   async #checkIdentity(network: Network, live: LiveRoute): Promise<void> {
     this.#identityAt.set(live, this.#parts.now())
     const fault = await askIdentity(network, live)
     if (fault === undefined) return
+    this.#lost.delete(live)
     live.identified = fault === null
     if (fault !== null && live.fault === null) this.#parts.events.wrongChain(network.slug, live.id, fault)
     live.fault = fault
@@ -154,6 +162,7 @@ export class RouteProbe {
 
   #noteSetback(live: LiveRoute, { fault, why, complaint }: Verdict & { kind: 'setback' }): void {
     const now = this.#parts.now()
+    if (fault) this.#lost.add(live)
     if (fault) live.breaker.probeFailed(why, now, live.isSuspect(now))
     if (complaint !== null) live.pauses.complain(complaint, now)
   }
