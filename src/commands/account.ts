@@ -1,6 +1,7 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
 import type { AccountStore } from '../accounts/store.ts'
 import type { Account } from '../accounts/types.ts'
+import { suggester } from '../config/suggest.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
@@ -24,12 +25,13 @@ the master key where there are none yet, as serve does.`,
     const { config, json, words, given } = readArguments(args, ['name'], CREATE)
     const { plan } = given
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
+    if (words[0]!.trim() === '') throw new UsageError('the name is empty')
     const make = async (accounts: AccountStore, snapshot: Snapshot): Promise<number> => {
-      if (plan === 'public' || snapshot.plans[plan] === undefined)
-        return fail(io, json, `there is no plan "${plan}" for accounts`)
+      const unknown = planFault(plan, snapshot)
+      if (unknown !== null) return fail(io, json, unknown)
       const chain = given['chain'] ?? Object.keys(snapshot.networks)[0]
       if (typeof chain === 'string' && snapshot.networks[chain] === undefined)
-        return fail(io, json, `there is no network "${chain}"`)
+        return fail(io, json, unknownNetwork(chain, snapshot))
       const { account, dashboardToken } = await accounts.createAccount({ name: words[0]!, plan })
       const made =
         chain === undefined
@@ -90,8 +92,8 @@ const setPlan: Command = {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
     return withAccounts({ config, json }, io, async (accounts, snapshot) => {
-      if (plan === 'public' || snapshot.plans[plan] === undefined)
-        return fail(io, json, `there is no plan "${plan}" for accounts`)
+      const unknown = planFault(plan, snapshot)
+      if (unknown !== null) return fail(io, json, unknown)
       return told(await accounts.setPlan(id, plan), id, io, json)
     })
   },
@@ -150,3 +152,15 @@ export const account = group('account', {
   resume: statusCommand('resume', 'active'),
   'rotate-token': rotateToken,
 })
+
+/** Why an account cannot have this plan; null when it can. */
+function planFault(plan: string, { plans }: Snapshot): string | null {
+  const known = Object.keys(plans).filter(name => name !== 'public')
+  if (known.includes(plan)) return null
+  return `there is no plan "${plan}" for accounts; ${suggester(known)(plan) ?? `there are ${known.join(', ')}`}`
+}
+
+function unknownNetwork(slug: string, { networks }: Snapshot): string {
+  const known = Object.keys(networks)
+  return `there is no network "${slug}"; ${suggester(known)(slug) ?? `there are ${known.slice(0, 20).join(', ')}`}`
+}

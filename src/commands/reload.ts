@@ -2,6 +2,7 @@
 import { findDataDir } from '../config/data-dir.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { ReloadResult } from '../reload/reloader.ts'
+import { restartNotice } from '../reload/restart-only.ts'
 import { readServing } from '../serving-file.ts'
 import { fail, print, readArguments } from './command.ts'
 import type { Command, Io } from './command.ts'
@@ -14,7 +15,7 @@ export const reload: Command = {
   usage: `tollgate reload [--config DIR] [--json]
 
 Asks the running gateway to read its files again, which it also does by itself when they are saved. Prints what changed,
-or each problem; exits 1 when the edit was refused, in which case the configuration before it is still served, and when
+or each problem, and which settings wait for a restart; exits 1 when the edit was refused, in which case the configuration before it is still served, and when
 no gateway runs on the data directory of DIR.`,
 
   async run(args, io) {
@@ -29,10 +30,11 @@ no gateway runs on the data directory of DIR.`,
 }
 
 function tell(result: ReloadResult, json: boolean, io: Io): number {
-  const { ok, changes, problems } = result
+  const { ok, changes, afterRestart, problems } = result
+  const notice = afterRestart.length === 0 ? [] : [restartNotice(afterRestart)]
   const told = problems.map(formatProblem)
   print(io, json, result, () =>
-    ok ? [...told, ...(changes.length === 0 ? ['nothing changed'] : changes)] : [],
+    ok ? [...told, ...(changes.length === 0 ? ['nothing changed'] : changes), ...notice] : [],
   )
   if (ok) return 0
   if (!json) for (const line of told) io.err(line)

@@ -1,7 +1,7 @@
 /** "Edit YAML and reload": all of an edit, or nothing of it. */
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
-import type { Config } from '../config/types.ts'
+import type { Config, GatewayConfig } from '../config/types.ts'
 import { inUseProblems, machineProblems } from '../preflight.ts'
 import type { InUse } from '../preflight.ts'
 import { compileInSteps } from '../snapshot/compile.ts'
@@ -9,7 +9,7 @@ import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
 import { gently } from './gently.ts'
 import type { LoadedConfig } from './loader.ts'
-import { restartOnly } from './restart-only.ts'
+import { restartNotice, restartOnly } from './restart-only.ts'
 
 /** Lines of log that one reload may write about changes or problems; the answer and /status have all of them. */
 const MOST_LINES = 200
@@ -42,12 +42,16 @@ export interface ReloadResult {
   readonly ok: boolean
   readonly version: string
   readonly changes: readonly string[]
+  /** Settings that differ from those of the start, which stay in effect until a restart. */
+  readonly afterRestart: readonly string[]
   readonly problems: readonly Problem[]
 }
 
 /** Reloads one at a time, in the order they were asked for. */
 export class Reloader {
   readonly #parts: ReloaderParts
+  /** What the settings that are read once were at the start. */
+  readonly #started: GatewayConfig
   #config: Config
   #version: string
   #state: ReloadState
@@ -60,6 +64,7 @@ export class Reloader {
     parts: ReloaderParts,
   ) {
     this.#parts = parts
+    this.#started = config.gateway
     this.#config = config
     this.#version = version
     this.#succeededAt = now()
@@ -98,20 +103,20 @@ export class Reloader {
     if (problems.some(({ severity }) => severity === 'error')) return this.#keep(problems)
     const renewed = (await this.#parts.renewCertificate(config)) ? [CERTIFICATE] : []
     for (const change of renewed) this.#parts.log.info(change)
+    const afterRestart = restartOnly(this.#started, config.gateway)
     if (version === this.#version) {
       this.#succeed(problems)
-      return { ok: true, version, changes: renewed, problems }
+      return { ok: true, version, changes: renewed, afterRestart, problems }
     }
     const snapshot = await gently(compileInSteps(config, version))
     const changes = await gently(changesInSteps(this.#config, config))
-    const waiting = restartOnly(this.#config.gateway, config.gateway)
     await this.#parts.swap(snapshot)
     this.#config = config
     this.#version = version
     this.#succeed(problems)
     for (const change of listed(changes)) this.#parts.log.info(change)
-    if (waiting.length > 0) this.#parts.log.warn(`gateway.yaml: ${waiting.join(', ')} acts after a restart`)
-    return { ok: true, version, changes: [...renewed, ...changes], problems }
+    if (afterRestart.length > 0) this.#parts.log.warn(restartNotice(afterRestart))
+    return { ok: true, version, changes: [...renewed, ...changes], afterRestart, problems }
   }
 
   #succeed(problems: readonly Problem[]): void {
@@ -125,7 +130,7 @@ export class Reloader {
     const errors = problems.filter(({ severity }) => severity === 'error')
     for (const line of listed(errors.map(formatProblem))) this.#parts.log.error(line)
     this.#parts.log.error('the configuration was not taken; the last good one is still served')
-    return { ok: false, version: this.#version, changes: [], problems }
+    return { ok: false, version: this.#version, changes: [], afterRestart: [], problems }
   }
 }
 

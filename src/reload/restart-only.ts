@@ -3,7 +3,7 @@ import type { GatewayConfig } from '../config/types.ts'
 
 const AT_START = ['listen', 'admin', 'probes', 'dataDir', 'timeouts'] as const
 
-/** Names of changed settings that act only after a restart. */
+/** Names of changed settings that take effect only after a restart. */
 export function restartOnly(before: GatewayConfig, after: GatewayConfig): string[] {
   const names: string[] = AT_START.filter(
     name => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
@@ -11,4 +11,9 @@ export function restartOnly(before: GatewayConfig, after: GatewayConfig): string
   if (before.limits.socketCalls !== after.limits.socketCalls) names.push('limits.socketCalls')
   if ((before.tls === null) !== (after.tls === null)) names.push('tls')
   return names
+}
+
+/** Says so. */
+export function restartNotice(names: readonly string[]): string {
+  return `gateway.yaml: ${names.join(', ')}: the change takes effect after a restart`
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Gate } from '../support/gate.ts'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { run } from '../support/cli.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get, send, type HttpOptions } from '../support/http.ts'
 import { LogReader } from '../support/log-lines.ts'
@@ -69,10 +70,15 @@ t.test('none is open unless it is configured, and a reload says that it is read 
   )
   t.match(
     await until('it is told', () =>
-      Promise.resolve(log.all().find(({ msg }) => msg.includes('acts after a restart'))),
+      Promise.resolve(log.all().find(({ msg }) => msg.includes('takes effect after a restart'))),
     ),
-    { level: 40, msg: 'gateway.yaml: probes acts after a restart' },
+    { level: 40, msg: 'gateway.yaml: probes: the change takes effect after a restart' },
   )
+  // Also when it has been taken already: the old one is still in effect.
+  t.match(await run(['reload', '--config', other.dir]), {
+    code: 0,
+    stdout: 'nothing changed\ngateway.yaml: probes: the change takes effect after a restart\n',
+  })
   await writeFile(
     join(other.dir, 'gateway.yaml'),
     'listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nprobes: "[::g]:1"\n',
