@@ -132,9 +132,9 @@ export class Cells {
 
   #find({ account, endpoint }: Owner, method: string, hour: number, window: number): Cell {
     const { methods } = this.#endpoint(endpoint.id)
-    const cell = methods.get(method)
-    if (cell?.hour === hour && cell.window === window) return cell
     const { id, network } = endpoint
+    const cell = methods.get(method)
+    if (cell?.hour === hour && cell.window === window && cell.network === network) return cell
     const fresh = emptyCell({ account: account.id, endpoint: id, network, method, hour, window })
     methods.set(method, fresh)
     return fresh

@@ -19,14 +19,14 @@ interface Rolled {
 const ROLLED: readonly Rolled[] = [
   {
     table: 'usage',
-    key: ['endpoint', 'hour', 'method'],
-    names: ['account', 'network'],
+    key: ['endpoint', 'hour', 'method', 'network'],
+    names: ['account'],
     sums: ['calls', 'requests', 'errors', 'refusals', 'bytes_out', 'upstream_ms'],
   },
   {
     table: 'refusals',
-    key: ['endpoint', 'hour', 'method', 'reason'],
-    names: ['account', 'network'],
+    key: ['endpoint', 'hour', 'method', 'network', 'reason'],
+    names: ['account'],
     sums: ['count'],
   },
 ]

@@ -11,8 +11,8 @@ const TABLES = `CREATE TEMP TABLE found (
     calls INTEGER, requests INTEGER, errors INTEGER, refusals INTEGER, bytesOut INTEGER, upstreamMs INTEGER
   );
   CREATE TEMP TABLE reasons (
-    time INTEGER, endpointId TEXT, method TEXT, reason TEXT, refusals INTEGER,
-    PRIMARY KEY (time, endpointId, method, reason)
+    time INTEGER, endpointId TEXT, method TEXT, network TEXT, reason TEXT, refusals INTEGER,
+    PRIMARY KEY (time, endpointId, method, network, reason)
   ) WITHOUT ROWID`
 
 const FORGET = 'DELETE FROM temp.found; DELETE FROM temp.reasons'
@@ -23,6 +23,7 @@ const ROWS =
 const REASONS = `(
     SELECT json_group_object(reason, refusals ORDER BY reason) FROM temp.reasons
     WHERE reasons.time = found.time AND reasons.endpointId = found.endpointId AND reasons.method = found.method
+      AND reasons.network = found.network
   ) AS reasons`
 
 /** Rows that are in memory at a time. Not one by one: an open iterator must not outlive its statement, which may be collected as garbage. */
@@ -79,15 +80,15 @@ export class RowReader {
            SELECT ${time} AS time, account, endpoint, network, method, sum(calls), sum(requests), sum(errors), sum(refusals),
              sum(bytes_out), sum(upstream_ms)
            FROM usage_now WHERE ${where}
-           GROUP BY time, account, endpoint, network, method ORDER BY time, account, endpoint, method`,
+           GROUP BY time, account, endpoint, network, method ORDER BY time, account, endpoint, method, network`,
         )
         .run(...values)
       if (withReasons)
         database
           .prepare(
             `INSERT INTO temp.reasons
-             SELECT ${time} AS time, endpoint, method, reason, sum(count) FROM refusals WHERE ${where}
-             GROUP BY time, endpoint, method, reason`,
+             SELECT ${time} AS time, endpoint, method, network, reason, sum(count) FROM refusals WHERE ${where}
+             GROUP BY time, endpoint, method, network, reason`,
           )
           .run(...values)
     } finally {

@@ -79,5 +79,32 @@ export const journalFile: Kind = {
      max(e.value ->> 7) AS hour, max(e.value ->> 8) AS window, sum(e.value ->> 1) AS calls, sum(e.value ->> 2) AS requests
      FROM journal, json_each(journal.entries) AS e
      WHERE e.value ->> 0 > (SELECT place FROM folded) GROUP BY e.value ->> 0;`,
+    // An endpoint that moves to another network has rows of both within an hour, and within the day that its hours become.
+    `DROP VIEW usage_now;
+   ALTER TABLE usage RENAME TO usage_before;
+   CREATE TABLE usage (
+     endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL,
+     account TEXT NOT NULL, network TEXT NOT NULL,
+     calls INTEGER NOT NULL, requests INTEGER NOT NULL, errors INTEGER NOT NULL, refusals INTEGER NOT NULL,
+     bytes_out INTEGER NOT NULL, upstream_ms INTEGER NOT NULL,
+     PRIMARY KEY (endpoint, hour, method, network)
+   ) WITHOUT ROWID;
+   INSERT INTO usage SELECT * FROM usage_before;
+   DROP TABLE usage_before;
+   CREATE INDEX usage_by_account ON usage (account, hour);
+   CREATE INDEX usage_by_hour ON usage (hour) WHERE hour % 86400 <> 0;
+   ALTER TABLE refusals RENAME TO refusals_before;
+   CREATE TABLE refusals (
+     endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL, reason TEXT NOT NULL,
+     account TEXT NOT NULL, network TEXT NOT NULL, count INTEGER NOT NULL,
+     PRIMARY KEY (endpoint, hour, method, network, reason)
+   ) WITHOUT ROWID;
+   INSERT INTO refusals SELECT * FROM refusals_before;
+   DROP TABLE refusals_before;
+   CREATE INDEX refusals_by_account ON refusals (account, hour);
+   CREATE INDEX refusals_by_hour ON refusals (hour) WHERE hour % 86400 <> 0;
+   CREATE VIEW usage_now AS
+     SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms FROM usage
+     UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0 FROM charges;`,
   ],
 }

@@ -93,9 +93,10 @@ t.test('a network that was renamed', async t => {
   t.strictSame(moved, { from: 'old', to: 'new', moved: 1 }, 'the family of what is gone is not asked for')
   await until('it is served under its key', async () => (await fresh.post(body)).status === 200)
   const usage = await runJson(gateway.dir, ['usage', '--account', stranger.accountId])
-  t.ok(
-    usage.some(({ network }: any) => network === 'old'),
-    'usage so far stays where it was',
+  t.strictSame(
+    new Set(usage.map(({ network, method }: any) => `${network} ${method}`)),
+    new Set(['old web3_sha3', 'new web3_sha3']),
+    'usage so far stays where it was, and what comes is not added to it',
   )
   t.equal((await move('--from', 'old', '--to', 'new')).code, 1, 'none is left')
 })

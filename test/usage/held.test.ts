@@ -17,10 +17,11 @@ import { eventsTo, refusalsOf } from './parts.ts'
 const hour = 3_600_000
 const NOW = Date.UTC(2026, 11, 31, 23, 59, 30)
 
-function payerOf(account: number, endpoint: number): Payer {
+/** The account's second endpoint moves from one network to another and back. */
+function payerOf(account: number, endpoint: number, network = endpoint === 0 ? 'eth' : 'sol'): Payer {
   return {
     account: { id: `acc_${account}`, createdAt: 0 },
-    endpoint: { id: `ep_${account}_${endpoint}`, network: endpoint === 0 ? 'eth' : 'sol' },
+    endpoint: { id: `ep_${account}_${endpoint}`, network },
     plan: {
       name: 'free',
       tiers: ['any'],
@@ -53,7 +54,7 @@ t.test(
     let [unfolded, pages] = [0, 0]
     for (let step = 0; step < 400; step += 1) {
       for (let call = 0; call < 5; call += 1) {
-        const payer = payerOf(random.below(3), random.below(2))
+        const payer = pick(random)
         const at = NOW - random.below(50) * hour
         const admission = meter.admit(payer, random.pick(['a', 'b', 'c']), random.pick([0, 1, 3, 20]), at)
         if ('reason' in admission) throw new Error(admission.reason)
@@ -62,7 +63,7 @@ t.test(
       if (random.below(3) === 0) void meter.giveBack(flying.splice(random.below(flying.length), 1)[0]!)
       if (random.below(4) === 0)
         meter.refused(
-          payerOf(0, 0),
+          random.below(2) === 0 ? payerOf(0, 0) : payerOf(0, 1, random.pick(['sol', 'eth'])),
           random.pick(['a', 'other']),
           random.pick(['plan_required', 'no_route']),
           NOW,
@@ -90,6 +91,11 @@ t.test(
     ledger.close()
   },
 )
+
+function pick(random: Random): Payer {
+  const [account, endpoint] = [random.below(3), random.below(2)]
+  return endpoint === 0 ? payerOf(account, 0) : payerOf(account, 1, random.pick(['sol', 'eth']))
+}
 
 /** Any question, without the largest groups. */
 function queryOf(random: Random, accountId: string): SumsQuery {

@@ -92,30 +92,39 @@ export class Scan {
     columns: readonly Column[],
     [endpoint, from, to]: readonly [string, number, number],
   ): readonly Row[] {
-    const sql = sqlOf(table, sums, columns, this.#query.by)
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
-    return statement.all(endpoint, this.#query.accountId, from, to) as Row[]
+    const run = (byNetwork: boolean): Row[] => {
+      const sql = sqlOf(table, sums, columns, this.#query.by, byNetwork)
+      let statement = this.#statements.get(sql)
+      if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
+      return statement.all(endpoint, this.#query.accountId, from, to) as Row[]
+    }
+    const rows = run(false)
+    const isOnOne = rows.every(row => row['network'] === row['otherNetwork'])
+    return isOnOne || !columns.includes('network') ? rows : run(true)
   }
 }
 
 const REFUSED = 'sum(count) AS refusals'
 
-/** An endpoint has one network, so that grouping by it would only sort for nothing. */
 const GROUPED: Readonly<Partial<Record<Column, string>>> = { method: 'method', reason: 'reason' }
+
+/** Most endpoints have been on one network only, so that grouping by it would sort for nothing: done where a row shows that there was another. */
 
 function sqlOf(
   table: 'usage' | 'refusals',
   sums: string,
   columns: readonly Column[],
   by: SumsQuery['by'],
+  byNetwork: boolean,
 ): string {
   // Rows of an endpoint are sorted by hour: grouping by the column itself needs no sorting.
   const time = by === 'hour' ? 'hour' : `hour - hour % ${STEP.day}`
   const grouped = columns.flatMap(column => (column === 'time' ? [time] : (GROUPED[column] ?? [])))
   const shown = columns.flatMap(column => (column === 'time' ? [`${time} AS time`] : (GROUPED[column] ?? [])))
+  if (byNetwork) grouped.push('network')
   const groupBy = grouped.length === 0 ? '' : `GROUP BY ${grouped.join(', ')}`
-  return `SELECT ${[...shown, 'max(network) AS network', sums].join(', ')} FROM ${table}
+  const networks = ['min(network) AS network', 'max(network) AS otherNetwork']
+  return `SELECT ${[...shown, ...networks, sums].join(', ')} FROM ${table}
     WHERE endpoint = ? AND account = ? AND hour >= ? AND hour < ? ${groupBy} HAVING count(*) > 0`
 }
 
