@@ -2,6 +2,7 @@
 /** argv → command. */
 import { UsageError } from './commands/command.ts'
 import type { Command, Entry, Io } from './commands/command.ts'
+import { commonBefore } from './commands/common-before.ts'
 import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
 import { ConfigError } from './config-error.ts'
@@ -86,11 +87,21 @@ tollgate <command> --help says more. Exit codes: 0 done, 1 refused or problems f
 const HELP = ['--help', '-h']
 
 async function main(args: readonly string[]): Promise<number> {
-  const [name, ...rest] = args
+  try {
+    const { before, rest } = commonBefore(args, Object.keys(commands), ['--version'])
+    return await choose(rest, before)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.err(`tollgate: ${error.message}`)
+    return 2
+  }
+}
+
+async function choose([name, ...rest]: readonly string[], before: readonly string[]): Promise<number> {
   if (name === '--version') io.out(version)
-  else if (name === 'help' && rest.length > 0) return main([...rest, '--help'])
+  else if (name === 'help' && rest.length > 0) return choose([...rest, '--help'], before)
   else if (name === undefined || name === 'help' || HELP.includes(name)) io.out(help())
-  else return runCommand(name, rest)
+  else return runCommand(name, [...before, ...rest])
   return name === undefined ? 2 : 0
 }
 

@@ -5,8 +5,7 @@ import type { OpenReader } from '../usage/reader.ts'
 import type { UsageQuery } from '../usage/types.ts'
 import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
-import { useDataDir } from './data-dir.ts'
-import { loadOrThrow } from './load.ts'
+import { knowData } from './known.ts'
 import { csvLines, jsonLines, tableLines } from './usage-formats.ts'
 import type { Row } from './usage-formats.ts'
 
@@ -37,9 +36,7 @@ time that upstreams took and the reasons of refusals. Hours are kept for 90 days
   async run(args, io) {
     const parsed = readArguments(args, [], OPTIONS)
     const query = queryOf(parsed)
-    const snapshot = await loadOrThrow(parsed.config, io)
-    const { dataDir } = snapshot.gateway
-    await useDataDir(parsed, snapshot, io)
+    const { dataDir } = (await knowData(parsed, io)).gateway
     const reader = openUsageReader(dataDir)
     const detail = parsed.given['detail'] === true
     const { accountId } = query

@@ -15,6 +15,8 @@ for (const slugs of [...SHIPPED.map(slug => [slug]), SHIPPED])
     const { code, stdout } = await run(['init', dir, ...slugs.flatMap(slug => ['--network', slug])])
     t.equal(code, 0)
     t.match(stdout, `tollgate check --config ${dir}`)
+    t.match(stdout, `tollgate account create acme --plan free --chain ${slugs[0]!} --init --config ${dir}\n`)
+    t.match(stdout, `tollgate serve --config ${dir}\n`)
     t.same(readdirSync(dir).sort(), FILES)
     for (const file of FILES) {
       const lines = readFileSync(join(dir, file), 'utf8').trimEnd().split('\n')
@@ -47,6 +49,15 @@ t.test('init says what it cannot do, and writes over nothing', async t => {
     code: 1,
     stderr: 'there is no network "etherum"; did you mean "ethereum"?',
   })
+  for (const [word, meant] of [
+    ['polygon', 'polygon-bor'],
+    ['arbitrum', 'arbitrum-one'],
+    ['eth', 'ethereum'],
+  ])
+    t.match(await run(['init', dir, '--network', word!]), {
+      code: 1,
+      stderr: `there is no network "${word!}"; did you mean "${meant!}"?`,
+    })
   t.match(await run(['init', dir]), {
     code: 2,
     stderr: `--network is missing; there are ${SHIPPED.join(', ')}`,
