@@ -15,9 +15,9 @@ export const move: Command = {
   usage: `tollgate endpoint move --from SLUG --to SLUG [--account ID] [--config DIR] [--json]
 
 Puts the endpoints of a network on another one, with their keys, names and restrictions, and says how many they were: for
-a network that was renamed or removed in networks.yaml. --to has to be configured; while --from still is, both have to be of one
-family. --account moves those of one account only. Usage so far stays under the network that it was on, and so does that
-of methods that were called before in the same hour.`,
+a network that was renamed or removed in networks.yaml. --to has to be configured; while --from still is, both have to be
+of one family. --account moves those of one account only. Usage so far stays under the network that it was on, and so does
+that of methods that were called before in the same hour.`,
 
   run(args, io) {
     const { config, json, given } = readArguments(args, [], OPTIONS)

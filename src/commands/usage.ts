@@ -31,7 +31,8 @@ export const usage: Command = {
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Default: the last 30 days, by day.
 --from is inclusive, --to is not. Requests are the billed units; refusals are free. --detail adds the bytes of replies, the
-time that upstreams took and the reasons of refusals. Hours are kept for 90 days; of older days there is one row, at 00:00.`,
+time that upstreams took and the reasons of refusals. Times are in UTC, in JSON Unix seconds. Hours are kept for 90 days;
+of older days there is one row, at 00:00.`,
 
   async run(args, io) {
     const parsed = readArguments(args, [], OPTIONS)

@@ -204,6 +204,20 @@ t.test('completion in fish', async t => {
   }
 })
 
+t.test('help fits a terminal of 125 columns', async t => {
+  const { stdout } = await run(['completion', 'bash'])
+  const places = [...stdout.matchAll(/^ {8}'((?: [^']+)?)'\) words=/gm)].map(([, path]) => path!)
+  t.ok(places.length > 15, `${places.length} places`)
+  await sideBySide(places, async path => {
+    const { stdout } = await run([...path.split(' ').filter(word => word !== ''), '--help'])
+    t.strictSame(
+      stdout.split('\n').filter(line => line.length > 125),
+      [],
+      path,
+    )
+  })
+})
+
 t.test('help names exactly the options that a command takes', async t => {
   const { stdout } = await run(['completion', 'bash'])
   const places = [...stdout.matchAll(/^ {8}'( [^']+)'\) words='([^']*)'/gm)]
