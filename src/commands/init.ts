@@ -66,8 +66,9 @@ function textsFor(
 ): Readonly<Record<FileName, string>> {
   const isEvm = slugs.some(slug => networks[slug]?.family === 'evm')
   return {
-    'networks.yaml': `# What clients see: a host for each network. http://127.0.0.1:8080/{slug} tells them apart by path instead.
-baseUrl: \${TOLLGATE_BASE_URL:-http://{subdomain}.localhost:8080}
+    'networks.yaml': `# What clients see: a host for each network. http://127.0.0.1:{port}/{slug} tells them apart by path instead.
+# {port} is the port of listen in gateway.yaml.
+baseUrl: \${TOLLGATE_BASE_URL:-http://{subdomain}.localhost:{port}}
 
 # public: true under a network serves /v1/rpc/public without a key, on the plan named public.
 networks:

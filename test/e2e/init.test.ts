@@ -73,6 +73,21 @@ t.test('init says what it cannot do, and writes over nothing', async t => {
   t.match(await run(['init', dir, 'other', '--network', 'solana']), { code: 2, stderr: 'one word too many' })
 })
 
+t.test('printed URLs have the port that the gateway listens on', async t => {
+  const dir = await tempDir(t)
+  await run(['init', dir, '--network', 'ethereum'])
+  const create = ['account', 'create', 'acme', '--plan', 'free', '--init', '--config']
+  const TOLLGATE_DATA = await tempDir(t)
+  for (const config of [dir, root]) {
+    const { stdout } = await run([...create, config], { TOLLGATE_LISTEN: '0.0.0.0:21007', TOLLGATE_DATA })
+    t.match(stdout, 'http://ethereum-rpc.localhost:21007/v1/rpc/tg_')
+    t.match((await run([...create, config], { TOLLGATE_DATA })).stdout, '//ethereum-rpc.localhost:8080/')
+    const TOLLGATE_BASE_URL = 'https://{subdomain}.example.com'
+    const env = { TOLLGATE_BASE_URL, TOLLGATE_LISTEN: '0.0.0.0:21007', TOLLGATE_DATA }
+    t.match((await run([...create, config], env)).stdout, 'https://ethereum-rpc.example.com/v1/rpc/')
+  }
+})
+
 t.test('a network is added or renamed in networks.yaml and routes.yaml alone', async t => {
   const dir = await tempDir(t)
   await run(['init', dir, '--network', 'ethereum'])
