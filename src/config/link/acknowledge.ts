@@ -16,7 +16,10 @@ export function checkAcknowledged(written: Partly<Written>, rows: readonly Row[]
     if (word.startsWith(NO_ROUTE)) {
       const lack = word.slice(NO_ROUTE.length)
       if (lacks.includes(lack) || !allNeeds) return null
-      return { message, hint: suggester(lacks)(lack)?.replace('"', `"${NO_ROUTE}`) ?? `no rule needs ${show(lack)}` }
+      return {
+        message,
+        hint: suggester(lacks)(lack)?.replace('"', `"${NO_ROUTE}`) ?? `no rule needs ${show(lack)}`,
+      }
     }
     if (KINDS.some(kind => kind === word)) return null
     const known = `the kinds are ${listed([...KINDS, `${NO_ROUTE}<capability>`])}`
