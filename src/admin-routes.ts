@@ -6,6 +6,7 @@ import type { Metrics } from './observe/metrics.ts'
 import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
 import { thisProcess } from './running.ts'
+import { servedOf } from './served.ts'
 import type { AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
 import type { ClientStreams } from './server/client-streams.ts'
@@ -39,6 +40,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
     },
     'GET /process': () => ({ status: 200, json: process }),
+    'GET /served': () => ({ status: 200, json: servedOf(gateway.snapshot) }),
     'GET /metrics': async () => ({
       status: 200,
       text: await metrics.text(),

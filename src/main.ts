@@ -2,11 +2,13 @@
 /** argv → command. */
 import { UsageError } from './commands/command.ts'
 import type { Command, Entry, Io } from './commands/command.ts'
+import { commonBefore } from './commands/common-before.ts'
 import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
 import { suggester } from './config/suggest.ts'
+import { sentenceOf } from './file-error.ts'
 import { optimizeLate } from './optimizing.ts'
 import { version } from './version.ts'
 
@@ -86,11 +88,21 @@ tollgate <command> --help says more. Exit codes: 0 done, 1 refused or problems f
 const HELP = ['--help', '-h']
 
 async function main(args: readonly string[]): Promise<number> {
-  const [name, ...rest] = args
+  try {
+    const { before, rest } = commonBefore(args, Object.keys(commands), ['--version'])
+    return await choose(rest, before)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.err(`tollgate: ${error.message}`)
+    return 2
+  }
+}
+
+async function choose([name, ...rest]: readonly string[], before: readonly string[]): Promise<number> {
   if (name === '--version') io.out(version)
-  else if (name === 'help' && rest.length > 0) return main([...rest, '--help'])
+  else if (name === 'help' && rest.length > 0) return choose([...rest, '--help'], before)
   else if (name === undefined || name === 'help' || HELP.includes(name)) io.out(help())
-  else return runCommand(name, rest)
+  else return runCommand(name, [...before, ...rest])
   return name === undefined ? 2 : 0
 }
 
@@ -126,7 +138,7 @@ function report(error: unknown, command: Command): number {
     return 2
   }
   if (error instanceof ConfigError) for (const problem of error.problems) io.err(formatProblem(problem))
-  io.err(`tollgate: ${error instanceof Error ? error.message : String(error)}`)
+  io.err(`tollgate: ${sentenceOf(error)}`)
   return 1
 }
 

@@ -18,11 +18,14 @@ export interface Found extends Running {
   readonly admin: string
 }
 
+/** Where a gateway's data is, and where it can be asked. */
+export type Settings = Pick<Snapshot['gateway'], 'dataDir' | 'admin'>
+
 /** Milliseconds that it gets to answer. */
 const PATIENCE = 1_000
 
 /** This very process, serving the configuration of `dir`. */
-export function thisProcess(dir: string, { dataDir }: Pick<Snapshot['gateway'], 'dataDir'>): Running {
+export function thisProcess(dir: string, { dataDir }: Pick<Settings, 'dataDir'>): Running {
   return { pid: process.pid, configDir: realDir(dir), dataDir: realDir(dataDir) }
 }
 
@@ -30,7 +33,7 @@ export function thisProcess(dir: string, { dataDir }: Pick<Snapshot['gateway'], 
  * The gateway behind the admin address of a configuration, when it serves this very directory; null when none does, or when the address
  * leaves the port to the system.
  */
-export async function findRunning(dir: string, { admin }: Snapshot['gateway']): Promise<Found | null> {
+export async function findRunning(dir: string, { admin }: Pick<Settings, 'admin'>): Promise<Found | null> {
   if (admin.port === 0) return null
   const address = `${reachable(admin.host)}:${admin.port}`
   const running = await ask(`http://${address}/process`)

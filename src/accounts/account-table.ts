@@ -21,6 +21,7 @@ export class AccountTable {
       byToken: database.prepare(`SELECT ${COLUMNS} FROM account WHERE token_hash = ?`),
       tokenHash: database.prepare('SELECT token_hash FROM account WHERE id = ?'),
       all: database.prepare(`SELECT ${COLUMNS} FROM account ORDER BY seq`),
+      named: database.prepare('SELECT id FROM account WHERE name = ? ORDER BY seq'),
       // Jumps from plan to plan along the index; DISTINCT would walk every account.
       plans: database.prepare(`
         WITH RECURSIVE used (plan) AS (
@@ -53,6 +54,10 @@ export class AccountTable {
 
   all(): Account[] {
     return (this.#sql.all.all() as AccountRow[]).map(row => toAccount(row)!)
+  }
+
+  named(name: string): string[] {
+    return (this.#sql.named.all(name) as { id: string }[]).map(row => row.id)
   }
 
   plans(): string[] {

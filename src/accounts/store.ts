@@ -83,6 +83,11 @@ export class AccountStore {
     return this.#accounts.all()
   }
 
+  /** Ids of the accounts of that name, in the order of creation. */
+  accountsNamed(name: string): string[] {
+    return this.#accounts.named(name)
+  }
+
   endpoint(id: string): Endpoint | null {
     return this.#endpoints.find(id)
   }

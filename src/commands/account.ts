@@ -1,14 +1,17 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
 import type { AccountStore } from '../accounts/store.ts'
 import type { Account } from '../accounts/types.ts'
-import { suggester } from '../config/suggest.ts'
-import type { Snapshot } from '../snapshot/types.ts'
-import { withAccounts } from './accounts.ts'
+import type { Served } from '../served.ts'
+import { createEndpoint } from '../service/endpoints.ts'
+import { findNetwork } from '../service/urls.ts'
+import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
 import { group } from './group.ts'
+import type { Known } from './known.ts'
 import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
+import { unknown } from './unknown.ts'
 
 const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
 
@@ -18,25 +21,32 @@ const create: Command = {
   usage: `tollgate account create <name> --plan P [--chain SLUG] [--init] [--config DIR] [--json]
 
 Prints the account, its dashboard token (shown only now) and its first endpoint with its key, which the last line puts
-into a variable of your shell. --chain takes the network of that endpoint; default: the first one of networks.yaml. --init makes the data directory and the file of
-the master key where there are none yet, as serve does.`,
+into a variable of your shell. --chain takes the network of that endpoint; default: the first one of networks.yaml.
+--init makes the data directory and the file of the master key where there are none yet, as serve does. Several
+accounts may have one name; a warning lists the others.`,
 
   async run(args, io) {
     const { config, json, words, given } = readArguments(args, ['name'], CREATE)
     const { plan } = given
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
-    if (words[0]!.trim() === '') throw new UsageError('the name is empty')
-    const make = async (accounts: AccountStore, snapshot: Snapshot): Promise<number> => {
-      const unknown = planFault(plan, snapshot)
-      if (unknown !== null) return fail(io, json, unknown)
-      const chain = given['chain'] ?? Object.keys(snapshot.networks)[0]
-      if (typeof chain === 'string' && snapshot.networks[chain] === undefined)
-        return fail(io, json, unknownNetwork(chain, snapshot))
-      const { account, dashboardToken } = await accounts.createAccount({ name: words[0]!, plan })
+    const name = words[0]!
+    if (name.trim() === '') throw new UsageError('the name is empty')
+    const make = async (accounts: AccountStore, known: Known): Promise<number> => {
+      const served = await known.served()
+      const fault = planFault(plan, served)
+      if (fault !== null) return fail(io, json, fault)
+      const slugs = Object.keys(served.networks)
+      const chain = given['chain'] ?? slugs[0]
+      if (typeof chain === 'string' && findNetwork(served.networks, chain) === undefined)
+        return fail(io, json, unknown('network', chain, slugs))
+      const others = accounts.accountsNamed(name)
+      if (others.length > 0) io.err(sameName(name, others))
+      const { account, dashboardToken } = await accounts.createAccount({ name, plan })
+      const { dataDir } = known.gateway
       const made =
         chain === undefined
           ? null
-          : await manage('service_createEndpoint', { chain }, account, { accounts, snapshot })
+          : await manage(createEndpoint, { chain }, account, { accounts, dataDir, served })
       if (made !== null && 'error' in made) return fail(io, json, made.error)
       const endpoint =
         made === null ? null : (made.result as { apiKey: string; httpsUrl: string; wssUrl: string })
@@ -91,10 +101,10 @@ const setPlan: Command = {
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
-    return withAccounts({ config, json }, io, async (accounts, snapshot) => {
-      const unknown = planFault(plan, snapshot)
-      if (unknown !== null) return fail(io, json, unknown)
-      return told(await accounts.setPlan(id, plan), id, io, json)
+    return withAccounts({ config, json }, io, async (accounts, known) => {
+      const fault = planFault(plan, await known.served())
+      if (fault !== null) return fail(io, json, fault)
+      return told(await accounts.setPlan(id, plan), () => noAccount(accounts, id), io, json)
     })
   },
 }
@@ -107,7 +117,7 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): C
       const { config, json, words } = readArguments(args, ['id'])
       const id = words[0]!
       return withAccounts({ config, json }, io, async accounts =>
-        told(await accounts.setStatus(id, status), id, io, json),
+        told(await accounts.setStatus(id, status), () => noAccount(accounts, id), io, json),
       )
     },
   }
@@ -123,7 +133,7 @@ const rotateToken: Command = {
     const accountId = words[0]!
     return withAccounts({ config, json }, io, async accounts => {
       const dashboardToken = await accounts.rotateToken(accountId)
-      if (dashboardToken === null) return fail(io, json, `there is no account "${accountId}"`)
+      if (dashboardToken === null) return fail(io, json, noAccount(accounts, accountId))
       print(io, json, { accountId, dashboardToken }, () => [
         `dashboard token  ${dashboardToken}   shown only now`,
       ])
@@ -136,8 +146,8 @@ function shown({ id, name, plan, status, createdAt }: Account) {
   return { accountId: id, name, plan, status, createdAt }
 }
 
-function told(account: Account | null, id: string, io: Io, json: boolean): number {
-  if (account === null) return fail(io, json, `there is no account "${id}"`)
+function told(account: Account | null, whyNone: () => string, io: Io, json: boolean): number {
+  if (account === null) return fail(io, json, whyNone())
   print(io, json, shown(account), () => [
     `${account.id} (${account.name}): plan ${account.plan}, ${account.status}`,
   ])
@@ -154,13 +164,15 @@ export const account = group('account', {
 })
 
 /** Why an account cannot have this plan; null when it can. */
-function planFault(plan: string, { plans }: Snapshot): string | null {
-  const known = Object.keys(plans).filter(name => name !== 'public')
-  if (known.includes(plan)) return null
-  return `there is no plan "${plan}" for accounts; ${suggester(known)(plan) ?? `there are ${known.join(', ')}`}`
+function planFault(plan: string, { plans }: Served): string | null {
+  if (plan === 'public')
+    return 'the plan "public" is that of callers without a key; accounts have another one'
+  const known = plans.filter(name => name !== 'public')
+  return known.includes(plan) ? null : unknown('plan', plan, known)
 }
 
-function unknownNetwork(slug: string, { networks }: Snapshot): string {
-  const known = Object.keys(networks)
-  return `there is no network "${slug}"; ${suggester(known)(slug) ?? `there are ${known.slice(0, 20).join(', ')}`}`
+/** That an account's name is not its own: commands take ids, and lists show both. */
+function sameName(name: string, others: readonly string[]): string {
+  const owners = others.length === 1 ? 'another account has' : `${others.length} other accounts have`
+  return `tollgate: warning: ${owners} the name "${name}": ${others.join(', ')}`
 }

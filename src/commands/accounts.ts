@@ -1,32 +1,43 @@
 /** Opens accounts.db for one command; the gateway may be running on it. */
 import { openAccounts } from '../accounts/store.ts'
 import type { AccountStore } from '../accounts/store.ts'
-import type { Snapshot } from '../snapshot/types.ts'
+import type { Settings } from '../running.ts'
 import type { Arguments, Io } from './command.ts'
-import { useDataDir } from './data-dir.ts'
 import type { DataDirOptions } from './data-dir.ts'
-import { loadOrThrow } from './load.ts'
-
-type Work<T> = (accounts: AccountStore, snapshot: Snapshot) => Promise<T> | T
+import { knowData } from './known.ts'
+import type { Known } from './known.ts'
 
 /** Runs `work` on the accounts of the configuration's dataDir, which has to be there unless `init` is given. */
 export async function withAccounts<T>(
   args: Pick<Arguments, 'config' | 'json'>,
   io: Io,
-  work: Work<T>,
+  work: (accounts: AccountStore, known: Known) => Promise<T> | T,
   options: DataDirOptions = {},
 ): Promise<T> {
-  const snapshot = await loadOrThrow(args.config, io)
-  await useDataDir(args, snapshot, io, options)
-  return onAccounts(snapshot, io, work)
+  const known = await knowData(args, io, options)
+  return onAccounts(known.gateway, io, accounts => work(accounts, known))
 }
 
 /** The same on a data directory that this process has made or looked at already. */
-export async function onAccounts<T>(snapshot: Snapshot, io: Io, work: Work<T>): Promise<T> {
-  const accounts = await openAccounts({ dataDir: snapshot.gateway.dataDir, env: io.env })
+export async function onAccounts<T>(
+  { dataDir }: Pick<Settings, 'dataDir'>,
+  io: Io,
+  work: (accounts: AccountStore) => Promise<T> | T,
+): Promise<T> {
+  const accounts = await openAccounts({ dataDir, env: io.env })
   try {
-    return await work(accounts, snapshot)
+    return await work(accounts)
   } finally {
     accounts.close()
   }
+}
+
+/** That no account has this id; which one was meant where a name was given for it. */
+export function noAccount(accounts: AccountStore, word: string): string {
+  const ids = accounts.accountsNamed(word)
+  const hint =
+    ids.length < 2
+      ? ids.map(id => `; the account of that name is ${id}`).join('')
+      : `; ${ids.length} accounts have that name: ${ids.join(', ')}`
+  return `there is no account "${word}"${hint}`
 }

@@ -1,6 +1,6 @@
 /** What a command of `tollgate` is. */
 import { parseArgs } from 'node:util'
-import { suggester } from '../config/suggest.ts'
+import { unknown } from './unknown.ts'
 
 /** The outside of a command; tests give their own. */
 export interface Io {
@@ -112,9 +112,8 @@ function refuseUnknown(args: readonly string[], options: Types): void {
   })
   for (const token of tokens) {
     if (token.kind !== 'option' || Object.hasOwn(options, token.name)) continue
-    const names = Object.keys(options).map(name => `--${name}`)
-    const hint = suggester(names)(token.rawName) ?? `there are ${names.join(', ')}`
-    throw new UsageError(`there is no option "${token.rawName}"; ${hint}`)
+    const names = [...Object.keys(options), 'help'].map(name => `--${name}`)
+    throw new UsageError(unknown('option', token.rawName, names))
   }
 }
 

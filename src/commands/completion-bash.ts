@@ -9,6 +9,8 @@ _tollgate() {
   for ((at = 1; at < COMP_CWORD; at++)); do
     case "$place \${COMP_WORDS[at]}" in
       ${knownPlaces(places)}) place="$place \${COMP_WORDS[at]}" ;;
+      *' --json') ;;
+      *' --config') at=$((at + 1)) ;;
       *) break ;;
     esac
   done

@@ -4,14 +4,22 @@ import type { Place } from './completion-place.ts'
 /** The completion script for fish. */
 export function fishScript(places: readonly Place[]): string {
   return `# Completion of tollgate for fish.
-function __tollgate_is
+function __tollgate_words
     set -l words (commandline -opc)
     set -e words[1]
+    # Options of every command may stand before it.
+    while contains -- "$words[1]" --json --config
+        test "$words[1]" = --config; and set -e words[1]
+        set -q words[1]; and set -e words[1]
+    end
+    printf '%s\\n' $words
+end
+function __tollgate_is
+    set -l words (__tollgate_words)
     test "$words" = "$argv"
 end
 function __tollgate_in
-    set -l words (commandline -opc)
-    set -e words[1]
+    set -l words (__tollgate_words)
     test (count $words) -ge (count $argv); and test "$words[1..(count $argv)]" = "$argv"
 end
 complete -c tollgate -f

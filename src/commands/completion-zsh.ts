@@ -10,6 +10,8 @@ _tollgate() {
   for ((at = 2; at < CURRENT; at++)); do
     case "$place \${words[at]}" in
       (${knownPlaces(places)}) place="$place \${words[at]}" ;;
+      (*' --json') ;;
+      (*' --config') at=$((at + 1)) ;;
       (*) break ;;
     esac
   done

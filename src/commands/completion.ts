@@ -39,7 +39,7 @@ async function placesOf(commands: Readonly<Record<string, Entry>>): Promise<Plac
     {
       path: [],
       words: Object.entries(commands).map(([name, { summary }]) => [name, summary]),
-      options: [...HELP, ['version', 'boolean']],
+      options: [...Object.entries(COMMON), ...HELP, ['version', 'boolean']],
     },
   ]
   for (const [name, entry] of Object.entries(commands)) places.push(...below([name], await entry.load()))

@@ -1,8 +1,7 @@
 /** The data directory that a command works on: it is told, and never made by the way. */
 import { whyNoAccounts } from '../accounts/present.ts'
 import { findRunning, realDir } from '../running.ts'
-import type { Running } from '../running.ts'
-import type { Snapshot } from '../snapshot/types.ts'
+import type { Running, Settings } from '../running.ts'
 import type { Arguments, Io } from './command.ts'
 
 /** What a command says and does about its data directory. */
@@ -17,7 +16,7 @@ export interface DataDirOptions {
  */
 export async function useDataDir(
   { config, json }: Pick<Arguments, 'config' | 'json'>,
-  { gateway }: Snapshot,
+  { gateway }: { readonly gateway: Settings },
   io: Io,
   { init = false }: DataDirOptions = {},
 ): Promise<void> {

@@ -10,6 +10,8 @@ import type { App } from '../app.ts'
 import { Closing } from '../closing.ts'
 import { openLog } from '../observe/log.ts'
 import { packageFile } from '../package-file.ts'
+import { servedOf } from '../served.ts'
+import { createEndpoint } from '../service/endpoints.ts'
 import { onAccounts } from './accounts.ts'
 import { startAnvil, TEST_ACCOUNT } from './anvil.ts'
 import { print, readArguments, UsageError } from './command.ts'
@@ -80,11 +82,11 @@ interface Made {
 
 async function makeAccount(io: Io): Promise<Made> {
   const snapshot = await loadOrThrow(DEVNET, io)
-  return onAccounts(snapshot, io, async accounts => {
+  const { gateway } = snapshot
+  return onAccounts(gateway, io, async accounts => {
     const { account, dashboardToken } = await accounts.createAccount({ name: 'demo', plan: 'paid' })
-    const made = await manage('service_createEndpoint', { chain: 'devnet', name: 'demo' }, account, {
-      accounts,
-      snapshot,
+    const made = await manage(createEndpoint, { chain: 'devnet', name: 'demo' }, account, {
+      ...{ accounts, dataDir: gateway.dataDir, served: servedOf(snapshot) },
     })
     if ('error' in made) throw new Error(made.error)
     return { url: (made.result as { httpsUrl: string }).httpsUrl, dashboardToken }

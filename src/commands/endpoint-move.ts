@@ -1,9 +1,11 @@
 /** `tollgate endpoint move`: endpoints of a network that was renamed or removed find another. */
 import { suggester } from '../config/suggest.ts'
-import type { Snapshot } from '../snapshot/types.ts'
-import { withAccounts } from './accounts.ts'
+import type { Served } from '../served.ts'
+import { findNetwork } from '../service/urls.ts'
+import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
+import { unknown } from './unknown.ts'
 
 const OPTIONS = { from: 'string', to: 'string', account: 'string' } as const
 
@@ -13,8 +15,8 @@ export const move: Command = {
   usage: `tollgate endpoint move --from SLUG --to SLUG [--account ID] [--config DIR] [--json]
 
 Puts the endpoints of a network on another one, with their keys, names and restrictions, and says how many they were: for
-a network that was renamed or removed in networks.yaml. --to has to be configured; while --from still is, both have to be of one
-family. --account moves those of one account only. Usage so far stays under the network that it was on.`,
+a network that was renamed or removed in networks.yaml. --to has to be configured; while --from still is, both have to be
+of one family. --account moves those of one account only. Usage so far stays under the network that it was on.`,
 
   run(args, io) {
     const { config, json, given } = readArguments(args, [], OPTIONS)
@@ -23,14 +25,14 @@ family. --account moves those of one account only. Usage so far stays under the 
     if (typeof to !== 'string') throw new UsageError('--to is missing')
     if (from === to) throw new UsageError('--from and --to are the same network')
     const accountId = typeof account === 'string' ? account : null
-    return withAccounts({ config, json }, io, async (accounts, { networks }) => {
-      const fault = faultOf(from, to, networks)
+    return withAccounts({ config, json }, io, async (accounts, known) => {
+      const fault = faultOf(from, to, await known.served())
       if (fault !== null) return fail(io, json, fault)
       if (accountId !== null && accounts.account(accountId) === null)
-        return fail(io, json, `there is no account "${accountId}"`)
+        return fail(io, json, noAccount(accounts, accountId))
       const moved = await accounts.moveEndpoints(from, to, accountId)
       const of = accountId === null ? '' : ` of ${accountId}`
-      if (moved === 0) return fail(io, json, `there is no endpoint${of} on "${from}"`)
+      if (moved === 0) return fail(io, json, nothingOn(from, of, accounts.inUse.networks()))
       print(io, json, { from, to, moved }, () => [
         `${moved} ${moved === 1 ? 'endpoint' : 'endpoints'}${of} moved from ${from} to ${to}`,
       ])
@@ -40,13 +42,16 @@ family. --account moves those of one account only. Usage so far stays under the 
 }
 
 /** Why nothing can be moved; null when it can. Of a network that is no longer configured the family is not known. */
-function faultOf(from: string, to: string, networks: Snapshot['networks']): string | null {
-  const [there, here] = [networks[from], networks[to]]
-  if (here === undefined) {
-    const hint = suggester(Object.keys(networks))(to)
-    return `there is no network "${to}"${hint === undefined ? '' : `; ${hint}`}`
-  }
+function faultOf(from: string, to: string, { networks }: Served): string | null {
+  const [there, here] = [findNetwork(networks, from), findNetwork(networks, to)]
+  if (here === undefined) return unknown('network', to, Object.keys(networks))
   if (there !== undefined && there.family !== here.family)
     return `${from} is of the family ${there.family} and ${to} of ${here.family}: their calls are not the same`
   return null
+}
+
+/** That there was nothing to move; which network was meant where `from` is a slip of one that endpoints are on. */
+function nothingOn(from: string, of: string, used: readonly string[]): string {
+  const hint = used.includes(from) ? undefined : suggester(used)(from)
+  return `there is no endpoint${of} on "${from}"${hint === undefined ? '' : `; ${hint}`}`
 }

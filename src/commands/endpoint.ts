@@ -1,13 +1,19 @@
 /** `tollgate endpoint …`: the access points of an account. */
+import type { AccountStore } from '../accounts/store.ts'
 import type { Account } from '../accounts/types.ts'
-import { withAccounts } from './accounts.ts'
+import type { Served } from '../served.ts'
+import { createEndpoint, deleteEndpoint, listEndpoints, updateEndpoint } from '../service/endpoints.ts'
+import { findNetwork } from '../service/urls.ts'
+import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
 import { move } from './endpoint-move.ts'
 import { group } from './group.ts'
+import type { Known } from './known.ts'
 import { manage } from './manage.ts'
-import type { Managed } from './manage.ts'
+import type { Managed, Method } from './manage.ts'
 import { table } from './table.ts'
+import { unknown } from './unknown.ts'
 
 interface Listed {
   readonly endpointId: string
@@ -30,8 +36,10 @@ const list: Command = {
 
   run(args, io) {
     const { config, json, given } = readArguments(args, [], LIST)
-    return forAccount(config, io, json, given['account'], async call => {
-      const managed = await call('service_listEndpoints', null)
+    return forAccount({ config, json }, io, given['account'], async (account, accounts, known) => {
+      const served = await known.servedIfKnown()
+      const { dataDir } = known.gateway
+      const managed = await manage(listEndpoints, null, account, { accounts, dataDir, served })
       return told(managed, io, json, result => {
         const { endpoints } = result as { endpoints: Listed[] }
         return table(
@@ -40,7 +48,7 @@ const list: Command = {
             each.endpointId,
             each.name,
             each.chain,
-            each.status,
+            statusOf(each, served),
             each.requestCount,
             each.httpsUrl,
           ]),
@@ -61,16 +69,21 @@ const create: Command = {
     const { chain, name } = given
     if (typeof chain !== 'string') throw new UsageError('--chain is missing')
     const params = typeof name === 'string' ? { chain, name } : { chain }
-    return forAccount(config, io, json, given['account'], async call =>
-      told(await call('service_createEndpoint', params), io, json, lines),
-    )
+    return forAccount({ config, json }, io, given['account'], async (account, accounts, known) => {
+      const served = await known.served()
+      if (findNetwork(served.networks, chain) === undefined)
+        return fail(io, json, unknown('network', chain, Object.keys(served.networks)))
+      const { dataDir } = known.gateway
+      const managed = await manage(createEndpoint, params, account, { accounts, dataDir, served })
+      return told(managed, io, json, lines)
+    })
   },
 }
 
 function change(
   verb: string,
   summary: string,
-  method: string,
+  method: Method,
   changes: Readonly<Record<string, string>>,
 ): Command {
   return {
@@ -79,31 +92,37 @@ function change(
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const endpointId = words[0]!
-      return withAccounts({ config, json }, io, async (accounts, snapshot) => {
+      return withAccounts({ config, json }, io, async (accounts, known) => {
         const owner = accounts.account(accounts.endpoint(endpointId)?.accountId ?? '')
         if (owner === null) return fail(io, json, `there is no endpoint "${endpointId}"`)
-        const managed = await manage(method, { endpointId, ...changes }, owner, { accounts, snapshot })
+        const served = await known.servedIfKnown()
+        const { dataDir } = known.gateway
+        const params = { endpointId, ...changes }
+        const managed = await manage(method, params, owner, { accounts, dataDir, served })
         return told(managed, io, json, () => [`${endpointId}: ${verb}d`])
       })
     },
   }
 }
 
-type Call = (method: string, params: Readonly<Record<string, unknown>> | null) => Promise<Managed>
-
 function forAccount(
-  config: string,
+  args: { readonly config: string; readonly json: boolean },
   io: Io,
-  json: boolean,
   id: string | boolean | undefined,
-  work: (call: Call, account: Account) => Promise<number>,
+  work: (account: Account, accounts: AccountStore, known: Known) => Promise<number>,
 ): Promise<number> {
   if (typeof id !== 'string') throw new UsageError('--account is missing')
-  return withAccounts({ config, json }, io, (accounts, snapshot) => {
+  return withAccounts(args, io, (accounts, known) => {
     const account = accounts.account(id)
-    if (account === null) return fail(io, json, `there is no account "${id}"`)
-    return work((method, params) => manage(method, params, account, { accounts, snapshot }), account)
+    if (account === null) return fail(io, args.json, noAccount(accounts, id))
+    return work(account, accounts, known)
   })
+}
+
+/** The status for a person: an endpoint whose network is gone serves nobody. */
+function statusOf({ chain, status }: Listed, served: Served | null): string {
+  if (served === null || findNetwork(served.networks, chain) !== undefined) return status
+  return status === 'active' ? 'network removed' : `${status}, network removed`
 }
 
 function told(managed: Managed, io: Io, json: boolean, show: (result: unknown) => string[]): number {
@@ -124,15 +143,10 @@ function lines(result: unknown): string[] {
 export const endpoint = group('endpoint', {
   list,
   create,
-  activate: change('activate', 'let an endpoint be called', 'service_updateEndpoint', { status: 'active' }),
-  deactivate: change('deactivate', 'refuse calls to an endpoint', 'service_updateEndpoint', {
+  activate: change('activate', 'let an endpoint be called', updateEndpoint, { status: 'active' }),
+  deactivate: change('deactivate', 'refuse calls to an endpoint', updateEndpoint, {
     status: 'inactive',
   }),
-  delete: change(
-    'delete',
-    'delete an endpoint; its key is dead, its usage stays',
-    'service_deleteEndpoint',
-    {},
-  ),
+  delete: change('delete', 'delete an endpoint; its key is dead, its usage stays', deleteEndpoint, {}),
   move,
 })

@@ -4,8 +4,8 @@ import type { Details } from '../pipeline/explain-details.ts'
 import type { Turn } from '../pipeline/explain-turns.ts'
 import { adviceFor } from './explain-advice.ts'
 
-/** The lines for a person. `files` is the version of the YAML as it stands. */
-export function explainLines(explained: Explained, files: string): string[] {
+/** The lines for a person. `files` is the version of the YAML as it stands; null while it has errors. */
+export function explainLines(explained: Explained, files: string | null): string[] {
   const { explanation, details } = explained
   const { network, method, plan } = explanation
   const dialect = details.dialect === null ? '' : ` (dialect ${details.dialect})`
@@ -128,10 +128,12 @@ function retryLines({ explanation, details }: Explained): string[] {
     : [`another route after a failure, at most 3 attempts in all (retry: ${details.rule.retry})`]
 }
 
-function seenLines({ explanation, details }: Explained, files: string): string[] {
+function seenLines({ explanation, details }: Explained, files: string | null): string[] {
   const head = details.head === null ? 'no head known' : `head ${details.head}`
   if (!explanation.live)
     return [`offline, ${head}: no gateway runs on this dataDir, so the health of routes is not known`]
+  if (files === null)
+    return [`by the running gateway, ${head}`, 'it serves what it had before: these files have errors']
   return details.version === files
     ? [`by the running gateway, ${head}`]
     : [

@@ -1,18 +1,19 @@
 /** `tollgate explain`: why a call would be refused, or where it would be sent. */
-import { suggester } from '../config/suggest.ts'
 import { isRefusal } from '../jsonrpc/is-refusal.ts'
 import { scanMessage } from '../jsonrpc/message.ts'
 import { rawOf } from '../jsonrpc/raw.ts'
 import { explain as explainCall } from '../pipeline/explain.ts'
 import type { Explained } from '../pipeline/explain.ts'
-import { findRunning } from '../running.ts'
+import type { Served } from '../served.ts'
 import { isPublicService, isService } from '../service/call.ts'
-import { readServing } from '../serving-file.ts'
+import { findNetwork } from '../service/urls.ts'
 import type { Snapshot } from '../snapshot/types.ts'
+import { askRunning } from './ask-running.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
 import { explainLines } from './explain-text.ts'
-import { loadOrThrow } from './load.ts'
+import { know } from './known.ts'
+import { unknown } from './unknown.ts'
 
 /** Milliseconds that a running gateway gets to answer before the question is answered offline. */
 const PATIENCE = 2_000
@@ -32,29 +33,32 @@ JSON, --head the block number to take for the latest.
   async run(args, io) {
     const { config, json, words, given } = readArguments(args, ['network', 'method'], OPTIONS)
     const [slug, method] = words as [string, string]
-    const snapshot = await loadOrThrow(config, io)
-    const network = snapshot.networks[slug]
-    if (network === undefined)
-      return fail(io, json, `there is no network "${slug}"; ${among(slug, Object.keys(snapshot.networks))}`)
-    const plan = planOf(given['plan'], snapshot)
-    if (plan === null) {
-      const wanted = String(given['plan'])
-      return fail(io, json, `there is no plan "${wanted}"; ${among(wanted, Object.keys(snapshot.plans))}`)
-    }
+    const known = await know({ config }, io)
+    const served = await known.served()
+    if (findNetwork(served.networks, slug) === undefined)
+      return fail(io, json, unknown('network', slug, Object.keys(served.networks)))
+    const plan = planOf(given['plan'], served)
+    if (plan === null) return fail(io, json, unknown('plan', String(given['plan']), served.plans))
     const params = paramsOf(given['params'])
-    const raw = params === null ? null : rawOf(params)
     const head = headOf(given['head'])
+    const question = { network: slug, method, plan, params, head }
+    const snapshot = await known.snapshot()
     const explained =
-      (await askLive(config, snapshot, { network: slug, method, plan, params, head })) ??
-      explainCall(
-        { network, method, plan, params: raw, head, management: managementOf(method) },
-        snapshot,
-        null,
-      )
+      (await askRunning(config, known.gateway, admin => askAt(admin, question))) ??
+      (snapshot === null ? null : offline(question, snapshot))
+    if (explained === null) return fail(io, json, 'the running gateway does not answer any more')
     if ('error' in explained) return fail(io, json, `the running gateway says: ${explained.error}`)
-    print(io, json, explained.explanation, () => explainLines(explained, snapshot.version))
+    print(io, json, explained.explanation, () => explainLines(explained, snapshot?.version ?? null))
     return explained.explanation.outcome === 'refuse' ? 1 : 0
   },
+}
+
+/** What the YAML alone says. */
+function offline({ network: slug, method, plan, params, head }: Question, snapshot: Snapshot): Explained {
+  const network = snapshot.networks[slug]!
+  const raw = params === null ? null : rawOf(params)
+  const management = managementOf(method)
+  return explainCall({ network, method, plan, params: raw, head, management }, snapshot, null)
 }
 
 function managementOf(method: string): 'everybody' | 'keys' | null {
@@ -62,16 +66,9 @@ function managementOf(method: string): 'everybody' | 'keys' | null {
   return isPublicService(method) ? 'everybody' : 'keys'
 }
 
-/** What was meant, or what there is. */
-function among(word: string, known: readonly string[]): string {
-  const more = known.length > 8 ? ' …' : ''
-  return suggester(known)(word) ?? `there are ${known.slice(0, 8).join(', ')}${more}`
-}
-
-function planOf(given: string | boolean | undefined, { plans }: Snapshot): string | null {
-  if (typeof given === 'string') return plans[given] === undefined ? null : given
-  const names = Object.keys(plans)
-  return names.find(name => name !== 'public') ?? names[0] ?? null
+function planOf(given: string | boolean | undefined, { plans }: Served): string | null {
+  if (typeof given === 'string') return plans.includes(given) ? given : null
+  return plans.find(name => name !== 'public') ?? plans[0] ?? null
 }
 
 /** The text of params that the pipeline could read. */
@@ -89,25 +86,19 @@ function headOf(given: string | boolean | undefined): number | null {
   return head
 }
 
-interface LiveQuestion extends Readonly<Record<string, unknown>> {
+interface Question {
+  readonly network: string
+  readonly method: string
+  readonly plan: string
+  /** JSON text. */
   readonly params: string | null
-}
-type LiveAnswer = Explained | { readonly error: string }
-
-/** The running gateway's word, wherever its data is; null when none runs. */
-async function askLive(
-  dir: string,
-  { gateway }: Snapshot,
-  question: LiveQuestion,
-): Promise<LiveAnswer | null> {
-  const serving = readServing(gateway.dataDir)
-  const answer = serving === null ? null : await askAt(serving.admin, question)
-  if (answer !== null) return answer
-  const running = await findRunning(dir, gateway)
-  return running === null ? null : askAt(running.admin, question)
+  readonly head: number | null
 }
 
-async function askAt(admin: string, { params, ...question }: LiveQuestion): Promise<LiveAnswer | null> {
+async function askAt(
+  admin: string,
+  { params, ...question }: Question,
+): Promise<Explained | { readonly error: string } | null> {
   try {
     const response = await fetch(`http://${admin}/explain`, {
       method: 'POST',
@@ -119,7 +110,7 @@ async function askAt(admin: string, { params, ...question }: LiveQuestion): Prom
       }),
       signal: AbortSignal.timeout(PATIENCE),
     })
-    return (await response.json()) as LiveAnswer
+    return (await response.json()) as Explained | { readonly error: string }
   } catch {
     return null // nobody listens there any more
   }

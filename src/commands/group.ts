@@ -1,7 +1,8 @@
 /** A command that is a group of others: `account create`, `account list` … */
-import { suggester } from '../config/suggest.ts'
 import { UsageError } from './command.ts'
 import type { Command } from './command.ts'
+import { commonBefore } from './common-before.ts'
+import { unknown } from './unknown.ts'
 
 /** The group of this name; each member says in a line what it does. */
 export function group(name: string, members: Readonly<Record<string, Command>>): Command {
@@ -18,19 +19,20 @@ tollgate ${name} <command> --help says more.`,
     // `commandFor` has found none of them.
     run([first]) {
       if (first === undefined) throw new UsageError(`say which of: ${names.join(', ')}`)
-      const hint = suggester(names)(first) ?? `there are ${names.join(', ')}`
-      throw new UsageError(`there is no command "${name} ${first}"; ${hint}`)
+      throw new UsageError(unknown('command', first, names, name))
     },
   }
 }
 
-/** The member that the first words name, and the words behind them; the command itself where they name none. */
+/** The member that the first words name, and the words for it; the command itself where they name none. */
 export function commandFor(
   command: Command,
   args: readonly string[],
 ): { readonly command: Command; readonly rest: readonly string[] } {
-  const [first, ...rest] = args
-  const { members = {} } = command
+  const { members } = command
+  if (members === undefined) return { command, rest: args }
+  const { before, rest: words } = commonBefore(args, Object.keys(members))
+  const [first, ...rest] = words
   const member = first !== undefined && Object.hasOwn(members, first) ? members[first] : undefined
-  return member === undefined ? { command, rest: args } : commandFor(member, rest)
+  return member === undefined ? { command, rest: words } : commandFor(member, [...before, ...rest])
 }

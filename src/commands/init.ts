@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { FILES } from '../config/files.ts'
 import type { FileName } from '../config/files.ts'
-import { suggester } from '../config/suggest.ts'
 import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
 import { packageFile } from '../package-file.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
+import { unknown } from './unknown.ts'
 
 const options = { network: 'strings' } as const
 
@@ -27,16 +27,9 @@ there already is written over.
     const dir = words[0] ?? config
     const wanted = lists['network'] ?? []
     const shipped = shippedNetworks()
-    const unknown = wanted.find(slug => shipped.networks[slug] === undefined)
     const known = Object.keys(shipped.networks)
-    if (unknown !== undefined)
-      return Promise.resolve(
-        fail(
-          io,
-          json,
-          `there is no network "${unknown}"; ${suggester(known)(unknown) ?? `there are ${known.join(', ')}`}`,
-        ),
-      )
+    const stranger = wanted.find(slug => !known.includes(slug))
+    if (stranger !== undefined) return Promise.resolve(fail(io, json, unknown('network', stranger, known)))
     if (wanted.length === 0) throw new UsageError(`--network is missing; there are ${known.join(', ')}`)
     const there = FILES.find(file => existsSync(join(dir, file)))
     if (there !== undefined) return Promise.resolve(fail(io, json, `${join(dir, there)} is there already`))
@@ -48,6 +41,7 @@ there already is written over.
       `wrote ${FILES.map(file => join(dir, file)).join(', ')}`,
       'next:',
       `  tollgate check${option}`,
+      `  tollgate account create acme --plan free --chain ${wanted[0]!} --init${option}`,
       `  tollgate serve${option}`,
     ])
     return Promise.resolve(0)
@@ -72,8 +66,9 @@ function textsFor(
 ): Readonly<Record<FileName, string>> {
   const isEvm = slugs.some(slug => networks[slug]?.family === 'evm')
   return {
-    'networks.yaml': `# What clients see: a host for each network. http://127.0.0.1:8080/{slug} tells them apart by path instead.
-baseUrl: \${TOLLGATE_BASE_URL:-http://{subdomain}.localhost:8080}
+    'networks.yaml': `# What clients see: a host for each network. http://127.0.0.1:{port}/{slug} tells them apart by path instead.
+# {port} is the port of listen in gateway.yaml.
+baseUrl: \${TOLLGATE_BASE_URL:-http://{subdomain}.localhost:{port}}
 
 # public: true under a network serves /v1/rpc/public without a key, on the plan named public.
 networks:

@@ -1,36 +1,42 @@
 /** Management methods as the command line calls them: the operator acts for an account, by the same code. */
 import type { AccountStore } from '../accounts/store.ts'
 import type { Account } from '../accounts/types.ts'
-import { callService } from '../service/call.ts'
-import type { Snapshot } from '../snapshot/types.ts'
+import type { Served } from '../served.ts'
+import type { AccountCaller, EndpointDeps, ServiceReply } from '../service/types.ts'
 import { openUsageReader } from '../usage/reader.ts'
+
+/** A management method about endpoints. */
+export type Method = (
+  params: unknown,
+  caller: AccountCaller,
+  deps: EndpointDeps,
+) => ServiceReply | Promise<ServiceReply>
 
 /** A management method's answer: its result, or the sentence of its error. */
 export type Managed = { readonly result: unknown } | { readonly error: string }
 
-/** Calls `method` for `account`. */
-export async function manage(
-  method: string,
-  params: Readonly<Record<string, unknown>> | null,
-  account: Account,
-  { accounts, snapshot }: { readonly accounts: AccountStore; readonly snapshot: Snapshot },
-): Promise<Managed> {
-  const reader = openUsageReader(snapshot.gateway.dataDir)
-  try {
-    const now = (): number => Math.floor(Date.now() / 1000)
-    const health = { head: () => null, isHealthy: () => false }
-    const usage = { totals: (id: string) => reader.totals(id), sum: notHere }
-    const deps = { snapshot, accounts, usage, health, quota: () => null, now }
-    const outcome = await callService(method, params === null ? [] : [params], { account }, deps)
-    if (outcome === null) throw new Error(`there is no management method ${method}`)
-    if ('json' in outcome) throw new Error(`${method} is not called from here`)
-    return 'result' in outcome ? outcome : { error: outcome.error.message }
-  } finally {
-    reader.close()
-  }
+/** What a method works on. */
+export interface Ground {
+  readonly accounts: AccountStore
+  readonly dataDir: string
+  /** Null where it is not known: endpoints are shown without their URLs then. */
+  readonly served: Served | null
 }
 
-/** `tollgate usage` reads the ledger itself. */
-function notHere(): never {
-  throw new Error('service_usage is not called from here')
+/** Calls `method` for `account`. */
+export async function manage(
+  method: Method,
+  params: Readonly<Record<string, unknown>> | null,
+  account: Account,
+  { accounts, dataDir, served }: Ground,
+): Promise<Managed> {
+  const usage = openUsageReader(dataDir)
+  try {
+    const deps = { snapshot: { networks: served?.networks ?? {} }, accounts, usage }
+    const reply = await method(params === null ? [] : [params], { account }, deps)
+    if ('json' in reply) throw new Error('this method is not called from here')
+    return 'result' in reply ? reply : { error: reply.error.message }
+  } finally {
+    usage.close()
+  }
 }

@@ -15,8 +15,8 @@ export const reload: Command = {
   usage: `tollgate reload [--config DIR] [--json]
 
 Asks the running gateway to read its files again, which it also does by itself when they are saved. Prints what changed,
-or each problem, and which settings wait for a restart; exits 1 when the edit was refused, in which case the configuration before it is still served, and when
-no gateway runs on the data directory of DIR.`,
+or each problem, and which settings wait for a restart; exits 1 when the edit was refused, in which case the
+configuration before it is still served, and when no gateway runs on the data directory of DIR.`,
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])

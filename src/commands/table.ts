@@ -51,5 +51,10 @@ function lineOf(cells: Cells, widths: readonly number[], right: readonly boolean
 
 /** A moment in UTC, to the second. */
 export function moment(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString().replace('T', ' ').replace('.000Z', ' UTC')
+  return isoTime(unixSeconds).replace('T', ' ').replace('Z', ' UTC')
+}
+
+/** The same for a program: ISO 8601, such as `2026-11-20T14:00:00Z`. */
+export function isoTime(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString().replace('.000Z', 'Z')
 }

@@ -1,6 +1,6 @@
 /** Usage as `tollgate usage` prints it, line by line: there may be more than fits in memory. */
 import type { DetailedRow, UsageRow } from '../usage/types.ts'
-import { moment, tableInBlocks } from './table.ts'
+import { isoTime, moment, tableInBlocks } from './table.ts'
 
 /** A row, with all that is kept of it or without. */
 export type Row = UsageRow & Partial<DetailedRow>
@@ -32,11 +32,14 @@ function detailOf({ bytesOut, upstreamMs, refusalsByReason }: Row): object {
   return refusalsByReason === undefined ? {} : { bytesOut, upstreamMs, refusalsByReason }
 }
 
-/** RFC 4180; no value can hold a comma, quote or line break. */
+/** RFC 4180, with times in ISO 8601; no value can hold a comma, quote or line break. */
 export function* csvLines(rows: Iterable<Row>, detail: boolean): Generator<string> {
   yield [...COLUMNS, ...(detail ? ['bytesOut', 'upstreamMs', 'refusalsByReason'] : [])].join(',')
   for (const row of rows)
-    yield [...COLUMNS.map(column => String(row[column])), ...(detail ? detailCells(row) : [])].join(',')
+    yield [
+      ...COLUMNS.map(column => (column === 'time' ? isoTime(row.time) : String(row[column]))),
+      ...(detail ? detailCells(row) : []),
+    ].join(',')
 }
 
 function detailCells({ bytesOut = 0, upstreamMs = 0, refusalsByReason = {} }: Row): (string | number)[] {

@@ -5,8 +5,7 @@ import type { OpenReader } from '../usage/reader.ts'
 import type { UsageQuery } from '../usage/types.ts'
 import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
-import { useDataDir } from './data-dir.ts'
-import { loadOrThrow } from './load.ts'
+import { knowData } from './known.ts'
 import { csvLines, jsonLines, tableLines } from './usage-formats.ts'
 import type { Row } from './usage-formats.ts'
 
@@ -32,14 +31,13 @@ export const usage: Command = {
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Default: the last 30 days, by day.
 --from is inclusive, --to is not. Requests are the billed units; refusals are free. --detail adds the bytes of replies, the
-time that upstreams took and the reasons of refusals. Hours are kept for 90 days; of older days there is one row, at 00:00.`,
+time that upstreams took and the reasons of refusals. Times are in UTC, in JSON Unix seconds. Hours are kept for 90 days;
+of older days there is one row, at 00:00.`,
 
   async run(args, io) {
     const parsed = readArguments(args, [], OPTIONS)
     const query = queryOf(parsed)
-    const snapshot = await loadOrThrow(parsed.config, io)
-    const { dataDir } = snapshot.gateway
-    await useDataDir(parsed, snapshot, io)
+    const { dataDir } = (await knowData(parsed, io)).gateway
     const reader = openUsageReader(dataDir)
     const detail = parsed.given['detail'] === true
     const { accountId } = query

@@ -9,6 +9,12 @@ export interface BaseUrl {
 
 const SUBDOMAIN = '{subdomain}'
 const SLUG = '{slug}'
+const PORT = '{port}'
+
+/** The base URL with the port that the gateway listens on where it says `{port}`. */
+export function withPort(text: string, port: number): string {
+  return text.replaceAll(PORT, String(port))
+}
 
 /** Splits a base URL; null when it is none. */
 export function parseBaseUrl(text: string): BaseUrl | null {
@@ -21,10 +27,11 @@ export function parseBaseUrl(text: string): BaseUrl | null {
 /** What is wrong with a base URL; null when nothing is. */
 export function baseUrlFault(text: string): { message: string; hint: string } | null {
   const hint = `put ${SUBDOMAIN} in the host (http://${SUBDOMAIN}.localhost:8080) or ${SLUG} in the path (http://127.0.0.1:8080/${SLUG})`
-  const url = parseBaseUrl(text)
+  const ported = withPort(text, 1)
+  const url = parseBaseUrl(ported)
   if (url === null)
     return { message: 'the base URL is no http:// or https:// URL without user, query and fragment', hint }
-  const placeholders = text.match(/\{[^}]*\}/g) ?? []
+  const placeholders = ported.match(/\{[^}]*\}/g) ?? []
   const inHost = url.host.includes(SUBDOMAIN)
   const inPath = url.path.split('/').includes(SLUG)
   if (placeholders.length === 1 && inHost !== inPath) return null

@@ -1,4 +1,5 @@
 import type { FileName } from './files.ts'
+import type { Kind } from './kinds.ts'
 import type { Path } from './path.ts'
 
 /** A problem whose place has not been looked up yet. */
@@ -12,7 +13,7 @@ export interface Mistake {
   /** A warning does not keep the configuration from being served; default: an error. */
   readonly severity?: 'error' | 'warning'
   /** Of a warning: what `acknowledge` in gateway.yaml silences it by. */
-  readonly kind?: string
+  readonly kind?: Kind
   /** Whether the value of `path` says nothing that other files could be checked against. */
   readonly spoils?: boolean
 }

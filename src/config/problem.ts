@@ -1,3 +1,5 @@
+import type { Kind } from './kinds.ts'
+
 /** One mistake in the YAML, with the place an operator has to edit. Line and column are 1-based. */
 export interface Problem {
   /** File name relative to the configuration directory, such as `routes.yaml`. */
@@ -8,7 +10,7 @@ export interface Problem {
   readonly path: string
   readonly severity: 'error' | 'warning'
   /** Of a warning: what `acknowledge` in gateway.yaml silences it by, such as `no-route:debug`. */
-  readonly kind?: string
+  readonly kind?: Kind
   readonly message: string
   /** What to do about it, such as `did you mean "trace"?`. */
   readonly hint?: string

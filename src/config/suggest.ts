@@ -20,8 +20,21 @@ export function suggester(words: Iterable<string>): Suggest {
   }
 }
 
-/** The known word nearest to `word`, when a third of its letters at most would have to change. */
+/** Letters of a beginning that say enough. */
+const FEWEST = 3
+
+/** The known word nearest to `word`, when a third of its letters at most would have to change; else the only one that begins with it. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  return alike(word, known) ?? begunBy(word, known)
+}
+
+function begunBy(word: string, known: readonly string[]): string | undefined {
+  if (word.length < FEWEST) return undefined
+  const begun = known.filter(candidate => candidate.toLowerCase().startsWith(word.toLowerCase()))
+  return begun.length === 1 ? begun[0] : undefined
+}
+
+function alike(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let least = Math.ceil(word.length / 3) + 1
   for (const candidate of known) {

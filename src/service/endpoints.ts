@@ -1,10 +1,9 @@
 import type { EndpointWithKey } from '../accounts/types.ts'
-import type { Snapshot } from '../snapshot/types.ts'
 import type { Totals } from '../usage/types.ts'
 import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain } from './errors.ts'
 import { readParams } from './params.ts'
-import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
+import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
 import { endpointUrls, findNetwork } from './urls.ts'
 
 const status = oneOf('active', 'inactive')
@@ -16,7 +15,7 @@ const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, 
 export async function createEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts }: ServiceDeps,
+  { snapshot, accounts }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { chain: text }, { name })
   if ('error' in read) return read
@@ -32,7 +31,7 @@ export async function createEndpoint(
 export function listEndpoints(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts, usage }: ServiceDeps,
+  { snapshot, accounts, usage }: EndpointDeps,
 ): ServiceReply {
   const read = readParams(params, {}, { keys: flag })
   if ('error' in read) return read
@@ -54,7 +53,7 @@ export function listEndpoints(
 export function getEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts, usage }: ServiceDeps,
+  { snapshot, accounts, usage }: EndpointDeps,
 ): ServiceReply {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
@@ -68,7 +67,7 @@ export function getEndpoint(
 export async function deleteEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { accounts }: ServiceDeps,
+  { accounts }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
@@ -80,7 +79,7 @@ export async function deleteEndpoint(
 export async function updateEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts }: ServiceDeps,
+  { snapshot, accounts }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, changes)
   if ('error' in read) return read
@@ -92,13 +91,13 @@ export async function updateEndpoint(
 }
 
 /** The fields that every management method shows of an endpoint, in the spec's order. */
-function identity(endpoint: EndpointWithKey, { networks }: Snapshot) {
+function identity(endpoint: EndpointWithKey, { networks }: EndpointDeps['snapshot']) {
   const { id: endpointId, name, network: chain, status, apiKey } = endpoint
   return { endpointId, name, chain, status, apiKey, ...endpointUrls(findNetwork(networks, chain), apiKey) }
 }
 
 /** The same for a reader who is to see no key: its last characters tell keys apart, the URLs are templates. */
-function identityWithoutKey(endpoint: EndpointWithKey, { networks }: Snapshot) {
+function identityWithoutKey(endpoint: EndpointWithKey, { networks }: EndpointDeps['snapshot']) {
   const { id: endpointId, name, network: chain, status, apiKey } = endpoint
   const urls = endpointUrls(findNetwork(networks, chain), '<API_KEY>')
   return { endpointId, name, chain, status, keyHint: apiKey.slice(-HINT), ...urls }

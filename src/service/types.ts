@@ -3,6 +3,7 @@ import type { Account, Endpoint } from '../accounts/types.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { Sums } from '../usage/sums/types.ts'
 import type { QuotaState, TotalsReader } from '../usage/types.ts'
+import type { Addressed } from './urls.ts'
 
 /** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
 export interface AccountCaller {
@@ -21,9 +22,9 @@ export interface Health {
   isHealthy(network: Network, routeId: string): boolean
 }
 
-/** What management works on. */
-export interface ServiceDeps {
-  readonly snapshot: Snapshot
+/** What the methods about endpoints work on. */
+export interface EndpointDeps {
+  readonly snapshot: { readonly networks: Readonly<Record<string, Addressed>> }
   readonly accounts: Pick<
     AccountStore,
     | 'createEndpoint'
@@ -34,6 +35,12 @@ export interface ServiceDeps {
     | 'updateEndpoint'
     | 'deleteEndpoint'
   >
+  readonly usage: TotalsReader
+}
+
+/** What management works on. */
+export interface ServiceDeps extends EndpointDeps {
+  readonly snapshot: Snapshot
   readonly usage: TotalsReader & Sums
   readonly health: Health
   /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */

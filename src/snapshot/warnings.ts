@@ -1,4 +1,6 @@
 /** What a valid configuration promises and cannot keep. */
+import { NO_ROUTE } from '../config/kinds.ts'
+import type { Kind } from '../config/kinds.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Network, Snapshot } from './types.ts'
 
@@ -10,7 +12,7 @@ type Locate = (
 
 /** Methods that no route can serve, for one and the same reason. */
 interface Unserved {
-  readonly kind: string
+  readonly kind: Kind
   /** What the routes lack, as the end of a sentence that names their networks. */
   readonly lack: (methods: ReadonlySet<string>) => string
   readonly networks: Network[]
@@ -20,7 +22,7 @@ interface Unserved {
 /** One warning for each network without a route, and one for each reason for which no route can serve methods. */
 export function warningsOf(snapshot: Snapshot, locate: Locate): Problem[] {
   const networks = Object.values(snapshot.networks)
-  const warning = (kind: string, { slug }: Network, message: string): Problem => {
+  const warning = (kind: Kind, { slug }: Network, message: string): Problem => {
     const path = ['networks', slug]
     const place = locate('networks.yaml', path)
     return { file: 'networks.yaml', ...place, path: path.join('.'), severity: 'warning', kind, message }
@@ -41,7 +43,7 @@ function unserved(networks: readonly Network[]): Unserved[] {
     for (const { rule, unable } of network.routes.length === 0 ? [] : Object.values(network.methods)) {
       if (unable === null) continue
       const capability = unable.reason === 'capability_missing' ? unable.capability : null
-      const kind = `no-route:${capability ?? 'denied'}`
+      const kind = `${NO_ROUTE}${capability ?? 'denied'}` as const
       const group: Unserved = groups.get(kind) ?? {
         kind,
         lack: lackOf(capability),

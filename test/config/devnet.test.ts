@@ -36,6 +36,13 @@ t.test('its addresses follow the environment', async t => {
   const { config } = await loadConfig(fromRoot('examples/devnet').pathname, env)
   t.equal(config?.baseUrl, 'http://127.0.0.1:9001/{slug}')
   t.same(config?.gateway.listen, { host: '127.0.0.1', port: 9001 })
+  const listen = { ...env, TOLLGATE_LISTEN: '127.0.0.1:9002' }
+  for (const example of ['devnet', 'solana', 'beacon'])
+    t.equal(
+      (await loadConfig(fromRoot(`examples/${example}`).pathname, listen)).config?.baseUrl,
+      'http://127.0.0.1:9002/{slug}',
+      example,
+    )
   t.same(config?.gateway.admin, { host: '127.0.0.1', port: 0 })
   t.match(config?.routes, [{ http: 'http://10.0.0.1:1', ws: 'ws://10.0.0.1:1' }])
 })

@@ -42,6 +42,8 @@ t.test('the base URL', async t => {
     'http://rpc-{subdomain}.x',
     'http://127.0.0.1:1/{slug}',
     'http://[::1]:1/a/{slug}/',
+    'http://{subdomain}.localhost:{port}',
+    'https://127.0.0.1:{port}/{slug}',
   ])
     t.same(await lines(url), [], url)
   for (const url of [

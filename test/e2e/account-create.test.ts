@@ -60,3 +60,63 @@ t.test('a WSS URL is printed only where a route has WebSocket', async t => {
       t.strictSame([wss, wssEndpoint !== ''], [slug === 'sockets', slug === 'sockets'], slug)
   }
 })
+
+t.test('a name that another account has is told, and is no argument of commands', async t => {
+  const { dir } = gateway
+  const create = (...more: string[]) =>
+    run(['account', 'create', 'twin', '--plan', 'paid', ...more, '--config', dir])
+  const idOf = ({ stdout }: { stdout: string }) => /acc_\w+/.exec(stdout)![0]
+  const one = await create()
+  t.notMatch(one.stderr, 'warning')
+  const first = idOf(one)
+  const suspend = (id: string) => run(['account', 'suspend', id, '--config', dir])
+  const alone = await suspend('twin')
+  t.match(alone, { code: 1, stderr: `there is no account "twin"; the account of that name is ${first}\n` })
+  const two = await create()
+  t.match(two, { code: 0, stderr: `tollgate: warning: another account has the name "twin": ${first}\n` })
+  const second = idOf(two)
+  const both = `2 accounts have that name: ${first}, ${second}`
+  const three = await create('--json')
+  t.match(three.stderr, `warning: 2 other accounts have the name "twin": ${first}, ${second}\n`)
+  t.match(JSON.parse(three.stdout), { name: 'twin' })
+  const third = (JSON.parse(three.stdout) as { accountId: string }).accountId
+  for (const args of [
+    ['account', 'suspend', 'twin'],
+    ['account', 'set-plan', 'twin', 'free'],
+    ['account', 'rotate-token', 'twin'],
+    ['endpoint', 'list', '--account', 'twin'],
+    ['endpoint', 'create', '--account', 'twin', '--chain', 'alpha'],
+    ['endpoint', 'move', '--account', 'twin', '--from', 'beta', '--to', 'alpha'],
+  ]) {
+    const { code, stderr } = await run([...args, '--config', dir])
+    t.equal(code, 1, args.join(' '))
+    t.match(stderr, `there is no account "twin"; ${both.replace('2', '3')}, ${third}\n`)
+  }
+})
+
+t.test('a plan or network that is not there gets a suggestion', async t => {
+  const { dir } = gateway
+  const { accountId } = await runJson(dir, ['account', 'create', 'slips', '--plan', 'paid'])
+  const cases: [args: string[], said: string][] = [
+    [
+      ['account', 'create', 'x', '--plan', 'paid', '--chain', 'alhpa'],
+      'there is no network "alhpa"; did you mean "alpha"?',
+    ],
+    [['account', 'create', 'x', '--plan', 'piad'], 'there is no plan "piad"; did you mean "paid"?'],
+    [['account', 'set-plan', accountId, 'piad'], 'there is no plan "piad"; did you mean "paid"?'],
+    [
+      ['account', 'set-plan', accountId, 'public'],
+      'the plan "public" is that of callers without a key; accounts have another one',
+    ],
+    [
+      ['endpoint', 'create', '--account', accountId, '--chain', 'alhpa'],
+      'there is no network "alhpa"; did you mean "alpha"?',
+    ],
+    [
+      ['endpoint', 'create', '--account', accountId, '--chain', 'zzzzz'],
+      'there is no network "zzzzz"; there are alpha',
+    ],
+  ]
+  for (const [args, said] of cases)
+    t.match(await run([...args, '--config', dir]), { code: 1, stderr: `tollgate: ${said}\n` }, args.join(' '))
+})

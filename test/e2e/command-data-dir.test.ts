@@ -99,7 +99,7 @@ t.test(
     const made = await run([...CREATE, '--init', '--config', dir])
     t.strictSame([made.code, made.stderr], [0, `tollgate: data directory ${data} (new)\n`])
     t.ok(existsSync(join(data, 'master.key')))
-    const again = await run([...CREATE, '--init', '--config', dir])
+    const again = await run(['account', 'create', 'other', '--plan', 'paid', '--init', '--config', dir])
     t.strictSame(
       [again.code, again.stderr],
       [0, `tollgate: data directory ${data}\n`],

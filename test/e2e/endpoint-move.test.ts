@@ -48,6 +48,7 @@ t.test('what cannot be is refused, and moves nothing', async t => {
   const cases: [args: string[], code: number, said: RegExp][] = [
     [['--from', 'old', '--to', 'othre'], 1, /there is no network "othre"; did you mean "other"\?/],
     [['--from', 'old', '--to', 'sol'], 1, /old is of the family evm and sol of solana/],
+    [['--from', 'odl', '--to', 'other'], 1, /there is no endpoint on "odl"; did you mean "old"\?/],
     [['--from', 'nowhere', '--to', 'other'], 1, /there is no endpoint on "nowhere"/],
     [['--from', 'old', '--to', 'other', '--account', 'acc_nobody'], 1, /there is no account "acc_nobody"/],
     [['--from', 'old', '--to', 'old'], 2, /are the same network/],
@@ -89,6 +90,9 @@ t.test('a network that was renamed', async t => {
   gateway.signal('SIGHUP')
   const fresh = stranger.on('new')
   await until('it is served', async () => (await fresh.post(body)).status === 403)
+  const list = ['endpoint', 'list', '--account', stranger.accountId]
+  t.match((await run([...list, '--config', gateway.dir])).stdout, / {2}old +network removed +1\n/)
+  t.match(await runJson(gateway.dir, list), { endpoints: [{ status: 'active', httpsUrl: '' }] })
   const moved = await runJson(gateway.dir, ['endpoint', 'move', '--from', 'old', '--to', 'new'])
   t.strictSame(moved, { from: 'old', to: 'new', moved: 1 }, 'the family of what is gone is not asked for')
   await until('it is served under its key', async () => (await fresh.post(body)).status === 200)

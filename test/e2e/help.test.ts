@@ -56,7 +56,14 @@ const slips: [args: string[], said: string][] = [
   [['endpoint', 'zzzzzz'], `there is no command "endpoint zzzzzz"; there are ${members.endpoint.join(', ')}`],
   [['account', 'create', 'x', '--plna', 'y'], 'there is no option "--plna"; did you mean "--plan"?'],
   [['usage', '--acount=acc_x'], 'there is no option "--acount"; did you mean "--account"?'],
-  [['serve', '-c', '.'], 'there is no option "-c"; there are --config, --json'],
+  [['serve', '-c', '.'], 'there is no option "-c"; there are --config, --json, --help'],
+  [['check', '--hlp'], 'there is no option "--hlp"; did you mean "--help"?'],
+  [['account', '--hlp'], 'there is no option "--hlp"; did you mean "--help"?'],
+  [['--hlp'], 'there is no option "--hlp"; did you mean "--help"?'],
+  [['--confg', '.', 'check'], 'there is no option "--confg"; did you mean "--config"?'],
+  [['--plan', 'paid', 'account'], '"--plan" stands before "account"; put it behind it'],
+  [['account', '--plan', 'paid', 'create', 'x'], '"--plan" stands before "create"; put it behind it'],
+  [['--config'], '--config needs a value'],
   [['usage', '--by', 'week'], '--by has to be hour or day'],
   [['completion', 'csh'], 'the shell has to be bash, zsh or fish'],
 ]
@@ -67,10 +74,48 @@ t.test('a slip of the fingers gets a suggestion, and exits 2', async t => {
   })
 })
 
+t.test('--config and --json may stand before the command', async t => {
+  const dir = t.testdir()
+  t.equal((await run(['init', dir, '--network', 'ethereum'])).code, 0)
+  const asked = await run(['check', '--config', dir, '--json'])
+  t.equal((JSON.parse(asked.stdout) as { dir: string }).dir, dir)
+  for (const before of [
+    ['--config', dir, '--json'],
+    ['--json', `--config=${dir}`],
+  ])
+    t.strictSame(await run([...before, 'check']), asked, before.join(' '))
+  t.strictSame(
+    await run(['--config', '/nowhere', 'check', '--config', dir, '--json']),
+    asked,
+    'the last one counts',
+  )
+  t.match(await run(['--config', dir, 'account', 'list']), {
+    code: 1,
+    stderr: `there are no accounts in ${join(dir, 'data')}`,
+  })
+  t.strictSame(
+    await run(['--config', dir, 'account', 'suspend', '--help']),
+    await run(['account', 'suspend', '--help']),
+  )
+  t.match(await run(['account', '--config', dir, 'list']), { code: 1, stderr: join(dir, 'data') })
+  t.match(await run(['--json', '--version']), { code: 0, stdout: /^\d+\./ })
+  t.match(await run(['--config', dir]), { code: 2, stdout: /^tollgate \d/ }, 'without a command its help')
+})
+
 /** What is typed behind `tollgate`, and what it is completed to; the last word is the one being typed. */
 const typed: [words: string[], completed: string[]][] = [
   [['acc'], ['account']],
   [['--v'], ['--version']],
+  [['--c'], ['--config']],
+  [['--config', 'x', 'acc'], ['account']],
+  [
+    ['--json', 'account', 's'],
+    ['set-plan', 'suspend'],
+  ],
+  [
+    ['account', '--config', 'x', 's'],
+    ['set-plan', 'suspend'],
+  ],
   [
     ['account', 's'],
     ['set-plan', 'suspend'],
@@ -150,12 +195,27 @@ t.test('completion in fish', async t => {
   const fish = await shellOf(t, 'fish')
   if (fish === null) return
   for (const [words, completed] of typed) {
-    if (words.includes('nope')) continue
+    // There options stand before the first word only.
+    if (words.includes('nope') || words[1] === '--config') continue
     const shown = fish(`source SCRIPT; complete -C 'tollgate ${words.join(' ')}'`)
     const names = shown.map(line => line.split('\t')[0])
     const wanted = completed.filter(word => words.at(-1) !== '' || !word.startsWith('-'))
     t.strictSame(names.sort(), [...wanted].sort(), words.join(' '))
   }
+})
+
+t.test('help fits a terminal of 125 columns', async t => {
+  const { stdout } = await run(['completion', 'bash'])
+  const places = [...stdout.matchAll(/^ {8}'((?: [^']+)?)'\) words=/gm)].map(([, path]) => path!)
+  t.ok(places.length > 15, `${places.length} places`)
+  await sideBySide(places, async path => {
+    const { stdout } = await run([...path.split(' ').filter(word => word !== ''), '--help'])
+    t.strictSame(
+      stdout.split('\n').filter(line => line.length > 125),
+      [],
+      path,
+    )
+  })
 })
 
 t.test('help names exactly the options that a command takes', async t => {

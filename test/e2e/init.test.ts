@@ -15,6 +15,8 @@ for (const slugs of [...SHIPPED.map(slug => [slug]), SHIPPED])
     const { code, stdout } = await run(['init', dir, ...slugs.flatMap(slug => ['--network', slug])])
     t.equal(code, 0)
     t.match(stdout, `tollgate check --config ${dir}`)
+    t.match(stdout, `tollgate account create acme --plan free --chain ${slugs[0]!} --init --config ${dir}\n`)
+    t.match(stdout, `tollgate serve --config ${dir}\n`)
     t.same(readdirSync(dir).sort(), FILES)
     for (const file of FILES) {
       const lines = readFileSync(join(dir, file), 'utf8').trimEnd().split('\n')
@@ -47,6 +49,15 @@ t.test('init says what it cannot do, and writes over nothing', async t => {
     code: 1,
     stderr: 'there is no network "etherum"; did you mean "ethereum"?',
   })
+  for (const [word, meant] of [
+    ['polygon', 'polygon-bor'],
+    ['arbitrum', 'arbitrum-one'],
+    ['eth', 'ethereum'],
+  ])
+    t.match(await run(['init', dir, '--network', word!]), {
+      code: 1,
+      stderr: `there is no network "${word!}"; did you mean "${meant!}"?`,
+    })
   t.match(await run(['init', dir]), {
     code: 2,
     stderr: `--network is missing; there are ${SHIPPED.join(', ')}`,
@@ -60,6 +71,21 @@ t.test('init says what it cannot do, and writes over nothing', async t => {
   t.match(await run(['init', '--config', named, '--network', 'solana']), { code: 0 })
   t.same(readdirSync(named).sort(), FILES, '--config names the folder too')
   t.match(await run(['init', dir, 'other', '--network', 'solana']), { code: 2, stderr: 'one word too many' })
+})
+
+t.test('printed URLs have the port that the gateway listens on', async t => {
+  const dir = await tempDir(t)
+  await run(['init', dir, '--network', 'ethereum'])
+  const create = ['account', 'create', 'acme', '--plan', 'free', '--init', '--config']
+  const TOLLGATE_DATA = await tempDir(t)
+  for (const config of [dir, root]) {
+    const { stdout } = await run([...create, config], { TOLLGATE_LISTEN: '0.0.0.0:21007', TOLLGATE_DATA })
+    t.match(stdout, 'http://ethereum-rpc.localhost:21007/v1/rpc/tg_')
+    t.match((await run([...create, config], { TOLLGATE_DATA })).stdout, '//ethereum-rpc.localhost:8080/')
+    const TOLLGATE_BASE_URL = 'https://{subdomain}.example.com'
+    const env = { TOLLGATE_BASE_URL, TOLLGATE_LISTEN: '0.0.0.0:21007', TOLLGATE_DATA }
+    t.match((await run([...create, config], env)).stdout, 'https://ethereum-rpc.example.com/v1/rpc/')
+  }
 })
 
 t.test('a network is added or renamed in networks.yaml and routes.yaml alone', async t => {

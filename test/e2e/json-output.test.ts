@@ -115,7 +115,7 @@ const outputs: [args: string[], schema: Schema, extra?: Record<string, unknown>]
   [['dump'], { type: 'object' }],
   [['account', 'create', 'json', '--plan', 'free'], created, { name: 'json', plan: 'free' }],
   [
-    ['account', 'create', 'json', '--plan', 'paid', '--chain', 'alpha'],
+    ['account', 'create', 'other', '--plan', 'paid', '--chain', 'alpha'],
     created,
     { endpoint: { chain: 'alpha' } },
   ],

@@ -48,7 +48,15 @@ t.test('a table, JSON and CSV have all rows', async t => {
     rows.every((row, at) => at === 0 || row.time >= rows[at - 1]!.time),
     'oldest first',
   )
-  t.equal(csv.stdout.trimEnd().split('\n').length, ROWS + 1)
+  const [head, ...cells] = csv.stdout.trimEnd().split('\n')
+  t.equal(cells.length, ROWS)
+  t.match(head, /^time,/)
+  const times = cells.map(line => line.slice(0, line.indexOf(',')))
+  t.match(times[0], /^\d{4}-\d\d-\d\dT\d\d:00:00Z$/, 'UTC, as spreadsheets and --from read it')
+  t.ok(
+    times.every((time, at) => Date.parse(time) === rows[at]!.time * 1000),
+    'those of JSON',
+  )
 })
 
 for (const format of [[], ['--json'], ['--csv'], ['--json', '--detail']])

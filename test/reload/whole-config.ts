@@ -75,7 +75,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         drain: '65s',
         drainIdle: '5s',
       },
-      acknowledge: ['no-route:nothing'],
+      acknowledge: ['no-route:debug'],
       log: { level: 'info' },
       cors: { origins: ['https://app.example.test'] },
     },

@@ -332,7 +332,17 @@ t.test('edits that are mistaken, and one that is not', async t => {
 })
 
 t.test('everything that operators can ask', async t => {
-  for (const path of ['/metrics', '/livez', '/readyz', '/status', '/', '/dump', `/${access.key}`])
+  for (const path of [
+    '/metrics',
+    '/livez',
+    '/readyz',
+    '/status',
+    '/process',
+    '/served',
+    '/',
+    '/dump',
+    `/${access.key}`,
+  ])
     await admin('GET', path)
   const question = {
     network: 'dns',

@@ -1,7 +1,9 @@
+import { withPort } from '../base-url.ts'
 import type { Config } from '../types.ts'
+import { listenAddress } from '../units.ts'
 import type { Written } from '../written.ts'
 import { buildErrors } from './errors.ts'
-import { buildGateway } from './gateway.ts'
+import { buildGateway, DEFAULTS } from './gateway.ts'
 import { buildNetworks } from './networks.ts'
 import { buildPlans } from './plans.ts'
 import { buildRoutes } from './routes.ts'
@@ -9,7 +11,8 @@ import { buildRules } from './rules.ts'
 
 /** The configuration that faultless files describe: defaults filled in, units turned into numbers, paths made absolute. */
 export function build(written: Written, dir: string, extended: readonly string[] = []): Config {
-  const { baseUrl } = written.networks
+  const { port } = listenAddress(written.gateway?.listen ?? DEFAULTS.listen)!
+  const baseUrl = withPort(written.networks.baseUrl, port)
   const { families, notification } = written.methods
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),

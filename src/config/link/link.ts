@@ -1,5 +1,6 @@
 import type { Mistake } from '../mistake.ts'
 import type { Partly, Written } from '../written.ts'
+import { checkAcknowledged } from './acknowledge.ts'
 import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
 import { checkNetworks } from './networks.ts'
@@ -20,5 +21,6 @@ export function link(written: Partly<Written>): readonly Mistake[] {
     ...checkTiers(written, rows),
     ...checkPlans(written, rows),
     ...checkGateway(written),
+    ...checkAcknowledged(written, rows),
   ]
 }

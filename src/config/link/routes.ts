@@ -3,6 +3,7 @@ import type { Path } from '../path.ts'
 import { show } from '../show.ts'
 import { suggester, type Suggest } from '../suggest.ts'
 import type { Partly, Written, WrittenRoute } from '../written.ts'
+import { capabilitiesIn } from './capabilities.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { isKnown, methodsByNetwork, type KnownMethods } from './known-methods.ts'
 import type { Row } from './rows.ts'
@@ -39,12 +40,6 @@ export function checkRoutes(written: Partly<Written>, rows: readonly Row[]): Mis
 function vocabulary(names: Iterable<string>): { names: ReadonlySet<string>; suggest: Suggest } {
   const set = new Set(names)
   return { names: set, suggest: suggester(set) }
-}
-
-/** The usual capabilities, and whatever some rule needs. */
-function capabilitiesIn(rows: readonly Row[]): Set<string> {
-  const words = rows.flatMap(({ rule }) => (rule.needs ?? []).filter(word => word !== undefined))
-  return new Set(['archive', 'trace', 'debug', 'txpool', ...words.filter(word => word !== 'ws')])
 }
 
 function checkRoute(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {

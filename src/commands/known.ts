@@ -1,0 +1,104 @@
+/** What a command knows of the configuration, also while the YAML has errors: who manages accounts needs little of it. */
+import { resolve } from 'node:path'
+import { whyNoAccounts } from '../accounts/present.ts'
+import { ConfigError } from '../config-error.ts'
+import { DEFAULTS } from '../config/build/gateway.ts'
+import { findWhereabouts } from '../config/data-dir.ts'
+import { listenAddress } from '../config/units.ts'
+import { loadSnapshot } from '../load-snapshot.ts'
+import { findRunning } from '../running.ts'
+import type { Settings } from '../running.ts'
+import { readServed, servedOf } from '../served.ts'
+import type { Served } from '../served.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import { askRunning } from './ask-running.ts'
+import type { Arguments, Io } from './command.ts'
+import { useDataDir } from './data-dir.ts'
+import type { DataDirOptions } from './data-dir.ts'
+
+/** What is known, and what can be found out. The YAML is read when it is asked for first. */
+export interface Known {
+  readonly gateway: Settings
+  /** What the YAML compiles to; null while it has errors. */
+  snapshot(): Promise<Snapshot | null>
+  /** What is served: by the YAML or, while that has errors, by the running gateway. Throws its problems where neither says. */
+  served(): Promise<Served>
+  /** The same; null, and a line on stderr, where neither says. */
+  servedIfKnown(): Promise<Served | null>
+}
+
+type Args = Pick<Arguments, 'config' | 'json'>
+
+const BROKEN = 'tollgate: warning: the YAML has errors ("tollgate check" lists them)'
+
+/** What is known of the configuration in `config`. Throws its problems when nothing says where its data is. */
+export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Known> {
+  const gateway = await settingsOf(config, io)
+  const load = once(() => loadSnapshot(config, io.env))
+  const find = once(async () => {
+    const { snapshot } = await load()
+    if (snapshot !== null) return servedOf(snapshot)
+    const served = await askRunning(config, gateway, askServed)
+    if (served !== null) io.err(`${BROKEN}; the running gateway says what is served`)
+    return served
+  })
+  return {
+    gateway,
+    snapshot: async () => (await load()).snapshot,
+    servedIfKnown: async () => {
+      const served = await find()
+      if (served === null) io.err(`${BROKEN} and no gateway runs on it: networks and URLs are not known`)
+      return served
+    },
+    served: async () => {
+      const served = await find()
+      if (served === null) throw new ConfigError((await load()).problems)
+      return served
+    },
+  }
+}
+
+/** The same for a command that works on the data directory, which has to have accounts in it unless `init` is given. */
+export async function knowData(args: Args, io: Io, options: DataDirOptions = {}): Promise<Known> {
+  const known = await know(args, io)
+  // Where there is nothing to manage yet, or nothing any more, what is wrong with the configuration comes first.
+  if (whyNoAccounts(known.gateway.dataDir) !== null) await refuseBroken(args.config, io)
+  await useDataDir(args, known, io, options)
+  return known
+}
+
+/** From gateway.yaml alone; where it does not say, the gateway that serves this very directory does, or the environment. */
+async function settingsOf(dir: string, io: Io): Promise<Settings> {
+  const { env } = io
+  const found = await findWhereabouts(dir, env)
+  const admin = found.admin ??
+    listenAddress(env['TOLLGATE_ADMIN'] ?? DEFAULTS.admin) ?? { host: '127.0.0.1', port: 0 }
+  if (found.dataDir !== null) return { dataDir: found.dataDir, admin }
+  const dataDir = (await findRunning(dir, { admin }))?.dataDir ?? env['TOLLGATE_DATA']
+  if (dataDir !== undefined && dataDir !== '') return { dataDir: resolve(dir, dataDir), admin }
+  await refuseBroken(dir, io)
+  throw new Error('gateway.yaml does not say where the data directory is')
+}
+
+async function refuseBroken(dir: string, { env }: Io): Promise<void> {
+  const { snapshot, problems } = await loadSnapshot(dir, env)
+  if (snapshot === null) throw new ConfigError(problems)
+}
+
+/** Milliseconds that a gateway gets to answer. */
+const PATIENCE = 2_000
+
+async function askServed(admin: string): Promise<Served | null> {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE)
+    const response = await fetch(`http://${admin}/served`, { signal })
+    return readServed(await response.json())
+  } catch {
+    return null // nobody listens there any more, or somebody else
+  }
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= work())
+}

@@ -1,0 +1,17 @@
+/** The kinds of warnings: what `acknowledge` in gateway.yaml silences them by. */
+
+/** Those that stand by themselves. */
+export const KINDS = [
+  'no-route',
+  'paid-plan',
+  'unknown-dialect',
+  'unknown-network',
+  'error-row-never-fits',
+  'endpoints-without-network',
+] as const
+
+/** What begins the kinds that say which capability no route has, or that all are denied. */
+export const NO_ROUTE = 'no-route:'
+
+/** The kind of a warning. */
+export type Kind = (typeof KINDS)[number] | `${typeof NO_ROUTE}${string}`

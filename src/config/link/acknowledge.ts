@@ -1,0 +1,34 @@
+import { KINDS, NO_ROUTE } from '../kinds.ts'
+import type { Mistake } from '../mistake.ts'
+import { listed, show } from '../show.ts'
+import { suggester } from '../suggest.ts'
+import type { Partly, Written } from '../written.ts'
+import { capabilitiesIn } from './capabilities.ts'
+import { mayLack } from './gaps.ts'
+import type { Row } from './rows.ts'
+
+/** The words of `acknowledge` that no warning has as its kind: they would silence nothing, and nobody would notice. */
+export function checkAcknowledged(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+  const lacks = ['ws', 'denied', ...capabilitiesIn(rows)]
+  const allNeeds = written.methods?.families !== undefined && !mayLack(written, 'needs')
+  const faultOf = (word: string): Pick<Mistake, 'message' | 'hint'> | null => {
+    const message = `${show(word)} is not a known kind of warning`
+    if (word.startsWith(NO_ROUTE)) {
+      const lack = word.slice(NO_ROUTE.length)
+      if (lacks.includes(lack) || !allNeeds) return null
+      return {
+        message,
+        hint: suggester(lacks)(lack)?.replace('"', `"${NO_ROUTE}`) ?? `no rule needs ${show(lack)}`,
+      }
+    }
+    if (KINDS.some(kind => kind === word)) return null
+    const known = `the kinds are ${listed([...KINDS, `${NO_ROUTE}<capability>`])}`
+    return { message, hint: suggester(KINDS)(word) ?? known }
+  }
+  return (written.gateway?.acknowledge ?? []).flatMap((word, index): Mistake[] => {
+    const fault = word === undefined ? null : faultOf(word)
+    return fault === null
+      ? []
+      : [{ file: 'gateway.yaml', path: ['acknowledge', index], at: 'value', ...fault }]
+  })
+}
