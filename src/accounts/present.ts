@@ -11,7 +11,11 @@ import { accountsFile } from './schema.ts'
 /** Why there are no accounts in a data directory, as one sentence; null when there are. Makes nothing. */
 export function whyNoAccounts(dataDir: string): string | null {
   const file = join(dataDir, accountsFile.name)
-  refuseLoneLog(file)
+  try {
+    refuseLoneLog(file)
+  } catch (error) {
+    throw explainFailure(file, error)
+  }
   return isThere(file)
     ? null
     : `there are no accounts in ${dataDir}: "tollgate account create <name> --plan <plan> --init" makes them there`

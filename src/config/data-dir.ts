@@ -1,21 +1,50 @@
-/** Finds the data directory of a configuration that may not be valid: who runs on it can still be asked. */
-import { readFile } from 'node:fs/promises'
+/** What can be known of a configuration that may not be valid: where its data is, and who runs on it. */
+import { readFile, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { DEFAULTS } from './build/gateway.ts'
 import { evaluate } from './evaluate.ts'
 import { parseText } from './parse.ts'
 import { lookupIn } from './read.ts'
+import type { ListenAddress } from './types.ts'
+import { listenAddress } from './units.ts'
 
-/** What gateway.yaml says of it, as an absolute path; null when the file cannot be read that far. */
-export async function findDataDir(
-  dir: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<string | null> {
-  const text = await readFile(join(dir, 'gateway.yaml'), 'utf8').catch((error: unknown) =>
-    (error as NodeJS.ErrnoException).code === 'ENOENT' ? '' : null,
-  )
+/** What gateway.yaml alone says; null is what cannot be read from it. */
+export interface Whereabouts {
+  /** Absolute. */
+  readonly dataDir: string | null
+  readonly admin: ListenAddress | null
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** What gateway.yaml says of the data directory and the admin listener, whatever is wrong with the rest of it and with other files. */
+export async function findWhereabouts(dir: string, env: Env): Promise<Whereabouts> {
+  const unknown = { dataDir: null, admin: null }
+  const text = await readText(dir)
   const source = text === null ? null : parseText('gateway.yaml', text)
-  if (source === null || !('root' in source)) return null
-  const { value } = evaluate(source, lookupIn(dir, env))
-  const { dataDir = './data' } = value as { readonly dataDir?: unknown }
-  return typeof dataDir === 'string' && dataDir !== '' ? resolve(dir, dataDir) : null
+  if (source === null || !('root' in source)) return unknown
+  const { value, mistakes } = evaluate(source, lookupIn(dir, env))
+  const isWrong = (key: string): boolean => mistakes.some(({ path }) => path[0] === key)
+  const { dataDir, admin } = { ...DEFAULTS, ...(value as Readonly<Record<string, unknown>>) }
+  return {
+    dataDir:
+      typeof dataDir === 'string' && dataDir !== '' && !isWrong('dataDir') ? resolve(dir, dataDir) : null,
+    admin: typeof admin === 'string' && !isWrong('admin') ? listenAddress(admin) : null,
+  }
+}
+
+/** The data directory that gateway.yaml says; null when the file cannot be read that far. */
+export async function findDataDir(dir: string, env: Env): Promise<string | null> {
+  return (await findWhereabouts(dir, env)).dataDir
+}
+
+/** Null where the file, or its folder, cannot be read; a file that is not there says nothing. */
+async function readText(dir: string): Promise<string | null> {
+  try {
+    await readdir(dir)
+    return await readFile(join(dir, 'gateway.yaml'), 'utf8')
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' && syscall === 'open' ? '' : null
+  }
 }
