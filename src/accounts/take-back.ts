@@ -3,11 +3,12 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdsOnlyOurs, missingFolders, removeFolders } from '../sqlite/data-dir.ts'
 import { DatabaseSync } from '../sqlite/driver.ts'
+import { inTransaction } from '../sqlite/transaction.ts'
 import { accountsFile } from './schema.ts'
 
 /**
  * To be asked before anything is made. What it returns removes the folders that were missing then and are there now, with the files that we
- * write. A data directory that anybody uses stays: it holds an account or something else, or another process has it open.
+ * write. A data directory that holds an account, or anything else than our files, stays.
  */
 export function takingBack(dataDir: string): () => void {
   const missing = missingOrNone(dataDir)
@@ -31,27 +32,21 @@ function missingOrNone(dataDir: string): readonly string[] {
   }
 }
 
-/** Removes our files from a directory; throws while somebody uses it. */
+/** Removes our files from a directory; throws while somebody writes there. */
 function removeUnused(dataDir: string): void {
-  const names = readdirSync(dataDir)
-  if (!holdsOnlyOurs(names)) return
   const file = join(dataDir, accountsFile.name)
   if (!existsSync(file)) return
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    // The log stays while another process has the file open; who opens it from now on finds the folder gone.
-    const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = DELETE').get() as Mode
-    if (mode === 'wal') return
-    database.exec('BEGIN EXCLUSIVE')
-    if (hasAccounts(database)) return
-    for (const name of names) rmSync(join(dataDir, name), { force: true })
+    // Whoever writes an account has this lock: before, it is seen here; afterwards it finds its file gone (transactions.ts).
+    inTransaction(database, () => {
+      const names = readdirSync(dataDir)
+      if (hasAccounts(database) || !holdsOnlyOurs(names)) return
+      for (const name of names) rmSync(join(dataDir, name), { force: true })
+    })
   } finally {
     database.close()
   }
-}
-
-interface Mode {
-  readonly journal_mode: string
 }
 
 function hasAccounts(database: DatabaseSync): boolean {
