@@ -7,6 +7,7 @@ import { Output } from './commands/output.ts'
 import { ConfigError } from './config-error.ts'
 import { formatProblem } from './config/problem.ts'
 import { suggester } from './config/suggest.ts'
+import { sentenceOf } from './file-error.ts'
 import { optimizeLate } from './optimizing.ts'
 import { version } from './version.ts'
 
@@ -126,7 +127,7 @@ function report(error: unknown, command: Command): number {
     return 2
   }
   if (error instanceof ConfigError) for (const problem of error.problems) io.err(formatProblem(problem))
-  io.err(`tollgate: ${error instanceof Error ? error.message : String(error)}`)
+  io.err(`tollgate: ${sentenceOf(error)}`)
   return 1
 }
 

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { fileFault } from './file-errors.ts'
+import { fileFault } from './file-words.ts'
 
 /** A gateway that is serving now. */
 export interface Serving {

@@ -8,8 +8,8 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 /** Which modules a module may import, type imports included. `app` is what stands right in src/. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   jsonrpc: [],
-  config: ['package', 'file-errors'],
-  sqlite: ['file-errors'],
+  config: ['package', 'file-words'],
+  sqlite: ['file-words'],
   cache: [],
   budget: [],
   snapshot: ['config'],
@@ -51,7 +51,7 @@ const imports: readonly Import[] = files.flatMap(file => {
 const alone: Readonly<Record<string, string>> = {
   'gateway.ts': 'gateway',
   'package-file.ts': 'package',
-  'file-errors.ts': 'file-errors',
+  'file-words.ts': 'file-words',
 }
 
 /** The folder of a file, or what it is by itself. */

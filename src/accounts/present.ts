@@ -11,11 +11,7 @@ import { accountsFile } from './schema.ts'
 /** Why there are no accounts in a data directory, as one sentence; null when there are. Makes nothing. */
 export function whyNoAccounts(dataDir: string): string | null {
   const file = join(dataDir, accountsFile.name)
-  try {
-    refuseLoneLog(file)
-  } catch (error) {
-    throw explainFailure(file, error)
-  }
+  refuseLoneLog(file)
   return isThere(file)
     ? null
     : `there are no accounts in ${dataDir}: "tollgate account create <name> --plan <plan> --init" makes them there`

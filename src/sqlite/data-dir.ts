@@ -1,7 +1,7 @@
 /** The data directory: it and everything in it is its owner's alone. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileFault } from '../file-errors.ts'
+import { fileFault } from '../file-words.ts'
 
 const FOLDER = 0o700
 const FILE = 0o600
@@ -21,7 +21,9 @@ export function openDataDir(dataDir: string): void {
     makeFolders(missingFolders(dataDir))
     names = readdirSync(dataDir)
   } catch (error) {
-    throw new Error(unusable(dataDir, error), { cause: error })
+    const [what, why] = unusable(dataDir, error)
+    // Whom the system keeps out, and who could help, is said from the cause (file-error.ts).
+    throw new Error(isDenied(error) ? what : `${what}: ${why}`, { cause: error })
   }
   // Windows has no such modes.
   if (process.platform === 'win32') return
@@ -41,17 +43,22 @@ export function whyNoDataDir(dataDir: string): string | null {
     rmdirSync(mkdtempSync(join(missing === undefined ? dataDir : dirname(missing), '.tollgate-')))
     return null
   } catch (error) {
-    return unusable(dataDir, error)
+    return unusable(dataDir, error).join(': ')
   }
 }
 
-function unusable(dataDir: string, error: unknown): string {
-  const { code, syscall, path = '' } = error as NodeJS.ErrnoException
-  if (syscall === 'scandir') return `the data directory ${dataDir} cannot be read: ${fileFault(error)}`
-  if (path.startsWith(join(dataDir, '/')))
-    return `the data directory ${dataDir} cannot be written: ${fileFault(error)}`
-  const why = code === undefined ? undefined : IN_A_PATH[code]
-  return `the data directory ${dataDir} cannot be made: ${why ?? fileFault(error)}`
+/** What cannot be done with a directory, and why. */
+function unusable(dataDir: string, error: unknown): [what: string, why: string] {
+  const { code = '', syscall, path = '' } = error as NodeJS.ErrnoException
+  const cannot = `the data directory ${dataDir} cannot be`
+  if (syscall === 'scandir') return [`${cannot} read`, fileFault(error)]
+  if (path.startsWith(join(dataDir, '/'))) return [`${cannot} written`, fileFault(error)]
+  return [`${cannot} made`, IN_A_PATH[code] ?? fileFault(error)]
+}
+
+function isDenied(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'EACCES' || code === 'EPERM'
 }
 
 /** What is said of a folder of its path. A file system like /proc answers that what is to be made is not there. */

@@ -1,6 +1,5 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileFault } from '../file-errors.ts'
 import { realPath } from './place.ts'
 
 /** What SQLite says of a failure, as node:sqlite reports it. */
@@ -26,9 +25,8 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && primary(error) === BUSY
 }
 
-/** A failure on `file` as one sentence for the operator; what neither SQLite nor the system said is passed on as it is. */
+/** A failure on `file` as one sentence for the operator; what SQLite did not say is passed on as it is. */
 export function explainFailure(file: string, error: unknown): unknown {
-  if (isSystemError(error)) return new Error(`${file} cannot be used: ${fileFault(error)}`, { cause: error })
   if (!isSqliteError(error)) return error
   return new Error(sentence(file, error), { cause: error })
 }
@@ -62,10 +60,6 @@ function isFull(dir: string): boolean {
   } catch {
     return false
   }
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error
 }
 
 function isSqliteError(error: unknown): error is SqliteError {

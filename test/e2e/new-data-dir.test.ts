@@ -83,8 +83,15 @@ t.test('what may not be read or written is one sentence each', async t => {
   writeFileSync(join(dir, 'file'), '')
   const serve = (data: string, config = dir) =>
     runWithoutRights(['serve', '--config', config], { DATA: data })
-  t.match(serve(closed), { code: 1, stdout: '', stderr: sentence('read: permission denied') })
-  t.match(serve(join(closed, 'data')), { code: 1, stderr: sentence('made: permission denied') })
+  t.match(serve(closed), {
+    code: 1,
+    stdout: '',
+    stderr: sentence('read: permission denied for .+; run it as .+'),
+  })
+  t.match(serve(join(closed, 'data')), {
+    code: 1,
+    stderr: sentence('made: permission denied for .+; run it as .+'),
+  })
   t.match(serve(join(dir, 'file')), { code: 1, stderr: sentence('read: it is not a directory') })
   t.match(serve('/proc/self/data'), { code: 1, stderr: sentence('made: .+') })
   t.match(serve(closed, closed), {
@@ -92,9 +99,4 @@ t.test('what may not be read or written is one sentence each', async t => {
     stderr:
       /^\S+closed:1:1: cannot read the configuration directory: permission denied\ntollgate: the configuration has a problem\n$/,
   })
-  for (const args of [['account', 'list'], ['usage']]) {
-    const { code, stderr } = await run([...args, '--config', dir], { DATA: join(dir, 'file') })
-    t.equal(code, 1)
-    t.match(stderr, /^tollgate: \S+accounts\.db cannot be used: it is not a directory\n$/)
-  }
 })

@@ -4,17 +4,14 @@ import type { GatewayConfig } from '../types.ts'
 import { duration, listenAddress, size } from '../units.ts'
 import type { WrittenGateway } from '../written.ts'
 
-/** Where clients are served by default. */
-export const LISTEN = '0.0.0.0:8080'
-
-/** Where the admin listener and the data are by default, the data relative to the configuration. */
-export const DEFAULTS = { admin: '127.0.0.1:9464', dataDir: './data' }
+/** Where the gateway listens and keeps its data by default, the data relative to the configuration. */
+export const DEFAULTS = { listen: '0.0.0.0:8080', admin: '127.0.0.1:9464', dataDir: './data' }
 
 /** The process's settings with their defaults. */
 export function buildGateway(written: WrittenGateway, baseUrl: string, dir: string): GatewayConfig {
   const { tls } = written
   return {
-    listen: listenAddress(written.listen ?? LISTEN)!,
+    listen: listenAddress(written.listen ?? DEFAULTS.listen)!,
     admin: listenAddress(written.admin ?? DEFAULTS.admin)!,
     probes: written.probes === undefined ? null : listenAddress(written.probes),
     adminHosts: (written.adminHosts ?? []).map(host => host.toLowerCase()),

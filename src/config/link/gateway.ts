@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { DEFAULTS, LISTEN } from '../build/gateway.ts'
+import { DEFAULTS } from '../build/gateway.ts'
 import type { Mistake } from '../mistake.ts'
 import type { Path } from '../path.ts'
 import { show } from '../show.ts'
@@ -39,7 +39,7 @@ function checkListen(written: string | undefined, path: Path): Mistake[] {
 
 /** The second of two listeners would not find its port free, and no other program is to blame. */
 function checkShared(gateway: Partly<WrittenGateway>): Mistake[] {
-  const { listen = LISTEN, admin = DEFAULTS.admin, probes } = gateway
+  const { listen = DEFAULTS.listen, admin = DEFAULTS.admin, probes } = gateway
   const listeners = Object.entries({ listen, admin, probes }).flatMap(([name, text]) => {
     const address = text === undefined ? null : listenAddress(text)
     return address === null ? [] : [{ name, text, address }]
