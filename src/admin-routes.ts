@@ -5,7 +5,7 @@ import type { Gateway } from './gateway.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { gently } from './reload/gently.ts'
 import type { Reloader } from './reload/reloader.ts'
-import { thisProcess } from './running.ts'
+import type { Running } from './running.ts'
 import { servedOf } from './served.ts'
 import type { AdminRoutes } from './server/admin-listener.ts'
 import type { ClientSockets } from './server/client-sockets.ts'
@@ -23,15 +23,13 @@ export interface AdminParts {
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
   readonly reloader: Reloader
-  /** The configuration directory. */
-  readonly dir: string
+  /** This process, as it is known now. */
+  readonly process: () => Running
 }
 
 /** The paths of the admin listener. */
 export function adminRoutes(parts: AdminParts): AdminRoutes {
   const { gateway, metrics, state, reloader } = parts
-  // As it is at the start: a reload does not move the data.
-  const process = thisProcess(parts.dir, gateway.snapshot.gateway)
   registerGauges(parts)
   return {
     'GET /livez': () => ({ status: 200, text: 'ok\n', type: 'text/plain' }),
@@ -39,7 +37,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       const why = unready(parts)
       return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
     },
-    'GET /process': () => ({ status: 200, json: process }),
+    'GET /process': () => ({ status: 200, json: parts.process() }),
     'GET /served': () => ({ status: 200, json: servedOf(gateway.snapshot) }),
     'GET /metrics': async () => ({
       status: 200,
@@ -49,7 +47,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
     'GET /status': async () => ({ status: 200, text: await status(parts), type: 'application/json' }),
     'POST /reload': async () => {
       if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
-      const result = await reloader.reload()
+      const result = await reloader.reload('request')
       return { status: result.ok ? 200 : 422, json: result }
     },
     'POST /explain': body => answerExplain(body, gateway),

@@ -2,14 +2,16 @@
 import { adminRoutes } from './admin-routes.ts'
 import { join } from 'node:path'
 import { ByteBudget } from './budget/byte-budget.ts'
+import { takingBack } from './accounts/take-back.ts'
 import { ConfigError } from './config-error.ts'
 import { Closing } from './closing.ts'
 import { FILES } from './config/files.ts'
 import type { Problem } from './config/problem.ts'
 import { Gateway } from './gateway.ts'
 import { loadSnapshot } from './load-snapshot.ts'
-import { inUseProblems } from './preflight.ts'
+import { inUseProblems } from './in-use-problems.ts'
 import { makeManagement } from './management.ts'
+import { preflight } from './preflight.ts'
 import type { Logger } from './observe/log.ts'
 import { Metrics } from './observe/metrics.ts'
 import { AttemptLog } from './observe/attempt-log.ts'
@@ -26,8 +28,11 @@ import { logRoutes } from './log-routes.ts'
 import { atOnce, gently } from './reload/gently.ts'
 import { Loader } from './reload/loader.ts'
 import { Reloader } from './reload/reloader.ts'
+import type { LoadedBy } from './reload/reloader.ts'
 import { watchFiles } from './reload/watch.ts'
 import { OtherFiles } from './reload/other-files.ts'
+import { thisProcess } from './running.ts'
+import type { Bound, Running } from './running.ts'
 import { writeServing } from './serving-file.ts'
 import type { Snapshot } from './snapshot/types.ts'
 import { openStores } from './stores.ts'
@@ -60,7 +65,7 @@ export interface App {
   readonly probes?: string
   readonly log: Logger
   readonly warnings: readonly Problem[]
-  /** Reads the configuration again. */
+  /** Reads the configuration again, at a signal. */
   reload(): void
   /** Drains and closes everything. */
   stop(): Promise<void>
@@ -69,23 +74,27 @@ export interface App {
 /** Starts the gateway; rejects with ConfigError, or with one sentence for the operator. */
 export async function startApp(options: AppOptions): Promise<App> {
   const closing = new Closing()
+  const undoing = new Closing()
   const optimize = pauseOptimizing()
   try {
-    return await open(options, closing)
+    return await open(options, closing, undoing)
   } catch (error) {
     await closing.close()
+    await undoing.close()
     throw error
   } finally {
     optimize()
   }
 }
 
-async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promise<App> {
+/** Pushes how to close what it opens, and how to undo what it makes: that stays once the gateway has come up. */
+async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing: Closing): Promise<App> {
   const { config, snapshot, problems: found, places } = await loadSnapshot(dir, env)
   if (config === null || snapshot === null) throw new ConfigError(found)
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
+  undoing.push(takingBack(settings.dataDir))
   const stores = await openStores(settings.dataDir, env, tellJournal(metrics, log), closing)
   const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
@@ -96,13 +105,18 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   const loader = new Loader(dir, env)
   closing.push(() => loader.close())
   const otherFiles = new OtherFiles(() => {
-    reload()
+    reload('watcher')
   })
+  // As it is at the start: a reload moves neither the data nor the listeners.
+  const started = thisProcess(dir, settings)
+  const listeners: { bound?: Bound } = {}
+  const self = (): Running => ({ ...started, ...listeners })
   const reloader = new Reloader(
     { config, version: snapshot.version, problems },
     {
       load: () => loader.load(),
-      inUse: stores.accounts.inUse,
+      meet: (next, places) =>
+        preflight({ config: next, places, env, running: self() }, stores.accounts.inUse),
       renewCertificate: async next => {
         await otherFiles.follow(next)
         const { tls } = next.gateway
@@ -123,17 +137,18 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     ...{ certificate, memory },
     openDashboard: openDashboard(gateway, stores.accounts),
   })
-  const parts = { dir, gateway, metrics, state, reloader, usage: stores.ledger }
+  const parts = { process: self, gateway, metrics, state, reloader, usage: stores.ledger }
   const routes = adminRoutes({ ...parts, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
+  listeners.bound = bound
   closing.push(
     writeServing(settings.dataDir, { pid: process.pid, ...bound }, sentence => {
       log.warn(sentence)
     }),
   )
-  const reload = (): void => {
+  const reload = (by: LoadedBy): void => {
     if (state.draining) return
-    void reloader.reload().catch((error: unknown) => {
+    void reloader.reload(by).catch((error: unknown) => {
       gateway.live.observer.bug(error, 'reload')
     })
   }
@@ -141,7 +156,9 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
   closing.push(
     await watchFiles(
       FILES.map(file => join(dir, file)),
-      reload,
+      () => {
+        reload('watcher')
+      },
     ),
   )
   await otherFiles.follow(config)
@@ -149,7 +166,10 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing): Promis
     otherFiles.close()
   })
   return {
-    ...{ ...bound, log, reload, warnings: problems },
+    ...{ ...bound, log, warnings: problems },
+    reload: () => {
+      reload('signal')
+    },
     stop: () => {
       state.draining = true
       return closing.close()

@@ -3,19 +3,12 @@ import type { Server } from 'node:http'
 import type { Closing } from './closing.ts'
 import type { ListenAddress } from './config/types.ts'
 import type { Gateway } from './gateway.ts'
+import type { Bound } from './running.ts'
 import { makeAdminListener, makeProbesListener } from './server/admin-listener.ts'
 import type { AdminRoutes } from './server/admin-listener.ts'
 import { drain, listen } from './server/listen.ts'
 import type { PublicListener } from './server/public-listener.ts'
 import type { Snapshot } from './snapshot/types.ts'
-
-/** Where each listens, as bound. */
-export interface Bound {
-  readonly listen: string
-  readonly admin: string
-  /** Absent where it is not configured. */
-  readonly probes?: string
-}
 
 /** Opens all, those of the operator first: they are closed last. */
 export async function openListeners(

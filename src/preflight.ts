@@ -1,110 +1,80 @@
-/** What a valid configuration meets: accounts that use it, the data directory, and addresses. `check --data`, a start and a reload ask the same. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { dirname } from 'node:path'
-import { unacknowledged } from './config/problem.ts'
+/** What a valid configuration meets here: accounts that use it, the data directory, and addresses. `check --data` and a reload ask; a start finds out. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { accountsFile } from './accounts/schema.ts'
+import { openAccounts } from './accounts/store.ts'
 import type { Problem } from './config/problem.ts'
-import type { Config, GatewayConfig, ListenAddress } from './config/types.ts'
+import type { Config, GatewayConfig } from './config/types.ts'
+import { listenAddress } from './config/units.ts'
+import { inUseProblems } from './in-use-problems.ts'
+import type { InUse } from './in-use-problems.ts'
 import type { Places } from './load-snapshot.ts'
+import { realDir } from './running.ts'
+import type { Running } from './running.ts'
+import { whyNoDataDir } from './sqlite/data-dir.ts'
+import { tryAddresses } from './try-addresses.ts'
+import { isLocked } from './usage/lock.ts'
 
-/** What accounts use. */
-export interface InUse {
-  plans(): readonly string[]
-  /** Slugs of the networks that endpoints are on. */
-  networks(): readonly string[]
-  endpointsOn(network: string): number
+/** What is asked for, and by whom. */
+export interface Preflight {
+  readonly config: Config
+  readonly places: Places
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The gateway that serves this configuration: what it holds is free once it has gone. Null where none runs. */
+  readonly running: Running | null
 }
 
-/** A plan that accounts have may not vanish; endpoints of a network that did are told. */
-export function inUseProblems(
-  { plans, networks, gateway }: Pick<Config, 'plans' | 'networks' | 'gateway'>,
-  inUse: InUse,
-  places: Places,
-): readonly Problem[] {
-  const gone = inUse.plans().filter(plan => !plans.some(({ name }) => name === plan))
-  const known = new Set(networks.map(({ slug }) => slug))
-  const lost = inUse.networks().filter(slug => !known.has(slug))
-  const problems = lost.map((slug): Problem => {
-    const count = inUse.endpointsOn(slug)
-    const many = count === 1 ? '1 endpoint is' : `${count} endpoints are`
-    return {
-      ...{ file: 'networks.yaml', ...places.networks, path: 'networks', severity: 'warning' },
-      ...{
-        kind: 'endpoints-without-network',
-        message: `${many} on the network "${slug}", which is not here`,
-      },
-      hint: `tollgate endpoint move --from ${slug} --to <network> takes ${count === 1 ? 'it' : 'them'} to another one`,
+/** What would keep a start from coming up here, and what it would warn of; `open` are the accounts of the running gateway, where this is it. */
+export async function preflight(asked: Preflight, open: InUse | null = null): Promise<readonly Problem[]> {
+  const { config, places, running } = asked
+  const { dataDir } = config.gateway
+  const isOwn = running?.dataDir === realDir(dataDir)
+  const why = isOwn ? null : whyNotUsable(dataDir)
+  const addresses = await addressProblems(config.gateway, running, places)
+  if (why !== null) return [problem('dataDir', why, places), ...addresses]
+  const used = isOwn && open !== null ? inUseProblems(config, open, places) : await accountProblems(asked)
+  return [...used, ...addresses]
+}
+
+function problem(path: 'dataDir' | 'listen' | 'admin' | 'probes', message: string, places: Places): Problem {
+  return { file: 'gateway.yaml', ...places[path], path, severity: 'error', message }
+}
+
+/** Why another process could not serve on a data directory; null when it could. */
+function whyNotUsable(dataDir: string): string | null {
+  return whyNoDataDir(dataDir) ?? (isLocked(dataDir) ? `another tollgate serve is using ${dataDir}` : null)
+}
+
+/** What the accounts that are there already say; opening them fails as it would at a start. */
+async function accountProblems({ config, places, env }: Preflight): Promise<readonly Problem[]> {
+  const { dataDir } = config.gateway
+  if (!existsSync(join(dataDir, accountsFile.name))) return []
+  try {
+    const accounts = await openAccounts({ dataDir, env })
+    try {
+      return inUseProblems(config, accounts.inUse, places)
+    } finally {
+      accounts.close()
     }
-  })
-  return [...missingPlans(gone, places), ...unacknowledged(problems, gateway.acknowledge)]
+  } catch (error) {
+    return [problem('dataDir', error instanceof Error ? error.message : String(error), places)]
+  }
 }
 
-function missingPlans(gone: readonly string[], places: Places): Problem[] {
-  if (gone.length === 0) return []
-  const names = gone.map(plan => `"${plan}"`).join(', ')
-  return [
-    {
-      ...{ file: 'plans.yaml', ...places.plans, path: 'plans', severity: 'error' },
-      message: `accounts use ${gone.length === 1 ? 'a plan that is' : 'plans that are'} not here: ${names}`,
-      hint: 'move them to another plan first (tollgate account set-plan)',
-    },
-  ]
-}
-
-/** What a running gateway holds on this machine. */
-export type Held = Pick<GatewayConfig, 'listen' | 'admin' | 'probes' | 'dataDir'>
-
-/** What would keep a start on this machine from coming up; `held` is what a running gateway holds. */
-export async function machineProblems(
+/** Addresses that nobody could listen on. A port of the running gateway is free then, if on another host perhaps. */
+async function addressProblems(
   next: GatewayConfig,
-  held: Held | null,
+  running: Running | null,
   places: Places,
 ): Promise<readonly Problem[]> {
-  const problem = (path: keyof Held, message: string): Problem => ({
-    ...{ file: 'gateway.yaml', ...places[path], path, severity: 'error', message },
-  })
-  const problems: Problem[] = []
-  if (next.dataDir !== held?.dataDir) {
-    const fault = dirFault(next.dataDir)
-    if (fault !== null) problems.push(problem('dataDir', `${next.dataDir} ${fault}`))
-  }
-  // Its own ports are free once it has gone.
-  const ports = held === null ? [] : [held.listen, held.admin, held.probes].map(address => address?.port)
-  for (const name of ['listen', 'admin', 'probes'] as const) {
-    const address = next[name]
-    if (address === null || ports.includes(address.port)) continue
-    const fault = await addressFault(address)
-    if (fault !== null)
-      problems.push(problem(name, `cannot listen on ${address.host}:${address.port}: ${fault}`))
-  }
-  return problems
-}
-
-/** Why a data directory cannot be used or made; null when it can. */
-function dirFault(dir: string): string | null {
-  let existing = dir
-  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)
-  if (!statSync(existing).isDirectory())
-    return existing === dir ? 'is no directory' : `cannot be made: ${existing} is no directory`
-  try {
-    accessSync(existing, constants.W_OK | constants.X_OK)
-    return null
-  } catch {
-    return existing === dir ? 'cannot be written' : `cannot be made: ${existing} cannot be written`
-  }
-}
-
-/** Why nobody can listen there; null when somebody can. */
-function addressFault({ host, port }: ListenAddress): Promise<string | null> {
-  return new Promise(resolve => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code === 'EADDRINUSE' ? 'the port is in use' : error.message)
-    })
-    server.listen({ host, port, exclusive: true }, () => {
-      server.close(() => {
-        resolve(null)
-      })
-    })
+  const { listen, admin, probes } = running?.bound ?? {}
+  const held = [listen, admin, probes].map(text => (text === undefined ? null : listenAddress(text)?.port))
+  const names = (['listen', 'admin', 'probes'] as const).filter(name => next[name] !== null)
+  const faults = await tryAddresses(
+    names.map(name => ({ ...next[name]!, willBeFree: held.includes(next[name]!.port) })),
+  )
+  return names.flatMap((name, index) => {
+    const fault = faults[index] ?? null
+    return fault === null ? [] : [problem(name, fault, places)]
   })
 }

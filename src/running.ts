@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { get } from 'node:http'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { ListenAddress } from './config/types.ts'
 import type { Snapshot } from './snapshot/types.ts'
 
 /** A running gateway, as `GET /process` of its admin listener tells it. Paths are absolute, links followed. */
@@ -11,6 +12,15 @@ export interface Running {
   /** Its configuration directory. */
   readonly configDir: string
   readonly dataDir: string
+  /** Its listeners, once all are open; those of an older gateway are not told. */
+  readonly bound?: Bound
+}
+
+/** Where each listener is, as `host:port`; `probes` is absent where it is not configured. */
+export interface Bound {
+  readonly listen: string
+  readonly admin: string
+  readonly probes?: string
 }
 
 /** The same with the `host:port` at which its admin listener was reached. */
@@ -35,9 +45,15 @@ export function thisProcess(dir: string, { dataDir }: Pick<Settings, 'dataDir'>)
  */
 export async function findRunning(dir: string, { admin }: Pick<Settings, 'admin'>): Promise<Found | null> {
   if (admin.port === 0) return null
-  const address = `${reachable(admin.host)}:${admin.port}`
-  const running = await ask(`http://${address}/process`)
-  return running?.configDir === realDir(dir) ? { ...running, admin: address } : null
+  const running = await processAt(admin)
+  return running?.configDir === realDir(dir) ? running : null
+}
+
+/** The gateway behind an admin address; null when none answers within `patience` milliseconds. */
+export async function processAt({ host, port }: ListenAddress, patience = PATIENCE): Promise<Found | null> {
+  const admin = `${reachable(host)}:${port}`
+  const running = await ask(`http://${admin}/process`, patience)
+  return running === null ? null : { ...running, admin }
 }
 
 /** A path with its links followed, as far as it is there. */
@@ -57,12 +73,12 @@ function reachable(host: string): string {
 }
 
 /** What a listener says of itself; null when nobody answers, or somebody else. */
-function ask(url: string): Promise<Running | null> {
+function ask(url: string, patience: number): Promise<Running | null> {
   return new Promise(done => {
     const nobody = (): void => {
       done(null)
     }
-    const request = get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE) }, response => {
+    const request = get(url, { agent: false, signal: AbortSignal.timeout(patience) }, response => {
       void text(response).then(body => {
         done(response.statusCode === 200 ? read(body) : null)
       }, nobody)
@@ -73,9 +89,9 @@ function ask(url: string): Promise<Running | null> {
 
 function read(body: string): Running | null {
   try {
-    const { pid, configDir, dataDir } = JSON.parse(body) as Readonly<Record<string, unknown>>
+    const { pid, configDir, dataDir, bound } = JSON.parse(body) as Readonly<Record<string, unknown>>
     if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
-    return { pid, configDir, dataDir }
+    return { pid, configDir, dataDir, ...(bound === undefined ? {} : { bound: bound as Bound }) }
   } catch {
     return null
   }

@@ -1,6 +1,8 @@
 /** Tells the command line where the gateway of a dataDir listens. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { fileFault } from './file-words.ts'
 
 /** A gateway that is serving now. */
 export interface Serving {
@@ -41,17 +43,24 @@ export function readServing(dataDir: string): Serving | null {
   }
 }
 
-/** Milliseconds that a gateway gets to say that it lives. */
-const PATIENCE = 2_000
-
-/** The gateway that serves this dataDir now; null when none answers. */
-export async function servingNow(dataDir: string): Promise<Serving | null> {
-  const serving = readServing(dataDir)
-  if (serving === null) return null
+/** That the file is there for others than this user; null when it can be read, or is not there. */
+export function whyUnread(dataDir: string): string | null {
+  const file = join(dataDir, NAME)
   try {
-    await fetch(`http://${serving.admin}/livez`, { signal: AbortSignal.timeout(PATIENCE) })
-    return serving
-  } catch {
+    closeSync(openSync(file, 'r'))
     return null
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    return `${file}, which names the running gateway, cannot be read by ${user()}: ${fileFault(error)}; run the command as the gateway's user`
+  }
+}
+
+/** Who runs this process: a container may have no name for it. */
+function user(): string {
+  try {
+    return `the user ${userInfo().username}`
+  } catch {
+    return `the user with the id ${process.getuid?.() ?? 'unknown'}`
   }
 }

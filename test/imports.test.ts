@@ -8,8 +8,8 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 /** Which modules a module may import, type imports included. `app` is what stands right in src/. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   jsonrpc: [],
-  config: ['package'],
-  sqlite: [],
+  config: ['package', 'file-words'],
+  sqlite: ['file-words'],
   cache: [],
   budget: [],
   snapshot: ['config'],
@@ -48,7 +48,11 @@ const imports: readonly Import[] = files.flatMap(file => {
 })
 
 /** Files of src/ itself that count as modules of their own; the rest is `app`. */
-const alone: Readonly<Record<string, string>> = { 'gateway.ts': 'gateway', 'package-file.ts': 'package' }
+const alone: Readonly<Record<string, string>> = {
+  'gateway.ts': 'gateway',
+  'package-file.ts': 'package',
+  'file-words.ts': 'file-words',
+}
 
 /** The folder of a file, or what it is by itself. */
 function moduleOf(file: string): string {

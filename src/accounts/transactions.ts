@@ -1,18 +1,21 @@
 import type { DatabaseSync } from '../sqlite/driver.ts'
 import { explainFailure } from '../sqlite/error.ts'
 import { PATIENCE, whenFree } from '../sqlite/patience.ts'
+import { OpenedFile } from '../sqlite/place.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 
 /** The write transactions of one connection, in the order they were asked for. */
 export class Transactions {
   readonly #database: DatabaseSync
   readonly #file: string
+  readonly #opened: OpenedFile
   // One waits for the lock at a time: a crowd of waiters would burn the processor and overtake each other.
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(database: DatabaseSync, file: string) {
     this.#database = database
     this.#file = file
+    this.#opened = new OpenedFile(file)
   }
 
   /** Runs `work` in one transaction, all or nothing, and `committed` in the same turn as the commit. */
@@ -30,6 +33,8 @@ export class Transactions {
     } catch (error) {
       throw this.#database.isOpen ? explainFailure(this.#file, error) : new Error(`${this.#file} was closed`)
     }
+    const fate = this.#opened.fate()
+    if (fate !== null) throw new Error(`${this.#file} was ${fate} while it was open: the change is lost`)
     committed()
     return result
   }

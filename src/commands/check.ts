@@ -1,20 +1,16 @@
 /** `tollgate check`: everything that is wrong with the YAML, or what was compiled. */
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { accountsFile } from '../accounts/schema.ts'
-import { openAccounts } from '../accounts/store.ts'
+import { resolve } from 'node:path'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
-import type { GatewayConfig } from '../config/types.ts'
-import { listenAddress } from '../config/units.ts'
+import type { ListenAddress } from '../config/types.ts'
+import { findGateway, gatewayAt } from '../find-gateway.ts'
+import type { Sought } from '../find-gateway.ts'
 import { loadSnapshot } from '../load-snapshot.ts'
 import type { LoadedSnapshot } from '../load-snapshot.ts'
-import { inUseProblems, machineProblems } from '../preflight.ts'
-import type { Held } from '../preflight.ts'
-import { findRunning } from '../running.ts'
-import { servingNow } from '../serving-file.ts'
+import { preflight } from '../preflight.ts'
 import type { Snapshot } from '../snapshot/types.ts'
-import { print, readArguments } from './command.ts'
+import { adminOption } from './admin-option.ts'
+import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
 
 interface Counts {
@@ -24,23 +20,28 @@ interface Counts {
   readonly plans: number
 }
 
-const options = { data: 'boolean' } as const
+const options = { data: 'boolean', admin: 'string' } as const
 
 export const check: Command = {
   options,
-  usage: `tollgate check [--data] [--config DIR] [--json]
+  usage: `tollgate check [--data [--admin HOST:PORT]] [--config DIR] [--json]
 
 Prints each problem as file:line:column path: what is wrong, and exits 1 when there is an error. Warnings alone exit 0;
 one that is known is silenced by its kind, which stands at the end: acknowledge: [no-route:debug] in gateway.yaml.
 Use it in CI before a configuration goes live.
 
   --data   also looks at what it meets here: plans and networks that accounts use, the data directory, free addresses.
-           What it refuses, a start and a reload refuse too. A gateway that is running on it may hold them`,
+           What it refuses, a start and a reload refuse too. A gateway that serves this configuration may hold them
+  --admin  where the admin listener of that gateway is, after an edit of both its admin address and its data directory`,
 
   async run(args, io) {
     const { config, json, given } = readArguments(args, [], options)
+    const admin = adminOption(given['admin'])
+    if (admin !== null && given['data'] !== true) throw new UsageError('--admin goes with --data')
     const loaded = await loadSnapshot(config, io.env)
-    const met = given['data'] === true ? await dataProblems(config, loaded, io) : []
+    const sought = given['data'] === true ? await seek(config, loaded, admin) : null
+    if (admin !== null && sought !== null && 'none' in sought) return fail(io, json, sought.none)
+    const met = await dataProblems(loaded, sought, io)
     const problems = [...loaded.problems, ...met]
     const ok = !problems.some(({ severity }) => severity === 'error')
     const dir = resolve(config)
@@ -55,36 +56,31 @@ Use it in CI before a configuration goes live.
 
 /** What accounts and this machine say against a valid configuration. */
 async function dataProblems(
-  dir: string,
   { config, places }: LoadedSnapshot,
+  sought: Sought | null,
   { env }: Io,
 ): Promise<readonly Problem[]> {
-  if (config === null) return []
-  const { gateway } = config
-  const { dataDir } = gateway
-  const machine = await machineProblems(gateway, await held(dir, gateway), places)
-  if (machine.some(({ path }) => path === 'dataDir') || !existsSync(join(dataDir, accountsFile.name)))
-    return machine
-  const accounts = await openAccounts({ dataDir, env })
-  try {
-    return [...machine, ...inUseProblems(config, accounts.inUse, places)]
-  } finally {
-    accounts.close()
-  }
+  if (config === null || sought === null) return []
+  if ('gateway' in sought) return preflight({ config, places, env, running: sought.gateway })
+  const problems = await preflight({ config, places, env, running: null })
+  return problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))
 }
 
-/** The addresses and the data directory of the gateway that serves this directory now; null where none does. */
-async function held(dir: string, gateway: GatewayConfig): Promise<Held | null> {
-  const dataDir = (await findRunning(dir, gateway))?.dataDir ?? gateway.dataDir
-  const serving = await servingNow(dataDir)
-  if (serving === null) return null
-  const { listen, admin, probes } = serving
-  return {
-    listen: listenAddress(listen)!,
-    admin: listenAddress(admin)!,
-    probes: probes === undefined ? null : listenAddress(probes),
-    dataDir,
-  }
+/** Nobody tells from outside whose a port is. */
+const MEANT = 'if the gateway of this configuration has it, name its admin address: --admin HOST:PORT'
+
+function isAddress({ path }: Problem): boolean {
+  return path === 'listen' || path === 'admin' || path === 'probes'
+}
+
+/** The gateway that serves this directory now, at the address that is given or where the configuration leads. */
+async function seek(
+  dir: string,
+  { config }: LoadedSnapshot,
+  given: ListenAddress | null,
+): Promise<Sought | null> {
+  if (given !== null) return gatewayAt(given, dir)
+  return config === null ? null : findGateway(dir, config.gateway)
 }
 
 function countsOf(snapshot: Snapshot | null): Counts {

@@ -1,5 +1,6 @@
 /** The data directory that a command works on: it is told, and never made by the way. */
 import { whyNoAccounts } from '../accounts/present.ts'
+import { takingBack } from '../accounts/take-back.ts'
 import { findRunning, realDir } from '../running.ts'
 import type { Running, Settings } from '../running.ts'
 import type { Arguments, Io } from './command.ts'
@@ -28,6 +29,8 @@ export async function useDataDir(
   if (why !== null && !init) throw new Error(why)
   if (!json) io.err(`tollgate: data directory ${dataDir}${why === null ? '' : ' (new)'}`)
   if (elsewhere !== '') io.err(`tollgate: warning: this is not the running gateway's data: ${elsewhere}`)
+  // A command that is refused, for whatever reason, leaves no directory without an account.
+  if (why !== null) process.once('exit', takingBack(dataDir))
 }
 
 function otherDir({ pid, dataDir }: Running): string {

@@ -1,6 +1,7 @@
 /** Reads the certificate that gateway.yaml names. */
 import { readFile } from 'node:fs/promises'
 import type { createSecureContext } from 'node:tls'
+import { fileFault } from '../file-words.ts'
 import type { GatewayConfig } from './types.ts'
 
 /** What a TLS server serves with; both are PEM. */
@@ -38,8 +39,10 @@ async function read(file: string, at: 'cert' | 'key'): Promise<Buffer | Certific
   try {
     return await readFile(file)
   } catch (error) {
-    const { code = 'unreadable' } = error as NodeJS.ErrnoException
-    return { at, message: code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read: ${code}` }
+    const { code } = error as NodeJS.ErrnoException
+    const message =
+      code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read: ${fileFault(error)}`
+    return { at, message }
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { fileFault } from '../file-words.ts'
 import { FILES, isOptional, type FileName } from './files.ts'
 import type { Problem } from './problem.ts'
 import { emptyRecord } from './record.ts'
@@ -12,13 +13,7 @@ export interface Texts {
   readonly problems: readonly Problem[]
 }
 
-const FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'it is no directory',
-  ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not valid UTF-8',
-}
+const NOT_UTF8 = 'ERR_ENCODING_INVALID_ENCODED_DATA'
 
 /** Reads the five files of `dir`. */
 export async function readTexts(dir: string): Promise<Texts> {
@@ -83,6 +78,5 @@ function codeOf(error: unknown): string {
 
 /** Why a file could not be read, as a sentence's end. */
 export function reason(error: unknown): string {
-  const code = codeOf(error)
-  return FAILURES[code] ?? code
+  return codeOf(error) === NOT_UTF8 ? 'it is not valid UTF-8' : fileFault(error)
 }

@@ -2,12 +2,11 @@
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config, GatewayConfig } from '../config/types.ts'
-import { inUseProblems, machineProblems } from '../preflight.ts'
-import type { InUse } from '../preflight.ts'
 import { compileInSteps } from '../snapshot/compile.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
 import { gently } from './gently.ts'
+import type { Places } from '../load-snapshot.ts'
 import type { LoadedConfig } from './loader.ts'
 import { restartNotice, restartOnly } from './restart-only.ts'
 
@@ -20,8 +19,8 @@ const CERTIFICATE = 'gateway.yaml: the certificate is another one'
 /** What the reloader works with. */
 export interface ReloaderParts {
   load(): Promise<LoadedConfig>
-  /** What existing accounts use. */
-  readonly inUse: InUse
+  /** What a valid configuration meets here. */
+  meet(config: Config, places: Places): Promise<readonly Problem[]>
   /** Serves with the certificate as its files are now; whether it is another one. */
   renewCertificate(config: Config): Promise<boolean>
   /** Serves new messages with the snapshot. */
@@ -37,6 +36,16 @@ export interface ReloadState {
   readonly problems: readonly Problem[]
 }
 
+/** What a configuration was loaded by. */
+export type LoadedBy = 'start' | 'watcher' | 'request' | 'signal'
+
+/** Since when the present configuration is served. */
+export interface Taken {
+  /** Unix seconds. */
+  readonly at: number
+  readonly by: LoadedBy
+}
+
 /** What `POST /reload` answers. */
 export interface ReloadResult {
   readonly ok: boolean
@@ -45,6 +54,8 @@ export interface ReloadResult {
   /** Settings that differ from those of the start, which stay in effect until a restart. */
   readonly afterRestart: readonly string[]
   readonly problems: readonly Problem[]
+  /** When `version` was taken: before, where nothing changed. */
+  readonly taken: Taken
 }
 
 /** Reloads one at a time, in the order they were asked for. */
@@ -57,6 +68,7 @@ export class Reloader {
   #state: ReloadState
   /** When a reload last succeeded, in Unix seconds. */
   #succeededAt: number
+  #taken: Taken
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -68,6 +80,7 @@ export class Reloader {
     this.#config = config
     this.#version = version
     this.#succeededAt = now()
+    this.#taken = { at: this.#succeededAt, by: 'start' }
     this.#state = { ok: true, at: this.#succeededAt, problems }
   }
 
@@ -81,8 +94,8 @@ export class Reloader {
   }
 
   /** Loads the directory again and serves it when it is whole. */
-  reload(): Promise<ReloadResult> {
-    const result = this.#last.then(() => this.#reload())
+  reload(by: LoadedBy): Promise<ReloadResult> {
+    const result = this.#last.then(() => this.#reload(by))
     this.#last = result.catch(() => undefined)
     return result
   }
@@ -92,21 +105,17 @@ export class Reloader {
     await this.#last
   }
 
-  async #reload(): Promise<ReloadResult> {
+  async #reload(by: LoadedBy): Promise<ReloadResult> {
     const { config, version, problems: found, places } = await this.#parts.load()
     if (config === null) return this.#keep(found)
-    const problems = [
-      ...found,
-      ...inUseProblems(config, this.#parts.inUse, places),
-      ...(await machineProblems(config.gateway, this.#config.gateway, places)),
-    ]
+    const problems = [...found, ...(await this.#parts.meet(config, places))]
     if (problems.some(({ severity }) => severity === 'error')) return this.#keep(problems)
     const renewed = (await this.#parts.renewCertificate(config)) ? [CERTIFICATE] : []
     for (const change of renewed) this.#parts.log.info(change)
     const afterRestart = restartOnly(this.#started, config.gateway)
     if (version === this.#version) {
       this.#succeed(problems)
-      return { ok: true, version, changes: renewed, afterRestart, problems }
+      return { ok: true, version, changes: renewed, afterRestart, problems, taken: this.#taken }
     }
     const snapshot = await gently(compileInSteps(config, version))
     const changes = await gently(changesInSteps(this.#config, config))
@@ -114,9 +123,17 @@ export class Reloader {
     this.#config = config
     this.#version = version
     this.#succeed(problems)
+    this.#taken = { at: this.#succeededAt, by }
     for (const change of listed(changes)) this.#parts.log.info(change)
     if (afterRestart.length > 0) this.#parts.log.warn(restartNotice(afterRestart))
-    return { ok: true, version, changes: [...renewed, ...changes], afterRestart, problems }
+    return {
+      ok: true,
+      version,
+      changes: [...renewed, ...changes],
+      afterRestart,
+      problems,
+      taken: this.#taken,
+    }
   }
 
   #succeed(problems: readonly Problem[]): void {
@@ -130,7 +147,8 @@ export class Reloader {
     const errors = problems.filter(({ severity }) => severity === 'error')
     for (const line of listed(errors.map(formatProblem))) this.#parts.log.error(line)
     this.#parts.log.error('the configuration was not taken; the last good one is still served')
-    return { ok: false, version: this.#version, changes: [], afterRestart: [], problems }
+    const kept = { version: this.#version, taken: this.#taken }
+    return { ok: false, changes: [], afterRestart: [], problems, ...kept }
   }
 }
 

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './idle.ts'
 import { leave } from './leaving.ts'
+import { listenFault } from './listen-fault.ts'
 import { orAfter } from './or-after.ts'
 import { repliesOf } from './replies.ts'
 import { Server as NetServer } from 'node:net'
@@ -16,8 +17,7 @@ export function listen(
   watchConnections(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message
-      reject(new Error(`cannot listen on ${host}:${port}: ${why}`))
+      reject(new Error(listenFault(host, port, error)))
     })
     server.listen({ host, port }, () => {
       const { address, port: bound, family } = server.address() as AddressInfo

@@ -128,10 +128,10 @@ t.test('a file with a page of rubbish is one sentence', async t => {
 t.test('a directory that cannot be, and one in the place of the file, are one sentence each', async t => {
   const dataDir = t.testdir({ file: '', 'accounts.db': {} })
   await t.rejects(open(join(dataDir, 'file', 'below')), {
-    message: /^the data directory .* cannot be made \(ENOTDIR\)$/,
+    message: /^the data directory .* cannot be made: part of its path is not a directory$/,
   })
   await t.rejects(open(join(dataDir, 'file')), {
-    message: /^the data directory .* cannot be made \(EEXIST\)$/,
+    message: /^the data directory .* cannot be read: it is not a directory$/,
   })
   await t.rejects(open(dataDir), { message: /accounts\.db cannot be opened for writing$/ })
 })

@@ -61,7 +61,7 @@ t.test('a directory that may not be written to is one clear sentence', async t =
   const worker = await startWorker(t, nobody)
   await t.rejects(worker.tell({ open: dataDir }), { message: /accounts\.db cannot be opened for writing$/ })
   await t.rejects(worker.tell({ open: join(dataDir, 'below') }), {
-    message: /^the data directory .*below cannot be made \(EACCES\)$/,
+    message: /^the data directory .*below cannot be made$/,
   })
   t.strictSame(readdirSync(dataDir), [])
 })

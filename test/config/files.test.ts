@@ -44,7 +44,7 @@ t.test('a directory that cannot be read is one problem', async t => {
     `${join(dir, 'nothing')}:1:1: cannot read the configuration directory: it does not exist`,
   ])
   t.same(await lines(join(dir, 'plans.yaml')), [
-    `${join(dir, 'plans.yaml')}:1:1: cannot read the configuration directory: it is no directory`,
+    `${join(dir, 'plans.yaml')}:1:1: cannot read the configuration directory: it is not a directory`,
   ])
 })
 

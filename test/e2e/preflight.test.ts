@@ -1,27 +1,45 @@
+/** One table of edits: what a reload, check --data and a start say of each. */
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
-import { run } from '../support/cli.ts'
+import { run, runJson } from '../support/cli.ts'
+import { amplePlans, writeConfig, type ConfigOptions } from '../support/config-files.ts'
+import { freePort } from '../support/free-port.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const node = await startNode(t, { chainId: 1001 })
-const gateway = await startGateway(t, {
+const config: ConfigOptions = {
   networks: { alpha: { chainId: 1001 }, beta: { chainId: 1002 } },
   routes: [
     { id: 'alpha-a', network: 'alpha', http: node.url },
     { id: 'beta-a', network: 'beta', http: node.url },
   ],
   methods: 'families: { evm: { eth_chainId: { answer: chainId } } }\n',
-})
+}
+const gateway = await startGateway(t, config)
 await createAccess(gateway, 'free', 'beta')
 const taken = createServer().listen(0, '127.0.0.1')
 await once(taken, 'listening')
 t.teardown(() => taken.close())
 const busy = `127.0.0.1:${(taken.address() as AddressInfo).port}`
+
+const shared = await freePort()
+
+/** Another gateway, which goes on running. */
+const other = await startGateway(t, config)
+/** Data directories of all kinds. */
+const dirs = await tempDir(t)
+const gold = join(dirs, 'gold')
+await writeConfig(dirs, { ...config, plans: { gold: amplePlans['paid']! }, gateway: { dataDir: gold } })
+await runJson(dirs, ['account', 'create', 'acme', '--plan', 'gold', '--init'])
+mkdirSync(join(dirs, 'broken'))
+writeFileSync(join(dirs, 'broken', 'accounts.db'), 'no database\n'.repeat(1000))
 
 interface Case {
   readonly name: string
@@ -30,7 +48,14 @@ interface Case {
   /** What is told of it; of a warning it is accepted. */
   readonly told: RegExp | null
   readonly refused: boolean
+  /** What a start says where it finds it out by itself, without the place. */
+  readonly atStart?: RegExp
 }
+
+const inUse = `cannot listen on ${busy}: the port is in use`
+const dataDir = (dir: string) => (text: string) => withKey(text, 'dataDir', dir)
+const address = (name: 'listen' | 'admin', to: string) => (text: string) =>
+  text.replace(new RegExp(`("?${name}"?: *)"?127\\.0\\.0\\.1:0"?`), `$1"${to}"`)
 
 const cases: readonly Case[] = [
   {
@@ -64,9 +89,78 @@ const cases: readonly Case[] = [
   {
     name: 'an address that another process holds',
     file: 'gateway.yaml',
-    edit: text => text.replace(/("?listen"?: *)"?127\.0\.0\.1:0"?/, `$1"${busy}"`),
-    told: new RegExp(`gateway\\.yaml:\\d+:\\d+ listen: cannot listen on ${busy}: the port is in use`),
+    edit: address('listen', busy),
+    told: new RegExp(`gateway\\.yaml:\\d+:\\d+ listen: ${inUse}`),
     refused: true,
+    atStart: new RegExp(`^tollgate: ${inUse}$`, 'm'),
+  },
+  {
+    name: 'an address of another machine',
+    file: 'gateway.yaml',
+    edit: address('listen', '192.0.2.1:0'),
+    told: /gateway\.yaml:\d+:\d+ listen: cannot listen on 192\.0\.2\.1:0: this machine has no such address/,
+    refused: true,
+    atStart: /^tollgate: cannot listen on 192\.0\.2\.1:0: this machine has no such address$/m,
+  },
+  {
+    name: 'the port that the gateway has itself, by another host',
+    file: 'gateway.yaml',
+    edit: text => address('listen', `0.0.0.0:${gateway.port}`)(text),
+    told: null,
+    refused: false,
+  },
+  {
+    name: 'two listeners on one port',
+    file: 'gateway.yaml',
+    edit: text => address('admin', `127.0.0.1:${shared}`)(address('listen', `0.0.0.0:${shared}`)(text)),
+    told: /admin: listen \(0\.0\.0\.0:\d+\) and admin \(127\.0\.0\.1:\d+\) cannot listen on the same port; give each/,
+    refused: true,
+  },
+  {
+    name: 'a data directory that another gateway uses',
+    file: 'gateway.yaml',
+    edit: dataDir(join(other.dir, 'data')),
+    told: /gateway\.yaml:\d+:\d+ dataDir: another tollgate serve is using \S+data$/m,
+    refused: true,
+    atStart: /^tollgate: another tollgate serve is using \S+data$/m,
+  },
+  {
+    name: 'a data directory below a file',
+    file: 'gateway.yaml',
+    edit: dataDir('./plans.yaml/data'),
+    told: /gateway\.yaml:\d+:\d+ dataDir: the data directory \S+ cannot be made: part of its path is not a directory/,
+    refused: true,
+    atStart: /^tollgate: the data directory \S+ cannot be made: part of its path is not a directory$/m,
+  },
+  {
+    name: 'a data directory where the system takes none',
+    file: 'gateway.yaml',
+    edit: dataDir('/proc/tollgate/data'),
+    told: /gateway\.yaml:\d+:\d+ dataDir: the data directory \S+ cannot be made: /,
+    refused: true,
+    atStart: /^tollgate: the data directory \S+ cannot be made: .+$/m,
+  },
+  {
+    name: 'a data directory with a file of accounts that is none',
+    file: 'gateway.yaml',
+    edit: dataDir(join(dirs, 'broken')),
+    told: /gateway\.yaml:\d+:\d+ dataDir: \S+accounts\.db is not a SQLite database/,
+    refused: true,
+    atStart: /^tollgate: \S+accounts\.db is not a SQLite database$/m,
+  },
+  {
+    name: 'a data directory with accounts on a plan that is not there',
+    file: 'gateway.yaml',
+    edit: dataDir(gold),
+    told: /plans\.yaml:\d+:\d+ plans: accounts use a plan that is not here: "gold"/,
+    refused: true,
+  },
+  {
+    name: 'another data directory',
+    file: 'gateway.yaml',
+    edit: dataDir('./elsewhere'),
+    told: null,
+    refused: false,
   },
   {
     name: 'a certificate that is not there',
@@ -83,7 +177,7 @@ function withKey(text: string, name: string, value: string): string {
     : `${text}\n${name}: ${value}\n`
 }
 
-for (const { name, file, edit, told, refused } of cases)
+for (const { name, file, edit, told, refused, atStart } of cases)
   t.test(`${name}: a reload, check --data and a start say the same`, async t => {
     const path = join(gateway.dir, file)
     const good = await readFile(path, 'utf8')
@@ -96,7 +190,7 @@ for (const { name, file, edit, told, refused } of cases)
     if (file === 'networks.yaml') await writeFile(routes, ways.replaceAll(/\bbeta\b(?!-)/g, 'gamma'))
     try {
       const reload = await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })
-      const { ok, problems } = (await reload.json()) as { ok: boolean; problems: { file: string }[] }
+      const { ok, problems } = (await reload.json()) as { ok: boolean; problems: { severity: string }[] }
       t.same({ status: reload.status, ok }, refused ? { status: 422, ok: false } : { status: 200, ok: true })
       const beside = await run(['check', '--data', '--config', gateway.dir])
       t.equal(beside.code, refused ? 1 : 0, 'beside the running gateway')
@@ -106,8 +200,7 @@ for (const { name, file, edit, told, refused } of cases)
       if (refused) {
         const { code, stdout, stderr } = await run(['serve', '--config', gateway.dir])
         t.equal(code, 1)
-        if (name.startsWith('an address')) t.match(stderr, `cannot listen on ${busy}: the port is in use`)
-        else t.match(stdout + stderr, told!)
+        t.match(stdout + stderr, atStart ?? told!)
       } else {
         await gateway.start()
         if (told !== null)
@@ -116,7 +209,7 @@ for (const { name, file, edit, told, refused } of cases)
       if (told !== null) {
         t.match(beside.stdout, told)
         t.match(alone.stdout, told)
-        t.ok(problems.some(problem => problem.file === file))
+        t.ok(problems.some(({ severity }) => (severity === 'error') === refused))
       } else t.same(problems, [])
     } finally {
       await writeFile(path, good)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { Child, cleanEnvironment } from './child.ts'
 import { mainFile, nodeFile } from './paths.ts'
 
@@ -16,6 +17,22 @@ export async function run(
   const child = new Child(nodeFile, [mainFile, ...args], cleanEnvironment(env))
   const { code } = await child.exited
   return { code, stdout: child.stdout, stderr: child.stderr }
+}
+
+/** The same as somebody without rights, for modes do not bind root; who is not root stays who he is. */
+export function runWithoutRights(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): CommandResult {
+  const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+  // What the test runner adds to children would write where this one may not.
+  const { status, stdout, stderr } = spawnSync('env', ['-u', 'NODE_OPTIONS', nodeFile, mainFile, ...args], {
+    ...nobody,
+    encoding: 'utf8',
+    cwd: '/',
+    env: cleanEnvironment(env),
+  })
+  return { code: status, stdout, stderr }
 }
 
 /** Runs `tollgate <args> --config DIR --json`, which must succeed, and gives its value. */

@@ -1,7 +1,9 @@
 import ipaddr from 'ipaddr.js'
+import { DEFAULTS } from '../build/gateway.ts'
 import type { Mistake } from '../mistake.ts'
 import type { Path } from '../path.ts'
 import { show } from '../show.ts'
+import { sharePort } from '../share-port.ts'
 import { duration, listenAddress } from '../units.ts'
 import type { Partly, Written, WrittenGateway } from '../written.ts'
 import { checkTimeout } from './timeouts.ts'
@@ -12,6 +14,7 @@ export function checkGateway({ gateway = {} }: Partly<Written>): Mistake[] {
     ...checkListen(gateway.listen, ['listen']),
     ...checkListen(gateway.admin, ['admin']),
     ...checkListen(gateway.probes, ['probes']),
+    ...checkShared(gateway),
     ...(gateway.trustedProxies ?? []).flatMap(checkRange),
     ...Object.entries(gateway.timeouts ?? {}).flatMap(([name, value]) =>
       checkTimeout('gateway.yaml', ['timeouts', name], value),
@@ -32,6 +35,27 @@ function checkListen(written: string | undefined, path: Path): Mistake[] {
       'the port is at most 65535, and only IPv6 has brackets',
     ),
   ]
+}
+
+/** The second of two listeners would not find its port free, and no other program is to blame. */
+function checkShared(gateway: Partly<WrittenGateway>): Mistake[] {
+  const { listen = DEFAULTS.listen, admin = DEFAULTS.admin, probes } = gateway
+  const listeners = Object.entries({ listen, admin, probes }).flatMap(([name, text]) => {
+    const address = text === undefined ? null : listenAddress(text)
+    return address === null ? [] : [{ name, text, address }]
+  })
+  return listeners.flatMap((one, index) =>
+    listeners
+      .slice(index + 1)
+      .filter(other => sharePort(one.address, other.address))
+      .map(other =>
+        mistake(
+          [other.name in gateway ? other.name : one.name],
+          `${one.name} (${one.text}) and ${other.name} (${other.text}) cannot listen on the same port`,
+          'give each a port of its own',
+        ),
+      ),
+  )
 }
 
 function checkRange(written: string | undefined, index: number): Mistake[] {
