@@ -38,9 +38,9 @@ await build({
   entryPoints: {
     main: 'src/main.ts',
     worker: 'src/reload/worker.ts',
-    'usage-worker': 'src/usage/sums/worker.ts',
-    'usage-checkpoints': 'src/usage/checkpoint-worker.ts',
-    'usage-check': 'src/usage/check-process.ts',
+    'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
+    'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
+    'usage-check': 'src/stores/sqlite/usage/check-process.ts',
   },
   outdir: target,
   // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.

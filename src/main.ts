@@ -5,12 +5,12 @@ import type { Command, Entry, Io } from './commands/command.ts'
 import { commonBefore } from './commands/common-before.ts'
 import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
-import { ConfigError } from './config-error.ts'
+import { ConfigError } from './config/config-error.ts'
 import { formatProblem } from './config/problem.ts'
 import { suggester } from './config/suggest.ts'
-import { sentenceOf } from './file-error.ts'
-import { optimizeLate } from './optimizing.ts'
-import { version } from './version.ts'
+import { sentenceOf } from './commands/file-error.ts'
+import { optimizeLate } from './app/optimizing.ts'
+import { version } from './commands/version.ts'
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: {

@@ -5,29 +5,39 @@ import t from 'tap'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
 
-/** Which modules a module may import, type imports included. `app` is what stands right in src/. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  jsonrpc: [],
-  config: ['package', 'file-words'],
-  sqlite: ['file-words'],
-  cache: [],
-  budget: [],
-  snapshot: ['config'],
-  observe: ['jsonrpc', 'snapshot'],
-  accounts: ['jsonrpc', 'snapshot', 'sqlite', 'cache'],
-  usage: ['jsonrpc', 'snapshot', 'sqlite', 'cache'],
-  upstream: ['jsonrpc', 'snapshot', 'cache', 'budget'],
-  pipeline: ['jsonrpc', 'config', 'snapshot', 'accounts', 'usage', 'upstream', 'observe', 'budget'],
-  service: ['snapshot', 'accounts', 'usage'],
-  server: ['jsonrpc', 'config', 'snapshot', 'cache', 'usage', 'pipeline', 'gateway', 'budget'],
-  gateway: ['jsonrpc', 'snapshot', 'usage', 'upstream', 'pipeline', 'budget'],
+/** The folders of src/, each above those that it may import, types included. */
+const order = [
+  'refusal',
+  'jsonrpc',
+  'net',
+  'config',
+  'snapshot',
+  'ports',
+  'limits',
+  'families',
+  'stores',
+  'observe',
+  'routes',
+  'subscriptions',
+  'call',
+  'management',
+  'http',
+  'reload',
+  'app',
+  'commands',
+  'main.ts',
+]
+
+/** What the order allows and the parts should still not know of each other. */
+const apart: Readonly<Record<string, readonly string[]>> = {
+  config: ['refusal', 'jsonrpc'],
+  stores: ['families'],
+  management: ['call', 'routes', 'subscriptions', 'observe', 'families'],
+  http: ['management', 'observe', 'stores/sqlite/accounts', 'routes', 'families'],
 }
 
-/** What composes the others. */
-const everybody = new Set(['app', 'commands', 'reload'])
-
-/** Modules of which the pipeline knows only the types: it gets the live parts handed in. */
-const typesOnly = new Set(['accounts', 'usage', 'upstream', 'observe', 'budget'])
+/** Folders of which a call knows only the types: it gets the live parts handed in. */
+const typesOnly = new Set(['stores', 'routes', 'observe'])
 
 interface Import {
   readonly from: string
@@ -47,32 +57,25 @@ const imports: readonly Import[] = files.flatMap(file => {
   }))
 })
 
-/** Files of src/ itself that count as modules of their own; the rest is `app`. */
-const alone: Readonly<Record<string, string>> = {
-  'gateway.ts': 'gateway',
-  'package-file.ts': 'package',
-  'file-words.ts': 'file-words',
-}
-
-/** The folder of a file, or what it is by itself. */
-function moduleOf(file: string): string {
-  const [first = '', second] = file.split('/')
-  if (second !== undefined) return first
-  return alone[file] ?? 'app'
+/** The folder of a file, or its own name where it stands right in src/. */
+function folderOf(file: string): string {
+  return file.split('/')[0]!
 }
 
 t.test('imports point one way', t => {
   t.ok(imports.length > 300, `${imports.length} imports were found`)
   for (const { from, to } of imports) {
-    const [importer, imported] = [moduleOf(from), moduleOf(to)]
-    if (importer === imported || everybody.has(importer)) continue
-    t.ok(allowed[importer]?.includes(imported), `${from} → ${to}`)
+    const [importer, imported] = [folderOf(from), folderOf(to)]
+    t.ok(order.includes(importer), from)
+    if (importer === imported) continue
+    t.ok(order.indexOf(importer) > order.indexOf(imported), `${from} → ${to}`)
+    for (const part of apart[importer] ?? []) t.notOk(`${to}/`.startsWith(`${part}/`), `${from} → ${to}`)
   }
   t.end()
 })
 
-t.test('the pipeline knows only the types of the live parts', t => {
-  const used = imports.filter(({ from, to }) => moduleOf(from) === 'pipeline' && typesOnly.has(moduleOf(to)))
+t.test('a call knows only the types of the live parts', t => {
+  const used = imports.filter(({ from, to }) => folderOf(from) === 'call' && typesOnly.has(folderOf(to)))
   t.ok(used.length > 5)
   for (const { from, to, type } of used) t.ok(type, `${from} → ${to}`)
   t.end()
@@ -93,10 +96,10 @@ t.test('every imported file is there, and no import goes in a circle', t => {
 })
 
 t.test('files, sockets, the environment and the clock are touched only at the edges', t => {
-  const pure = ['jsonrpc', 'snapshot', 'pipeline', 'service']
+  const pure = ['refusal', 'jsonrpc', 'snapshot', 'families', 'call', 'management']
   const edges =
     /process\.env|Date\.now\(|from 'node:(fs|net|http|https|dns)'|from 'undici'|from '@photostructure\/sqlite'/
-  for (const file of files.filter(file => pure.includes(moduleOf(file))))
+  for (const file of files.filter(file => pure.includes(folderOf(file))))
     t.notMatch(readFileSync(join(src, file), 'utf8'), edges, file)
   t.end()
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { refusalTable } from '../src/jsonrpc/refusal-table.ts'
+import { refusalTable } from '../src/refusal/table.ts'
 import { snapshotOf } from './support/snapshot.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')

@@ -1,13 +1,13 @@
-import { AccountTable } from '../../src/accounts/account-table.ts'
-import { openDatabase } from '../../src/accounts/database.ts'
-import { EndpointTable } from '../../src/accounts/endpoint-table.ts'
-import { hashKey } from '../../src/accounts/hash.ts'
-import { newAccountId, newEndpointId } from '../../src/accounts/ids.ts'
-import { mintKey, mintToken } from '../../src/accounts/keys.ts'
-import { ENDPOINT_LIMIT } from '../../src/accounts/limit.ts'
-import { generateName } from '../../src/accounts/name.ts'
-import { closeFile } from '../../src/sqlite/file.ts'
-import { inTransaction } from '../../src/sqlite/transaction.ts'
+import { AccountTable } from '../../src/stores/sqlite/accounts/account-table.ts'
+import { openDatabase } from '../../src/stores/sqlite/accounts/database.ts'
+import { EndpointTable } from '../../src/stores/sqlite/accounts/endpoint-table.ts'
+import { hashKey } from '../../src/stores/sqlite/accounts/hash.ts'
+import { newAccountId, newEndpointId } from '../../src/stores/sqlite/accounts/ids.ts'
+import { mintKey, mintToken } from '../../src/stores/sqlite/accounts/keys.ts'
+import { ENDPOINT_LIMIT } from '../../src/stores/sqlite/accounts/limit.ts'
+import { generateName } from '../../src/stores/sqlite/accounts/name.ts'
+import { closeFile } from '../../src/stores/sqlite/file.ts'
+import { inTransaction } from '../../src/stores/sqlite/transaction.ts'
 
 /** Endpoints between two lines on stderr. */
 const TELL = 100_000

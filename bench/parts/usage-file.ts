@@ -4,10 +4,10 @@
  */
 import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
-import { closeFile } from '../../src/sqlite/file.ts'
-import { openUsageDatabase } from '../../src/usage/database.ts'
-import { windowAt } from '../../src/usage/window.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
+import { closeFile } from '../../src/stores/sqlite/file.ts'
+import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
+import { windowAt } from '../../src/limits/window.ts'
 import { fillUsage } from '../../test/support/usage-rows.ts'
 import type { FilledAccount } from '../../test/support/usage-rows.ts'
 

@@ -1,7 +1,7 @@
 /** Opens accounts.db for one command; the gateway may be running on it. */
-import { openAccounts } from '../accounts/store.ts'
-import type { AccountStore } from '../accounts/store.ts'
-import type { Settings } from '../running.ts'
+import { openAccounts } from '../stores/sqlite/accounts/store.ts'
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { Settings } from '../http/admin/running.ts'
 import type { Arguments, Io } from './command.ts'
 import type { DataDirOptions } from './data-dir.ts'
 import { knowData } from './known.ts'

@@ -1,7 +1,7 @@
 /** Asks the gateway that runs on a configuration. */
-import { findRunning } from '../running.ts'
-import type { Settings } from '../running.ts'
-import { readServing } from '../serving-file.ts'
+import { findRunning } from '../http/admin/running.ts'
+import type { Settings } from '../http/admin/running.ts'
+import { readServing } from '../http/admin/serving-file.ts'
 
 /** What the running gateway answers at its admin address, wherever its data is; null when none does. */
 export async function askRunning<T>(

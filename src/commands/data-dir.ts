@@ -1,8 +1,8 @@
 /** The data directory that a command works on: it is told, and never made by the way. */
-import { whyNoAccounts } from '../accounts/present.ts'
-import { takingBack } from '../accounts/take-back.ts'
-import { findRunning, realDir } from '../running.ts'
-import type { Running, Settings } from '../running.ts'
+import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
+import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
+import { findRunning, realDir } from '../http/admin/running.ts'
+import type { Running, Settings } from '../http/admin/running.ts'
 import type { Arguments, Io } from './command.ts'
 
 /** What a command says and does about its data directory. */

@@ -1,7 +1,7 @@
 /** `tollgate endpoint move`: endpoints of a network that was renamed or removed find another. */
 import { suggester } from '../config/suggest.ts'
-import type { Served } from '../served.ts'
-import { findNetwork } from '../service/urls.ts'
+import type { Served } from '../http/admin/served.ts'
+import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'

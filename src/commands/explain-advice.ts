@@ -1,5 +1,5 @@
 /** What an operator can change so that a refused call is served. */
-import type { Explained } from '../pipeline/explain.ts'
+import type { Explained } from '../call/explain/explain.ts'
 
 /** Sentences in the imperative; none where nothing is to be changed. */
 export function adviceFor(explained: Explained): string[] {

@@ -1,7 +1,7 @@
 /** Says a decision in sentences: what happens, what it costs, which route gets it and why, what to change. */
-import type { Explained } from '../pipeline/explain.ts'
-import type { Details } from '../pipeline/explain-details.ts'
-import type { Turn } from '../pipeline/explain-turns.ts'
+import type { Explained } from '../call/explain/explain.ts'
+import type { Details } from '../call/explain/details.ts'
+import type { Turn } from '../call/explain/turns.ts'
 import { adviceFor } from './explain-advice.ts'
 
 /** The lines for a person. `files` is the version of the YAML as it stands; null while it has errors. */

@@ -1,6 +1,6 @@
 /** The configuration as commands need it. */
-import { ConfigError } from '../config-error.ts'
-import { loadSnapshot } from '../load-snapshot.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Io } from './command.ts'
 

@@ -1,9 +1,9 @@
 /** Management methods as the command line calls them: the operator acts for an account, by the same code. */
-import type { AccountStore } from '../accounts/store.ts'
-import type { Account } from '../accounts/types.ts'
-import type { Served } from '../served.ts'
-import type { AccountCaller, EndpointDeps, ServiceReply } from '../service/types.ts'
-import { openUsageReader } from '../usage/reader.ts'
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { Account } from '../stores/sqlite/accounts/types.ts'
+import type { Served } from '../http/admin/served.ts'
+import type { AccountCaller, EndpointDeps, ServiceReply } from '../management/types.ts'
+import { openUsageReader } from '../stores/sqlite/usage/reader.ts'
 
 /** A management method about endpoints. */
 export type Method = (

@@ -1,10 +1,10 @@
 /** `tollgate reload`: has the running gateway take an edit of its files, and says what came of it. */
 import { findWhereabouts } from '../config/data-dir.ts'
 import { formatProblem } from '../config/problem.ts'
-import { findGateway, gatewayAt } from '../find-gateway.ts'
+import { findGateway, gatewayAt } from '../http/admin/find-gateway.ts'
 import type { LoadedBy, ReloadResult, Taken } from '../reload/reloader.ts'
 import { restartNotice } from '../reload/restart-only.ts'
-import type { Settings } from '../running.ts'
+import type { Settings } from '../http/admin/running.ts'
 import { adminOption } from './admin-option.ts'
 import { ago } from './ago.ts'
 import { fail, print, readArguments } from './command.ts'

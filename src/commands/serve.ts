@@ -1,8 +1,8 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
-import { startApp } from '../app.ts'
+import { startApp } from '../app/app.ts'
 import { formatProblem } from '../config/problem.ts'
 import { openLog } from '../observe/log.ts'
-import { tellServiceManager } from '../service-manager.ts'
+import { tellServiceManager } from '../app/service-manager.ts'
 import { readArguments } from './command.ts'
 import type { Command } from './command.ts'
 import { signalled } from './signal.ts'

@@ -1,8 +1,8 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
-import { hasAccount } from '../accounts/present.ts'
-import { openUsageReader } from '../usage/reader.ts'
-import type { OpenReader } from '../usage/reader.ts'
-import type { UsageQuery } from '../usage/types.ts'
+import { hasAccount } from '../stores/sqlite/accounts/present.ts'
+import { openUsageReader } from '../stores/sqlite/usage/reader.ts'
+import type { OpenReader } from '../stores/sqlite/usage/reader.ts'
+import type { UsageQuery } from '../stores/sqlite/usage/types.ts'
 import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
 import { knowData } from './known.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packageFile } from '../package-file.ts'
+import { packageFile } from './package-file.ts'
 import { evaluate, type Evaluated } from './evaluate.ts'
 import type { Mistake } from './mistake.ts'
 import { parseText } from './parse.ts'

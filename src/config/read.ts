@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { fileFault } from '../file-words.ts'
+import { fileFault } from './file-words.ts'
 import { FILES, isOptional, type FileName } from './files.ts'
 import type { Problem } from './problem.ts'
 import { emptyRecord } from './record.ts'

@@ -4,6 +4,9 @@ import type { Raw } from './raw.ts'
 import { INVALID, TOO_DEEP, TOO_MANY, skipString, skipValue } from './skip.ts'
 import { walkElements, walkMembers } from './walk.ts'
 
+/** Bytes of an options, config or block object, or of JSON in a string, that is looked into: who sends more wants to keep us busy. */
+export const MAX_READ = 64 * 1024
+
 /** The elements of a valid JSON array, each as it was sent; the first `most` of them. */
 export function elementsOf(array: Raw, most = Infinity): Raw[] {
   const elements: Raw[] = []

@@ -1,7 +1,7 @@
 /** Prometheus metrics (design, "Admin listener and metrics"). Every label's value comes from the snapshot or from us. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { Registry, collectDefaultMetrics } from 'prom-client'
-import type { Reason } from '../jsonrpc/refusal-table.ts'
+import type { Reason } from '../refusal/table.ts'
 import { Histogram } from './histogram.ts'
 import { linesOf } from './series.ts'
 import type { Sample, Series } from './series.ts'

@@ -1,5 +1,5 @@
 /** What is seen of a call when it is over. Metrics and log each decide what to show of it. */
-import type { Reason } from '../jsonrpc/refusal-table.ts'
+import type { Reason } from '../refusal/table.ts'
 
 /** ok: a result; error: the node's own error; refused: ours; failed: an internal error, or cut while it streamed. */
 export type OutcomeKind = 'ok' | 'error' | 'refused' | 'failed'

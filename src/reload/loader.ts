@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Problem } from '../config/problem.ts'
 import type { Config, NetworkConfig, RouteConfig } from '../config/types.ts'
-import type { Places } from '../load-snapshot.ts'
+import type { Places } from '../snapshot/load-snapshot.ts'
 
 /**
  * What the thread sends: parts of the lists, then the end. Small pieces keep each arrival short; each waits until the one before

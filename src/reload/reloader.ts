@@ -6,7 +6,7 @@ import { compileInSteps } from '../snapshot/compile.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
 import { gently } from './gently.ts'
-import type { Places } from '../load-snapshot.ts'
+import type { Places } from '../snapshot/load-snapshot.ts'
 import type { LoadedConfig } from './loader.ts'
 import { restartNotice, restartOnly } from './restart-only.ts'
 

@@ -1,7 +1,7 @@
 /** The loader's thread. */
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
-import { loadSnapshot } from '../load-snapshot.ts'
+import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { LoaderMessage } from './loader.ts'
 
 /** Networks, routes or problems in one message. */

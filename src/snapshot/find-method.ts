@@ -1,6 +1,6 @@
 import { isDenied } from '../config/denied.ts'
 import { joinRule, namedByRoutes } from './join.ts'
-import { byPrecedence, covers } from './patterns.ts'
+import { byPrecedence, covers } from '../net/patterns.ts'
 import type { MethodRow, Network } from './types.ts'
 
 /** The row that governs a method: its exact name, else the first pattern to cover it unless the name is denied or switched off. */

@@ -1,5 +1,5 @@
 /** Joins a rule with the routes able to serve it, and says of each other one why it is skipped. */
-import { covers } from './patterns.ts'
+import { covers } from '../net/patterns.ts'
 import type { MethodRow, Route, Rule, SkippedRoute, Unable } from './types.ts'
 
 /** The capability a rule needs and a route lacks; null when it has all. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { loadSnapshot } from '../../src/load-snapshot.ts'
+import { loadSnapshot } from '../../src/snapshot/load-snapshot.ts'
 import { findMethod } from '../../src/snapshot/find-method.ts'
 import { runJson } from '../support/cli.ts'
 

@@ -1,10 +1,10 @@
 import { posix, win32 } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { isNormalPath, isPlainQuery, isRulePath } from '../../src/config/http-path.ts'
-import { isRefusal } from '../../src/jsonrpc/is-refusal.ts'
-import { findRow } from '../../src/pipeline/find.ts'
-import { findTarget } from '../../src/server/target.ts'
+import { isNormalPath, isPlainQuery, isRulePath } from '../../src/net/http-path.ts'
+import { isRefusal } from '../../src/refusal/refusal.ts'
+import { findRow } from '../../src/call/find.ts'
+import { findTarget } from '../../src/http/target.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
 /** Pieces by which one server reads another path than the next one does. */

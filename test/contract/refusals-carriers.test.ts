@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import type { NetworkYaml, RouteYaml } from '../support/config-files.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Sessions } from '../../src/server/dashboard/sessions.ts'
+import { Sessions } from '../../src/http/dashboard/sessions.ts'
 
 const grant = (accountId: string) => ({ accountId, tokenHash: 'hash', endpointId: null })
 const minutes = (count: number) => count * 60_000

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { createAccess } from '../support/accounts.ts'
 import { total } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'

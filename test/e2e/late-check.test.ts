@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { mainFile } from '../support/paths.ts'
 import { until, within } from '../support/until.ts'
 

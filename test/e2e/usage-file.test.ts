@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
-import { openUsageDatabase } from '../../src/usage/database.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
+import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { createAccess } from '../support/accounts.ts'
 import { serve, startGateway } from '../support/gateway.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { until, within } from '../support/until.ts'
 import { fillUsage } from '../support/usage-rows.ts'
-import { reading } from '../usage/parts.ts'
+import { reading } from '../stores/usage/parts.ts'
 
 const PAGE = 4096
 const now = Math.floor(Date.now() / 1000)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { isBad, MAX_MEMBERS } from '../../src/jsonrpc/call.ts'
 import { elementsOf, memberOf } from '../../src/jsonrpc/elements.ts'
 import { MAX_BATCH, scanMessage } from '../../src/jsonrpc/message.ts'
-import { checkParams } from '../../src/pipeline/params.ts'
+import { checkParams } from '../../src/call/params.ts'
 import { fillRule } from '../../src/snapshot/rules.ts'
 import type { RuleConfig } from '../../src/config/types.ts'
 

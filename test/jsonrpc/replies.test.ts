@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findOpenMember, relayValue } from '../../src/jsonrpc/relay.ts'
 import { readReply } from '../../src/jsonrpc/reply.ts'
-import { Collector } from '../../src/upstream/collector.ts'
-import type { Exchange } from '../../src/upstream/exchange.ts'
+import { Collector } from '../../src/routes/transport/collector.ts'
+import type { Exchange } from '../../src/routes/transport/exchange.ts'
 
 /** A buffer cut at some places. */
 function cutAt(whole: Buffer, cuts: readonly number[]): Buffer[] {

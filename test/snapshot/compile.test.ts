@@ -3,8 +3,8 @@ import { formatProblem } from '../../src/config/problem.ts'
 import { atOnce } from '../../src/reload/gently.ts'
 import { dump } from '../../src/snapshot/dump.ts'
 import { findMethod } from '../../src/snapshot/find-method.ts'
-import { Tips } from '../../src/upstream/tips.ts'
-import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { Tips } from '../../src/routes/heads.ts'
+import { Upstreams } from '../../src/routes/upstreams.ts'
 import { load, snapshotOf } from '../support/snapshot.ts'
 
 const routes = `

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openAccounts, type AccountStore } from '../../src/accounts/store.ts'
+import { openAccounts, type AccountStore } from '../../src/stores/sqlite/accounts/store.ts'
 import { Access } from './access.ts'
 import type { Gateway } from './gateway.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import type { Gateway } from './gateway.ts'
 import type { Teardown } from './teardown.ts'
 

@@ -1,5 +1,5 @@
-import { loadSnapshot } from '../../src/load-snapshot.ts'
-import type { LoadedSnapshot } from '../../src/load-snapshot.ts'
+import { loadSnapshot } from '../../src/snapshot/load-snapshot.ts'
+import type { LoadedSnapshot } from '../../src/snapshot/load-snapshot.ts'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 
 /** What makes directories that go away with the test. */

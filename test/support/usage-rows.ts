@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DatabaseSync } from '../../src/sqlite/driver.ts'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 
 /** Rows of one account: every endpoint has every method in every hour. */
 export interface FilledAccount {

@@ -1,4 +1,4 @@
-import { isRulePath } from '../http-path.ts'
+import { isRulePath } from '../../net/http-path.ts'
 import type { Mistake } from '../mistake.ts'
 import { show } from '../show.ts'
 import type { Row } from './rows.ts'

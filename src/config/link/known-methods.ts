@@ -1,4 +1,4 @@
-import { pathCovers } from '../http-path.ts'
+import { pathCovers } from '../../net/http-path.ts'
 import type { Family } from '../types.ts'
 import type { Partly, Written } from '../written.ts'
 import { suggester, type Suggest } from '../suggest.ts'

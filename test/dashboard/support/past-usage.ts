@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { emptyCell } from '../../../src/usage/cell.ts'
-import { openUsageDatabase } from '../../../src/usage/database.ts'
+import { emptyCell } from '../../../src/stores/sqlite/usage/cell.ts'
+import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { Gateway } from '../../support/gateway.ts'
 
 /** What some endpoint used of some method in the hour so many hours ago. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DatabaseSync } from '../../../src/sqlite/driver.ts'
+import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
 import type { Access } from '../../support/access.ts'
 import { withAccounts } from '../../support/accounts.ts'
 import type { Gateway } from '../../support/gateway.ts'

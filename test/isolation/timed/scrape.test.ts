@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { adminRoutes } from '../../../src/admin-routes.ts'
-import type { AdminParts } from '../../../src/admin-routes.ts'
-import { ByteBudget } from '../../../src/budget/byte-budget.ts'
+import { adminRoutes } from '../../../src/app/admin-routes.ts'
+import type { AdminParts } from '../../../src/app/admin-routes.ts'
+import { ByteBudget } from '../../../src/limits/byte-budget.ts'
 import { Metrics } from '../../../src/observe/metrics.ts'
-import { ClientSockets } from '../../../src/server/client-sockets.ts'
-import { Slots } from '../../../src/usage/slots.ts'
+import { ClientSockets } from '../../../src/http/websocket/client-sockets.ts'
+import { Slots } from '../../../src/limits/holdings.ts'
 
 const NETWORKS = 1_000
 const ROUTES = 10

@@ -1,0 +1,28 @@
+/** One log line for each change in what routes can serve. */
+import type { Logger } from '../observe/log.ts'
+import type { Observer } from '../observe/observation.ts'
+import type { ProberEvents } from '../routes/health/prober.ts'
+
+/** What the prober finds out, as log lines. */
+export function logRoutes(log: Logger, observer: Pick<Observer, 'bug'>): ProberEvents {
+  return {
+    wrongChain(network, route, why) {
+      log.error({ network, route, why }, 'a route serves another chain and gets no calls')
+    },
+    routeDown(network, route, why) {
+      log.warn({ network, route, why }, 'route is down')
+    },
+    routeUp(network, route, ms) {
+      log.info({ network, route, downMs: Math.round(ms) }, 'route is up again')
+    },
+    networkDown(network, why) {
+      log.error({ network, why }, 'every route of the network is down')
+    },
+    networkUp(network, ms) {
+      log.info({ network, downMs: Math.round(ms) }, 'the network has a route again')
+    },
+    bug(error, route) {
+      observer.bug(error, `probe of ${route}`)
+    },
+  }
+}

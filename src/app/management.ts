@@ -1,0 +1,49 @@
+/** Joins the `service_*` methods to the line: what they work on, from the live parts of this process. */
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { Management } from '../call/context.ts'
+import { callService, isPublicService, isService } from '../management/call.ts'
+import type { Health, ServiceDeps } from '../management/types.ts'
+import type { Tips } from '../routes/heads.ts'
+import type { Upstreams } from '../routes/upstreams.ts'
+import type { Ledger } from '../stores/sqlite/usage/ledger.ts'
+import type { Limits } from '../ports/limits.ts'
+import type { Sums } from '../stores/sqlite/usage/sums/types.ts'
+
+/** The live parts that management works on. */
+export interface ManagementParts {
+  readonly accounts: AccountStore
+  readonly ledger: Ledger
+  readonly sums: Sums
+  readonly limits: Pick<Limits, 'quota'>
+  readonly upstreams: Upstreams
+  readonly tips: Tips
+}
+
+/** The management port of the pipeline. */
+export function makeManagement(parts: ManagementParts): Management {
+  const { accounts, ledger, sums, limits, upstreams, tips } = parts
+  const usage: ServiceDeps['usage'] = {
+    totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
+    sum: query => sums.sum(query),
+  }
+  const health: Health = {
+    head: slug => tips.best(slug),
+    isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,
+  }
+  return {
+    has: isService,
+    isPublic: isPublicService,
+    answer: (method, params, payer, snapshot) =>
+      callService(method, params, payer, {
+        snapshot,
+        accounts,
+        usage,
+        health,
+        quota: account => {
+          const plan = snapshot.plans[account.plan]
+          return plan === undefined ? null : limits.quota(account, plan, Date.now())
+        },
+        now: () => Math.floor(Date.now() / 1000),
+      }),
+  }
+}

@@ -1,0 +1,38 @@
+/** Subscriptions as `serve` composes them: what goes wrong with a socket is logged. */
+import type { ByteBudget } from '../limits/byte-budget.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Observer } from '../observe/observation.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
+import type { Upstreams } from '../routes/upstreams.ts'
+
+/** Opens no socket yet: the first subscription does. */
+export function openSubscriptions(
+  upstreams: Upstreams,
+  snapshot: Snapshot,
+  budget: ByteBudget,
+  observer: Pick<Observer, 'bug'>,
+  log: Logger,
+): Subscriptions {
+  return new Subscriptions({
+    ...{ upstreams, snapshot, budget },
+    connectTimeout: () => snapshot.gateway.timeouts.connect,
+    events: {
+      bug: (error, where) => {
+        observer.bug(error, where)
+      },
+      cut: (route, why) => {
+        log.error(
+          { route, why },
+          'socket of a route closed: for a minute other routes carry its subscriptions',
+        )
+      },
+      socketsFail: (route, why) => {
+        log.warn({ route, why }, 'sockets of a route keep failing')
+      },
+      socketsLast: (route, ms) => {
+        log.info({ route, failedMs: Math.round(ms) }, 'a socket of the route lasts again')
+      },
+    },
+  })
+}

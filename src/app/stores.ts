@@ -1,0 +1,55 @@
+/** The stores of dataDir that `serve` opens, in the order in which they must be there. */
+import { openAccounts } from '../stores/sqlite/accounts/store.ts'
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import { KeyCache } from '../stores/sqlite/accounts/cache.ts'
+import type { Closing } from './closing.ts'
+import { Checkpoints } from '../stores/sqlite/usage/checkpoints.ts'
+import { openUsageDatabase } from '../stores/sqlite/usage/database.ts'
+import type { UsageEvents } from '../stores/sqlite/usage/events.ts'
+import { checkLate } from '../stores/sqlite/usage/late-check.ts'
+import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
+import { Ledger } from '../stores/sqlite/usage/ledger.ts'
+import { lockDataDir } from '../stores/sqlite/usage/lock.ts'
+import { SumThreads } from '../stores/sqlite/usage/sums/threads.ts'
+
+/** How often changes that other processes made to accounts are looked for, in milliseconds. */
+const POLL_ACCOUNTS = 250
+
+/** The open stores. */
+export interface Stores {
+  readonly accounts: AccountStore
+  readonly keys: KeyCache
+  readonly ledger: Ledger
+  readonly sums: SumThreads
+}
+
+/** Opens the stores for their one `serve`; each failure is a sentence for the operator. */
+export async function openStores(
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  events: UsageEvents & { readonly check: CheckEvents },
+  closing: Closing,
+): Promise<Stores> {
+  const accounts = await openAccounts({ dataDir, env })
+  closing.push(() => accounts.close())
+  const lock = lockDataDir(dataDir)
+  closing.push(() => lock.release())
+  const database = openUsageDatabase(dataDir)
+  const ledger = new Ledger(database, events)
+  closing.push(() => ledger.close())
+  const checkpoints = new Checkpoints(database, events)
+  closing.push(() => checkpoints.close())
+  closing.push(() => ledger.settled())
+  if (database.isUnchecked) closing.push(checkLate(database, events.check))
+  const sums = new SumThreads(dataDir, checkpoints)
+  closing.push(() => sums.close())
+  const keys = new KeyCache(accounts)
+  const poll = setInterval(() => {
+    keys.poll()
+  }, POLL_ACCOUNTS)
+  closing.push(() => {
+    clearInterval(poll)
+    keys.close()
+  })
+  return { accounts, keys, ledger, sums }
+}

@@ -1,0 +1,85 @@
+/** Who calls: from the key in the path to a caller, in the order of checks that the design fixes. */
+import type { Endpoint, KeyOwner } from '../stores/sqlite/accounts/types.ts'
+import { inSet, parseSet } from '../net/address-range.ts'
+import type { AddressSet } from '../net/address-range.ts'
+import { refuse } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import type { RateLimit } from '../ports/limits.ts'
+import type { Network, Plan, Snapshot } from '../snapshot/types.ts'
+import type { Caller, Session } from './caller.ts'
+
+/** What is known of a message before its body is read. */
+export interface Visitor {
+  readonly network: Network
+  /** The last path segment: a key, or `public`. */
+  readonly key: string
+  /** The client's address. */
+  readonly address: string
+  /** The address that limits count, an IPv6 one cut to its /64. */
+  readonly limitAddress: string
+  readonly origin: string | undefined
+  readonly transport: 'http' | 'ws'
+  readonly session: Session | null
+}
+
+/** Finds the owner of a key. */
+export interface Keys {
+  find(key: string): KeyOwner | null
+  /** Counts changes of keys and their owners. */
+  readonly changes: number
+}
+
+/** The caller that a visitor's key stands for. */
+export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): Caller | Refusal {
+  const { network, key, limitAddress: address, transport, session } = visitor
+  if (key === 'public') {
+    const plan = snapshot.plans['public']
+    return network.public && plan !== undefined
+      ? { network, plan, payer: null, address, transport, session }
+      : refuse('invalid_key')
+  }
+  const owner = keys.find(key)
+  if (owner === null) return refuse('invalid_key')
+  const { account, endpoint } = owner
+  if (account.status !== 'active') return refuse('account_suspended')
+  if (endpoint.status !== 'active') return refuse('endpoint_inactive')
+  if (endpoint.network !== network.slug) return refuse('wrong_network')
+  const restriction = checkRestrictions(endpoint, visitor)
+  if (restriction !== null) return restriction
+  const plan = snapshot.plans[account.plan]
+  // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
+  if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
+  const payer = { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) }
+  return { network, plan, payer, address, transport, session }
+}
+
+/** An endpoint's own rate bursts as its plan's does, and always enough for the dearest call. */
+function endpointRate({ perSecond }: Endpoint, { dearest }: Network, { rate }: Plan): RateLimit | null {
+  if (perSecond === null) return null
+  const ratio = rate === null ? 1 : rate.burst / rate.perSecond
+  return { perSecond, burst: Math.max(dearest, perSecond * ratio) }
+}
+
+function checkRestrictions(endpoint: Endpoint, { address, origin }: Visitor): Refusal | null {
+  const denied = checkAddress(endpoint, address)
+  if (denied !== null) return denied
+  const { allowedOrigins } = endpoint
+  if (allowedOrigins !== null && (origin === undefined || !allowedOrigins.includes(origin)))
+    return refuse('origin_denied')
+  return null
+}
+
+/** Whether the endpoint's owner lets its key be used from an address. */
+export function checkAddress({ allowedIps }: Pick<Endpoint, 'allowedIps'>, address: string): Refusal | null {
+  if (allowedIps === null || inSet(address, setOf(allowedIps))) return null
+  return refuse('address_denied')
+}
+
+/** By the list of an endpoint, which is another object once the endpoint is changed or read anew. */
+const sets = new WeakMap<readonly string[], AddressSet>()
+
+function setOf(allowedIps: readonly string[]): AddressSet {
+  let set = sets.get(allowedIps)
+  if (set === undefined) sets.set(allowedIps, (set = parseSet(allowedIps)))
+  return set
+}

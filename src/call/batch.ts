@@ -1,0 +1,155 @@
+/** A batch: each call runs by itself; the answers go out in order, each once, as one array. */
+import type { BadCall, Call } from '../jsonrpc/call.ts'
+import { MAX_BATCH } from '../jsonrpc/message.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { refuse, statusOf } from '../refusal/refusal.ts'
+import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
+import { encodeAnswer, encodeParts, refused } from './answer.ts'
+import type { Answer, WholeAnswer } from './answer.ts'
+import { askedBy } from './asked.ts'
+import { columnOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import type { Decided } from './decide.ts'
+import { execute } from './execute.ts'
+import { inOrder } from './in-order.ts'
+import { LONG, LongReply } from './long-reply.ts'
+import type { Part } from './long-reply.ts'
+import { refuseMessage } from './refuse-message.ts'
+import { ReplyShare } from './reply-share.ts'
+import type { ItemShare } from './reply-share.ts'
+import { run } from './run.ts'
+import type { Sent } from './settle.ts'
+import type { Sink } from './sink.ts'
+
+/** What became of one item. */
+interface Done {
+  /** Undefined for a notification, which gets no reply. */
+  readonly id: Raw | undefined
+  readonly answer: WholeAnswer
+  /** What `answer` says under this id. */
+  readonly text: Raw | undefined
+  /** Holds the text. */
+  readonly holder: ItemShare
+}
+
+/** Handles a batch of at least one item. */
+export function runBatch(
+  items: readonly (Call | BadCall)[],
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): MaybePromise<void> {
+  const most = Math.min(caller.plan.maxBatch, MAX_BATCH)
+  const tooLarge = refuse('batch_too_large', `A batch holds at most ${most} calls`, { maxBatch: most })
+  if (items.length > MAX_BATCH) {
+    refuseMessage(tooLarge, caller, sink, context, 413)
+    return
+  }
+  return runItems(items, items.length > most ? tooLarge : null, caller, sink, context)
+}
+
+async function runItems(
+  items: readonly (Call | BadCall)[],
+  tooLarge: Refusal | null,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): Promise<void> {
+  const { batchReply, wsReply } = context.snapshot.gateway.limits
+  const share = new ReplyShare(sink.streams ? batchReply : Math.min(batchReply, wsReply), context.holder)
+  const done: Done[] = []
+  const runs: Promise<void>[] = []
+  let announce = (): void => undefined
+  const left = new Promise<void>(resolve => (announce = resolve))
+  const begin = (item: Call | BadCall, index: number, answered: () => void): Promise<void> => {
+    const holder = share.open()
+    const mode = { stream: false, maxBytes: share.left, holder } as const
+    const reply = (answer: Answer): MaybePromise<Sent> => {
+      const said = encodeItem(answer, item, caller, context, holder)
+      done[index] = said
+      answered()
+      const sent = { bytesOut: said.text?.length ?? 0, cut: false, instead: said.answer }
+      // What an answer promises begins with its settlement, so the reply goes first. A refusal promises nothing.
+      return said.answer.kind === 'refused' ? sent : left.then(() => sent)
+    }
+    const work = { execute: (decided: Decided) => execute(decided, caller, mode, context), reply }
+    const over = run<Answer>(tooLarge ?? askedBy(item, caller, context), caller, context, work)
+    runs.push(over)
+    return over
+  }
+  const later = (goOn: () => void): void => {
+    sink.later(goOn)
+  }
+  await inOrder(items, { begin, later })
+  const sent = send(done, share.held > LONG, caller, sink, context)
+  announce()
+  await Promise.all(runs)
+  await sent
+}
+
+/** The text of an item's answer, or of a refusal in its place when the batch's reply has no room for it. */
+function encodeItem(
+  answer: Answer,
+  { id }: Call | BadCall,
+  caller: Caller,
+  context: Context,
+  holder: ItemShare,
+): Done {
+  if (answer.kind === 'stream') throw new Error('a batch never streams')
+  if (id === undefined) {
+    holder.settle(0)
+    return { id, text: undefined, answer, holder }
+  }
+  const column = columnOf(caller.network)
+  const text = encodeAnswer(answer, id, column, context.requestId)
+  if (holder.settle(text.length) || answer.kind === 'refused') return { id, text, answer, holder }
+  const large = refused(refuse('response_too_large'))
+  return { id, text: encodeAnswer(large, id, column, context.requestId), answer: large, holder }
+}
+
+function send(
+  done: readonly Done[],
+  isLong: boolean,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): MaybePromise<void> {
+  const texts = done.flatMap(({ text }) => (text === undefined ? [] : [text]))
+  if (texts.length === 0) {
+    sink.empty()
+    return
+  }
+  const column = columnOf(caller.network)
+  const refusal = commonRefusal(done)
+  const status = refusal === null ? 200 : statusOf(refusal, column)
+  if (isLong) return sink.long(status, longReply(done, column, context.requestId), refusal)
+  sink.whole(status, `[${texts.join(',')}]`, refusal)
+}
+
+/** The same texts, neither joined nor held until the last of them has left. */
+function longReply(done: readonly Done[], column: CodeColumn, requestId: string): LongReply {
+  const parts: Part[] = []
+  for (const { id, answer, holder } of done) {
+    if (id === undefined) continue
+    parts.push({ raw: parts.length === 0 ? '[' : ',' })
+    for (const raw of encodeParts(answer, id, column, requestId)) parts.push({ raw })
+    const left = (): void => {
+      holder.release()
+    }
+    parts.push({ raw: '', left })
+  }
+  parts.push({ raw: ']' })
+  return new LongReply(parts)
+}
+
+/** The refusal of all items, when every one was refused for one and the same reason. */
+function commonRefusal(done: readonly Done[]): Refusal | null {
+  const first = refusalOf(done[0])
+  return first !== null && done.every(each => refusalOf(each)?.reason === first.reason) ? first : null
+}
+
+function refusalOf(done: Done | undefined): Refusal | null {
+  return done?.answer.kind === 'refused' ? done.answer.refusal : null
+}

@@ -1,0 +1,217 @@
+/** The subscriptions of one client's socket: its own ids, its limits, and each message charged before it leaves. */
+import { randomBytes } from 'node:crypto'
+import { elementsOf } from '../jsonrpc/elements.ts'
+import type { Charge } from '../ports/journal.ts'
+import type { Grant } from '../ports/limits.ts'
+import { isRefusal } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { rawJson } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Family, MethodRow } from '../snapshot/types.ts'
+import type { Scale } from '../families/solana/scale.ts'
+import type { Share } from '../subscriptions/shared/subscriptions.ts'
+import { refused } from './answer.ts'
+import type { WholeAnswer } from './answer.ts'
+import type { Caller, Session } from './caller.ts'
+import type { Live } from './context.ts'
+import { holderOf } from './holder.ts'
+import type { Outbox } from './outbox.ts'
+import { giveBack, NO_JOURNAL } from './run.ts'
+import { rememberMessage, scaleOf, shownIn } from './shown-notification.ts'
+import { readerOf } from './sticky.ts'
+
+/** The socket as the session uses it. */
+export interface ClientEnd {
+  /** Whether it was sent: nothing is once the socket closes. */
+  send(frame: Raw): boolean
+  close(code: number, reason: string): void
+  /** Takes no more calls, answers those in flight, and closes. */
+  finish(code: number, reason: string): void
+}
+
+interface Subscription {
+  /** Raw, as the client knows it. */
+  readonly id: Raw
+  /** Method name of its messages, under which they are charged. */
+  readonly name: string
+  readonly network: string
+  share: Share | null
+}
+
+let lastSolanaId = 0
+
+/** What a client holds on its socket. */
+export class ClientSession implements Session {
+  /** Who the client is now; kept up to date by the socket. */
+  caller: Caller | null = null
+  readonly #live: Live
+  /** The notifications whose limits are waited for; null where none are. */
+  #taking: Promise<void> | null = null
+  readonly #outbox: Outbox
+  readonly #end: ClientEnd
+  readonly #notificationCost: () => number
+  readonly #subscriptions = new Map<Raw, Subscription>()
+  #closed = false
+
+  constructor(live: Live, outbox: Outbox, end: ClientEnd, notificationCost: () => number) {
+    this.#live = live
+    this.#outbox = outbox
+    this.#end = end
+    this.#notificationCost = notificationCost
+  }
+
+  /** Subscriptions held now. */
+  get size(): number {
+    return this.#subscriptions.size
+  }
+
+  async subscribe(
+    row: MethodRow,
+    call: { readonly method: string; readonly params: Raw },
+    caller: Caller,
+  ): Promise<WholeAnswer> {
+    const { network, plan } = caller
+    const name = notificationName(network.family, row.rule.match)
+    const scale = scaleOf(call.method, call.params)
+    const { slug } = network
+    const subscription: Subscription = { id: newId(network.family), name, network: slug, share: null }
+    this.#subscriptions.set(subscription.id, subscription)
+    this.#live.clientSubscriptions.take(slug, Infinity)
+    const listener = {
+      message: (result: Raw, last: boolean, route: string | null): void => {
+        this.#remember(call.method, scale, result, route)
+        this.#hear(subscription, result, last)
+      },
+      lost: (why: string): void => {
+        this.#end.close(1012, why)
+      },
+    }
+    const subscriber = { holder: holderOf(caller), limit: plan.ws.subscriptions }
+    const joined = await this.#live.subscriptions.join(network, row, call, listener, subscriber)
+    if (!('leave' in joined)) {
+      this.#forget(subscription)
+      return isRefusal(joined) ? refused(joined) : { kind: 'error', error: joined.error }
+    }
+    subscription.share = joined
+    if (this.#closed || !this.#subscriptions.has(subscription.id)) joined.leave()
+    return {
+      kind: 'result',
+      result: subscription.id,
+      delivered: sent => {
+        if (sent) joined.start()
+        else this.#forget(subscription)
+      },
+    }
+  }
+
+  holds(params: Raw): boolean {
+    return this.#named(params) !== undefined
+  }
+
+  unsubscribe(params: Raw, { network }: Caller): WholeAnswer {
+    const subscription = this.#named(params)
+    if (subscription === undefined) return { kind: 'error', error: unknownId(network.family) }
+    this.#forget(subscription)
+    return { kind: 'result', result: 'true' }
+  }
+
+  #named(params: Raw): Subscription | undefined {
+    const id = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
+    return id === undefined ? undefined : this.#subscriptions.get(id)
+  }
+
+  /** Leaves everything: the socket is gone. */
+  close(): void {
+    this.#closed = true
+    for (const subscription of [...this.#subscriptions.values()]) this.#forget(subscription)
+  }
+
+  #forget(subscription: Subscription): void {
+    if (!this.#subscriptions.delete(subscription.id)) return
+    subscription.share?.leave()
+    this.#live.clientSubscriptions.free(subscription.network)
+  }
+
+  #remember(method: string, scale: Scale | null, result: Raw, route: string | null): void {
+    const { caller } = this
+    const number = scale === null ? null : shownIn(method, scale, result)
+    if (caller === null || scale === null || number === null) return
+    rememberMessage({ network: caller.network, reader: readerOf(caller), route }, scale, number, this.#live)
+  }
+
+  #hear(subscription: Subscription, result: Raw, last: boolean): void {
+    const { caller } = this
+    if (caller === null || this.#closed || !this.#subscriptions.has(subscription.id)) return
+    if (last) this.#forget(subscription)
+    this.#deliver(encodeNotification(caller.network.family, subscription, result), subscription.name, caller)
+  }
+
+  #deliver(frame: Raw, name: string, caller: Caller): void {
+    const { limits, journal, observer, now } = this.#live
+    const { network, plan, payer } = caller
+    const units = payer === null ? 0 : this.#notificationCost()
+    const send = (): boolean => {
+      const sent = this.#end.send(frame)
+      if (sent) observer.notification({ network: network.slug, plan: plan.name, requests: units })
+      return sent
+    }
+    if (payer === null) {
+      send()
+      return
+    }
+    const price = { units, isRated: false }
+    const taking = journal.failure === null ? limits.take(caller, price, now()) : NO_JOURNAL
+    const charge = (taken: Grant | Refusal): void => {
+      if (isRefusal(taken)) this.#finish(taken)
+      else this.#charge(taken, journal.charge(payer, name, units, taken.period, now()), frame.length, send)
+    }
+    if (!(taking instanceof Promise) && this.#taking === null) charge(taking)
+    else {
+      // In the order they came, whichever limits answer first.
+      const last = Promise.all([taking, this.#taking]).then(([taken]) => {
+        charge(taken)
+        if (this.#taking === last) this.#taking = null
+      })
+      this.#taking = last
+    }
+  }
+
+  /** What was charged before still goes out, and calls in flight are answered. */
+  #finish({ reason }: Refusal): void {
+    this.#closed = true
+    this.#outbox.after(() => {
+      this.#end.finish(reason === 'quota_exhausted' ? 1008 : 1013, reason)
+    })
+  }
+
+  #charge(grant: Grant, charge: Charge, bytesOut: number, send: () => boolean): void {
+    this.#outbox.push(charge, committed => {
+      if (!committed) this.#end.close(1013, 'journal_unavailable')
+      if (committed && send()) charge.settle({ error: false, bytesOut, upstreamMs: 0 })
+      else void giveBack(grant, charge)
+    })
+  }
+}
+
+function notificationName(family: Family, match: string): string {
+  return family === 'evm' ? 'eth_subscription' : match.replace(/Subscribe$/, 'Notification')
+}
+
+/** 128 random bits in hex as geth gives them; an integer on Solana. */
+function newId(family: Family): Raw {
+  if (family === 'evm') return `"0x${randomBytes(16).toString('hex')}"`
+  lastSolanaId += 1
+  return String(lastSolanaId)
+}
+
+function unknownId(family: Family): Raw {
+  return family === 'evm'
+    ? rawJson({ code: -32000, message: 'subscription not found' })
+    : rawJson({ code: -32602, message: 'Invalid subscription id.' })
+}
+
+function encodeNotification(family: Family, { id, name }: Subscription, result: Raw): Raw {
+  return family === 'evm'
+    ? `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":${id},"result":${result}}}`
+    : `{"jsonrpc":"2.0","method":"${name}","params":{"result":${result},"subscription":${id}}}`
+}

@@ -1,0 +1,65 @@
+/** What the line works with: the snapshot of this message, and the live parts that outlive it. */
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Holder } from '../limits/byte-budget.ts'
+import type { Journal } from '../ports/journal.ts'
+import type { Limits } from '../ports/limits.ts'
+import type { Observer } from '../observe/observation.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { Blockhashes } from '../families/solana/blockhashes.ts'
+import type { Filters } from '../routes/filters.ts'
+import type { Floors } from '../routes/floors.ts'
+import type { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
+import type { Prober } from '../routes/health/prober.ts'
+import type { Tips } from '../routes/heads.ts'
+import type { Upstreams } from '../routes/upstreams.ts'
+import type { BadKeys } from '../limits/bad-keys.ts'
+import type { Payer } from './caller.ts'
+import type { Slots } from '../limits/holdings.ts'
+
+/** The `service_*` methods, as the line sees them. */
+export interface Management {
+  has(method: string): boolean
+  /** Whether the method works without a key. */
+  isPublic(method: string): boolean
+  /** The result, as a value or as JSON text, or the error object; null when this caller has no such method. */
+  answer(
+    method: string,
+    params: unknown,
+    payer: Pick<Payer, 'account'> | null,
+    snapshot: Snapshot,
+  ): Promise<{ readonly result: unknown } | { readonly json: Raw } | { readonly error: unknown } | null>
+}
+
+/** The live parts. */
+export interface Live {
+  readonly limits: Limits
+  readonly journal: Journal
+  readonly badKeys: BadKeys
+  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
+  /** How many subscriptions clients hold on each network. */
+  readonly clientSubscriptions: Slots
+  readonly upstreams: Upstreams
+  readonly observer: Observer
+  readonly management: Management
+  readonly tips: Pick<Tips, 'best' | 'isConfirmed'>
+  readonly prober: Pick<Prober, 'watch'>
+  readonly filters: Filters
+  readonly floors: Floors
+  readonly blockhashes: Blockhashes
+  /** Milliseconds since the Unix epoch: for what people see and what is billed. */
+  readonly now: () => number
+  /** Milliseconds of a clock that never goes back: for everything that measures a distance in time. */
+  readonly monotonic: () => number
+}
+
+/** One message on its way. */
+export interface Context {
+  readonly snapshot: Snapshot
+  readonly live: Live
+  /** Told to the client in refusals and in X-Request-Id. */
+  readonly requestId: string
+  /** Where what is held for the message is counted. */
+  readonly holder: Holder | null
+  /** Aborted when the client leaves; asked for only where that spares a node much work. */
+  readonly gone: () => AbortSignal | null
+}

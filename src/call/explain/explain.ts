@@ -1,0 +1,127 @@
+/** Answers "why was this call refused, or sent there?": the stages of a call's decision, without making the call. */
+import { isNormalPath } from '../../net/http-path.ts'
+import { refuse } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import { findMethod } from '../../snapshot/find-method.ts'
+import type { MethodRow, Network, Rule, Snapshot } from '../../snapshot/types.ts'
+import { keepersOf, needsArchive } from '../able.ts'
+import type { FirstSlot } from '../able.ts'
+import type { BlockSpan } from '../../families/evm/block.ts'
+import { decide } from '../decide.ts'
+import { detailsOf } from './details.ts'
+import type { Details } from './details.ts'
+import type { Question } from './question.ts'
+import type { LiveView } from './turns.ts'
+import { needOf } from '../need.ts'
+
+/** One route and whether the call could go there. */
+export interface ExplainedRoute {
+  readonly id: string
+  readonly able: boolean
+  readonly why?: string
+}
+
+/** The decision for a call (design, "Command line"). */
+export interface Explanation {
+  readonly network: string
+  readonly method: string
+  readonly plan: string
+  readonly live: boolean
+  readonly outcome: 'forward' | 'answer' | 'refuse'
+  readonly reason?: string
+  readonly message?: string
+  readonly rule: Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> | null
+  readonly routes: readonly ExplainedRoute[]
+}
+
+/** The same with what a person wants to know besides. */
+export interface Explained {
+  readonly explanation: Explanation
+  readonly details: Details
+}
+
+/** Decides as the pipeline would, up to the choice among the able routes. */
+export function explain(asked: Question, snapshot: Snapshot, live: LiveView | null): Explained {
+  const question = asked.network.family === 'http' ? { ...asked, method: withoutQuery(asked.method) } : asked
+  const { network, method, plan, head } = question
+  const row = question.management === null ? findMethod(network, method) : null
+  const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
+  const { refusal: decided, span } = verdictOf(question, row, snapshot, firstSlot)
+  const archive = row !== null && needsArchive(row, network, span, head)
+  const need = row === null ? null : needOf(row.rule, span, null)
+  const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
+  const liveWhy = (id: string): string | null =>
+    live === null ? null : (live.whyDown(id) ?? live.whyNot(id, need!.tip))
+  const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
+  const isAnswered = question.management !== null || row?.rule.answer != null
+  const isLocal = isAnswered || row?.rule.unsubscribes != null
+  const isDown =
+    live !== null && !isLocal && decided === null && keepers.every(id => live.whyDown(id) !== null)
+  const refusal = isDown ? refuse('no_route', ALL_DOWN) : decided
+  const explanation: Explanation = {
+    ...{ network: network.slug, method, plan, live: live !== null },
+    ...(refusal === null
+      ? { outcome: isAnswered ? ('answer' as const) : ('forward' as const) }
+      : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),
+    rule: row === null ? null : brief(row.rule),
+    routes,
+  }
+  const decision = { row, archive, keepers, need, refusal, isDown, span }
+  return { explanation, details: detailsOf(question, decision, snapshot, live) }
+}
+
+/** The last route is tried whatever its state, but nobody should count on it. */
+const ALL_DOWN = 'Every route that could serve the call is down'
+
+function withoutQuery(method: string): string {
+  return method.split('?', 1)[0] ?? method
+}
+
+/** What a call comes to before it is admitted, and what is known of the block it reads. */
+interface Verdict {
+  readonly refusal: Refusal | null
+  readonly span: BlockSpan
+}
+
+/** The line's own decision, behind the checks that other doors make before the line. */
+function verdictOf(
+  { network, method, plan, params, head, management }: Question,
+  row: MethodRow | null,
+  snapshot: Snapshot,
+  firstSlot: FirstSlot,
+): Verdict {
+  if (management !== null)
+    return { refusal: plan === 'public' && management === 'keys' ? refuse('invalid_key') : null, span: null }
+  const [, path] = network.family === 'http' ? method.split(' ', 2) : []
+  if (path !== undefined && !isNormalPath(path))
+    return { refusal: refuse('invalid_request', 'The path is not in its normal form'), span: null }
+  const view = { maxDepth: snapshot.gateway.limits.depth, head, firstSlot }
+  const decideFor = (tiers: readonly string[]): Verdict =>
+    decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view)
+  const every = row === null ? [] : [row.rule.tier]
+  const decided = decideFor(snapshot.plans[plan]?.tiers ?? every)
+  // Whom the plan stands in the way still wants to know which block the call reads.
+  return decided.refusal?.reason === 'plan_required' ? { ...decided, span: decideFor(every).span } : decided
+}
+
+function brief({ match, cost, tier, needs }: Rule): Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> {
+  return { match, cost, tier, needs }
+}
+
+function explainRoutes(
+  row: MethodRow,
+  network: Network,
+  keepers: readonly string[],
+  liveWhy: (id: string) => string | null,
+): ExplainedRoute[] {
+  const skipped = new Map(row.skipped.map(({ id, why }) => [id, why]))
+  const enabled = network.routes.map(({ id }): ExplainedRoute => {
+    const tooOld =
+      keepers.includes(id) || !row.routes.includes(id)
+        ? undefined
+        : `the call reads ${row.rule.reads === 'history' ? 'slots' : 'state'} older than it keeps`
+    const why = skipped.get(id) ?? tooOld ?? liveWhy(id) ?? undefined
+    return why === undefined ? { id, able: true } : { id, able: false, why }
+  })
+  return [...enabled, ...network.disabled.map(id => ({ id, able: false, why: 'it is not enabled' }))]
+}

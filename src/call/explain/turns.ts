@@ -1,0 +1,64 @@
+/** Says of each route when a call would come to it. */
+import type { Network, Route } from '../../snapshot/types.ts'
+import type { Need } from '../../routes/pick.ts'
+
+/** What is known of the routes of a network while the gateway runs. */
+export interface LiveView {
+  /** Why calls keep away from a route now, or null; `tip` is whether they are about the newest block. */
+  whyNot(id: string, tip: boolean): string | null
+  /** Why no call can count on a route now: it does not answer, or not for us; null while it does. */
+  whyDown(id: string): string | null
+  /** Why a call passes over a route that is well, or null. */
+  waits(id: string, need: Need): string | null
+  /** Between which of `ids` the next attempt is decided; `full` when all are at their limits, `none` when none can. */
+  contenders(ids: readonly string[], need: Need): readonly string[] | 'full' | 'none'
+  /** Oldest slot that the route keeps, where it has told. */
+  firstSlot(id: string): number | null
+  /** Last block or slot that the route told. */
+  head(id: string): number | null
+}
+
+/** When a call comes to a route. */
+export interface Turn {
+  readonly id: string
+  /** next: it may get the call now; later: when the next ones cannot; never: by configuration, or while it is ill. */
+  readonly when: 'next' | 'later' | 'never'
+  readonly priority: number
+  readonly weight: number
+  readonly head: number | null
+  /** Why it is passed over although it could serve, where that is not its priority. */
+  readonly waits: string | null
+}
+
+/** How the call stands with the routes as a whole. */
+export interface Turns {
+  /** full: all are at their limits; none: nothing can serve now. */
+  readonly state: 'open' | 'full' | 'none'
+  readonly routes: readonly Turn[]
+}
+
+/** The turns of a network's routes for a call that `ids` are able to serve. */
+export function turnsOf(
+  { routes }: Pick<Network, 'routes'>,
+  ids: readonly string[],
+  need: Need,
+  live: LiveView | null,
+): Turns {
+  const able = routes.filter(({ id }) => ids.includes(id))
+  const found = live === null ? byPriority(able) : live.contenders(ids, need)
+  const next = typeof found === 'string' ? [] : found
+  return {
+    state: typeof found === 'string' ? found : next.length === 0 ? 'none' : 'open',
+    routes: routes.map(({ id, priority, weight }) => ({
+      ...{ id, priority, weight },
+      when: next.includes(id) ? 'next' : ids.includes(id) ? 'later' : 'never',
+      head: live?.head(id) ?? null,
+      waits: ids.includes(id) && !next.includes(id) ? (live?.waits(id, need) ?? null) : null,
+    })),
+  }
+}
+
+function byPriority(able: readonly Route[]): string[] {
+  const first = Math.min(...able.map(({ priority }) => priority))
+  return able.filter(({ priority }) => priority === first).map(({ id }) => id)
+}

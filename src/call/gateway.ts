@@ -1,0 +1,161 @@
+/** The gateway: holds the current snapshot, and takes each message through the pipeline with it. */
+import { DIVISIBLE_FROM, FairShare } from '../limits/fair-share.ts'
+import { isRefusal, refuse, SHUTTING_DOWN } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { authenticate } from './authenticate.ts'
+import type { Keys, Visitor } from './authenticate.ts'
+import type { Caller } from './caller.ts'
+import type { Context, Live } from './context.ts'
+import { decide } from './decide.ts'
+import { handleMessage } from './message.ts'
+import { holderOf } from './holder.ts'
+import { refuseMessage } from './refuse-message.ts'
+import { UnderWay } from './under-way.ts'
+import type { Sink } from './sink.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { handleRequest } from './proxied/request.ts'
+import type { VerbatimSink } from './proxied/sink.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { Opened } from '../routes/upstreams.ts'
+import type { RateState } from '../ports/limits.ts'
+
+/** What a swap leaves behind. */
+export interface Swapped {
+  readonly left: ReturnType<Live['upstreams']['adopt']>
+  readonly underWay: Promise<unknown>
+}
+
+/** What a method as such is decided by: heads matter to params only. */
+const NO_VIEW = { maxDepth: 0, head: null, firstSlot: () => null }
+
+/** Serves messages; transports call it, reloads swap its snapshot. */
+export class Gateway {
+  readonly live: Live
+  readonly #keys: Keys
+  #snapshot: Snapshot
+  readonly #underWay = new UnderWay()
+  /** What `limits.inFlight` lets each caller have under way. */
+  readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, { from: DIVISIBLE_FROM })
+
+  constructor(snapshot: Snapshot, keys: Keys, live: Live) {
+    this.#snapshot = snapshot
+    this.#keys = keys
+    this.live = live
+  }
+
+  /** The snapshot that new messages are served with. */
+  get snapshot(): Snapshot {
+    return this.#snapshot
+  }
+
+  /**
+   * Serves new messages with another snapshot, whose routes are `opened`; those under way keep theirs. Routes that are `left` may
+   * be retired when what is `underWay` is over.
+   */
+  swap(snapshot: Snapshot, opened: Opened): Swapped {
+    this.#snapshot = snapshot
+    const left = this.live.upstreams.adopt(opened)
+    this.live.prober.watch(snapshot)
+    this.live.subscriptions.reconcile(snapshot)
+    return { left, underWay: this.#underWay.allOver() }
+  }
+
+  /** Who a visitor is, before its body is read. */
+  admit(visitor: Visitor): Caller | Refusal {
+    const caller = this.readmit(visitor)
+    if (!isRefusal(caller) || caller.reason !== 'invalid_key') return caller
+    return this.live.badKeys.count(visitor.limitAddress, this.live.now()) ?? caller
+  }
+
+  /** Who a visitor is by now that was let in before: its key may be gone since, which is no guess at keys. */
+  readmit(visitor: Visitor): Caller | Refusal {
+    return authenticate(visitor, this.#snapshot, this.#keys)
+  }
+
+  /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
+  handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): MaybePromise<void> {
+    const context = this.#contextOf(sink, requestId)
+    try {
+      const over = handleMessage(body, caller, sink, context)
+      if (over instanceof Promise) return this.#track(over, caller, sink, context)
+      sink.done()
+    } catch (error) {
+      this.#cut(error, sink, requestId)
+      sink.done()
+    }
+  }
+
+  /** Lets one request of an admitted caller through to a verbatim HTTP network. */
+  pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): Promise<void> {
+    const context = this.#contextOf(sink, requestId)
+    return this.#track(handleRequest(method, caller, sink, context), caller, sink, context)
+  }
+
+  /** Whether a call of this visitor would be served now, and could be by this route. */
+  wouldServe(visitor: Visitor, method: string, route: string): boolean {
+    const network = this.#snapshot.networks[visitor.network.slug]
+    const caller = network === undefined ? null : this.readmit({ ...visitor, network })
+    if (caller === null || isRefusal(caller)) return false
+    const decided = decide({ method, params: null }, caller, NO_VIEW)
+    return decided.refusal === null && decided.routes.includes(route)
+  }
+
+  #contextOf(sink: Sink, requestId: string): Context {
+    const { holder } = sink
+    return { snapshot: this.#snapshot, live: this.live, requestId, holder, gone: () => sink.gone() }
+  }
+
+  /** Knows of a message that is not answered at once, until it is. */
+  #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
+    const message = this.#underWay.add(() => {
+      refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
+    })
+    const holder = holderOf(caller)
+    this.#room.take(1, holder)
+    const over = (): void => {
+      this.#room.giveBack(1, holder)
+      this.#underWay.remove(message)
+      sink.done()
+    }
+    return coming.then(over, (error: unknown) => {
+      this.#cut(error, sink, context.requestId)
+      over()
+    })
+  }
+
+  /** Whatever throws here is a bug of ours, and no reply was begun that the client could take for whole. */
+  #cut(error: unknown, sink: Sink, requestId: string): void {
+    this.live.observer.bug(error, requestId)
+    sink.cut()
+  }
+
+  /** What the rate headers of a reply to this caller say. */
+  rate(caller: Caller): RateState | null {
+    return this.live.limits.rate(caller, this.live.now())
+  }
+
+  /** Changes whenever open sockets have to be looked at again: keys, accounts or the snapshot have changed. */
+  get epoch(): string {
+    return `${this.#keys.changes} ${this.#snapshot.version}`
+  }
+
+  /** Whether one message more of this caller may be handled (`limits.inFlight`). */
+  hasRoomFor(caller: Caller): boolean {
+    return this.#room.fits(1, holderOf(caller))
+  }
+
+  /** Messages being handled. */
+  get inFlight(): number {
+    return this.#underWay.size
+  }
+
+  /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */
+  cutShort(): void {
+    this.#underWay.cutShort()
+  }
+
+  /** Resolves when no message is being handled. */
+  idle(): Promise<void> {
+    return this.#underWay.idle()
+  }
+}

@@ -1,0 +1,79 @@
+/** One message, the body of a POST or a text frame: runs the calls in it, and gives the sink their reply. */
+import type { BadCall, Call } from '../jsonrpc/call.ts'
+import { scanMessage } from '../jsonrpc/message.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { statusOf } from '../refusal/refusal.ts'
+import { encodeAnswer, encodeParts } from './answer.ts'
+import type { Answer, WholeAnswer } from './answer.ts'
+import { askedBy } from './asked.ts'
+import { runBatch } from './batch.ts'
+import { columnOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import { execute } from './execute.ts'
+import { LONG, LongReply } from './long-reply.ts'
+import { refuseMessage } from './refuse-message.ts'
+import type { ReplyMode } from './request.ts'
+import { run } from './run.ts'
+import type { Sent } from './settle.ts'
+import type { Sink } from './sink.ts'
+import { sendStream } from './stream.ts'
+
+/** Handles the bytes of one message of an authenticated caller. */
+export function handleMessage(
+  body: Buffer,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): MaybePromise<void> {
+  const message = scanMessage(body, context.snapshot.gateway.limits.depth)
+  switch (message.kind) {
+    case 'refused':
+      refuseMessage(message.refusal, caller, sink, context)
+      return
+    case 'single':
+      return runSingle(message.item, caller, sink, context)
+    case 'batch':
+      return runBatch(message.items, caller, sink, context)
+  }
+}
+
+function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): Promise<void> {
+  const { limits } = context.snapshot.gateway
+  const { holder } = context
+  const mode: ReplyMode = sink.streams
+    ? { stream: true, maxBytes: limits.response, holder }
+    : { stream: false, maxBytes: limits.wsReply, holder }
+  return run<Answer>(askedBy(item, caller, context), caller, context, {
+    execute: decided => execute(decided, caller, mode, context),
+    reply: answer =>
+      answer.kind === 'stream'
+        ? sendStream(answer, item.id, sink)
+        : sendWhole(answer, item, caller, sink, context),
+  })
+}
+
+/** Sends the reply; a notification has none. */
+function sendWhole(
+  answer: WholeAnswer,
+  { id }: Call | BadCall,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+): Sent {
+  if (id === undefined) {
+    sink.empty()
+    return { bytesOut: 0, cut: false }
+  }
+  const column = columnOf(caller.network)
+  const body = encodeAnswer(answer, id, column, context.requestId)
+  const refusal = answer.kind === 'refused' ? answer.refusal : null
+  const status = refusal === null ? 200 : statusOf(refusal, column)
+  // Where a reply may stream, what is long does.
+  if (sink.streams || body.length <= LONG) sink.whole(status, body, refusal)
+  else {
+    const parts = encodeParts(answer, id, column, context.requestId)
+    void sink.long(status, new LongReply(parts.map(raw => ({ raw }))), refusal)
+  }
+  return { bytesOut: body.length, cut: false }
+}

@@ -1,0 +1,126 @@
+/** Checks what a rule says of a call's params, and decodes those that may come as JSON in a string. */
+import { elementsIn, elementsOf } from '../jsonrpc/elements.ts'
+import type { Elements } from '../jsonrpc/elements.ts'
+import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import { isRefusal, refuse } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { skipSpace, skipValue } from '../jsonrpc/skip.ts'
+import type { Family, Rule } from '../snapshot/types.ts'
+import { blockSpan } from '../families/evm/block.ts'
+import type { BlockSpan } from '../families/evm/block.ts'
+import { TIMEOUTS } from './request.ts'
+import { MAX_READ } from '../jsonrpc/elements.ts'
+import { configOf } from '../families/solana/config.ts'
+import { tracerFault } from '../families/evm/tracer.ts'
+import type { TracerBounds } from '../families/evm/tracer.ts'
+
+/** Most params that are looked into, where a rule does not say how many there are. */
+const MAX_PARAMS = 1000
+/** Bytes of a subscription's params, which are kept as long as it lives. */
+const MAX_SUBSCRIBE = 128 * 1024
+
+/** Params that may go upstream. */
+export interface CheckedParams {
+  /** The client's own bytes, but for decoded `jsonParams`. */
+  readonly params: Raw
+  /** The first of them, where they are an array. */
+  readonly elements: readonly Raw[]
+  readonly span: BlockSpan
+}
+
+/**
+ * Checks `params` (a valid JSON array or object) for the rule; `sent` is what they hold. `head` is the network's best known block.
+ */
+export function checkParams(
+  rule: Rule,
+  family: Family,
+  params: Raw,
+  { maxDepth, head }: { readonly maxDepth: number; readonly head: number | null },
+  sent: Elements = elementsIn(params),
+): CheckedParams | Refusal {
+  if (params.charCodeAt(0) === 123)
+    return family === 'evm' ? invalid('params are positional: send an array') : unread(params, sent)
+  if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
+    return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
+  if (isTooLong(configOf(rule.commitment, sent.first))) return tooLong('the config object')
+  if (!readsParams(rule)) return unread(params, sent)
+  const [min, max] = rule.params ?? [0, MAX_PARAMS]
+  if (sent.count < min || sent.count > max) return invalid(countFault(min, max, sent.count))
+  const all = sent.count > sent.first.length ? elementsOf(params) : sent.first
+  const elements = rule.jsonParams.length === 0 ? all : decodeStrings(rule, all, maxDepth)
+  if (isRefusal(elements)) return elements
+  const fault = rule.tracers === null ? null : tracerFault(elements, boundsOf(rule, rule.tracers))
+  if (fault !== null) return invalid(fault.why, fault.data)
+  const span = rule.block === null ? null : blockSpan(rule.block, elements)
+  if (span !== null && 'why' in span) return invalid(span.why)
+  if (rule.maxRange !== null && widthOf(span, head) > rule.maxRange)
+    return invalid(`the range holds more than ${rule.maxRange} blocks`, { maxRange: rule.maxRange })
+  return { params: elements === all ? params : `[${elements.join(',')}]`, elements, span }
+}
+
+/** Params that no rule looks into. */
+function unread(params: Raw, { first }: Elements): CheckedParams {
+  return { params, elements: first, span: null }
+}
+
+function isTooLong(element: Raw | null): boolean {
+  return element !== null && element.length > MAX_READ
+}
+
+/** A string where an array or object may stand as text. */
+function isLongString(element = ''): boolean {
+  return element.charCodeAt(0) === 34 && element.length > MAX_READ
+}
+
+function tooLong(what: string): Refusal {
+  return invalid(`${what} has at most ${MAX_READ} bytes`)
+}
+
+function readsParams(rule: Rule): boolean {
+  return rule.params !== null || rule.block !== null || rule.tracers !== null || rule.jsonParams.length > 0
+}
+
+function boundsOf(rule: Rule, allowed: readonly string[]): TracerBounds {
+  return { allowed, timeoutMs: TIMEOUTS[rule.timeout].attempt }
+}
+
+function countFault(min: number, max: number, count: number): string {
+  const wanted = min === max ? String(min) : `${min} to ${max}`
+  return `the method takes ${wanted} params, ${count} were sent`
+}
+
+/** Puts the object or array in place of a string that spells one (the spec shows such calls); the same elements where none does. */
+function decodeStrings(rule: Rule, sent: readonly Raw[], maxDepth: number): readonly Raw[] | Refusal {
+  if (rule.jsonParams.some(index => isLongString(sent[index]))) return tooLong('JSON in a string')
+  let decoded: Raw[] | null = null
+  for (const index of rule.jsonParams) {
+    const element = sent[index]
+    if (element?.charCodeAt(0) !== 34) continue
+    const text = rawOf(decodeJson(element) as string)
+    const begin = skipSpace(text, 0)
+    const end = '{['.includes(text.charAt(begin)) ? skipValue(text, begin, maxDepth) : -1
+    if (end < 0 || skipSpace(text, end) !== text.length) continue
+    decoded ??= [...sent]
+    decoded[index] = text.slice(begin, end)
+  }
+  return decoded ?? sent
+}
+
+/** Blocks in a range as far as that can be said before a node is asked. */
+function widthOf(span: BlockSpan, head: number | null): number {
+  if (span === null) return 0
+  const from = numberOf(span.from, head)
+  const to = numberOf(span.to, head)
+  return from === null || to === null ? 0 : to - from + 1
+}
+
+function numberOf(ref: NonNullable<BlockSpan>['from'], head: number | null): number | null {
+  if (ref.kind === 'number') return ref.number
+  if (ref.kind === 'hash') return null
+  return ref.tag === 'earliest' ? 0 : head
+}
+
+function invalid(why: string, data: Readonly<Record<string, unknown>> = {}): Refusal {
+  return refuse('invalid_params', `Invalid params: ${why}`, { why, ...data })
+}

@@ -1,0 +1,85 @@
+/** Lets an admitted request through to an upstream, to the next able route while that is harmless. */
+import { refuse } from '../../refusal/refusal.ts'
+import type { Rule } from '../../snapshot/types.ts'
+import type { Passage, ReplyHead } from '../../routes/transport/proxy/passage.ts'
+import type { Setback } from '../../routes/transport/verdict.ts'
+import { refused } from '../answer.ts'
+import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
+import { observeEnd } from '../attempt.ts'
+import { lastRefusal, tryInTurn } from '../attempts.ts'
+import type { Tried, Try } from '../attempts.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Decided } from '../decide.ts'
+import { holderOf } from '../holder.ts'
+import { TIMEOUTS } from '../request.ts'
+
+/** The reply of the first route that gives one, or why there is none. */
+export async function forwardVerbatim(
+  { row, routes }: Decided,
+  passage: Passage,
+  caller: Caller,
+  context: Context,
+): Promise<VerbatimAnswer | WholeAnswer> {
+  const { network } = caller
+  // RFC 9110, section 9.2.1: asking twice changes nothing. What has a body was poured out at the first try.
+  const repeatable = passage.verb === 'GET' || passage.verb === 'HEAD'
+  const need = { tip: true, atLeast: null, mayProbe: repeatable }
+  const wanted = { network, row, routes, need, method: row.rule.match, caller: holderOf(caller) }
+  // A response that we finished ourselves was cut short by a drain: then the call is refused, not abandoned.
+  const { response } = passage
+  const isGone = (): boolean => response.destroyed && !response.writableFinished
+  const bounds = { repeat: repeatable ? ('safe' as const) : ('never' as const), isGone }
+  const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
+    tryRoute(each, row.rule, passage, caller, context),
+  )
+  switch (ended.kind) {
+    case 'answered':
+      return answerOf(ended.verdict, ended.tried.candidate.route.id, passage.verb, context)
+    case 'full':
+      return refused(refuse('overloaded', 'Every route is at its limit'))
+    case 'abandoned':
+      return { kind: 'abandoned' }
+    case 'failed':
+      return refused(lastRefusal(ended.setbacks, context))
+  }
+}
+
+async function tryRoute(
+  { picked, left }: Try,
+  { match: method, timeout: pace }: Rule,
+  passage: Passage,
+  client: Caller,
+  { live: { observer, upstreams, monotonic } }: Context,
+): Promise<Tried<ReplyHead>> {
+  const { route, live } = picked
+  const begin = performance.now()
+  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
+  const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
+  const verdict: ReplyHead | Setback = await live.pass(passage, options, monotonic)
+  const ms = performance.now() - begin
+  const observe = (result: string): void => {
+    observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
+  }
+  if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
+  else observe(verdict.why)
+  if (verdict.kind === 'setback' && verdict.why === 'unsupported')
+    upstreams.unsupported.learn(route.id, method)
+  return { verdict, candidate: picked }
+}
+
+function answerOf(
+  { status, reply, body, headers, endless }: ReplyHead,
+  route: string,
+  verb: string,
+  { snapshot }: Context,
+): VerbatimAnswer | WholeAnswer {
+  const most = snapshot.gateway.limits.response
+  if (most !== null && !endless && verb !== 'HEAD' && Number(reply.headers['content-length'] ?? 0) > most) {
+    body.destroy()
+    return refused(refuse('response_too_large', undefined, { limit: most }))
+  }
+  const isFramed =
+    reply.headers['content-length'] !== undefined || reply.headers['transfer-encoding'] !== undefined
+  return { kind: 'verbatim', status, headers, endless, isFramed, body, route }
+}

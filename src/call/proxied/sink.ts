@@ -1,0 +1,17 @@
+/** Where a verbatim reply goes: an HTTP reply whose head is the upstream's. */
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { Passage } from '../../routes/transport/proxy/passage.ts'
+import type { VerbatimAnswer } from '../answer.ts'
+import type { Sink } from '../sink.ts'
+
+/** The transport's side of a verbatim call. */
+export interface VerbatimSink extends Sink {
+  /** The client's request, which passes on as it is. */
+  readonly passage: Passage
+  /** Takes a place for a reply without an end; refuses when the caller holds too many. */
+  hold(answer: VerbatimAnswer): Refusal | null
+  /** Sends the head of the reply. */
+  beginVerbatim(answer: VerbatimAnswer): void
+  /** Whether we ended the reply, which is then no break of the upstream's. */
+  readonly stopped: boolean
+}

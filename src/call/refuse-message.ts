@@ -1,0 +1,26 @@
+import { encodeRefusal } from '../jsonrpc/encode.ts'
+import { statusOf } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { columnOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import type { Sink } from './sink.ts'
+
+/** Refuses a message as a whole: one error object with id null. `status` replaces the table's. */
+export function refuseMessage(
+  refusal: Refusal,
+  caller: Caller,
+  sink: Sink,
+  context: Context,
+  status?: number,
+): void {
+  const column = columnOf(caller.network)
+  const { observer, journal, now } = context.live
+  observer.refused(refusal.reason)
+  if (caller.payer !== null) journal.refused(caller.payer, 'other', refusal.reason, now())
+  sink.whole(
+    status ?? statusOf(refusal, column),
+    encodeRefusal(refusal, 'null', column, context.requestId),
+    refusal,
+  )
+}

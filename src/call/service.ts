@@ -1,0 +1,39 @@
+/** `service_*` calls: answered by the gateway, free, with a bucket of their own (design, "Management"). */
+import { decodeJson, rawJson } from '../jsonrpc/raw.ts'
+import type { Call } from '../jsonrpc/call.ts'
+import { isRefusal, refuse } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { refused } from './answer.ts'
+import type { WholeAnswer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+
+/** Bytes of params that are decoded: a hundred origins at their longest take half of it. */
+const MAX_PARAMS = 64 * 1024
+
+/** Answers a management call. */
+export async function serve(call: Call, caller: Caller, context: Context): Promise<WholeAnswer> {
+  const refusal = await admitService(call.method, caller, context)
+  if (refusal !== null) return refused(refusal)
+  if (call.params.length > MAX_PARAMS) {
+    const why = `the params of management have at most ${MAX_PARAMS} bytes`
+    return refused(refuse('invalid_params', `Invalid params: ${why}`, { why }))
+  }
+  const { snapshot, live } = context
+  const outcome = await live.management.answer(call.method, decodeJson(call.params), caller.payer, snapshot)
+  if (outcome === null) return refused(refuse('method_not_found'))
+  if ('error' in outcome) return { kind: 'error', error: rawJson(outcome.error) }
+  return { kind: 'result', result: 'json' in outcome ? outcome.json : rawJson(outcome.result) }
+}
+
+/** One management call of the account's; on the public route one unit of the address's rate. */
+async function admitService(method: string, caller: Caller, { live }: Context): Promise<Refusal | null> {
+  const { payer } = caller
+  if (payer === null) {
+    if (!live.management.isPublic(method)) return refuse('invalid_key')
+    const grant = await live.limits.take(caller, { units: 1, isRated: true }, live.now())
+    return isRefusal(grant) ? grant : null
+  }
+  if (!payer.endpoint.management) return refuse('management_denied')
+  return live.limits.takeManagement(payer.account, live.now())
+}

@@ -1,0 +1,65 @@
+/** The one door out: every call leaves one settlement and one observation. */
+import type { OutcomeKind } from '../observe/observation.ts'
+import type { Charge } from '../ports/journal.ts'
+import type { Rule } from '../snapshot/types.ts'
+import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+
+/** A call whose answer was given. */
+export interface Outcome {
+  readonly answer: Answer | VerbatimAnswer
+  /** Null for a method that no rule has, and for management. */
+  readonly rule: Rule | null
+  /** Null where nothing was charged: refusals, management, the public route. */
+  readonly charge: Charge | null
+  readonly upstreamMs: number
+  /** When the call was begun, by the monotonic clock. */
+  readonly begin: number
+}
+
+/** How a call's reply left. */
+export interface Sent {
+  readonly bytesOut: number
+  /** The reply broke off before its end. */
+  readonly cut: boolean
+  /** That was the node's doing, and counts as its error. */
+  readonly cutByNode?: boolean
+  /** What was said in place of the answer, for which there was no room. */
+  readonly instead?: WholeAnswer
+  /** When the call was over, where its reply went on for longer than calls take. */
+  readonly endedAt?: number
+  /** Milliseconds of the reply that were its upstream's. */
+  readonly upstreamMs?: number
+}
+
+/** Settles and observes a call whose reply has left. */
+export function settle(
+  { answer: given, rule, charge, upstreamMs: untilReply, begin }: Outcome,
+  { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
+  { network, plan, transport, payer }: Caller,
+  { live }: Context,
+): void {
+  const answer = instead ?? given
+  if (answer.kind === 'result') answer.delivered?.(true)
+  const outcome = outcomeOf(answer, cut)
+  const method = rule?.match ?? 'other'
+  const upstreamMs = untilReply + whileSent
+  const error = outcome === 'error' || cutByNode === true
+  charge?.settle({ error, bytesOut, upstreamMs })
+  const reason = answer.kind === 'refused' ? answer.refusal.reason : null
+  if (payer !== null && reason !== null) live.journal.refused(payer, method, reason, live.now())
+  const totalMs = (endedAt ?? performance.now()) - begin
+  const requests = charge === null ? 0 : charge.units
+  live.observer.call({
+    ...{ network: network.slug, method, plan: plan.name, transport },
+    ...{ outcome, upstreamMs, reason, requests, totalMs },
+  })
+}
+
+function outcomeOf(answer: Answer | VerbatimAnswer, cut: boolean): OutcomeKind {
+  if (cut || answer.kind === 'abandoned') return 'failed'
+  if (answer.kind === 'refused') return answer.refusal.reason === 'internal' ? 'failed' : 'refused'
+  if (answer.kind === 'verbatim') return answer.status < 400 ? 'ok' : 'error'
+  return answer.kind === 'error' || (answer.kind === 'stream' && answer.member === 'error') ? 'error' : 'ok'
+}

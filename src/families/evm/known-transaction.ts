@@ -1,0 +1,54 @@
+/** Nodes that say they have a transaction already: after a lost reply that is the answer to sending it. */
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { elementsOf } from '../../jsonrpc/elements.ts'
+import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { transactionOf } from '../solana/transaction.ts'
+
+/** How clients say that they have it: geth, Erigon, Nethermind, Besu, Parity and their kin. */
+const KNOWN = [
+  /already known/i,
+  /known transaction/i,
+  /alreadyknown/i,
+  /already imported/i,
+  /already in (the )?(mempool|pool|tx ?pool)/i,
+  /transaction already exists/i,
+  /already exists in (the )?(mempool|pool)/i,
+  /duplicate transaction/i,
+  /tx already in cache/i,
+]
+
+/** Says that the sender's nonce was used: by this very transaction, or by another one. */
+const NONCE_USED = /nonce (is )?too low|old nonce|invalid nonce; got/i
+
+/** What a node's error says of a transaction that may have been sent before. */
+export function readSendError(message: string): 'known' | 'nonce_used' | 'other' {
+  if (KNOWN.some(text => text.test(message))) return 'known'
+  return NONCE_USED.test(message) ? 'nonce_used' : 'other'
+}
+
+/** The hash of an eth_sendRawTransaction call's transaction (keccak-256 of its bytes, EIP-2718); null for no hex. */
+export function transactionHash(params: Raw): Raw | null {
+  const first = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
+  const hex = first?.charCodeAt(0) === 34 ? (decodeJson(first) as string) : ''
+  if (!/^0x([0-9a-f]{2})+$/i.test(hex)) return null
+  return `"0x${Buffer.from(keccak_256(Buffer.from(hex.slice(2), 'hex'))).toString('hex')}"`
+}
+
+/** Whether a Solana node refuses a transaction because the chain has it: by its word for the error, or by its text. */
+export function saysProcessed({
+  error,
+  message,
+}: {
+  readonly error: Raw
+  readonly message: string
+}): boolean {
+  const { data } = decodeJson(error) as { data?: { err?: unknown } | null }
+  return data?.err === 'AlreadyProcessed' || /already (been )?processed|AlreadyProcessed/i.test(message)
+}
+
+/** The signature of a sendTransaction call's transaction: what a node would have answered; null when it cannot be read. */
+export function transactionSignature(params: Raw): Raw | null {
+  const transaction = transactionOf(params)
+  return transaction === null ? null : rawJson(transaction.signature)
+}

@@ -1,0 +1,73 @@
+/** Where a request comes from. */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { inRange, parseRange } from '../net/address-range.ts'
+import type { AddressRange } from '../net/address-range.ts'
+
+/** A client's address, and the one that limits count. */
+export interface ClientAddress {
+  readonly address: string
+  /** An IPv6 address cut to its /64: one customer usually holds a whole one. */
+  readonly limitAddress: string
+}
+
+/** Longest X-Forwarded-For that is walked, in hops from the right. */
+const MAX_HOPS = 100
+
+/** Reads client addresses behind the proxies that are believed. */
+export function addressReader(
+  trustedProxies: readonly string[],
+): (request: IncomingMessage) => ClientAddress {
+  const ranges = trustedProxies.map(parseRange)
+  return request => {
+    if (ranges.length === 0) return peerAddress(request.socket)
+    const peer = request.socket.remoteAddress ?? NOBODY
+    const forwarded = request.headers['x-forwarded-for']
+    const hops = typeof forwarded === 'string' ? forwarded.split(',') : []
+    return clientAddress(walkFromRight(peer, hops.slice(-MAX_HOPS), ranges))
+  }
+}
+
+/** What stands for the address of a connection that is gone. */
+const NOBODY = '0.0.0.0'
+
+const addressOf = new WeakMap<Socket, ClientAddress>()
+
+/** The other end of a connection, read once. */
+function peerAddress(socket: Socket): ClientAddress {
+  const known = addressOf.get(socket)
+  if (known !== undefined) return known
+  const fresh = clientAddress(socket.remoteAddress ?? NOBODY)
+  addressOf.set(socket, fresh)
+  return fresh
+}
+
+/** The right-most address that is no trusted proxy; what stands left of it anybody can write. */
+function walkFromRight(peer: string, hops: readonly string[], ranges: readonly AddressRange[]): string {
+  let address = peer
+  for (const hop of hops.toReversed()) {
+    if (!ranges.some(range => inRange(address, range))) return address
+    const next = writtenAddress(hop.trim())
+    if (next === null) return address
+    address = next
+  }
+  return address
+}
+
+/** An address as proxies write it: `1.2.3.4`, `1.2.3.4:567`, `::1`, `[::1]`, `[::1]:567`; never octal or shortened IPv4. */
+function writtenAddress(hop: string): string | null {
+  const [, bracketed, dotted] = /^\[([^\]]*)\](?::\d{1,5})?$|^([\d.]+)(?::\d{1,5})?$/.exec(hop) ?? []
+  const text = bracketed ?? dotted ?? hop
+  if (bracketed === undefined && ipaddr.IPv4.isValidFourPartDecimal(text)) return text
+  return text.includes(':') && ipaddr.IPv6.isValid(text) ? text : null
+}
+
+/** A valid address in its one form, with what limits count. */
+export function clientAddress(address: string): ClientAddress {
+  if (!address.includes(':')) return { address, limitAddress: address }
+  const ip = ipaddr.process(address)
+  if (!(ip instanceof ipaddr.IPv6)) return { address: ip.toString(), limitAddress: ip.toString() }
+  const network = [...ip.parts.slice(0, 4), 0, 0, 0, 0]
+  return { address: ip.toString(), limitAddress: `${new ipaddr.IPv6(network).toString()}/64` }
+}

@@ -1,0 +1,67 @@
+/** One request of the dashboard, and how it is answered. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { encodeRefusal } from '../../jsonrpc/encode.ts'
+import { statusOf } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import { rawJson } from '../../jsonrpc/raw.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { isShort, linger } from '../connections/linger.ts'
+import { retryAfterHeaders } from '../replies/reply.ts'
+import { securityHeaders } from './security-headers.ts'
+
+/** One request. */
+export interface PageVisit {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** Told of each refusal. */
+  readonly refused: (reason: Refusal['reason']) => void
+}
+
+/** Sends a whole reply; a body that nobody has read decides whether the connection can be kept. */
+export function send(
+  { request, response }: PageVisit,
+  status: number,
+  headers: readonly string[],
+  body: Buffer,
+): void {
+  if (response.destroyed) return
+  const all = [...headers, ...securityHeaders]
+  if (status !== 304) all.push('Content-Length', String(body.length))
+  const keep = isShort(request)
+  if (!keep) all.push('Connection', 'close')
+  response.writeHead(status, all)
+  response.end(request.method === 'HEAD' ? undefined : body)
+  if (!keep) linger(request)
+}
+
+/** Sends a value as JSON. */
+export function sendJson(visit: PageVisit, value: unknown, headers: readonly string[] = []): void {
+  sendRaw(visit, 200, headers, rawJson(value))
+}
+
+/** Sends a refusal as every other part of the gateway words it. */
+export function sendRefusal(
+  visit: PageVisit,
+  refusal: Refusal,
+  headers: readonly string[] = [],
+  id: Raw = 'null',
+): void {
+  visit.refused(refusal.reason)
+  const waiting = retryAfterHeaders(refusal)
+  const body = encodeRefusal(refusal, id, 'evm', visit.requestId)
+  sendRaw(visit, statusOf(refusal), [...headers, ...waiting], body)
+}
+
+/** Sends JSON bytes, to be kept nowhere. */
+export function sendRaw(visit: PageVisit, status: number, headers: readonly string[], body: Raw): void {
+  const own = [
+    'Content-Type',
+    'application/json',
+    'X-Request-Id',
+    visit.requestId,
+    'Cache-Control',
+    'no-store',
+  ]
+  send(visit, status, [...own, ...headers], Buffer.from(body, 'latin1'))
+}

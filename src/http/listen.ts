@@ -1,0 +1,86 @@
+/** Binding a server, and letting go of it. */
+import type { Server } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
+import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './connections/idle.ts'
+import { leave } from './replies/leaving.ts'
+import { listenFault } from './listen-fault.ts'
+import { orAfter } from './or-after.ts'
+import { repliesOf } from './replies/replies.ts'
+import { Server as NetServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+
+/** Binds; resolves to `host:port` as bound, rejects with one sentence an operator can act on. */
+export function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  watchConnections(server)
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(new Error(listenFault(host, port, error)))
+    })
+    server.listen({ host, port }, () => {
+      const { address, port: bound, family } = server.address() as AddressInfo
+      resolve(family === 'IPv6' ? `[${address}]:${bound}` : `${address}:${bound}`)
+    })
+  })
+}
+
+/** Milliseconds that calls get to end once their upstreams are closed. */
+export const LAST_CALLS = 1_000
+
+/** Milliseconds that finished replies get to leave before their connections are ended. */
+const LAST_BYTES = 1_000
+
+/** What a drain waits for. */
+export interface Drain {
+  /** Resolves when nothing is in flight any more. */
+  readonly idle: () => Promise<void>
+  /** Milliseconds that it may take. */
+  readonly patience: number
+  /** Milliseconds of it that idle connections stay. */
+  readonly keepIdle: number
+  /** Ends the calls in flight after that, so that each is answered. */
+  readonly endCalls: () => void
+  /** Answers what is in flight even then. */
+  readonly cutShort: () => void
+}
+
+/**
+ * Ends a server: connections that still come are served for as long as they do (a balancer takes a moment to hear that we are not ready, and
+ * closing a listener resets those in its queue), those that are idle stay for `keepIdle`, what is in flight is finished, and the rest ended.
+ */
+export async function drain(server: Server, options: Drain): Promise<void> {
+  const { patience, endCalls, cutShort } = options
+  const end = performance.now() + patience
+  const left = (): number => Math.max(0, end - performance.now())
+  // A client may be sending on a connection that is idle for us: its next reply says that it is the last one.
+  repliesOf(server).end()
+  const before = bytesOf(server)
+  const spread = Math.min(SPREAD, patience)
+  const keepIdle = Math.min(options.keepIdle, patience - spread)
+  const idleUntil = performance.now() + keepIdle
+  await noMoreCome(server, keepIdle)
+  const closed = stopListening(server)
+  await endIdle(server, before, { patience: Math.max(0, idleUntil - performance.now()), spread })
+  if (!(await orAfter(options.idle(), left()))) {
+    endCalls()
+    if (!(await orAfter(options.idle(), LAST_CALLS))) cutShort()
+  }
+  // What was answered last leaves, and is over, before its connection is.
+  leave()
+  await turn()
+  server.closeIdleConnections()
+  if (patience > 0) await orAfter(closed, LAST_BYTES)
+  server.closeAllConnections()
+  await closed
+}
+
+/** Takes no connection any more. Resolves when those that are open have ended. `close` of an HTTP server would end the idle ones with it. */
+function stopListening(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    NetServer.prototype.close.call(server, () => {
+      resolve()
+    })
+  })
+}

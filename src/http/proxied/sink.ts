@@ -1,0 +1,128 @@
+/** An HTTP reply whose head and body are an upstream's. */
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { isRefusal } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { VerbatimAnswer } from '../../call/answer.ts'
+import type { VerbatimSink } from '../../call/proxied/sink.ts'
+import { HttpSink } from '../replies/http-sink.ts'
+import { isShort, linger } from '../connections/linger.ts'
+import { headersOf, retryAfterHeaders, sendWhole } from '../replies/reply.ts'
+import type { ReplyHead } from '../replies/reply.ts'
+import { mayBeSilent } from '../connections/silence.ts'
+
+/** On every reply: whatever an upstream sends is never run as a page of ours. */
+const HARDENING = [
+  'X-Content-Type-Options',
+  'nosniff',
+  'Content-Security-Policy',
+  "default-src 'none'; sandbox",
+]
+
+/** Milliseconds between the system's own questions whether a silent client is still there. */
+const PROBE_EVERY = 30_000
+
+/** Takes a place for an event stream; `stop` ends it. */
+export type Hold = (route: string, stop: () => void) => (() => void) | Refusal
+
+type Passage = VerbatimSink['passage']
+
+/** Writes to one response what an upstream sends, or a refusal. */
+export class ResponseSink implements VerbatimSink {
+  readonly streams = true
+  readonly holder = null
+  readonly passage: Passage
+  stopped = false
+  readonly #inner: HttpSink
+  readonly #head: () => ReplyHead
+  readonly #hold: Hold
+
+  constructor(passage: Passage, head: () => ReplyHead, hold: Hold) {
+    this.passage = passage
+    this.#inner = new HttpSink(passage.response, head)
+    this.#head = head
+    this.#hold = hold
+  }
+
+  gone(): AbortSignal {
+    return this.#inner.gone()
+  }
+
+  hold(answer: VerbatimAnswer): Refusal | null {
+    const held = this.#hold(answer.route, () => {
+      this.stopped = true
+      answer.body.destroy()
+    })
+    if (isRefusal(held)) return held
+    const { response } = this.passage
+    if (response.destroyed) held()
+    else response.once('close', held)
+    return null
+  }
+
+  beginVerbatim(answer: VerbatimAnswer): void {
+    const { request, response, verb } = this.passage
+    if (response.headersSent) throw new Error('the reply was cut short')
+    // The first two are the Content-Type of our own replies.
+    const headers = [...headersOf(this.#head()).slice(2), ...HARDENING, ...answer.headers]
+    // Where only the end of its connection tells the end of the upstream's reply, we can tell no more than that.
+    const isOpenEnded = !answer.isFramed && verb !== 'HEAD' && answer.status !== 204 && answer.status !== 304
+    if (isOpenEnded) response.useChunkedEncodingByDefault = false
+    if (isOpenEnded || !isShort(request)) headers.push('Connection', 'close')
+    response.writeHead(answer.status, headers)
+    if (!answer.endless) return
+    response.flushHeaders()
+    mayBeSilent(response)
+    response.socket?.setKeepAlive(true, PROBE_EVERY)
+  }
+
+  whole(status: number, body: Raw, refusal: Refusal | null): void {
+    const { request, response } = this.passage
+    if (response.headersSent) return
+    const headers = headersOf(this.#head())
+    if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
+    if (!isShort(request)) headers.push('Connection', 'close')
+    sendWhole(response, status, headers, body)
+    this.#letGo()
+  }
+
+  long(): void {
+    throw new Error('an answer of ours to a verbatim request is short')
+  }
+
+  later(): void {
+    throw new Error('a verbatim request is one call')
+  }
+
+  empty(): void {
+    this.#inner.empty()
+  }
+
+  begin(): void {
+    this.#inner.begin()
+  }
+
+  write(piece: Buffer): Promise<boolean> {
+    return this.#inner.write(piece)
+  }
+
+  end(): void {
+    this.#inner.end()
+    this.#letGo()
+  }
+
+  cut(): void {
+    this.#inner.cut()
+  }
+
+  done(): void {
+    // Nothing is held: bodies pass through both ways.
+  }
+
+  /** What is left of the request's body is read a little, or to its short end for the sake of the connection. */
+  #letGo(): void {
+    const { request } = this.passage
+    if (request.complete) return
+    if (isShort(request)) request.resume()
+    else linger(request)
+  }
+}

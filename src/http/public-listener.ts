@@ -1,0 +1,148 @@
+/** The public listener: one HTTP server with the bounds of design section 14. */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { Socket } from 'node:net'
+import { ByteBudget } from '../limits/byte-budget.ts'
+import type { Gateway } from '../call/gateway.ts'
+import { refuse } from '../refusal/refusal.ts'
+import type { GatewayConfig } from '../snapshot/types.ts'
+import type { ClientAddress } from './address.ts'
+import { Addresses } from './addresses.ts'
+import type { Certificate } from './certificate.ts'
+import { answerClientErrors } from './connections/client-error.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
+import type { DashboardParts } from './dashboard/door.ts'
+import type { ClientSockets } from './websocket/client-sockets.ts'
+import { ClientStreams } from './proxied/client-streams.ts'
+import { boundConnections } from './connections/connections.ts'
+import { refuseDetached } from './websocket/detached.ts'
+import { FairTurns } from './fair-turns.ts'
+import { turnsSoFar } from './replies/leaving.ts'
+import type { HeadFault } from './connections/head-fault.ts'
+import { awaitInvitation } from './connections/invite.ts'
+import { repliesOf } from './replies/replies.ts'
+import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
+import type { RpcOptions } from './rpc.ts'
+import { boundSilence, sayKeepAlive, SILENCE } from './connections/silence.ts'
+import { SocketGate } from './connections/socket-gate.ts'
+import type { Exchange } from './connections/socket-gate.ts'
+import { countOn } from './replies/unsent.ts'
+import { isTakenOff, takeUpgrades } from './websocket/upgrade.ts'
+import { handleVerbatim } from './proxied/proxied.ts'
+
+const MAX_HEADER_BYTES = 16 * 1024
+/** How often header and request timeouts are looked at, in milliseconds. */
+const CHECK_EVERY = 2_000
+
+/** The server, and the WebSockets and streams that came through it. */
+export interface PublicListener {
+  readonly server: Server
+  readonly sockets: ClientSockets
+  readonly streams: ClientStreams
+  /** What is held for clients. */
+  readonly memory: ByteBudget
+}
+
+/** What a listener may have besides. */
+export interface ListenerParts {
+  /** Speaks TLS with it; null is plain HTTP. */
+  readonly certificate?: Certificate | null
+  /** What bounds the bytes held; default: a budget of the listener's own, by the configuration. */
+  readonly memory?: ByteBudget
+  readonly openDashboard?: (address: DashboardParts['address']) => Dashboard
+}
+
+/** Makes the server, with TLS where there is a certificate; it is not bound yet. */
+export function makePublicListener(
+  gateway: Gateway,
+  { limits, timeouts }: GatewayConfig,
+  { certificate = null, openDashboard = () => () => null, ...parts }: ListenerParts = {},
+): PublicListener {
+  const server = makeServer(timeouts, certificate)
+  // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
+  server.maxHeadersCount = 0
+  boundSilence(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
+  const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const turns = new FairTurns(turnsSoFar)
+  const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
+  const addresses = new Addresses(gateway)
+  const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
+  const sockets = takeUpgrades(server, { gateway, address, gate, memory, turns })
+  const streams = new ClientStreams(gateway, sockets.slots)
+  const options: RpcOptions = {
+    ...{ gateway, address, dashboard: openDashboard(address) },
+    ...{ memory, turns },
+    verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
+  }
+  const faults = new WeakMap<IncomingMessage, HeadFault>()
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    gate.control(socket)
+    countOn(socket, memory)
+  })
+
+  const enter = (request: IncomingMessage, response: ServerResponse): void => {
+    response.on('error', heard)
+    sayKeepAlive(response, timeouts.keepAlive)
+    // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    gate.enter(request, response, () => {
+      const fault = faults.get(request)
+      if (fault !== undefined) {
+        refuseFault(visitOf(request, response, gateway), fault, gateway)
+        return
+      }
+      guarded(response, gateway, () => handleRequest(request, response, options))
+    })
+  }
+  server.on('request', enter)
+  server.on('checkExpectation', enter)
+  server.on('checkContinue', (request, response) => {
+    awaitInvitation(request, response)
+    enter(request, response)
+  })
+  const refuseBody = ({ request, response, started }: Exchange, fault: HeadFault): void => {
+    if (!started) faults.set(request, fault)
+    else if (response.headersSent) request.socket.destroy()
+    else refuseFault(visitOf(request, response, gateway), fault, gateway)
+  }
+  answerClientErrors(server, { gateway, gate, refuseBody })
+  server.on('connect', (request, socket) => {
+    socket.on('error', () => undefined)
+    if (!(socket instanceof Socket)) return
+    gate.whenIdle(socket, () => {
+      refuseDetached(request, socket, refuse('method_not_allowed'), gateway)
+    })
+  })
+  boundConnections(server, { gateway, addresses, tls: certificate !== null })
+  return { server, sockets, streams, memory }
+}
+
+/** A client that resets its connection is no error of ours. */
+function heard(): void {
+  // There is nobody left to tell.
+}
+
+function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificate | null): Server {
+  const options = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: timeouts.headers,
+    requestTimeout: timeouts.request,
+    connectionsCheckingInterval: CHECK_EVERY,
+    // Its absence is refused in our words.
+    requireHostHeader: false,
+    noDelay: true,
+    // Newer lines of Node.js ask.
+    shouldUpgradeCallback: isTakenOff,
+  }
+  if (certificate === null) return createServer(options)
+  const server = createSecureServer({
+    ...options,
+    ...certificate.context,
+    handshakeTimeout: timeouts.headers,
+  })
+  certificate.onChange(context => {
+    server.setSecureContext(context)
+  })
+  return server
+}

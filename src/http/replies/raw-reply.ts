@@ -1,0 +1,37 @@
+/** A refusal as bytes, for connections on which Node has no response to write to. */
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { encodeRefusal } from '../../jsonrpc/encode.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import { corsHeaders } from '../cors.ts'
+import { headersOf } from './reply.ts'
+import { nextRequestId } from './request-id.ts'
+
+/** Milliseconds that a client gets to take the reply and go. */
+const PATIENCE = 2_000
+
+/** Says why and ends the connection; what still arrives is thrown away, so that it does not reset the reply away. */
+export function refuseRaw(
+  socket: Duplex,
+  refusal: Refusal,
+  status: number,
+  origins: readonly string[],
+): void {
+  const requestId = nextRequestId()
+  const body = encodeRefusal(refusal, 'null', 'evm', requestId)
+  const headers = headersOf({ requestId, cors: corsHeaders(origins, undefined), rate: null })
+  headers.push('Connection', 'close', 'Content-Length', String(body.length))
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`]
+  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`)
+  socket.end(Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'))
+  socket.resume()
+  const timer = setTimeout(() => {
+    socket.destroy()
+  }, PATIENCE)
+  socket.once('end', () => {
+    socket.destroy()
+  })
+  socket.once('close', () => {
+    clearTimeout(timer)
+  })
+}

@@ -1,0 +1,250 @@
+/** The public listener's request: host → path → verb → key → media type → body → pipeline. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ByteBudget } from '../limits/byte-budget.ts'
+import { Hold } from '../limits/byte-budget.ts'
+import type { Gateway } from '../call/gateway.ts'
+import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
+import { encodeRefusal } from '../jsonrpc/encode.ts'
+import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
+import { columnOf } from '../call/caller.ts'
+import type { Visitor } from '../call/authenticate.ts'
+import type { Caller } from '../call/caller.ts'
+import { holderOf, partyOf } from '../call/holder.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import type { ClientAddress } from './address.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
+import { collectBody, isJson } from './body.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import type { FairTurns } from './fair-turns.ts'
+import { headFault } from './connections/head-fault.ts'
+import type { HeadFault } from './connections/head-fault.ts'
+import { HttpSink } from './replies/http-sink.ts'
+import { endAfter, isEnding, isShort, linger } from './connections/linger.ts'
+import { headersOf, retryAfterHeaders, sendWhole } from './replies/reply.ts'
+import { nextRequestId } from './replies/request-id.ts'
+import { askedFor, findTarget } from './target.ts'
+import type { Target } from './target.ts'
+
+/** What the listener knows besides the gateway. */
+export interface RpcOptions {
+  readonly gateway: Gateway
+  readonly dashboard: Dashboard
+  readonly address: (request: IncomingMessage) => ClientAddress
+  /** Handles a request to a path of a verbatim HTTP network. */
+  readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
+  readonly memory: ByteBudget
+  readonly turns: FairTurns
+}
+
+/** A target that calls are sent to. */
+export type RpcTarget = Target & { readonly kind: 'rpc' }
+
+/** One request on its way through the listener. */
+export interface Visit {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly cors: readonly string[]
+}
+
+/** What is made of a request before anything is asked about it. */
+export function visitOf(request: IncomingMessage, response: ServerResponse, gateway: Gateway): Visit {
+  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, request.headers.origin)
+  return { request, response, requestId: nextRequestId(), cors }
+}
+
+/** Handles one request of the public listener. */
+export function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: RpcOptions,
+): MaybePromise<void> {
+  if (isEnding(request)) return
+  const { gateway, dashboard, address, verbatim } = options
+  const visit = visitOf(request, response, gateway)
+  const fault = headFault(request)
+  if (fault !== null) {
+    refuseFault(visit, fault, gateway)
+    return
+  }
+  const asked = readAsked(request, gateway)
+  const page = asked.kind === 'page' ? dashboard(asked.path) : null
+  if (page !== null) {
+    const { requestId } = visit
+    return page({
+      ...{ request, response, requestId },
+      refused: reason => {
+        gateway.live.observer.refused(reason)
+      },
+    })
+  }
+  const target = callsOnly(asked)
+  if (isRefusal(target)) {
+    refuseEarly(visit, target, 'evm', gateway)
+    return
+  }
+  if (target.path !== '') return verbatim(visit, target)
+  if (request.method === 'OPTIONS') {
+    answerPreflight(visit, ['POST'])
+    return
+  }
+  const column = columnOf(target.network)
+  if (request.method !== 'POST') {
+    refuseEarly(visit, refuse('method_not_allowed'), column, gateway)
+    return
+  }
+  const from = address(request)
+  const caller = gateway.admit(visitorOf(request, target, from))
+  const refusal = isRefusal(caller) ? caller : (checkMedia(request) ?? checkRoom(caller, gateway))
+  if (isRefusal(caller) || refusal !== null) {
+    refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)
+    return
+  }
+  serveBody(visit, from, caller, options)
+}
+
+/** Reads the body and hands it to the pipeline. */
+function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: RpcOptions): void {
+  const { gateway, memory, turns } = options
+  const { snapshot } = gateway
+  const hold = new Hold(memory.of(holderOf(caller)))
+  const serveNow = (body: Buffer | 'too_large' | 'no_room'): void => {
+    // A body may be long on its way: it is served by what the configuration says when it is here.
+    const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
+    if (isRefusal(now)) {
+      hold.release()
+      refuseEarly(visit, now, columnOf(caller.network), gateway)
+    } else handleBody(visit, body, hold, now, options)
+  }
+  collectBody(visit.request, snapshot.gateway.limits.body, hold, body => {
+    // A whole body is held until its reply has been sent; of any other nothing is kept.
+    if (typeof body === 'string') hold.release()
+    if (body === 'gone') return
+    const serve = (): void => {
+      // Nobody would read the answer of a client that left before its turn.
+      if (visit.request.socket.destroyed) hold.release()
+      else guarded(visit.response, gateway, () => serveNow(body))
+    }
+    turns.begin(visit.request.socket, partyOf(caller), typeof body === 'string' ? 0 : body.length, serve)
+  })
+}
+
+/** What throws in `work` is a bug of ours: it ends this connection, and nothing else. */
+export function guarded(response: ServerResponse, gateway: Gateway, work: () => MaybePromise<void>): void {
+  try {
+    const over = work()
+    if (over instanceof Promise)
+      over.catch((error: unknown) => {
+        endByBug(error, response, gateway)
+      })
+  } catch (error) {
+    endByBug(error, response, gateway)
+  }
+}
+
+function endByBug(error: unknown, response: ServerResponse, gateway: Gateway): void {
+  gateway.live.observer.bug(error, 'listener')
+  response.destroy()
+}
+
+/** Refuses a request that cannot be read for certain; nothing after it on the connection is read. */
+export function refuseFault(visit: Visit, { refusal, status }: HeadFault, gateway: Gateway): void {
+  endAfter(visit.request)
+  refuseEarly(visit, refusal, 'evm', gateway, status)
+}
+
+/** What is asked for, or the first check that fails. */
+export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarget | Refusal {
+  return callsOnly(readAsked(request, gateway))
+}
+
+function readAsked(request: IncomingMessage, gateway: Gateway): Target {
+  const { host, url } = askedFor(request.headers.host ?? '', request.url ?? '')
+  return findTarget(host, url, gateway.snapshot, request.socket)
+}
+
+function callsOnly(target: Target): RpcTarget | Refusal {
+  return target.kind === 'rpc' ? target : refuse('not_found')
+}
+
+function checkMedia(request: IncomingMessage): Refusal | null {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers
+  return isJson(type) && encoding === undefined ? null : refuse('unsupported_media_type')
+}
+
+function checkRoom(caller: Caller, gateway: Gateway): Refusal | null {
+  return gateway.hasRoomFor(caller) ? null : refuse('overloaded')
+}
+
+function visitorOf(
+  request: IncomingMessage,
+  { network, key }: RpcTarget,
+  { address, limitAddress }: ClientAddress,
+): Visitor {
+  const { origin } = request.headers
+  return { network, key, address, limitAddress, origin, transport: 'http', session: null }
+}
+
+function readmit(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
+  const target = readTarget(request, gateway)
+  return isRefusal(target) ? target : gateway.readmit(visitorOf(request, target, from))
+}
+
+function handleBody(
+  visit: Visit,
+  body: Buffer | 'too_large' | 'no_room',
+  hold: Hold,
+  caller: Caller,
+  { gateway, turns }: RpcOptions,
+): void {
+  const { response, requestId, cors } = visit
+  if (body === 'no_room') {
+    refuseEarly(visit, refuse('overloaded'), columnOf(caller.network), gateway)
+    return
+  }
+  if (body === 'too_large') {
+    const { body: limit } = gateway.snapshot.gateway.limits
+    const sentence = `The request body is larger than ${limit} bytes`
+    refuseEarly(visit, refuse('body_too_large', sentence, { limit }), columnOf(caller.network), gateway)
+    return
+  }
+  const sink = new HttpSink(
+    response,
+    () => ({ requestId, cors, rate: gateway.rate(caller) }),
+    hold,
+    turns,
+    partyOf(caller),
+  )
+  // What fails in there is told and cut there.
+  void gateway.handle(body, caller, sink, requestId)
+}
+
+/** Answers OPTIONS: costs nothing, asks for no key. */
+export function answerPreflight(
+  { request, response, requestId, cors }: Visit,
+  verbs: readonly string[],
+): void {
+  const allowed = preflightHeaders(request.headers['access-control-request-headers'], verbs)
+  response.writeHead(204, [...headersOf({ requestId, cors, rate: null }).slice(2), ...allowed])
+  response.end()
+}
+
+/** Refuses before the body was read (`status` replaces the table's); the rest of it decides whether the connection can be kept. */
+export function refuseEarly(
+  visit: Visit,
+  refusal: Refusal,
+  column: CodeColumn,
+  gateway: Gateway,
+  status = statusOf(refusal, column),
+  verbs: readonly string[] = ['POST'],
+): void {
+  const { request, response, requestId, cors } = visit
+  gateway.live.observer.refused(refusal.reason)
+  const headers = headersOf({ requestId, cors, rate: null })
+  headers.push(...retryAfterHeaders(refusal))
+  if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))
+  const keep = isShort(request)
+  if (!keep) headers.push('Connection', 'close')
+  sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))
+  if (!keep) linger(request)
+}

@@ -1,0 +1,250 @@
+/** One client's WebSocket: its frames walk the same line as HTTP bodies. */
+import type { Socket } from 'node:net'
+import type { RawData, WebSocket } from 'ws'
+import { FREE, Hold } from '../../limits/byte-budget.ts'
+import type { Budget } from '../../limits/byte-budget.ts'
+import type { Gateway } from '../../call/gateway.ts'
+import { isRefusal, refuse } from '../../refusal/refusal.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { encodeRefusal } from '../../jsonrpc/encode.ts'
+import type { Visitor } from '../../call/authenticate.ts'
+import { columnOf } from '../../call/caller.ts'
+import type { Caller } from '../../call/caller.ts'
+import { ClientSession } from '../../call/client-session.ts'
+import type { Outbox } from '../../call/outbox.ts'
+import { partyOf } from '../../call/holder.ts'
+import { Departure } from './departure.ts'
+import type { FairTurns } from '../fair-turns.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { holdForTurn } from '../replies/leaving.ts'
+import { PartialMessage } from './partial-message.ts'
+import { nextRequestId } from '../replies/request-id.ts'
+import { SendQueue } from './send-queue.ts'
+import { SocketSink } from './socket-sink.ts'
+import type { SinkSocket } from './socket-sink.ts'
+
+/** Messages of one socket that are being handled at a time; above that it is not read. */
+const IN_FLIGHT = 100
+/** Frames that wait behind them: what one read has brought is handed on to its end, and a read holds about 1 500 of the shortest calls. */
+const MAX_WAITING = 4_096
+/** Bytes that a waiting frame costs besides its own. */
+const PER_FRAME = 256
+/** Milliseconds that a client gets to answer a close. */
+const CLOSE_PATIENCE = 2_000
+const SLOW = 'slow consumer'
+
+/** What a socket is made of. */
+export interface ClientSocketOptions {
+  readonly gateway: Gateway
+  readonly outbox: Outbox
+  readonly visitor: Omit<Visitor, 'session'>
+  readonly caller: Caller
+  /** The part of the client in what may be held. */
+  readonly memory: Budget
+  readonly turns: FairTurns
+  readonly onClose: () => void
+}
+
+/** One message, and what it holds. */
+interface Frame {
+  readonly body: Buffer
+  readonly hold: Hold
+}
+
+/** Opens with the upgrade, closes with the connection. */
+export class ClientSocket implements SinkSocket {
+  readonly network: string
+  readonly session: ClientSession
+  readonly departure = new Departure()
+  readonly #socket: WebSocket
+  readonly #connection: Socket
+  readonly #options: ClientSocketOptions
+  readonly #queue: SendQueue
+  readonly #heartbeat: Heartbeat
+  readonly #waiting: Frame[] = []
+  readonly #partial: PartialMessage
+  #inFlight = 0
+  #closing = false
+  /** How it closes once everything that came has been answered; null while it takes frames. */
+  #goodbye: { readonly code: number; readonly reason: string } | null = null
+
+  constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
+    const { gateway, outbox, caller, memory } = options
+    this.#socket = socket
+    this.#connection = connection
+    this.#options = options
+    this.#queue = new SendQueue(connection, memory)
+    this.#heartbeat = new Heartbeat(socket)
+    this.#partial = new PartialMessage(memory)
+    this.network = caller.network.slug
+    this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)
+    this.session.caller = { ...caller, session: this.session }
+    socket.on('message', (data, isBinary) => {
+      this.#receive(data, isBinary)
+    })
+    connection.on('data', (bytes: Buffer) => {
+      if (!this.#partial.receive(bytes.length)) this.#cutOff()
+    })
+    connection.on('drain', () => {
+      this.#queue.count()
+      this.#next()
+    })
+    // ws closes with the right code by itself; an error only has to be heard.
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.departure.leave()
+      this.#queue.close()
+      this.#partial.close()
+      for (const { hold } of this.#waiting.splice(0)) hold.release()
+      this.session.close()
+      options.onClose()
+    })
+  }
+
+  /** Who the client is now; null when its key no longer opens this network. */
+  get caller(): Caller | null {
+    return this.session.caller
+  }
+
+  send(frame: Raw | Buffer): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false
+    if (this.#queue.isOver()) {
+      this.close(1013, SLOW)
+      return false
+    }
+    holdForTurn(this.#connection)
+    const bytes = typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame
+    this.#socket.send(bytes, { binary: false })
+    this.#queue.count()
+    return true
+  }
+
+  /** Says goodbye; a client that does not answer is cut. */
+  close(code: number, reason: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    this.#socket.close(code, reason)
+    setTimeout(() => {
+      this.#socket.terminate()
+    }, CLOSE_PATIENCE).unref()
+  }
+
+  /** Takes no more frames, answers those that came, and goes away. */
+  drain(): void {
+    this.finish(1001, 'the gateway is going away')
+  }
+
+  /** Takes no more frames, answers those that came, and closes. */
+  finish(code: number, reason: string): void {
+    this.#goodbye ??= { code, reason }
+    this.#goWhenDone()
+  }
+
+  #goWhenDone(): void {
+    if (this.#goodbye !== null && this.#inFlight === 0 && this.#waiting.length === 0)
+      this.close(this.#goodbye.code, this.#goodbye.reason)
+  }
+
+  /** Looks whether the key still opens this socket; it is closed when not. */
+  recheck(): boolean {
+    const { gateway, visitor } = this.#options
+    if (gateway.snapshot.networks[this.network] === undefined) {
+      this.close(1001, 'the network is no longer served')
+      return false
+    }
+    const network = gateway.snapshot.networks[this.network] ?? visitor.network
+    const caller = gateway.readmit({ ...visitor, network, session: this.session })
+    this.session.caller = isRefusal(caller) ? null : caller
+    if (isRefusal(caller)) this.close(1008, caller.reason)
+    return !isRefusal(caller)
+  }
+
+  /** Once a second: pings, and ends connections that are dead or stuck. */
+  tick(now: number): void {
+    this.#queue.count()
+    if (this.#queue.isStuck()) this.close(1013, SLOW)
+    this.#heartbeat.tick(now)
+  }
+
+  /** Closes the connection when the rest of an incoming message does not fit in memory. */
+  #cutOff(): void {
+    this.close(1013, 'overloaded')
+    this.#socket.terminate()
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#heartbeat.heard()
+    this.#partial.complete()
+    if (this.#goodbye !== null) return
+    if (isBinary) {
+      this.close(1003, 'send text')
+      return
+    }
+    // With the default binaryType a message is one Buffer.
+    const body = data as Buffer
+    const hold = new Hold(this.#options.memory)
+    const waits = this.#waiting.length > 0 || !this.#mayStart()
+    if (hold.take(body.length + (waits ? FREE + PER_FRAME : 0)) !== null) {
+      this.#refuse()
+      return
+    }
+    this.#waiting.push({ body, hold })
+    if (this.#waiting.length > MAX_WAITING) this.close(1008, 'too many messages')
+    this.#next()
+  }
+
+  /** Answers a message that there is no memory to hold. */
+  #refuse(): void {
+    const { caller, gateway } = this.#options
+    gateway.live.observer.refused('overloaded')
+    this.send(encodeRefusal(refuse('overloaded'), 'null', columnOf(caller.network), nextRequestId()))
+  }
+
+  #mayStart(): boolean {
+    return this.#inFlight < IN_FLIGHT && !this.#queue.isLong
+  }
+
+  /** Starts what may start. ws goes on telling of frames that it has read already, so they wait here. */
+  #next(): void {
+    const { turns } = this.#options
+    while (this.#mayStart()) {
+      const frame = this.#waiting.shift()
+      if (frame === undefined) break
+      this.#inFlight += 1
+      turns.begin(this, partyOf(this.#options.caller), frame.body.length, () => {
+        this.#begin(frame)
+      })
+    }
+    if (this.#waiting.length > 0 || this.#queue.isLong) this.#socket.pause()
+    else if (this.#socket.isPaused) this.#socket.resume()
+  }
+
+  #begin(frame: Frame): void {
+    void this.#handle(frame).finally(() => {
+      frame.hold.release()
+      this.#inFlight -= 1
+      this.#next()
+      this.#goWhenDone()
+    })
+  }
+
+  fail(): void {
+    this.close(1011, 'internal error')
+  }
+
+  later(goOn: () => void): void {
+    this.#options.turns.goOn(this, partyOf(this.#options.caller), goOn)
+  }
+
+  async #handle({ body, hold }: Frame): Promise<void> {
+    if (this.#closing || this.departure.isOver || !this.recheck()) return
+    const { caller } = this.session
+    if (caller === null) return
+    const { gateway } = this.#options
+    if (!gateway.hasRoomFor(caller)) {
+      this.#refuse()
+      return
+    }
+    await gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())
+  }
+}

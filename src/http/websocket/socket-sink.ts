@@ -1,0 +1,68 @@
+/** A reply over a WebSocket: one text frame a message. */
+import type { Hold } from '../../limits/byte-budget.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { LongReply } from '../../call/long-reply.ts'
+import type { Sink } from '../../call/sink.ts'
+import type { Departure } from './departure.ts'
+
+/** What a sink needs of its socket. */
+export interface SinkSocket {
+  send(frame: Raw | Buffer): unknown
+  readonly departure: Departure
+  /** Closes it: a bug of ours has ended the message. */
+  fail(): void
+  /** Calls `goOn` when the socket has its turn. */
+  later(goOn: () => void): void
+}
+
+/** Sends what the pipeline says as frames; status and headers have no meaning here. */
+export class SocketSink implements Sink {
+  readonly streams = false
+  readonly holder: Hold
+  readonly #socket: SinkSocket
+
+  constructor(socket: SinkSocket, hold: Hold) {
+    this.holder = hold
+    this.#socket = socket
+  }
+
+  gone(): AbortSignal {
+    return this.#socket.departure.signal
+  }
+
+  whole(_: number, body: Raw): void {
+    this.#socket.send(body)
+  }
+
+  long(_: number, reply: LongReply): void {
+    for (const frame of reply.pieces(reply.length)) this.#socket.send(frame)
+  }
+
+  empty(): void {
+    // Nothing is said to a notification.
+  }
+
+  begin(): void {
+    throw new Error('a socket does not stream')
+  }
+
+  write(): Promise<boolean> {
+    throw new Error('a socket does not stream')
+  }
+
+  end(): void {
+    throw new Error('a socket does not stream')
+  }
+
+  later(goOn: () => void): void {
+    this.#socket.later(goOn)
+  }
+
+  done(): void {
+    this.holder.release()
+  }
+
+  cut(): void {
+    this.#socket.fail()
+  }
+}

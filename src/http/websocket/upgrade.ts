@@ -1,0 +1,150 @@
+/** The upgrade to WebSocket: authentication before 101, and a plain HTTP refusal otherwise. */
+import type { IncomingMessage, Server } from 'node:http'
+import { Socket } from 'node:net'
+import { WebSocketServer } from 'ws'
+import type { ByteBudget } from '../../limits/byte-budget.ts'
+import type { Gateway } from '../../call/gateway.ts'
+import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { Caller } from '../../call/caller.ts'
+import { holderOf } from '../../call/holder.ts'
+import { Outbox } from '../../call/outbox.ts'
+import type { ClientAddress } from '../address.ts'
+import { ClientConnection, PARTS } from './client-connection.ts'
+import { ClientSocket } from './client-socket.ts'
+import type { ClientSocketOptions } from './client-socket.ts'
+import { ClientSockets } from './client-sockets.ts'
+import { refuseDetached } from './detached.ts'
+import { handBack } from './hand-back.ts'
+import type { FairTurns } from '../fair-turns.ts'
+import { headFault } from '../connections/head-fault.ts'
+import type { HeadFault } from '../connections/head-fault.ts'
+import { isEnding } from '../connections/linger.ts'
+import { repliesOf } from '../replies/replies.ts'
+import { readTarget } from '../rpc.ts'
+import type { SocketGate } from '../connections/socket-gate.ts'
+
+/** What the upgrade needs to know. */
+export interface UpgradeOptions {
+  readonly gateway: Gateway
+  readonly address: (request: IncomingMessage) => ClientAddress
+  readonly gate: SocketGate
+  readonly memory: ByteBudget
+  readonly turns: FairTurns
+}
+
+/** Takes WebSocket upgrades of a server; returns the sockets that are open. */
+export function takeUpgrades(
+  server: Server,
+  { gateway, address, gate, memory, turns }: UpgradeOptions,
+): ClientSockets {
+  const acceptor = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    ...PARTS,
+    WebSocket: ClientConnection,
+    clientTracking: false,
+  })
+  const sockets = new ClientSockets(gateway)
+  const outbox = new Outbox()
+  const replies = repliesOf(server)
+  server.on('upgrade', (request, socket, head) => {
+    // A reset from here on would end the process if nobody listened.
+    socket.on('error', () => undefined)
+    if (!(socket instanceof Socket) || isEnding(request)) {
+      socket.destroy()
+      return
+    }
+    gate.whenIdle(socket, () => {
+      if (asksForWebSocket(request)) upgrade(request, socket, head)
+      else handBack(server, request, socket, head)
+    })
+  })
+
+  const upgrade = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+    const fault = headFault(request) ?? bodyFault(request)
+    if (fault !== null) {
+      refuseDetached(request, socket, fault.refusal, gateway, fault.status)
+      return
+    }
+    const admitted = admit(request, gateway, address, sockets)
+    if (isRefusal(admitted)) {
+      const status = admitted.reason === 'capability_missing' ? NO_SOCKET_HERE : undefined
+      refuseDetached(request, socket, admitted, gateway, status)
+      return
+    }
+    const { visitor, caller } = admitted
+    // Most bytes of one message: by the configuration of now.
+    acceptor.options.maxPayload = gateway.snapshot.gateway.limits.body
+    acceptor.handleUpgrade(request, socket, head, webSocket => {
+      const holder = holderOf(caller)
+      sockets.slots.take(holder, Infinity)
+      replies.forget(socket)
+      const client = new ClientSocket(webSocket, socket, {
+        ...{ gateway, outbox, visitor, caller, memory: memory.of(holder), turns },
+        onClose: () => {
+          sockets.slots.free(holder)
+          sockets.remove(client)
+        },
+      })
+      sockets.add(client)
+    })
+  }
+  return sockets
+}
+
+/** Whether a request with an `Upgrade` asks for the one protocol that is spoken here besides HTTP. */
+function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/** Since this line, Node.js reads the body of a request that it takes off the HTTP server. */
+const READS_BODIES = 25
+
+/**
+ * Whether a request with an `Upgrade` leaves the HTTP server: a handshake, and what can be handed back with all of its bytes. The rest is answered
+ * where it is, and its connection ends behind the answer.
+ */
+export function isTakenOff(request: IncomingMessage, node = process.versions.node): boolean {
+  return asksForWebSocket(request) || parseInt(node) < READS_BODIES || !hasBody(request)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined
+}
+
+/** What follows the head of a handshake is frames: a reader who sees a body there sees other bytes. */
+function bodyFault(request: IncomingMessage): HeadFault | null {
+  if (!hasBody(request)) return null
+  return { refusal: refuse('invalid_request', 'A WebSocket handshake has no body'), status: 400 }
+}
+
+interface Admitted {
+  readonly visitor: ClientSocketOptions['visitor']
+  readonly caller: Caller
+}
+
+function admit(
+  request: IncomingMessage,
+  gateway: Gateway,
+  address: UpgradeOptions['address'],
+  sockets: ClientSockets,
+): Admitted | Refusal {
+  const target = readTarget(request, gateway)
+  if (isRefusal(target)) return target
+  const { network, key } = target
+  if (target.path !== '') return refuse('not_found')
+  const { origin } = request.headers
+  const visitor = { network, key, origin, transport: 'ws' as const, ...address(request) }
+  const caller = gateway.admit({ ...visitor, session: null })
+  if (isRefusal(caller)) return caller
+  if (sockets.isDraining) return refuse('no_route', SHUTTING_DOWN)
+  if (!sockets.slots.fits(holderOf(caller), caller.plan.ws.connections))
+    return refuse('too_many_connections', undefined, { limit: caller.plan.ws.connections })
+  if (!network.wss)
+    return refuse('capability_missing', 'This network has no WebSocket route', { capability: 'ws' })
+  return { visitor, caller }
+}
+
+/** A network without WebSocket is not there for a socket: 404 tells clients not to try again. */
+const NO_SOCKET_HERE = 404

@@ -1,0 +1,95 @@
+/** What an account has left right now: its rate bucket and its quota window, in memory. */
+import type { Plan } from '../snapshot/types.ts'
+import { newBucket, putBack, rateState, take } from './bucket.ts'
+import type { Bucket } from './bucket.ts'
+import type { QuotaState, RateLimit, RateState } from '../ports/limits.ts'
+import { windowAt } from './window.ts'
+import type { Window } from './window.ts'
+
+/** Reads what the ledger says was used in a window, null when it cannot be read now; `switched` from windows of another kind. */
+export type UsedInWindow = (account: string, window: Window, switched: boolean) => number | null
+
+/** The live limits of one account; nothing here waits, so a limit holds when calls race. */
+export class AccountMeter {
+  readonly #account: { readonly id: string; readonly createdAt: number }
+  readonly #usedInWindow: UsedInWindow
+  #bucket: Bucket | null = null
+  #window: Window | null = null
+  #every: number | 'month' = 0
+  #used = 0
+
+  constructor(account: { readonly id: string; readonly createdAt: number }, usedInWindow: UsedInWindow) {
+    this.#account = account
+    this.#usedInWindow = usedInWindow
+  }
+
+  /** Takes `cost` from the rate bucket; returns 0, or milliseconds to wait. */
+  takeRate(limit: RateLimit, cost: number, now: number): number {
+    this.#bucket ??= newBucket(limit, now)
+    return take(this.#bucket, limit, cost, now)
+  }
+
+  /** Puts back what `takeRate` gave. */
+  returnRate(limit: RateLimit, cost: number): void {
+    if (this.#bucket !== null) putBack(this.#bucket, limit, cost)
+  }
+
+  /** What the rate headers say; null on a plan without a rate. */
+  rate(plan: Plan, now: number): RateState | null {
+    if (plan.rate === null) return null
+    this.#bucket ??= newBucket(plan.rate, now)
+    return rateState(this.#bucket, plan.rate, now)
+  }
+
+  /** The quota of the window that `now` falls in; null on a plan without one. */
+  quota(plan: Plan, now: number): QuotaState | null | 'unreadable' {
+    const window = this.readWindow(plan, now)
+    if (window === 'unreadable') return window
+    if (plan.quota === null || window === null) return null
+    return { requests: plan.quota.requests, used: this.#used, resetsAt: window.end }
+  }
+
+  /** Takes `cost` from the quota of the window last read; false when less than that is left. */
+  takeQuota(plan: Plan, cost: number): boolean {
+    if (plan.quota === null) return true
+    if (this.#used + cost > plan.quota.requests) return false
+    this.#used += cost
+    return true
+  }
+
+  /** Puts back quota that was taken in the window that starts at `windowStart`. */
+  returnQuota(windowStart: number, cost: number): void {
+    if (this.#window?.start === windowStart) this.#used -= cost
+  }
+
+  /** Whether the quota still stands on this reading of its window. */
+  isReading(reading: Window | null): boolean {
+    return this.#window === reading
+  }
+
+  /** The quota window that `now` falls in; null on a plan without one. */
+  windowOf({ quota }: Plan, now: number): Window | null {
+    if (quota === null) return null
+    const seconds = now / 1000
+    const last = this.#window
+    const isSame = last !== null && this.#every === quota.every && seconds >= last.start && seconds < last.end
+    return isSame ? last : windowAt(quota.every, this.#account.createdAt, now)
+  }
+
+  /**
+   * The same, and what was used of it is known from then on. A new window is read from the ledger; when that cannot be read nothing changes,
+   * and the next call reads again.
+   */
+  readWindow(plan: Plan, now: number): Window | null | 'unreadable' {
+    const window = this.windowOf(plan, now)
+    if (plan.quota === null || window === null || window === this.#window) return window
+    const { every } = plan.quota
+    const switched = this.#window !== null && this.#every !== every
+    const used = this.#usedInWindow(this.#account.id, window, switched)
+    if (used === null) return 'unreadable'
+    this.#every = every
+    this.#window = window
+    this.#used = used
+    return window
+  }
+}

@@ -1,0 +1,22 @@
+/** Throttles guessing: a few bad keys a minute from one address, then 429; good keys are never counted. */
+import { BoundedCache } from './bounded-cache.ts'
+import { refuse } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { newBucket, take } from './bucket.ts'
+import type { Bucket } from './bucket.ts'
+
+const LIMIT = { perSecond: 20 / 60, burst: 20 }
+const ADDRESSES = 100_000
+
+/** Counts bad keys by address. */
+export class BadKeys {
+  readonly #buckets = new BoundedCache<Bucket>(ADDRESSES)
+
+  /** Counts one; a refusal once there were too many. */
+  count(address: string, now: number): Refusal | null {
+    const bucket = this.#buckets.get(address) ?? newBucket(LIMIT, now)
+    this.#buckets.set(address, bucket)
+    const retryAfterMs = take(bucket, LIMIT, 1, now)
+    return retryAfterMs === 0 ? null : refuse('too_many_bad_keys', undefined, { retryAfterMs })
+  }
+}

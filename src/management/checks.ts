@@ -1,0 +1,86 @@
+import { isValidName } from '../stores/sqlite/accounts/name.ts'
+import { normalizeAddress } from './address.ts'
+import { normalizeOrigin } from './origin.ts'
+import { COLUMNS } from '../stores/sqlite/usage/sums/types.ts'
+import type { Column } from '../stores/sqlite/usage/sums/types.ts'
+import type { Check } from './params.ts'
+
+const MAX_LIST = 100
+const MAX_PER_SECOND = 1_000_000
+const MAX_TOP = 1_000
+
+/** Any string: a slug or an id that is looked up. */
+export const text: Check<string> = value =>
+  typeof value === 'string' ? { value } : { wrong: 'must be a string' }
+
+/** true or false. */
+export const flag: Check<boolean> = value =>
+  typeof value === 'boolean' ? { value } : { wrong: 'must be true or false' }
+
+/** An endpoint's name. */
+export const name: Check<string> = value =>
+  typeof value === 'string' && isValidName(value)
+    ? { value }
+    : { wrong: 'must be 1 to 64 printable characters' }
+
+/** A point in time in Unix seconds. */
+export const time: Check<number> = value =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    ? { value }
+    : { wrong: 'must be a whole number of Unix seconds' }
+
+/** Requests per second, or null for no limit of its own. */
+export const perSecond: Check<number | null> = value =>
+  value === null ||
+  (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PER_SECOND)
+    ? { value }
+    : { wrong: `must be a whole number from 1 to ${MAX_PER_SECOND}, or null` }
+
+/** What rows of usage are summed by; an empty list sums everything up. */
+export const groupBy: Check<readonly Column[]> = value => {
+  const wrong = `must be a list of any of ${COLUMNS.map(column => `"${column}"`).join(', ')}, each once`
+  if (!Array.isArray(value) || new Set(value).size !== value.length) return { wrong }
+  const columns = COLUMNS.filter(column => value.includes(column))
+  return columns.length === value.length ? { value: columns } : { wrong }
+}
+
+/** How many of the largest groups. */
+export const top: Check<number> = value =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_TOP
+    ? { value }
+    : { wrong: `must be a whole number from 1 to ${MAX_TOP}` }
+
+/** What an earlier page ended with; read with its query. */
+export const cursor: Check<string> = value =>
+  typeof value === 'string' ? { value } : { wrong: 'must be the cursor of an earlier reply' }
+
+/** Origins of web pages, or null for any. */
+export const origins = list(normalizeOrigin, 'origins such as "https://app.example.org", without a path')
+
+/** Addresses and CIDRs, or null for any. */
+export const addresses = list(
+  normalizeAddress,
+  'IP addresses and CIDRs such as "203.0.113.7" and "2001:db8::/32"',
+)
+
+/** One of a few words. */
+export function oneOf<const W extends string>(...words: readonly W[]): Check<W> {
+  const wrong = `must be ${words.map(word => `"${word}"`).join(' or ')}`
+  return value => {
+    const word = words.find(word => word === value)
+    return word === undefined ? { wrong } : { value: word }
+  }
+}
+
+/** A list in normal form, without duplicates. An empty one would let nobody in, which `status` says better. */
+function list(normalize: (text: string) => string | null, what: string): Check<readonly string[] | null> {
+  const wrong = `must be null or a list of 1 to ${MAX_LIST} ${what}`
+  return value => {
+    if (value === null) return { value }
+    if (!Array.isArray(value) || value.length === 0 || value.length > MAX_LIST) return { wrong }
+    const normal = value.map(item => (typeof item === 'string' ? normalize(item) : null))
+    const bad = normal.indexOf(null)
+    if (bad !== -1) return { wrong: `${wrong}; item ${bad} is not` }
+    return { value: [...new Set(normal as string[])] }
+  }
+}

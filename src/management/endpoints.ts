@@ -1,0 +1,115 @@
+import type { EndpointWithKey } from '../stores/sqlite/accounts/types.ts'
+import type { Totals } from '../stores/sqlite/usage/types.ts'
+import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
+import { endpointLimitReached, endpointNotFound, invalidChain } from './errors.ts'
+import { readParams } from './params.ts'
+import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
+import { endpointUrls, findNetwork } from './urls.ts'
+
+const status = oneOf('active', 'inactive')
+/** Characters of a key's checksum by which its owner tells it from others. */
+const HINT = 4
+const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond }
+
+/** service_createEndpoint {chain, name?} */
+export async function createEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts }: EndpointDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { chain: text }, { name })
+  if ('error' in read) return read
+  const { chain, ...named } = read.values
+  if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain()
+  const created = await accounts.createEndpoint({ accountId: account.id, network: chain, ...named })
+  if (created === 'limit_reached') return endpointLimitReached()
+  if (created === 'no_account') throw new Error(`account ${account.id} has a key but does not exist`)
+  return { result: identity(created, snapshot) }
+}
+
+/** service_listEndpoints {keys?}: all endpoints of the account, with their totals; `keys: false` leaves the keys out. */
+export function listEndpoints(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts, usage }: EndpointDeps,
+): ServiceReply {
+  const read = readParams(params, {}, { keys: flag })
+  if ('error' in read) return read
+  const { keys = true } = read.values
+  const own = accounts.endpoints(account.id)
+  const totals = usage.totals(
+    account.id,
+    own.map(({ id }) => id),
+  )
+  const endpoints = own.map(endpoint => ({
+    ...(keys ? identity(endpoint, snapshot) : identityWithoutKey(endpoint, snapshot)),
+    ...consumption(totals.get(endpoint.id), endpoint.createdAt),
+    ...settings(endpoint),
+  }))
+  return { result: { total: endpoints.length, endpoints } }
+}
+
+/** service_getEndpoint {endpointId}: one endpoint as service_listEndpoints shows it, with its key. */
+export function getEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts, usage }: EndpointDeps,
+): ServiceReply {
+  const read = readParams(params, { endpointId: text }, {})
+  if ('error' in read) return read
+  const endpoint = accounts.ownEndpoint(account.id, read.values.endpointId)
+  if (endpoint === null) return endpointNotFound()
+  const consumed = consumption(usage.totals(account.id, [endpoint.id]).get(endpoint.id), endpoint.createdAt)
+  return { result: { ...identity(endpoint, snapshot), ...consumed, ...settings(endpoint) } }
+}
+
+/** service_deleteEndpoint {endpointId} */
+export async function deleteEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { accounts }: EndpointDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { endpointId: text }, {})
+  if ('error' in read) return read
+  const deleted = await accounts.deleteEndpoint(account.id, read.values.endpointId)
+  return deleted === null ? endpointNotFound() : { result: { deleted: true, endpointId: deleted.id } }
+}
+
+/** service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, and what a key may be used for. */
+export async function updateEndpoint(
+  params: unknown,
+  { account }: AccountCaller,
+  { snapshot, accounts }: EndpointDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { endpointId: text }, changes)
+  if ('error' in read) return read
+  const { endpointId, ...change } = read.values
+  const updated = await accounts.updateEndpoint(account.id, endpointId, change)
+  if (updated === null) return endpointNotFound()
+  const { createdAt } = updated
+  return { result: { ...identity(updated, snapshot), createdAt, ...settings(updated) } }
+}
+
+/** The fields that every management method shows of an endpoint, in the spec's order. */
+function identity(endpoint: EndpointWithKey, { networks }: EndpointDeps['snapshot']) {
+  const { id: endpointId, name, network: chain, status, apiKey } = endpoint
+  return { endpointId, name, chain, status, apiKey, ...endpointUrls(findNetwork(networks, chain), apiKey) }
+}
+
+/** The same for a reader who is to see no key: its last characters tell keys apart, the URLs are templates. */
+function identityWithoutKey(endpoint: EndpointWithKey, { networks }: EndpointDeps['snapshot']) {
+  const { id: endpointId, name, network: chain, status, apiKey } = endpoint
+  const urls = endpointUrls(findNetwork(networks, chain), '<API_KEY>')
+  return { endpointId, name, chain, status, keyHint: apiKey.slice(-HINT), ...urls }
+}
+
+/** What its key may be used for. */
+function settings({ allowedOrigins, allowedIps, management, perSecond }: EndpointWithKey) {
+  return { allowedOrigins, allowedIps, management, perSecond }
+}
+
+/** `requestCount` and the legacy `ruConsumed` both count requests (a call of cost 3 adds 3), `callCount` calls. */
+function consumption(totals: Totals | undefined, createdAt: number) {
+  const { requests, calls } = totals ?? { requests: 0, calls: 0 }
+  return { requestCount: requests, ruConsumed: requests, createdAt, callCount: calls }
+}

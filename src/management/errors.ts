@@ -1,0 +1,59 @@
+import { ENDPOINT_LIMIT } from '../stores/sqlite/accounts/limit.ts'
+import type { ServiceError } from './types.ts'
+
+/** Milliseconds after which a usage query that found no room is worth another try. */
+const RETRY_AFTER = 1_000
+
+interface Failed {
+  readonly error: ServiceError
+}
+
+/** -32602, with what is wrong. */
+export function invalidParams(why: string): Failed {
+  return {
+    error: { code: -32602, message: `Invalid params: ${why}`, data: { reason: 'invalid_params', why } },
+  }
+}
+
+/** -32602 of service_createEndpoint: no supported network has that slug (spec, "Errors"). */
+export function invalidChain(): Failed {
+  const why = 'chain is no slug of service_supportedNetworks'
+  return { error: { code: -32602, message: 'Invalid chain', data: { reason: 'invalid_params', why } } }
+}
+
+/** -32003 of service_createEndpoint: the account is full (spec, "Errors"). */
+export function endpointLimitReached(): Failed {
+  return {
+    error: {
+      code: -32003,
+      message: `Endpoint limit reached (${ENDPOINT_LIMIT})`,
+      data: { reason: 'endpoint_limit', limit: ENDPOINT_LIMIT },
+    },
+  }
+}
+
+/** -32004: unknown, deleted or another account's; one and the same answer. */
+export function endpointNotFound(): Failed {
+  return { error: { code: -32004, message: 'Endpoint not found', data: { reason: 'endpoint_not_found' } } }
+}
+
+/** -32005: queries of usage run one at a time for an account, and as many as may wait do. */
+export function usageBusy(): Failed {
+  const data = { reason: 'rate_limited', retryAfterMs: RETRY_AFTER }
+  return { error: { code: -32005, message: 'Too many usage queries are running or waiting', data } }
+}
+
+/** -32015: a query of usage took longer than it may. */
+export function usageTooLong(): Failed {
+  const why = 'the query took too long; ask for less time, one endpoint or fewer columns'
+  return {
+    error: { code: -32015, message: `Usage query timed out: ${why}`, data: { reason: 'usage_timeout', why } },
+  }
+}
+
+/** -32603: what was used cannot be read now, as a call that needs it would be refused. */
+export function usageUnreadable(): Failed {
+  return {
+    error: { code: -32603, message: 'Usage cannot be read now', data: { reason: 'journal_unavailable' } },
+  }
+}

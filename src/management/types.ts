@@ -1,0 +1,65 @@
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { Account, Endpoint } from '../stores/sqlite/accounts/types.ts'
+import type { Network, Snapshot } from '../snapshot/types.ts'
+import type { Sums } from '../stores/sqlite/usage/sums/types.ts'
+import type { QuotaState } from '../ports/limits.ts'
+import type { TotalsReader } from '../stores/sqlite/usage/types.ts'
+import type { Addressed } from './urls.ts'
+
+/** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
+export interface AccountCaller {
+  readonly account: Account
+  readonly endpoint?: Endpoint | null
+}
+
+/** Who makes a call; null on the public route. */
+export type ServiceCaller = AccountCaller | null
+
+/** What is known of networks while the gateway runs. */
+export interface Health {
+  /** Best head of the network's healthy routes; null until one has told it. */
+  head(slug: string): number | null
+  /** Whether calls may go to the route now. */
+  isHealthy(network: Network, routeId: string): boolean
+}
+
+/** What the methods about endpoints work on. */
+export interface EndpointDeps {
+  readonly snapshot: { readonly networks: Readonly<Record<string, Addressed>> }
+  readonly accounts: Pick<
+    AccountStore,
+    | 'createEndpoint'
+    | 'endpoints'
+    | 'ownEndpoint'
+    | 'endpointCount'
+    | 'endpointLabel'
+    | 'updateEndpoint'
+    | 'deleteEndpoint'
+  >
+  readonly usage: TotalsReader
+}
+
+/** What management works on. */
+export interface ServiceDeps extends EndpointDeps {
+  readonly snapshot: Snapshot
+  readonly usage: TotalsReader & Sums
+  readonly health: Health
+  /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */
+  quota(account: Account): QuotaState | null | 'unreadable'
+  /** Unix seconds. */
+  now(): number
+}
+
+/** A JSON-RPC error of a management method (spec, "Errors"); `data.reason` is stable. */
+export interface ServiceError {
+  readonly code: number
+  readonly message: string
+  readonly data: Readonly<Record<string, unknown>> & { readonly reason: string }
+}
+
+/** What a management method answers: a value, or the raw JSON of one that another thread has encoded. */
+export type ServiceReply =
+  { readonly result: unknown } | { readonly json: string } | { readonly error: ServiceError }
+
+/** The answer, or null when the caller has no such method. */
+export type ServiceOutcome = ServiceReply | null

@@ -1,0 +1,91 @@
+import { makeCursor, readCursor } from '../stores/sqlite/usage/sums/cursor.ts'
+import { isPage, MAX_ROWS, STEP } from '../stores/sqlite/usage/sums/types.ts'
+import type { Column, SumsFailure, SumsPage, SumsQuery } from '../stores/sqlite/usage/sums/types.ts'
+import { cursor, flag, groupBy, oneOf, text, time, top } from './checks.ts'
+import { endpointNotFound, invalidParams, usageBusy, usageTooLong } from './errors.ts'
+import { readParams } from './params.ts'
+import type { AccountCaller, ServiceDeps, ServiceError, ServiceReply } from './types.ts'
+
+const DAY = 86_400
+/** What is asked for when nothing is said, and how much may be: seconds. */
+const RANGES = {
+  hour: { usual: DAY, most: 31 * DAY },
+  day: { usual: 30 * DAY, most: 366 * DAY },
+} as const
+/** The rows of the ledger itself. */
+const EVERY_ROW: readonly Column[] = ['time', 'endpoint', 'network', 'method']
+const required = { by: oneOf('hour', 'day') }
+const optional = { from: time, to: time, endpointId: text, detail: flag, groupBy, top, cursor }
+
+interface Failed {
+  readonly error: ServiceError
+}
+type Asked = Extract<ReturnType<typeof readParams<typeof required, typeof optional>>, { values: unknown }>
+
+/**
+ * service_usage {from?, to?, by, endpointId?, detail?, groupBy?, top?, cursor?}: what the account used; `from` inclusive, `to` exclusive.
+ * Rows are summed by `groupBy`; `top` leaves the largest groups and one row for the others. With `detail` each row also has bytesOut,
+ * upstreamMs and refusalsByReason. A reply with a `cursor` is followed by more.
+ */
+export async function showUsage(
+  params: unknown,
+  { account }: AccountCaller,
+  deps: ServiceDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, required, optional)
+  if ('error' in read) return read
+  const query = queryOf(read.values, account.id, deps.now())
+  if ('error' in query) return query
+  // A deleted endpoint's usage stays the account's.
+  if (query.endpointId !== null && deps.accounts.endpointLabel(query.endpointId)?.accountId !== account.id)
+    return endpointNotFound()
+  const page = await deps.usage.sum(query)
+  return isPage(page) ? { json: encode(query, page) } : failed(page)
+}
+
+function queryOf(values: Asked['values'], accountId: string, now: number): SumsQuery | Failed {
+  const { by, endpointId = null, detail = false, top = null, cursor } = values
+  const columns = values.groupBy ?? EVERY_ROW
+  const asked = { accountId, endpointId, by, groupBy: columns, detail, top }
+  if (detail && columns.includes('reason')) return invalidParams('detail does not go with groupBy "reason"')
+  const { usual, most } = RANGES[by]
+  const to = values.to ?? now
+  const from = values.from ?? Math.max(0, to - usual)
+  const query = cursor === undefined ? { ...asked, from, to, after: null } : continued(cursor, asked, values)
+  if (query === null) return invalidParams('cursor is not one of a reply to this query')
+  if (query.from >= query.to) return invalidParams('from must be before to')
+  if (query.to - query.from > most)
+    return invalidParams(`by ${by}, from and to may be at most ${most / DAY} days apart`)
+  if (top !== null && (top + 1) * stepsOf(query) > MAX_ROWS)
+    return invalidParams(`top is too large for that many steps of time: a reply has at most ${MAX_ROWS} rows`)
+  return query
+}
+
+/** The query that a cursor goes on with: its times are those of the first page. */
+function continued(
+  cursor: string,
+  asked: Omit<SumsQuery, 'from' | 'to' | 'after'>,
+  given: { readonly from?: number; readonly to?: number },
+): SumsQuery | null {
+  const read = asked.top === null ? readCursor(cursor, asked) : null
+  if (read === null) return null
+  const { from, to, after } = read
+  const isSame = (given.from ?? from) === from && (given.to ?? to) === to
+  return isSame ? { ...asked, from, to, after } : null
+}
+
+function stepsOf({ from, to, by, groupBy }: SumsQuery): number {
+  return groupBy.includes('time') ? Math.floor((to - 1) / STEP[by]) - Math.floor(from / STEP[by]) + 1 : 1
+}
+
+function failed(failure: SumsFailure): Failed {
+  if (failure === 'busy') return usageBusy()
+  if (failure === 'too_long') return usageTooLong()
+  return invalidParams('this makes too many groups; ask for less time, one endpoint or fewer columns')
+}
+
+function encode(query: SumsQuery, { rows, last }: SumsPage): string {
+  const { from, to, by } = query
+  const cursor = last === null ? '' : `,"cursor":"${makeCursor(query, last)}"`
+  return `{"from":${from},"to":${to},"by":"${by}","rows":${rows}${cursor}}`
+}

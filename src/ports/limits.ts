@@ -1,0 +1,82 @@
+/** What callers may still use: their rate and their quota. */
+import type { Refusal } from '../refusal/refusal.ts'
+import type { Plan } from '../snapshot/types.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+
+/** The account that pays. */
+export interface Account {
+  readonly id: string
+  /** Unix seconds. */
+  readonly createdAt: number
+}
+
+/** A rate: `burst` units at once, refilled evenly at `perSecond`. */
+export interface RateLimit {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** Who is charged, on which plan. */
+export interface Payer {
+  readonly account: Account
+  readonly endpoint: { readonly id: string; readonly network: string }
+  readonly plan: Plan
+  /** The endpoint's own rate, below the account's; null when it has none. */
+  readonly endpointRate: RateLimit | null
+}
+
+/** Who takes from the limits: the owner of a key, or on the public route an address with the route's plan. */
+export interface Spender {
+  readonly payer: Payer | null
+  readonly plan: Plan
+  readonly address: string
+}
+
+/** What a call costs. */
+export interface Price {
+  /** Units of cost (spec, "Limits": requests). */
+  readonly units: number
+  /** False for what takes quota alone: a notification, or the end of a subscription of the caller's own. */
+  readonly isRated: boolean
+}
+
+/** What was taken for one call. */
+export interface Grant {
+  readonly units: number
+  /** Start of the quota period in Unix seconds; 0 without a quota. */
+  readonly period: number
+  /** Puts everything back: the call was refused after all. `wasRecorded` is false where its charge never reached the journal. */
+  giveBack(wasRecorded: boolean): void
+}
+
+/** What the rate headers of a reply say. */
+export interface RateState {
+  readonly limit: number
+  readonly remaining: number
+  /** When all of it is there again, in Unix seconds. */
+  readonly reset: number
+}
+
+/** An account's quota in the current period. */
+export interface QuotaState {
+  /** Units granted per period. */
+  readonly requests: number
+  readonly used: number
+  /** Unix seconds. */
+  readonly resetsAt: number
+}
+
+/** Holds rates and quotas. Times are milliseconds since the Unix epoch. */
+export interface Limits {
+  /**
+   * Takes what a call costs, or refuses and takes nothing. What costs nothing takes one management call instead of rate: nothing
+   * is free of any limit.
+   */
+  take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal>
+  /** Takes one management call of an account. */
+  takeManagement(account: Account, now: number): MaybePromise<Refusal | null>
+  /** The rate left to a caller; null on a plan without one. */
+  rate(spender: Spender, now: number): RateState | null
+  /** The quota left to an account; null on a plan without one. */
+  quota(account: Account, plan: Plan, now: number): QuotaState | null | 'unreadable'
+}

@@ -1,0 +1,49 @@
+/** What accounts say of a configuration: plans that they have and networks that their endpoints are on. */
+import { unacknowledged } from '../config/problem.ts'
+import type { Problem } from '../config/problem.ts'
+import type { Config } from '../config/types.ts'
+import type { Places } from '../snapshot/load-snapshot.ts'
+
+/** What accounts use. */
+export interface InUse {
+  plans(): readonly string[]
+  /** Slugs of the networks that endpoints are on. */
+  networks(): readonly string[]
+  endpointsOn(network: string): number
+}
+
+/** A plan that accounts have may not vanish; endpoints of a network that did are told. */
+export function inUseProblems(
+  { plans, networks, gateway }: Pick<Config, 'plans' | 'networks' | 'gateway'>,
+  inUse: InUse,
+  places: Places,
+): readonly Problem[] {
+  const gone = inUse.plans().filter(plan => !plans.some(({ name }) => name === plan))
+  const known = new Set(networks.map(({ slug }) => slug))
+  const lost = inUse.networks().filter(slug => !known.has(slug))
+  const problems = lost.map((slug): Problem => {
+    const count = inUse.endpointsOn(slug)
+    const many = count === 1 ? '1 endpoint is' : `${count} endpoints are`
+    return {
+      ...{ file: 'networks.yaml', ...places.networks, path: 'networks', severity: 'warning' },
+      ...{
+        kind: 'endpoints-without-network',
+        message: `${many} on the network "${slug}", which is not here`,
+      },
+      hint: `tollgate endpoint move --from ${slug} --to <network> takes ${count === 1 ? 'it' : 'them'} to another one`,
+    }
+  })
+  return [...missingPlans(gone, places), ...unacknowledged(problems, gateway.acknowledge)]
+}
+
+function missingPlans(gone: readonly string[], places: Places): Problem[] {
+  if (gone.length === 0) return []
+  const names = gone.map(plan => `"${plan}"`).join(', ')
+  return [
+    {
+      ...{ file: 'plans.yaml', ...places.plans, path: 'plans', severity: 'error' },
+      message: `accounts use ${gone.length === 1 ? 'a plan that is' : 'plans that are'} not here: ${names}`,
+      hint: 'move them to another plan first (tollgate account set-plan)',
+    },
+  ]
+}

@@ -1,0 +1,72 @@
+/** Notices when routes go down and come back, and when a network is left without any. */
+import type { Network } from '../../snapshot/types.ts'
+import type { LiveRoute } from '../live-route.ts'
+
+/** Hears of it, each once; durations in milliseconds. */
+export interface RouteEvents {
+  routeDown(network: string, route: string, why: string): void
+  routeUp(network: string, route: string, ms: number): void
+  /** Every route is down, or has never answered; `why` says so of each. */
+  networkDown(network: string, why: string): void
+  networkUp(network: string, ms: number): void
+}
+
+/** Routes of a network whose reasons are told. */
+const MOST_REASONS = 5
+
+/** Compares each route with what it was; owns `downSince` and `silent`. Times are of the monotonic clock. */
+export class RouteWatch {
+  readonly #events: RouteEvents
+  /** Networks without a route, and since when. */
+  readonly #networksDown = new Map<string, number>()
+
+  constructor(events: RouteEvents) {
+    this.#events = events
+  }
+
+  /** Takes in the state of one route of a network, which was asked, and whose live routes are `routes`. */
+  check({ slug }: Pick<Network, 'slug'>, live: LiveRoute, routes: readonly LiveRoute[], now: number): void {
+    const why = live.whyNot(now)
+    const { downSince } = live
+    // A wrong chain is an answer too; then the reason is that.
+    live.silent = !live.identified && live.fault === null
+    if (why !== null && downSince === null) {
+      live.downSince = now
+      this.#events.routeDown(slug, live.id, why)
+    } else if (why === null && downSince !== null) {
+      live.downSince = null
+      this.#events.routeUp(slug, live.id, now - downSince)
+    }
+    this.#checkNetwork(slug, routes, now)
+  }
+
+  /** Forgets networks that are no longer served. */
+  retain(slugs: ReadonlySet<string>): void {
+    for (const slug of this.#networksDown.keys()) if (!slugs.has(slug)) this.#networksDown.delete(slug)
+  }
+
+  #checkNetwork(slug: string, routes: readonly LiveRoute[], now: number): void {
+    const isWithout = routes.length > 0 && routes.every(isDown)
+    const since = this.#networksDown.get(slug)
+    if (isWithout === (since !== undefined)) return
+    if (since === undefined) {
+      this.#networksDown.set(slug, now)
+      this.#events.networkDown(slug, reasonsOf(routes, now))
+    } else {
+      this.#networksDown.delete(slug)
+      this.#events.networkUp(slug, now - since)
+    }
+  }
+}
+
+function isDown({ downSince, silent }: LiveRoute): boolean {
+  return downSince !== null || silent
+}
+
+function reasonsOf(routes: readonly LiveRoute[], now: number): string {
+  const reasons = routes
+    .slice(0, MOST_REASONS)
+    .map(live => `${live.id}: ${live.whyDown(now) ?? live.whyNot(now) ?? 'down'}`)
+  const more = routes.length - reasons.length
+  return more === 0 ? reasons.join('; ') : `${reasons.join('; ')}; and ${more} more`
+}

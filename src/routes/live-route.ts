@@ -1,0 +1,250 @@
+/** A route while it lives: its connections, its health and what is known of its pace and chain. */
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Family, Route } from '../snapshot/types.ts'
+import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
+import { Latency } from './health/latency.ts'
+import type { JudgedCall } from '../families/errors/classify.ts'
+import { Outstanding } from './health/outstanding.ts'
+import type { Unanswered } from './health/outstanding.ts'
+import { Room } from './health/room.ts'
+import { OWN, RouteClient } from './transport/route-client.ts'
+import { RouteBreaker } from './health/route-breaker.ts'
+import { RoutePauses } from './health/route-pauses.ts'
+import type { Scale } from '../families/solana/scale.ts'
+import { Slots } from './slots.ts'
+import type { StreamedBody } from './transport/streamed-body.ts'
+import { judge } from './transport/verdict.ts'
+import type { Setback, Verdict } from './transport/verdict.ts'
+import { Hop } from './transport/proxy/http-proxy.ts'
+import { judgeHead } from './transport/proxy/judge.ts'
+import type { Passage, ReplyHead } from './transport/proxy/passage.ts'
+
+/** Bytes of an answer to a question of our own. */
+const MAX_PROBE = 1024 * 1024
+
+const NO_ROWS: JudgedCall['rows'] = []
+/** Errors of a node that say how far it has come, or that it is ill: a probe asks it itself. */
+const PROBED_AFTER = new Set(['behind', 'unavailable'])
+
+/** One call for a route, and what its reply is judged by. */
+export interface Asked extends JudgedCall {
+  readonly body: Raw
+  readonly id: number
+  /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
+  readonly caller: string
+  /** Aborted when nobody waits for its answer any more; asked for only while it waits for a connection. */
+  readonly gone: () => AbortSignal | null
+  /** Heavy calls may be long under way without a route being ill. */
+  readonly heavy: boolean
+}
+
+/** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
+export class LiveRoute {
+  readonly id: string
+  /** Slug of its network. */
+  readonly network: string
+  readonly breaker = new RouteBreaker()
+  readonly pauses = new RoutePauses()
+  readonly latency = new Latency()
+  readonly room: Room
+  /** Last block or slot that it showed and that is believed; null until there is one. */
+  head: number | null = null
+  /** The last one that it claimed, believed or not. */
+  claimed: number | null = null
+  /** Since when calls of everybody keep away from it, in milliseconds of the monotonic clock; null while they do not. */
+  downSince: number | null = null
+  /** Whether it was asked and has never answered. */
+  silent = false
+  /** What speaks against it ever serving: a wrong chain. Null when nothing does. */
+  fault: string | null = null
+  syncing = false
+  /** How far behind the cluster its node says that it is; null when it does not. */
+  slotsBehind: number | null = null
+  /** Oldest slot that it keeps; null until it has told, and where it keeps all. */
+  firstSlot: number | null = null
+  readonly slots = new Slots()
+  /** Whether it has been asked for its chain, and did not say another one. */
+  identified = false
+  readonly #outstanding = new Outstanding()
+  readonly #client: RouteClient
+  readonly #family: Family
+  readonly #openHop: () => Hop
+  readonly #suspect: (live: LiveRoute) => void
+  #hop: Hop | null = null
+  /** Those of replies that are on their way. */
+  readonly #bodies = new Set<StreamedBody>()
+
+  /** `suspect` is called when calls of one caller speak against it, and a probe could say whether that holds for everybody. */
+  constructor(
+    route: Route,
+    connectTimeout: number,
+    family: Family = 'evm',
+    suspect: (live: LiveRoute) => void = () => undefined,
+  ) {
+    this.id = route.id
+    this.network = route.network
+    this.#suspect = suspect
+    this.room = new Room(route.limits)
+    this.#family = family
+    this.#client = new RouteClient(route, connectTimeout, this.room)
+    this.#openHop = () => new Hop(route, connectTimeout)
+  }
+
+  /** Why everybody's calls keep away from it at `now`, as a sentence for the operator; null when they do not. */
+  whyNot(now: number): string | null {
+    if (this.fault !== null) return this.fault
+    if (this.pauses.isActive(now))
+      return this.pauses.about === 'limited'
+        ? 'rate limited by its upstream'
+        : "its upstream refuses the operator's key, plan or credit"
+    if (this.syncing)
+      return this.slotsBehind === null
+        ? 'its node is syncing'
+        : `its node reports that it is ${this.slotsBehind} slots behind`
+    if (this.breaker.state(now) === 'open')
+      return `circuit open after failures (last: ${this.breaker.lastError ?? 'unknown'})`
+    return this.isHanging(now) ? 'requests are hanging' : null
+  }
+
+  /** Why no call can count on it; null while it answers, though it may be syncing. */
+  whyDown(now: number): string | null {
+    if (this.silent) return `it has not answered yet (last: ${this.breaker.lastError ?? 'no reply'})`
+    return this.syncing && this.fault === null ? null : this.whyNot(now)
+  }
+
+  /** Milliseconds until it is tried again; 0 where no pause keeps calls away. */
+  retryIn(now: number): number {
+    return Math.max(this.pauses.left(now), this.breaker.retryIn(now))
+  }
+
+  /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for everybody. */
+  isHanging(now: number, caller?: string): boolean {
+    const { p99 } = this.latency
+    const hanging = this.#outstanding.isHanging(now, p99, caller)
+    // The calls of one caller may be slow by themselves: a probe knows.
+    if (hanging && caller !== undefined && !this.#outstanding.isHanging(now, p99)) this.#suspect(this)
+    return hanging
+  }
+
+  /** Whether calls of somebody speak against it. */
+  isSuspect(now: number): boolean {
+    return this.#outstanding.isSuspect(now, this.latency.p99)
+  }
+
+  /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
+  ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
+    const { body, id, heavy, caller, gone } = asked
+    return new Promise((resolve, reject) => {
+      let begin = NaN
+      let over: Unanswered | null = null
+      const begun = (): void => {
+        begin = performance.now()
+        if (!heavy) over = this.#outstanding.begin(now(), caller)
+      }
+      this.#client.post(body, limits, { caller, begun, gone }, exchange => {
+        if (over !== null) this.#outstanding.end(over)
+        try {
+          const verdict = judge(exchange, id, asked)
+          // Nobody will read the rest of it.
+          if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
+          this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
+          resolve(verdict)
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
+        }
+      })
+    })
+  }
+
+  /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
+  async pass(
+    passage: Passage,
+    { timeout, heavy, caller }: Pick<Asked, 'heavy' | 'caller'> & { readonly timeout: number },
+    now: () => number,
+  ): Promise<ReplyHead | Setback> {
+    const begin = performance.now()
+    const over = heavy ? null : this.#outstanding.begin(now(), caller)
+    this.room.enter(caller)
+    this.#hop ??= this.#openHop()
+    const result = await this.#hop.send(passage, timeout)
+    if (over !== null) this.#outstanding.end(over)
+    const verdict = judgeHead(result)
+    if (result.kind === 'breach') this.room.leave(caller)
+    else {
+      result.reply.once('close', () => {
+        this.room.leave(caller)
+      })
+      if (verdict.kind === 'setback') result.body.destroy()
+    }
+    this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
+    return verdict
+  }
+
+  #learn(verdict: Verdict | ReplyHead, ms: number | null, caller: string, now: () => number): void {
+    if (verdict.kind !== 'setback') {
+      if (ms !== null) this.latency.add(ms)
+      if ('body' in verdict) this.#follow(verdict.body, caller, now)
+      else this.breaker.succeeded(caller)
+      return
+    }
+    const { complaint, fault, why } = verdict
+    if (complaint !== null) this.pauses.complain(complaint, now(), caller)
+    if (fault) this.#failed(caller, why, now())
+    if (PROBED_AFTER.has(why)) this.#suspect(this)
+  }
+
+  /** A reply that streams is a success or a fault when its body has ended, and neither where somebody let go of it. */
+  #follow(body: StreamedBody, caller: string, now: () => number): void {
+    this.#bodies.add(body)
+    void body.ended.then(end => {
+      this.#bodies.delete(body)
+      if (end === 'whole') this.breaker.succeeded(caller)
+      else if (body.isBrokenOff) this.#failed(caller, end, now())
+    })
+  }
+
+  #failed(caller: string, why: string, now: number): void {
+    if (this.breaker.failed(caller, why, now) !== null) this.#suspect(this)
+  }
+
+  /** Asks the node something of our own, without a word about its health. */
+  async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    const call = { family: this.#family, method, params, isRange: false, rows: NO_ROWS }
+    return judge(await this.exchange(body, limits), 1, call)
+  }
+
+  /** Whether it is known to have come to a block. */
+  hasReached(number: number, scale: Scale = 'head'): boolean {
+    const come = scale === 'head' ? this.head : this.slots.at(scale)
+    return come !== null && come >= number
+  }
+
+  /** Sends one request body of our own and waits for the reply, or for what broke it. */
+  exchange(body: Raw, limits: ExchangeLimits): Promise<Exchange> {
+    return new Promise(resolve => {
+      this.#client.post(body, limits, OWN, resolve)
+    })
+  }
+
+  /** Fetches a path below the route's URL, for questions of our own. */
+  fetch(path: string, timeout: number): Promise<Exchange> {
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    return new Promise(resolve => {
+      this.#client.get(path, limits, OWN, resolve)
+    })
+  }
+
+  /** Waits for calls in flight, then closes the connections. */
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  /** Cuts the connections. */
+  destroy(): Promise<void> {
+    for (const body of this.#bodies) body.destroy()
+    this.#hop?.destroy()
+    return this.#client.destroy()
+  }
+}

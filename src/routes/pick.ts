@@ -1,0 +1,137 @@
+/** Chooses the route for the next attempt of a call. */
+import type { Route } from '../snapshot/types.ts'
+import type { LiveRoute } from './live-route.ts'
+import type { Scale } from '../families/solana/scale.ts'
+import type { Lag } from './heads.ts'
+
+/** A route together with its live state. */
+export interface Candidate {
+  readonly route: Route
+  readonly live: LiveRoute
+}
+
+/** What a call asks of a route besides being able. */
+export interface Need {
+  /** It reads the newest block: a lagging route must not serve it. */
+  readonly tip: boolean
+  /** A block that the route should have come to; null when none is known. */
+  readonly atLeast: number | null
+  /** Whether the call may be the one that tries a route which failed. */
+  readonly mayProbe: boolean
+  /** What `atLeast` counts; default the head. */
+  readonly scale?: Scale
+  /** Routes that come before all others, whatever their priority, as long as they can serve it. */
+  readonly prefer?: readonly string[]
+}
+
+/** Says whether a route is behind the others. */
+export type LagOf = (candidate: Candidate) => Lag
+
+/** The chosen route; `full` when all that could serve are at the operator's limits; `none` when none can. */
+export type Picked = Candidate | 'full' | 'none'
+
+/** Between whom the next attempt is decided; or as for `Picked`. */
+export type Contenders = readonly Candidate[] | 'full' | 'none'
+
+/**
+ * Picks among able routes that this call has not tried yet. `caller` is whose call it is: what only its own calls have suffered keeps
+ * only them away. `now` in milliseconds of a monotonic clock.
+ */
+export function pick(
+  able: readonly Candidate[],
+  need: Need,
+  lagOf: LagOf,
+  caller: string,
+  now: number,
+  random = Math.random,
+): Picked {
+  const choice = contenders(able, need, lagOf, caller, now)
+  if (typeof choice === 'string') return choice
+  const chosen = better(choice, random)
+  if (chosen.live.breaker.state(now, caller) === 'half-open') chosen.live.breaker.beginTest(now, caller)
+  return chosen
+}
+
+/**
+ * The routes that nothing but weight and load decides between; changes nothing, so that it can be asked to explain. Without a caller,
+ * for one of whom nothing is known.
+ */
+export function contenders(
+  able: readonly Candidate[],
+  need: Need,
+  lagOf: LagOf,
+  caller: string | undefined,
+  now: number,
+): Contenders {
+  const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now, caller))
+  // The only one is taken whatever its state: see below.
+  if (usable.length === 1) return usable[0]!.live.room.fits(now, caller) ? usable : 'full'
+  const choice = bestOf(usable, need, lagOf, ({ live }) => isHealthy(live, need, caller, now))
+  if (choice.length === 0) return 'none'
+  const withRoom = choice.filter(({ live }) => live.room.fits(now, caller))
+  if (withRoom.length === 0) return 'full'
+  const preferred =
+    need.prefer === undefined ? [] : withRoom.filter(({ route }) => need.prefer!.includes(route.id))
+  if (preferred.length > 0) return preferred
+  const first = Math.min(...withRoom.map(({ route }) => route.priority))
+  return withRoom.filter(({ route }) => route.priority === first)
+}
+
+/**
+ * Healthy routes that have what the call reads. While there is none, healthy ones that may have it: a node that claims to be a little ahead
+ * must not take the reads of the newest block from all others and then fail them. The last route is never shut out: better a call that may
+ * fail than one that surely does.
+ */
+function bestOf(
+  usable: readonly Candidate[],
+  need: Need,
+  lagOf: LagOf,
+  isHealthy: (candidate: Candidate) => boolean,
+): readonly Candidate[] {
+  const lags = need.tip ? usable.map(candidate => ({ candidate, lag: lagOf(candidate) })) : null
+  const current =
+    lags === null ? usable : lags.flatMap(({ candidate, lag }) => (lag === 'none' ? [candidate] : []))
+  const fresh = freshest(current, need)
+  const healthy = fresh.filter(isHealthy)
+  if (healthy.length > 0 || lags === null) return healthy.length > 0 ? healthy : fresh
+  const doubtful = lags.flatMap(({ candidate, lag }) =>
+    lag === 'doubtful' && isHealthy(candidate) ? [candidate] : [],
+  )
+  return doubtful.length > 0 ? doubtful : fresh
+}
+
+/** Of current routes those that have come to the block which the call reads; where none is known to, all. */
+function freshest(current: readonly Candidate[], { atLeast, scale }: Need): readonly Candidate[] {
+  const reached = atLeast === null ? current : current.filter(({ live }) => live.hasReached(atLeast, scale))
+  return reached.length > 0 ? reached : current
+}
+
+function isHealthy(live: LiveRoute, { mayProbe }: Need, caller: string | undefined, now: number): boolean {
+  const state = live.breaker.state(now, caller)
+  if (state === 'open' || (state === 'half-open' && !mayProbe)) return false
+  return (
+    live.identified && !live.syncing && !live.pauses.isActive(now, caller) && !live.isHanging(now, caller)
+  )
+}
+
+/** Two random choices by weight, and of those the one with less work before it. */
+function better(candidates: readonly Candidate[], random: () => number): Candidate {
+  if (candidates.length === 1) return candidates[0]!
+  const a = draw(candidates, random)
+  const b = draw(candidates, random)
+  return load(b) < load(a) ? b : a
+}
+
+function draw(candidates: readonly Candidate[], random: () => number): Candidate {
+  let left = random() * candidates.reduce((sum, { route }) => sum + route.weight, 0)
+  for (const candidate of candidates) {
+    left -= candidate.route.weight
+    if (left < 0) return candidate
+  }
+  return candidates.at(-1)!
+}
+
+/** Expected latency × calls in flight: idle routes share by weight alone. */
+function load({ live }: Candidate): number {
+  return live.latency.average * live.room.inFlight
+}

@@ -1,0 +1,36 @@
+/** How far a Solana route has come, by commitment. */
+import { settledFrom } from '../families/solana/scale.ts'
+import type { Scale } from '../families/solana/scale.ts'
+
+interface Told {
+  readonly number: number
+  /** When it was told, in milliseconds. */
+  readonly at: number
+}
+
+/** Last numbers that a route told, by scale. */
+export class Slots {
+  readonly #told = new Map<Scale, Told>()
+
+  /** Takes in what a look that began at `askedAt` was told: that can be less, unless more was shown meanwhile. */
+  tell(scale: Scale, number: number, askedAt: number, now: number): void {
+    const known = this.#told.get(scale)
+    if (known !== undefined && number < known.number && known.at >= askedAt) return
+    this.#told.set(scale, { number, at: now })
+  }
+
+  /** Takes in a number that an answer or a message has shown. */
+  show(scale: Scale, number: number, now: number): void {
+    if (number > (this.#told.get(scale)?.number ?? -1)) this.#told.set(scale, { number, at: now })
+  }
+
+  /** The highest number on that scale that the route is known to have come to; null when none is known. */
+  at(scale: Scale): number | null {
+    let highest: number | null = null
+    for (const other of settledFrom(scale)) {
+      const told = this.#told.get(other)
+      if (told !== undefined && told.number > (highest ?? -1)) highest = told.number
+    }
+    return highest
+  }
+}

@@ -1,0 +1,139 @@
+/** Sends requests to one route over its connections, each sender within its share of them. */
+import type { Dispatcher } from 'undici'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Route } from '../../snapshot/types.ts'
+import { Connections } from './connections.ts'
+import { Collector } from './collector.ts'
+import type { Exchange, ExchangeLimits } from './exchange.ts'
+import { FairQueue } from '../fair-queue.ts'
+import type { Turn } from '../fair-queue.ts'
+import { requestTarget } from './request-target.ts'
+import type { RequestTarget } from './request-target.ts'
+import type { Room } from '../health/room.ts'
+
+/** Connections to an upstream whose route sets no limit. */
+const CONNECTIONS = 256
+
+/** Who sends a request. */
+export interface Sender {
+  /** Undefined for questions of our own. */
+  readonly caller: string | undefined
+  /** Called when the request has its turn and is sent. */
+  readonly begun: () => void
+  /** Aborted when the sender wants no reply any more; asked for only where the request has to wait. */
+  readonly gone: () => AbortSignal | null
+}
+
+/** The sender of questions of our own. */
+export const OWN: Sender = { caller: undefined, begun: () => undefined, gone: () => null }
+
+/** The HTTP client of one route. */
+export class RouteClient {
+  readonly #target: RequestTarget
+  readonly #connections: Connections
+  readonly #queue: FairQueue
+  readonly #room: Room
+
+  /** `connectTimeout` in milliseconds; `room` counts what is under way or waits for its turn. */
+  constructor(route: Route, connectTimeout: number, room: Room) {
+    const most = route.limits.inFlight ?? CONNECTIONS
+    this.#target = requestTarget(route)
+    this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })
+    this.#queue = new FairQueue(most)
+    this.#room = room
+  }
+
+  /** Posts a body; `done` is told of the reply, or of what broke it. */
+  post(body: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
+    const { path, headers } = this.#target
+    this.#dispatch({ path, method: 'POST', headers, body: Buffer.from(body, 'latin1') }, limits, sender, done)
+  }
+
+  /** Fetches a path below the route's URL. */
+  get(path: string, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
+    const { path: base, headers } = this.#target
+    const [before = '', query] = base.split('?', 2)
+    const whole = before.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
+    this.#dispatch({ path: whole, method: 'GET', headers }, limits, sender, done)
+  }
+
+  #dispatch(
+    request: Omit<Dispatcher.DispatchOptions, 'origin'>,
+    limits: ExchangeLimits,
+    sender: Sender,
+    done: (exchange: Exchange) => void,
+  ): void {
+    this.#room.enter(sender.caller)
+    const collector = new Collector(limits, exchange => {
+      // An open reply keeps its connection until it has been read.
+      if (exchange.kind === 'open') exchange.tail.once('close', leave)
+      else leave()
+      done(exchange)
+    })
+    const turn = new SentInTurn(sender, collector, () => {
+      this.#connections.dispatch(request, collector)
+    })
+    const leave = (): void => {
+      turn.stay()
+      this.#room.leave(sender.caller)
+      this.#queue.leave(turn)
+    }
+    this.#queue.enter(turn)
+    if (turn.state === 'waiting') turn.wait()
+  }
+
+  /** Waits for calls in flight, then closes the connections. */
+  close(): Promise<void> {
+    return this.#connections.close()
+  }
+
+  /** Cuts the connections. */
+  destroy(): Promise<void> {
+    return this.#connections.destroy()
+  }
+}
+
+/** One request in the queue for a connection. */
+class SentInTurn implements Turn {
+  state: Turn['state'] = 'waiting'
+  readonly #sender: Sender
+  readonly #collector: Collector
+  readonly #send: () => void
+  /** The sender's, while it is listened to. */
+  #gone: AbortSignal | null = null
+
+  constructor(sender: Sender, collector: Collector, send: () => void) {
+    this.#sender = sender
+    this.#collector = collector
+    this.#send = send
+  }
+
+  get caller(): string | undefined {
+    return this.#sender.caller
+  }
+
+  begin(): void {
+    this.stay()
+    this.#collector.begin()
+    this.#sender.begun()
+    this.#send()
+  }
+
+  /** Waits for its turn, for as long as the sender does. */
+  wait(): void {
+    this.#collector.wait()
+    this.#gone = this.#sender.gone()
+    if (this.#gone?.aborted === true) this.#giveUp()
+    else this.#gone?.addEventListener('abort', this.#giveUp)
+  }
+
+  /** No longer asks whether the sender is there: a socket's signal outlives its calls. */
+  stay(): void {
+    this.#gone?.removeEventListener('abort', this.#giveUp)
+    this.#gone = null
+  }
+
+  readonly #giveUp = (): void => {
+    this.#collector.break('no_turn')
+  }
+}

@@ -1,0 +1,155 @@
+/** What an exchange means for the call and for the route: an answer to pass on, or a reason to ask another route. */
+import { refuse } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import { readOpenError } from '../../jsonrpc/open-error.ts'
+import { findOpenMember, relayValue } from '../../jsonrpc/relay.ts'
+import type { OpenMember } from '../../jsonrpc/relay.ts'
+import { readReply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
+import type { NodeErrorClass } from '../../snapshot/types.ts'
+import type { Broken, Exchange } from './exchange.ts'
+import { classify } from '../../families/errors/classify.ts'
+import type { JudgedCall } from '../../families/errors/classify.ts'
+import { retryAfterMs } from '../health/pause.ts'
+import type { Complained } from '../health/route-pauses.ts'
+import { StreamedBody } from './streamed-body.ts'
+
+/** A reply too long to hold back: its value passes on as it comes. */
+export interface OpenAnswer {
+  readonly kind: 'open'
+  readonly member: OpenMember['member']
+  /** The bytes of the value; its envelope is checked at their end. */
+  readonly body: StreamedBody
+}
+
+/** Why an attempt gave no answer; `why` is a bounded word for metrics and `explain`. */
+export interface Setback {
+  readonly kind: 'setback'
+  readonly why: string
+  /** What the client gets when no other route can help. */
+  readonly refusal: Refusal
+  /** What the node itself said; null when it gave no reply. */
+  readonly said: Reply | null
+  /** Whether the client gets that in place of `refusal`: it is about the call. */
+  readonly passOn: boolean
+  /** Whether the upstream may have acted on the request. */
+  readonly sent: boolean
+  /** Whether this speaks against the route as a whole. */
+  readonly fault: boolean
+  /** Whether a route that answered cannot know: going on to one that can is no retry, and buries nobody. */
+  readonly detour: boolean
+  /** What the upstream complained about; null when it did not. */
+  readonly complaint: Complained | null
+}
+
+export type Verdict = Reply | OpenAnswer | Setback
+
+type NodeErrorReply = Reply & { readonly kind: 'error' }
+
+/** HTTP statuses that are about the operator's key, plan or credit with the provider, never about the call. */
+const BILLING = new Set([401, 402, 403])
+const TOO_MANY_REQUESTS = 429
+const REQUEST_TIMEOUT = 408
+
+/** Judges an exchange for the call that went out under `id`, in the order transport, HTTP status, node's error. */
+export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict {
+  if (exchange.kind === 'broken') {
+    const { how, sent } = exchange
+    return { ...setback(how, ...breaks[how]), sent }
+  }
+  const { status } = exchange
+  const byStatus = statusSetback(status, exchange.kind === 'whole' ? exchange.retryAfter : null)
+  if (byStatus !== null) return byStatus
+  if (exchange.kind === 'open') {
+    if (status !== 200) return setback(`http_${status}`, refuse('upstream_error'), true)
+    return openVerdict(exchange, id, call)
+  }
+  const reply = readReply(exchange.body, id)
+  if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
+  if (reply.kind === 'result')
+    return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
+  return judgeError(reply, call) ?? reply
+}
+
+/** Judges a node's error, over HTTP or a socket; null when it is the answer to the call. */
+export function judgeError(error: NodeErrorReply, call: JudgedCall): Setback | null {
+  const errorClass = classify(error, call)
+  return errorClass === 'answer' ? null : nodeSetback(errorClass, error)
+}
+
+/** Judges a reply by its first part. */
+function openVerdict({ head, tail }: Exchange & { kind: 'open' }, id: number, call: JudgedCall): Verdict {
+  const raw = head.toString('latin1')
+  const open = findOpenMember(raw)
+  if (open === null) return setback('bad_reply', refuse('upstream_error'), true)
+  const error = open.member === 'error' ? readOpenError(raw, open.begin) : null
+  const against = error === null ? null : judgeError(error, call)
+  if (against !== null) return against
+  const body = new StreamedBody(tail, { pieces: () => relayValue(head, open, tail, id) })
+  return { kind: 'open', member: open.member, body }
+}
+
+/** What an HTTP status says about the route, whatever the body holds; null where the body decides. */
+export function statusSetback(status: number, retryAfter: string | null): Setback | null {
+  if (status === TOO_MANY_REQUESTS) {
+    const asked = retryAfterMs(retryAfter, Date.now())
+    return complained('limited', { about: 'limited', asked, from: 'status' })
+  }
+  if (BILLING.has(status)) return complained(`http_${status}`, { about: 'billing', asked: 0, from: 'status' })
+  const isFault = status === REQUEST_TIMEOUT || status >= 500 || (status >= 300 && status < 400)
+  return isFault ? setback(`http_${status}`, refuse('upstream_error'), true) : null
+}
+
+/** What each class of node errors does: to the route, and to what the client gets when no route answers. */
+interface Effect {
+  readonly fault: boolean
+  readonly detour: boolean
+  readonly complaint: Complained['about'] | null
+  /** Whether the client gets the node's own error; else a refusal of ours, without a vendor's words. */
+  readonly passOn: boolean
+}
+
+const NOTHING = { fault: false, detour: false, complaint: null } as const
+const effects: Readonly<Record<Exclude<NodeErrorClass, 'answer'>, Effect>> = {
+  missing: { ...NOTHING, detour: true, passOn: true },
+  behind: { ...NOTHING, detour: true, passOn: false },
+  unsupported: { ...NOTHING, detour: true, passOn: true },
+  too_wide: { ...NOTHING, passOn: true },
+  limited: { ...NOTHING, complaint: 'limited', passOn: false },
+  billing: { ...NOTHING, complaint: 'billing', passOn: false },
+  unavailable: { ...NOTHING, fault: true, passOn: false },
+  internal: { ...NOTHING, fault: true, passOn: true },
+}
+
+function nodeSetback(errorClass: Exclude<NodeErrorClass, 'answer'>, reply: Reply): Setback {
+  const { fault, detour, complaint: about, passOn } = effects[errorClass]
+  const refusal = about === 'limited' ? AT_LIMIT : refuse(passOn ? 'upstream_error' : 'no_route')
+  const complaint: Complained | null = about === null ? null : { about, asked: 0, from: 'text' }
+  return { ...setback(errorClass, refusal, fault), detour, said: reply, passOn, complaint }
+}
+
+/** What the client gets for each way in which an exchange breaks, and whether that speaks against the route. */
+const breaks: Readonly<Record<Broken['how'], readonly [refusal: Refusal, fault: boolean]>> = {
+  unreachable: [refuse('no_route'), true],
+  reset: [refuse('upstream_error'), true],
+  timeout: [refuse('upstream_timeout'), true],
+  too_large: [refuse('response_too_large'), false],
+  no_room: [refuse('overloaded'), false],
+  no_turn: [refuse('overloaded', 'Every route is at its limit'), false],
+  aborted: [refuse('upstream_error'), false],
+}
+
+const AT_LIMIT = refuse('no_route', 'Every route is at its limit')
+
+function complained(why: string, complaint: Complained): Setback {
+  const refusal = complaint.about === 'limited' ? AT_LIMIT : refuse('no_route')
+  return { ...setback(why, refusal, false), complaint }
+}
+
+/** An attempt that gave no answer, on a node that may have acted on it. */
+export function setback(why: string, refusal: Refusal, fault: boolean): Setback {
+  return {
+    ...{ kind: 'setback', why, refusal, said: null, passOn: false },
+    ...{ sent: true, fault, detour: false, complaint: null },
+  }
+}

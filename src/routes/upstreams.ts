@@ -1,0 +1,247 @@
+/** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
+import type { Network, Route, Snapshot } from '../snapshot/types.ts'
+import { LiveRoute } from './live-route.ts'
+import { contenders, pick } from './pick.ts'
+import type { Candidate, Contenders, Need, Picked } from './pick.ts'
+import { RetryBudget } from './retry-budget.ts'
+import type { Scale } from '../families/solana/scale.ts'
+import type { Heights, Lag, Tips } from './heads.ts'
+import { Unsupported } from './unsupported.ts'
+
+interface Entry {
+  /** Everything that makes it this way to this upstream: a change of it is another live route. */
+  readonly definition: string
+  readonly route: Route
+  readonly live: LiveRoute
+}
+
+/** What speaks against carrying subscriptions over a route that is behind, or that calls keep away from. */
+const AGAINST: Readonly<Record<Lag, number>> = { none: 0, doubtful: 1, certain: 2 }
+
+/** Routes that are open and do not serve yet. */
+export interface Opened {
+  readonly entries: Map<string, Entry>
+  readonly slugs: ReadonlySet<string>
+}
+
+/** Opens, keeps and closes live routes as snapshots come and go. */
+export class Upstreams {
+  #entries = new Map<string, Entry>()
+  /** Routes that no snapshot names any more, for messages that began before. */
+  readonly #leaving = new Map<string, LiveRoute>()
+  #candidatesOf = new WeakMap<readonly string[], readonly Candidate[]>()
+  readonly #budgets = new Map<string, RetryBudget>()
+  /** What routes have turned out to lack. */
+  readonly unsupported = new Unsupported()
+  readonly #tips: Tips
+  #suspect: (live: LiveRoute) => void = () => undefined
+  #closed = false
+
+  constructor(tips: Tips) {
+    this.#tips = tips
+  }
+
+  /** Calls `listener` when calls of one caller speak against a route, and a probe could say more. */
+  whenSuspect(listener: (live: LiveRoute) => void): void {
+    this.#suspect = listener
+  }
+
+  /**
+   * Opens what the snapshot names and is not open yet, one route a step: a large edit is for `gently`. Nothing of it serves
+   * before it is adopted.
+   */
+  *open({ networks, gateway }: Snapshot): Generator<void, Opened> {
+    const entries = new Map<string, Entry>()
+    for (const network of Object.values(networks))
+      for (const route of network.routes) {
+        const definition = definitionOf(route, network, gateway.timeouts.connect)
+        const current = this.#entries.get(route.id)
+        const live =
+          current?.definition === definition
+            ? current.live
+            : new LiveRoute(route, gateway.timeouts.connect, network.family, suspected => {
+                this.#suspect(suspected)
+              })
+        entries.set(route.id, { definition, route, live })
+        yield
+      }
+    return { entries, slugs: new Set(Object.keys(networks)) }
+  }
+
+  /**
+   * Serves with these from now on. Those that are not among them serve on for messages that were let in before, and are
+   * returned: `retire` them when the last such message is over.
+   */
+  adopt({ entries, slugs }: Opened): readonly LiveRoute[] {
+    const left = [...this.#entries.values()].flatMap(({ live }) =>
+      entries.get(live.id)?.live === live ? [] : [live],
+    )
+    for (const live of left) this.#leaving.set(live.id, live)
+    this.#entries = entries
+    this.#candidatesOf = new WeakMap()
+    this.unsupported.clear()
+    for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
+    return left
+  }
+
+  /** Closes routes that serve no more, one a step; each ends its calls first. */
+  *retire(left: readonly LiveRoute[]): Generator<void, void> {
+    for (const live of left) {
+      if (this.#leaving.get(live.id) === live) this.#leaving.delete(live.id)
+      void live.close()
+      yield
+    }
+  }
+
+  /** Whether calls end because this process does. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** What the snapshot says of a live route. */
+  route(id: string): Route | undefined {
+    return this.#entries.get(id)?.route
+  }
+
+  /** The live route of that id; absent once no snapshot names it and no message can. */
+  get(id: string): LiveRoute | undefined {
+    return this.#entries.get(id)?.live ?? this.#leaving.get(id)
+  }
+
+  /** The oldest slot that a route keeps; null where it keeps all, or has not told. */
+  readonly firstSlot = (id: string): number | null => this.get(id)?.firstSlot ?? null
+
+  /** The live routes of a network. */
+  of(network: Network): LiveRoute[] {
+    return network.routes.flatMap(({ id }) => this.get(id) ?? [])
+  }
+
+  /** The best route for the next attempt of a caller's call, among those of `ids` that are not among `tried`. */
+  pick(
+    network: Network,
+    ids: readonly string[],
+    tried: readonly string[],
+    need: Need,
+    caller: string,
+    now: number,
+  ): Picked {
+    const all = this.#candidates(network, ids)
+    const able = tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
+    return pick(able, need, ({ live }) => this.#tips.lagOf(network, live), caller, now)
+  }
+
+  /** The same without the draw, for the operator. */
+  contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
+    const able = this.#candidates(network, ids)
+    return contenders(able, need, ({ live }) => this.#tips.lagOf(network, live), undefined, now)
+  }
+
+  /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
+  waits(id: string, { atLeast, mayProbe, scale }: Need, now: number): string | null {
+    const live = this.get(id)
+    if (live === undefined) return null
+    if (!live.identified) return 'it has not told its chain yet'
+    if (!live.room.fits(now)) return 'it is at its limits'
+    if (!mayProbe && live.breaker.state(now) === 'half-open')
+      return 'it failed, and waits for a call that may be repeated'
+    return atLeast !== null && !live.hasReached(atLeast, scale) ? `it has not come to block ${atLeast}` : null
+  }
+
+  /**
+   * Routes to carry a subscription, best first: those against which least speaks, then by priority. `trouble` says what speaks against
+   * the sockets of a route; a route that calls keep away from has 2. None is left out: the last one is better than none.
+   */
+  carriers(network: Network, ids: readonly string[], trouble: (id: string) => number, now: number): Route[] {
+    const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
+    const against = ({ live }: Candidate): number =>
+      trouble(live.id) +
+      (live.whyNot(now) === null ? AGAINST[this.#tips.lagOf(network, live)] : AGAINST.certain)
+    return able
+      .sort((a, b) => against(a) - against(b) || a.route.priority - b.route.priority)
+      .map(({ route }) => route)
+  }
+
+  /** Whether a height is further behind than the network's maxLag allows, whatever a single route claims. */
+  isBehind(network: Network, height: number): boolean {
+    return this.#tips.isBehind(network, height)
+  }
+
+  /** Head of a route, as far as it is more than its own word where there is another; null until there is one. */
+  certainHead(id: string): number | null {
+    const live = this.get(id)
+    if (live?.head == null) return null
+    return Math.min(live.head, this.#tips.certain(live.network) ?? live.head)
+  }
+
+  /** How far a network has come, as far as its routes are believed. */
+  heights(network: Pick<Network, 'slug' | 'family'>): Heights {
+    return {
+      best: () => this.#tips.best(network.slug),
+      isPlausible: height => this.#tips.isPlausible(network, height, performance.now()),
+    }
+  }
+
+  /**
+   * A route has shown a block in a call's answer: newer than what it was last asked for. False when no node can have come to it, and
+   * so nobody should be held to it.
+   */
+  learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): boolean {
+    const live = this.get(id)
+    if (!this.#tips.isPlausible(network, head, now)) return false
+    if (scale !== 'head') live?.slots.show(scale, head, now)
+    if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head))
+      return true
+    this.#tips.claim(network, live, head, this.of(network), now)
+    return true
+  }
+
+  /** Bounds the retries of a network. */
+  budget(slug: string): RetryBudget {
+    const known = this.#budgets.get(slug)
+    if (known !== undefined) return known
+    const fresh = new RetryBudget()
+    this.#budgets.set(slug, fresh)
+    return fresh
+  }
+
+  /** Whether a route is gone, or has been out for that many milliseconds. */
+  isOut(id: string, ms: number, now: number): boolean {
+    const live = this.#entries.get(id)?.live
+    return live === undefined || (live.downSince !== null && now - live.downSince >= ms)
+  }
+
+  /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */
+  whyNot(network: Network, id: string, now: number, tip = true): string | null {
+    const live = this.get(id)
+    if (live === undefined) return 'not open'
+    return live.whyNot(now) ?? (tip ? this.#tips.whyBehind(network, live) : null)
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const live = [...this.#leaving.values(), ...[...this.#entries.values()].map(entry => entry.live)]
+    this.#entries.clear()
+    this.#leaving.clear()
+    this.#candidatesOf = new WeakMap()
+    await Promise.all(live.map(route => route.destroy()))
+  }
+
+  /** The routes behind the ids of a snapshot's row: looked up once for each list, until the next snapshot. */
+  #candidates(network: Network, ids: readonly string[]): readonly Candidate[] {
+    const known = this.#candidatesOf.get(ids)
+    if (known !== undefined) return known
+    const found = network.routes.flatMap(route => {
+      const live = ids.includes(route.id) ? this.get(route.id) : undefined
+      return live === undefined ? [] : [{ route, live }]
+    })
+    this.#candidatesOf.set(ids, found)
+    return found
+  }
+}
+
+/** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
+function definitionOf(route: Route, { family, chainId, genesisHash }: Network, connect: number): string {
+  const { network, http, headers, limits } = route
+  return JSON.stringify({ network, family, chainId, genesisHash, http, headers, limits, connect })
+}

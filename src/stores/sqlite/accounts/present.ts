@@ -1,0 +1,43 @@
+/** What other processes than `serve` ask of a data directory before they use it. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '../driver.ts'
+import { explainFailure } from '../error.ts'
+import { PATIENCE } from '../patience.ts'
+import { refuseLoneLog } from '../place.ts'
+import { isOurs } from '../schema.ts'
+import { accountsFile } from './schema.ts'
+
+/** Why there are no accounts in a data directory, as one sentence; null when there are. Makes nothing. */
+export function whyNoAccounts(dataDir: string): string | null {
+  const file = join(dataDir, accountsFile.name)
+  refuseLoneLog(file)
+  return isThere(file)
+    ? null
+    : `there are no accounts in ${dataDir}: "tollgate account create <name> --plan <plan> --init" makes them there`
+}
+
+/** Whether accounts.db has an account of that id. Needs no master key. */
+export function hasAccount(dataDir: string, id: string): boolean {
+  const file = join(dataDir, accountsFile.name)
+  let database: InstanceType<typeof DatabaseSync> | undefined
+  try {
+    database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+    if (!isOurs(database, accountsFile)) throw new Error(`${file} is a database of another program`)
+    return database.prepare('SELECT 1 FROM account WHERE id = ?').get(id) !== undefined
+  } catch (error) {
+    throw explainFailure(file, error)
+  } finally {
+    database?.close()
+  }
+}
+
+/** An empty file is as good as none; what cannot be looked at is there, and opening it says what is wrong. */
+function isThere(file: string): boolean {
+  try {
+    return statSync(file).size > 0
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code !== 'ENOENT' && code !== 'ENOTDIR'
+  }
+}

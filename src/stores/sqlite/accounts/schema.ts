@@ -1,0 +1,46 @@
+import type { Kind } from '../schema.ts'
+
+/** accounts.db: who owns endpoints, and their keys. */
+export const accountsFile: Kind = {
+  name: 'accounts.db',
+  applicationId: 0x54476163, // "TGac"
+  steps: [
+    `
+  CREATE TABLE canary (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    sealed BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE account (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'suspended')),
+    created_at INTEGER NOT NULL,
+    token_hash BLOB NOT NULL UNIQUE
+  ) STRICT;
+  CREATE INDEX account_by_plan ON account (plan);
+
+  CREATE TABLE endpoint (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    account_id TEXT NOT NULL REFERENCES account (id),
+    network TEXT NOT NULL,
+    name TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'inactive', 'deleted')),
+    created_at INTEGER NOT NULL,
+    management INTEGER NOT NULL,
+    allowed_origins TEXT, -- JSON arrays
+    allowed_ips TEXT,
+    per_second REAL,
+    key_hash BLOB UNIQUE,
+    sealed_key BLOB,
+    -- A deleted endpoint keeps its name, and nothing of its key.
+    CHECK ((status = 'deleted') = (key_hash IS NULL) AND (status = 'deleted') = (sealed_key IS NULL))
+  ) STRICT;
+  CREATE INDEX endpoint_of_account ON endpoint (account_id, seq) WHERE status <> 'deleted';
+  `,
+    `CREATE INDEX endpoint_on_network ON endpoint (network) WHERE status <> 'deleted';`,
+  ],
+}

@@ -1,0 +1,128 @@
+/** The data directory: it and everything in it is its owner's alone. */
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileFault } from '../../config/file-words.ts'
+
+const FOLDER = 0o700
+const FILE = 0o600
+const OTHERS = 0o077
+
+/**
+ * What we write there: databases with their logs, the lock, where the gateway listens. Not `master.key`, which is refused when it was
+ * open to others: tightened, nobody would learn that it may be known.
+ */
+const OURS = /^(accounts\.db|journal\.db|serve\.lock)(-wal|-shm|-journal)?$|^serve\.json$/
+const ALSO_OURS = 'master.key'
+
+/** Makes the directory, closed to others, or tightens what is there: files of ours, and the folder when it holds nothing else. */
+export function openDataDir(dataDir: string): void {
+  let names: readonly string[]
+  try {
+    makeFolders(missingFolders(dataDir))
+    names = readdirSync(dataDir)
+  } catch (error) {
+    const [what, why] = unusable(dataDir, error)
+    // Whom the system keeps out, and who could help, is said from the cause (file-error.ts).
+    throw new Error(isDenied(error) ? what : `${what}: ${why}`, { cause: error })
+  }
+  // Windows has no such modes.
+  if (process.platform === 'win32') return
+  // Whatever this process writes is its owner's alone; SQLite gives its logs the mode of their file.
+  process.umask(process.umask(OTHERS) | OTHERS)
+  for (const name of names) if (OURS.test(name)) tighten(join(dataDir, name), FILE)
+  // A folder that others use as well is not ours to close.
+  if (names.length > 0 && holdsOnlyOurs(names)) tighten(dataDir, FOLDER)
+}
+
+/** Why the directory could not be made, or nothing be written in it; null when it could. Nothing of the attempt stays. */
+export function whyNoDataDir(dataDir: string): string | null {
+  try {
+    const [missing] = missingFolders(dataDir)
+    if (missing === undefined) readdirSync(dataDir)
+    // Of a read-only file system, or one like /proc, modes do not tell.
+    rmdirSync(mkdtempSync(join(missing === undefined ? dataDir : dirname(missing), '.tollgate-')))
+    return null
+  } catch (error) {
+    return unusable(dataDir, error).join(': ')
+  }
+}
+
+/** What cannot be done with a directory, and why. */
+function unusable(dataDir: string, error: unknown): [what: string, why: string] {
+  const { code = '', syscall, path = '' } = error as NodeJS.ErrnoException
+  const cannot = `the data directory ${dataDir} cannot be`
+  if (syscall === 'scandir') return [`${cannot} read`, fileFault(error)]
+  if (path.startsWith(join(dataDir, '/'))) return [`${cannot} written`, fileFault(error)]
+  return [`${cannot} made`, IN_A_PATH[code] ?? fileFault(error)]
+}
+
+function isDenied(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'EACCES' || code === 'EPERM'
+}
+
+/** What is said of a folder of its path. A file system like /proc answers that what is to be made is not there. */
+const IN_A_PATH: Readonly<Record<string, string>> = {
+  ENOTDIR: 'part of its path is not a directory',
+  ENOENT: 'the file system takes no folders there',
+  EEXIST: 'part of its path is a link to nowhere',
+}
+
+/** The folders of a path that are not there yet, outermost first. */
+export function missingFolders(dir: string): readonly string[] {
+  const missing: string[] = []
+  for (let at = dir; !isThere(at); at = dirname(at)) missing.unshift(at)
+  return missing
+}
+
+/** Whether a data directory has nothing in it but what we write there. */
+export function holdsOnlyOurs(names: readonly string[]): boolean {
+  return names.every(name => OURS.test(name) || name.startsWith(ALSO_OURS))
+}
+
+/** Removes folders, outermost first in the list, as far as they are empty. */
+export function removeFolders(folders: readonly string[]): void {
+  try {
+    for (const folder of [...folders].reverse()) rmdirSync(folder)
+  } catch {
+    // Somebody has put something there.
+  }
+}
+
+/** One by one: `recursive` of Node.js goes round for ever where a file system takes no folder, as /proc does. */
+function makeFolders(missing: readonly string[]): void {
+  const made: string[] = []
+  try {
+    for (const folder of missing) {
+      make(folder)
+      made.push(folder)
+    }
+  } catch (error) {
+    removeFolders(made)
+    throw error
+  }
+}
+
+/** Another process may be making it too. */
+function make(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: FOLDER })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isThere(folder)) throw error
+  }
+}
+
+/** A link to nowhere is not; a file in the place of a folder shows when the folder is read. */
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/** Takes a mode from others. What belongs to somebody else stays as it is: whether it can be used shows when it is opened. */
+function tighten(path: string, mode: number): void {
+  try {
+    const status = lstatSync(path)
+    if (!status.isSymbolicLink() && (status.mode & OTHERS) !== 0) chmodSync(path, mode)
+  } catch {
+    // Gone meanwhile, or not ours.
+  }
+}

@@ -1,0 +1,86 @@
+/** Statements that take cells over into the ledger. */
+import type { DatabaseSync } from '../driver.ts'
+import { inTransaction } from '../transaction.ts'
+import type { Cell } from './cell.ts'
+
+const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests,
+    errors = errors + excluded.errors, refusals = refusals + excluded.refusals,
+    bytes_out = bytes_out + excluded.bytes_out, upstream_ms = upstream_ms + excluded.upstream_ms`
+
+const TOTALS = `INSERT INTO totals VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests`
+
+/** Adds requests to a quota window of an account. */
+export const ADD_TO_WINDOW = `INSERT INTO windows VALUES (?, ?, ?)
+  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`
+
+const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET count = count + excluded.count`
+
+const FOLDED = 'UPDATE folded SET place = ?1 WHERE place <> ?1'
+
+/**
+ * Adds the first of `cells`, which are in the order of their places, to the ledger for about `ms` milliseconds, at least one, and says in the
+ * same transaction that the journal's charges up to the last one's place are in the tables. Returns how many it took.
+ */
+export type Fold = (cells: readonly Cell[], ms: number) => number
+
+/** Its statements. `get` executes as `run` does, without an object that says what changed: a third of the time of a statement. */
+export function makeFold(database: DatabaseSync): Fold {
+  const usage = database.prepare(USAGE)
+  const totals = database.prepare(TOTALS)
+  const windows = database.prepare(ADD_TO_WINDOW)
+  const refused = database.prepare(REFUSALS)
+  const folded = database.prepare(FOLDED)
+  const write = (cell: Cell): void => {
+    const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = cell
+    const ms = Math.round(cell.upstreamMs)
+    usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
+    if (cell.reasons !== null)
+      for (const [reason, count] of cell.reasons)
+        refused.get(endpoint, hour, method, reason, account, network, count)
+  }
+  return (cells, ms) =>
+    inTransaction(database, () => {
+      const end = performance.now() + ms
+      let count = 0
+      do write(cells[count++]!)
+      while (count < cells.length && performance.now() < end)
+      const sums = sumUp(cells.slice(0, count))
+      for (const { endpoint, account, calls, requests } of sums.totals.values())
+        totals.get(endpoint, account, calls, requests)
+      for (const [account, starts] of sums.windows)
+        for (const [start, requests] of starts) windows.get(account, start, requests)
+      folded.get(cells[count - 1]!.place)
+      return count
+    })
+}
+
+interface Total {
+  readonly endpoint: string
+  readonly account: string
+  calls: number
+  requests: number
+}
+
+/** What came to each endpoint, and to each account's windows: one statement for all their cells. */
+function sumUp(cells: readonly Cell[]): {
+  readonly totals: ReadonlyMap<string, Total>
+  readonly windows: ReadonlyMap<string, ReadonlyMap<number, number>>
+} {
+  const totals = new Map<string, Total>()
+  const windows = new Map<string, Map<number, number>>()
+  for (const { endpoint, account, window, calls, requests } of cells) {
+    // Also without charges: the totals are where an account's endpoints are found.
+    let total = totals.get(endpoint)
+    if (total === undefined) totals.set(endpoint, (total = { endpoint, account, calls: 0, requests: 0 }))
+    total.calls += calls
+    total.requests += requests
+    if (window === 0 || (calls === 0 && requests === 0)) continue
+    let starts = windows.get(account)
+    if (starts === undefined) windows.set(account, (starts = new Map<number, number>()))
+    starts.set(window, (starts.get(window) ?? 0) + requests)
+  }
+  return { totals, windows }
+}

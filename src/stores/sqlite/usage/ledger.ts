@@ -1,0 +1,186 @@
+/** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { explainFailure } from '../error.ts'
+import { emptyCell } from './cell.ts'
+import type { Cell } from './cell.ts'
+import { Cells } from './cells.ts'
+import type { Owner } from './cells.ts'
+import type { UsageDatabase } from './database.ts'
+import type { SideWork, UsageEvents } from './events.ts'
+import type { Group } from './group.ts'
+import { withHeldTotals } from './held.ts'
+import { Journal } from './journal.ts'
+import { readTotals } from './read.ts'
+import { foldRound, rollUpRound } from './round.ts'
+import type { Totals, TotalsReader } from './types.ts'
+import { hourAt } from '../../../limits/window.ts'
+import type { Window } from '../../../limits/window.ts'
+
+/** How often cells go into the tables, in milliseconds. */
+const FOLD_EVERY = 1000
+/** Milliseconds that folding holds the thread at a time, without the commit: as long again where pages have to be read. */
+const SLICE = 2
+/** Looks at a journal that does not come to rest: a disk that takes nothing. */
+const MOST_LOOKS = 10
+
+/** Owns journal.db while the gateway serves. */
+export class Ledger implements TotalsReader {
+  readonly #database: UsageDatabase
+  readonly #cells = new Cells()
+  readonly #journal: Journal
+  readonly #events: UsageEvents
+  readonly #timer: NodeJS.Timeout
+  #isFolding = false
+  #isClosed = false
+
+  constructor(database: UsageDatabase, events: UsageEvents) {
+    this.#database = database
+    this.#events = events
+    this.#journal = new Journal(database, this.#cells, events)
+    try {
+      this.#recover()
+    } catch (error) {
+      throw explainFailure(database.file, error)
+    }
+    this.#timer = setInterval(() => {
+      this.#lookAtFiles()
+      if (!this.#isFolding) void this.#foldBetweenCalls()
+    }, FOLD_EVERY)
+    this.#timer.unref()
+  }
+
+  /** Why charges cannot be recorded now; null while they can. */
+  get failure(): Error | null {
+    return this.#journal.failure
+  }
+
+  /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
+  cell(owner: Owner, method: string, now: number, window: number): Cell {
+    return this.#cells.touch(owner, method, hourAt(now), window)
+  }
+
+  /** The same for a call that was refused. */
+  refusedCell(owner: Owner, method: string, now: number): Cell {
+    return this.#cells.touchRefused(owner, method, hourAt(now))
+  }
+
+  touch(cell: Cell): void {
+    this.#cells.touchAgain(cell)
+  }
+
+  charge(cell: Cell, requests: number): Group {
+    return this.#journal.charge(cell, requests)
+  }
+
+  giveBack(cell: Cell, calls: number, requests: number): Group {
+    return this.#journal.giveBack(cell, calls, requests)
+  }
+
+  /** Carries everything recorded so far into the tables, at once. Returns whether that worked. */
+  fold(): boolean {
+    this.#journal.flush()
+    try {
+      const round = this.foldInSlices(Infinity)
+      while (round.next().done !== true);
+      return true
+    } catch (error) {
+      this.#delayed('fold', error)
+      return false
+    }
+  }
+
+  /** The same in slices of about `ms` milliseconds, for what is there now; anything may happen between two of them. */
+  foldInSlices(ms: number): Generator<void, void> {
+    return foldRound(this.#database, this.#cells, ms)
+  }
+
+  totals(accountId: string, endpointIds?: readonly string[]): ReadonlyMap<string, Totals> {
+    this.#journal.flush()
+    const totals = readTotals(this.#database.database, 'totals', accountId, endpointIds)
+    return withHeldTotals(totals, this.#cells.of(accountId))
+  }
+
+  /** Requests used in a quota window, null when that cannot be read now; `switched` when the account had windows of another kind before. */
+  usedInWindow(account: string, window: Window, switched: boolean): number | null {
+    // Most accounts that are asked about have nothing under way, and when all come at once, as behind a start, a commit each is too much.
+    if (this.#cells.of(account).length > 0 || this.#journal.isGivingBack) this.#journal.flush()
+    // What waits for another process's lock is charged, and not yet in the cells.
+    if (this.#journal.isBusy) return null
+    try {
+      return this.#database.readUsed(account, window, switched, this.#cells.of(account))
+    } catch (error) {
+      this.#delayed('quota', error)
+      return null
+    }
+  }
+
+  /**
+   * Resolves when no charge waits for a commit, and none is given back any more by those who waited: a notification whose socket has
+   * closed meanwhile is.
+   */
+  async settled(): Promise<void> {
+    for (let look = 0; look < MOST_LOOKS; look += 1) {
+      this.#journal.flush()
+      await turn()
+      if (this.#journal.isIdle) return
+      while (this.#journal.isBusy) await sleep(1)
+    }
+  }
+
+  /** Folds for the last time and closes the file. */
+  close(): void {
+    clearInterval(this.#timer)
+    this.#isClosed = true
+    this.fold()
+    this.#database.close()
+  }
+
+  /** Folds, and does what else is to be done now and then, a slice in each turn of the loop. */
+  async #foldBetweenCalls(): Promise<void> {
+    this.#isFolding = true
+    const isIdle = this.#cells.contents().length === 0
+    try {
+      if (!isIdle) await this.#between(this.foldInSlices(SLICE))
+      await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
+    } catch (error) {
+      this.#delayed('fold', error)
+    }
+    try {
+      if (!isIdle && !this.#isClosed) this.#database.sync()
+    } catch (error) {
+      this.#delayed('sync', error)
+    }
+    this.#isFolding = false
+  }
+
+  /** What is recorded in a file that nobody finds any more would be lost: calls are refused instead. */
+  #lookAtFiles(): void {
+    if (this.#database.refused !== null) return
+    const lost = this.#database.lost()
+    if (lost === null) return
+    this.#database.refuse(lost)
+    this.#events.lost(lost)
+  }
+
+  /** Tells of work that is done again later, unless it was told that nothing can be written. */
+  #delayed(work: SideWork, error: unknown): void {
+    if (this.failure === null) this.#events.delayed(work, error as Error)
+  }
+
+  async #between(round: Generator<void, void>): Promise<void> {
+    while (!this.#isClosed && round.next().done !== true) await turn()
+  }
+
+  /** After a crash the journal holds what was acknowledged and not folded. */
+  #recover(): void {
+    const { charges, lastPlace } = this.#database.unfolded()
+    const cells = charges.map(({ place, calls, requests, ...key }) => ({
+      ...emptyCell(key),
+      place,
+      calls,
+      requests,
+    }))
+    this.#cells.recover(cells, lastPlace)
+    this.fold()
+  }
+}

@@ -1,0 +1,54 @@
+/** Reads usage from another process than the gateway's. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '../driver.ts'
+import { explainFailure } from '../error.ts'
+import { refuseLoneLog } from '../place.ts'
+import { isOurs, isUpToDate } from '../schema.ts'
+import { journalFile } from './schema.ts'
+import { readOldest, readTotals } from './read.ts'
+import { RowReader } from './rows.ts'
+import type { UsageReader } from './types.ts'
+
+/** Milliseconds that a read waits for a checkpoint of the gateway to end. */
+const PATIENCE = 5_000
+
+/** A reader that is open. */
+export interface OpenReader extends UsageReader {
+  /** The hour of the oldest row; null on an empty ledger. */
+  oldest(): number | null
+  close(): void
+}
+
+const nothing: OpenReader = {
+  totals: () => new Map(),
+  rows: () => [],
+  detailedRows: () => [],
+  oldest: () => null,
+  close: () => undefined,
+}
+
+/** Opens journal.db for reading; there is nothing to read before the first `serve`. A failure is one sentence. */
+export function openUsageReader(dataDir: string): OpenReader {
+  const file = join(dataDir, journalFile.name)
+  try {
+    refuseLoneLog(file)
+    if (!existsSync(file)) return nothing
+    const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+    if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
+    if (!isUpToDate(database, journalFile))
+      throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
+    const rows = new RowReader(database)
+    return {
+      totals: accountId => readTotals(database, 'totals_now', accountId),
+      rows: query => rows.rows(query),
+      detailedRows: query => rows.detailedRows(query),
+      oldest: () => readOldest(database),
+      close: () => {
+        database.close()
+      },
+    }
+  } catch (error) {
+    throw explainFailure(file, error)
+  }
+}

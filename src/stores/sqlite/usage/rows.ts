@@ -1,0 +1,125 @@
+/** Rows of the ledger, one by one, for readers in other processes: there may be more than fit in memory. */
+import type { DatabaseSync } from '../driver.ts'
+import type { DetailedRow, UsageDetail, UsageQuery, UsageRow } from './types.ts'
+
+/**
+ * Tables of the reader's own, on disk where they are large. They hold what a query has found, so that the file is read at once and not for as long as
+ * somebody takes the rows: a read that lasts keeps the gateway's log from being written back.
+ */
+const TABLES = `CREATE TEMP TABLE found (
+    place INTEGER PRIMARY KEY, time INTEGER, accountId TEXT, endpointId TEXT, network TEXT, method TEXT,
+    calls INTEGER, requests INTEGER, errors INTEGER, refusals INTEGER, bytesOut INTEGER, upstreamMs INTEGER
+  );
+  CREATE TEMP TABLE reasons (
+    time INTEGER, endpointId TEXT, method TEXT, network TEXT, reason TEXT, refusals INTEGER,
+    PRIMARY KEY (time, endpointId, method, network, reason)
+  ) WITHOUT ROWID`
+
+const FORGET = 'DELETE FROM temp.found; DELETE FROM temp.reasons'
+
+const ROWS =
+  'time, accountId, endpointId, network, method, calls, requests, errors, refusals, bytesOut, upstreamMs'
+
+const REASONS = `(
+    SELECT json_group_object(reason, refusals ORDER BY reason) FROM temp.reasons
+    WHERE reasons.time = found.time AND reasons.endpointId = found.endpointId AND reasons.method = found.method
+      AND reasons.network = found.network
+  ) AS reasons`
+
+/** Rows that are in memory at a time. Not one by one: an open iterator must not outlive its statement, which may be collected as garbage. */
+const PAGE = 500
+
+/** Reads for one question at a time. */
+export class RowReader {
+  readonly #database: DatabaseSync
+  #isReady = false
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  /** By hour or day (UTC), oldest first. */
+  *rows(query: UsageQuery): Generator<UsageRow & UsageDetail> {
+    this.#find(query, false)
+    yield* this.#found<UsageRow & UsageDetail>(ROWS)
+  }
+
+  /** The same, with why calls were refused. */
+  *detailedRows(query: UsageQuery): Generator<DetailedRow> {
+    this.#find(query, true)
+    type Row = UsageRow & UsageDetail & { readonly reasons: string }
+    for (const { reasons, ...row } of this.#found<Row>(`${ROWS}, ${REASONS}`))
+      yield { ...row, refusalsByReason: JSON.parse(reasons) as DetailedRow['refusalsByReason'] }
+  }
+
+  *#found<T>(columns: string): Generator<T> {
+    const page = this.#database.prepare(
+      `SELECT ${columns} FROM temp.found WHERE place > ? ORDER BY place LIMIT ${PAGE}`,
+    )
+    // Places begin with 1, and none is left out.
+    for (let last = 0; ;) {
+      const rows = page.all(last) as T[]
+      if (rows.length === 0) return
+      yield* rows
+      last += rows.length
+    }
+  }
+
+  /** Both at one moment. */
+  #find(query: UsageQuery, withReasons: boolean): void {
+    const database = this.#database
+    if (!this.#isReady) database.exec(TABLES)
+    this.#isReady = true
+    const { time, where, values } = conditions(query)
+    database.exec('BEGIN')
+    try {
+      database.exec(FORGET)
+      database
+        .prepare(
+          `INSERT INTO temp.found (${ROWS})
+           SELECT ${time} AS time, account, endpoint, network, method, sum(calls), sum(requests), sum(errors), sum(refusals),
+             sum(bytes_out), sum(upstream_ms)
+           FROM usage_now WHERE ${where}
+           GROUP BY time, account, endpoint, network, method ORDER BY time, account, endpoint, method, network`,
+        )
+        .run(...values)
+      if (withReasons)
+        database
+          .prepare(
+            `INSERT INTO temp.reasons
+             SELECT ${time} AS time, endpoint, method, network, reason, sum(count) FROM refusals WHERE ${where}
+             GROUP BY time, endpoint, method, network, reason`,
+          )
+          .run(...values)
+    } finally {
+      database.exec('COMMIT')
+    }
+  }
+}
+
+/** The hours that a query asks for: from the first to before the other. */
+function hoursOf({ from, to }: UsageQuery): readonly [number, number] {
+  return [Math.floor(from / 3600) * 3600, to]
+}
+
+/** Seconds of a row. */
+const SPAN = { hour: 3600, day: 86_400 }
+
+/** What a query says in SQL. */
+function conditions(query: UsageQuery): {
+  readonly time: string
+  readonly where: string
+  readonly values: readonly (string | number)[]
+} {
+  const where = ['hour >= ?', 'hour < ?']
+  const values: (string | number)[] = [...hoursOf(query)]
+  for (const [column, value] of [
+    ['account', query.accountId],
+    ['endpoint', query.endpointId],
+  ] as const)
+    if (value !== undefined) {
+      where.push(`${column} = ?`)
+      values.push(value)
+    }
+  return { time: `hour - hour % ${SPAN[query.by]}`, where: where.join(' AND '), values }
+}

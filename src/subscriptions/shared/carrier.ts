@@ -1,0 +1,92 @@
+/** Finds a route that carries a subscription. */
+import { refuse } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Family, Route } from '../../snapshot/types.ts'
+import type { Heights } from '../../routes/heads.ts'
+import { judgeError } from '../../routes/transport/verdict.ts'
+import { FloodGauge } from '../socket/flood.ts'
+import type { Notification } from '../socket/frame.ts'
+import { heightReader, rateOf } from './kind.ts'
+import type { UpstreamSocket } from '../socket/upstream-socket.ts'
+import type { UpstreamSockets } from '../socket/upstream-sockets.ts'
+
+/** A subscription as it stands at one upstream. */
+export interface Carrier {
+  readonly socket: UpstreamSocket
+  readonly id: Raw
+  readonly listener: (notification: Notification) => void
+  /** Whether its messages show how far the socket has come. */
+  readonly showsHeads: boolean
+}
+
+/** What is subscribed to, and where. */
+export interface Sought {
+  readonly method: string
+  readonly params: Raw
+  readonly family: Family
+  readonly unsubscribe: string
+  readonly sockets: Pick<UpstreamSockets, 'get' | 'release'>
+  readonly heights: Heights
+  /** The routes to try now, best first. */
+  readonly routes: () => readonly Route[]
+}
+
+type NodeError = Reply & { readonly kind: 'error' }
+
+/**
+ * Subscribes on the first route that takes it. A node's error is judged as that of a call: some are the answer, after others another
+ * route is tried, and the client gets a node's own words where those of a call would be passed on. Routes of `avoid` come last. `isOver` when nobody wants it any more.
+ */
+export async function findCarrier(
+  sought: Sought,
+  hear: (result: Raw) => void,
+  avoid: ReadonlySet<string>,
+  isOver: () => boolean,
+): Promise<Carrier | NodeError | Refusal> {
+  const { method, params, family, unsubscribe, sockets, routes } = sought
+  const showsHeads = heightReader(method, params) !== null
+  let refusal = refuse('no_route')
+  let said: NodeError | null = null
+  const inOrder = [...routes()].sort((a, b) => Number(avoid.has(a.id)) - Number(avoid.has(b.id)))
+  for (const route of inOrder) {
+    if (isOver()) break
+    const socket = await sockets.get(route).catch(() => null)
+    if (socket === null) continue
+    const listener = listenerOn(socket, sought, hear)
+    const outcome = await socket.subscribe({ method, params, unsubscribe }, listener)
+    if (outcome !== null && 'id' in outcome && outcome.complete) {
+      if (showsHeads) socket.progress.enter()
+      return { socket, id: outcome.id, listener, showsHeads }
+    }
+    if (outcome !== null && 'id' in outcome) await socket.leave(outcome.id, listener, unsubscribe)
+    sockets.release(socket)
+    refusal = refuse('upstream_error')
+    if (outcome === null || 'id' in outcome || outcome.kind !== 'error') continue
+    const setback = judgeError(outcome, { family, method, params, isRange: false, rows: route.errors })
+    if (setback === null) return outcome
+    refusal = setback.refusal
+    if (setback.passOn) said = outcome
+  }
+  return said ?? refusal
+}
+
+/** Passes on what one socket sends of the subscription. Its rate is its own: another route does not inherit it. */
+function listenerOn(
+  socket: UpstreamSocket,
+  { method, params, heights }: Sought,
+  hear: (result: Raw) => void,
+): Carrier['listener'] {
+  const rate = new FloodGauge(rateOf(method, params))
+  const heightIn = heightReader(method, params)
+  return ({ result }) => {
+    if (rate.add(result.length, performance.now())) {
+      socket.drop('a subscription gets more messages than any chain has')
+      return
+    }
+    const height = heightIn?.(result) ?? null
+    if (height !== null && heights.isPlausible(height)) socket.progress.show(height)
+    hear(result)
+  }
+}

@@ -1,0 +1,176 @@
+/** All shared subscriptions: one upstream subscription for equal calls on one network. */
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { refuse } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
+import { findMethod } from '../../snapshot/find-method.ts'
+import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.ts'
+import type { Upstreams } from '../../routes/upstreams.ts'
+import type { ByteBudget } from '../socket/backlog.ts'
+import { Entry } from './entry.ts'
+import { fillerOf } from './kind.ts'
+import { Member } from './listener.ts'
+import type { Listener } from './listener.ts'
+import { SharedSubscription } from './shared.ts'
+import { sharingKey } from './sharing-key.ts'
+import { SilenceWatch } from './silence.ts'
+import { SubscriptionSlots } from './slots.ts'
+import { UpstreamSockets } from '../socket/upstream-sockets.ts'
+import type { SocketEvents } from '../socket/upstream-sockets.ts'
+
+/** A client's part in a shared subscription. */
+export interface Share {
+  /** Lets messages pass: the client has been told its id. */
+  start(): void
+  leave(): void
+}
+
+/** Who subscribes, and how many subscriptions they may hold. */
+export interface Subscriber {
+  readonly holder: string
+  readonly limit: number
+}
+
+/** What subscriptions work with. */
+export interface SubscriptionsOptions {
+  readonly upstreams: Upstreams
+  readonly snapshot: Snapshot
+  readonly connectTimeout: () => number
+  readonly events: SocketEvents
+  /** Bytes that everything held in memory shares; null for no bound in common. */
+  readonly budget: ByteBudget | null
+}
+
+interface SubscribeCall {
+  readonly method: string
+  readonly params: Raw
+}
+
+/** Joins clients to shared subscriptions. */
+export class Subscriptions {
+  readonly #upstreams: Upstreams
+  readonly #events: SocketEvents
+  readonly #budget: ByteBudget | null
+  readonly #sockets: UpstreamSockets
+  readonly #silence: SilenceWatch
+  readonly #slots = new SubscriptionSlots()
+  readonly #entries = new Map<string, Entry>()
+  readonly #counts = new Map<string, number>()
+  #snapshot: Snapshot
+
+  constructor({ upstreams, snapshot, connectTimeout, events, budget }: SubscriptionsOptions) {
+    this.#upstreams = upstreams
+    this.#snapshot = snapshot
+    this.#events = events
+    this.#budget = budget
+    this.#sockets = new UpstreamSockets(connectTimeout, events, budget)
+    this.#silence = new SilenceWatch({
+      sockets: this.#sockets,
+      upstreams,
+      networkOf: slug => this.#snapshot.networks[slug],
+    })
+  }
+
+  /** Joins `listener` to the subscription of this call; a refusal or a node's error leaves nothing behind. */
+  async join(
+    network: Network,
+    row: MethodRow,
+    call: SubscribeCall,
+    listener: Listener,
+    { holder, limit }: Subscriber,
+  ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
+    const key = `${network.slug} ${sharingKey(network.family, call.method, call.params)}`
+    const kept = this.#entries.get(key)
+    if (kept?.keptBy === holder) kept.reclaim()
+    else {
+      // Taken before the first await: racing calls cannot pass the limit.
+      const room = this.#slots.take(holder, limit)
+      if (room === null) return refuse('too_many_subscriptions', undefined, { limit })
+      await room
+    }
+    const entry = this.#entries.get(key) ?? this.#start(key, network, row, call)
+    entry.revive()
+    const { shared } = entry
+    const member = new Member(listener, this.#budget)
+    shared.listeners.add(member)
+    const begun = await shared.begun
+    if (begun !== 'begun') {
+      shared.listeners.delete(member)
+      member.drop()
+      this.#slots.free(holder)
+      return begun
+    }
+    let left = false
+    return {
+      start: () => {
+        member.start()
+      },
+      leave: () => {
+        if (!left) this.#leave(entry, member, holder)
+        left = true
+      },
+    }
+  }
+
+  /** Upstream subscriptions now, by network. */
+  count(): ReadonlyMap<string, number> {
+    return this.#counts
+  }
+
+  /** Goes on with another snapshot: closes the sockets of routes that it does not name, or names otherwise. */
+  reconcile(snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    this.#sockets.retain(id => this.#upstreams.route(id))
+  }
+
+  close(): void {
+    this.#silence.close()
+    for (const entry of this.#entries.values()) void entry.end()
+    this.#sockets.close()
+  }
+
+  /** A member's slot is free, or, where it was the last one, the slot in which the subscription is kept. */
+  #leave(entry: Entry, member: Member, holder: string): void {
+    const { shared } = entry
+    shared.listeners.delete(member)
+    member.drop()
+    if (shared.listeners.size > 0 || shared.isOver) this.#slots.free(holder)
+    else {
+      entry.keep(holder)
+      // Whoever subscribes next has missed nothing, and must not be closed for what was missed here.
+      if (shared.isRecovering) void entry.end()
+    }
+  }
+
+  #start(key: string, { slug, family }: Network, row: MethodRow, { method, params }: SubscribeCall): Entry {
+    const entry = new Entry(slug, this.#slots)
+    this.#entries.set(key, entry)
+    this.#counts.set(slug, (this.#counts.get(slug) ?? 0) + 1)
+    const heights = this.#upstreams.heights({ slug, family })
+    entry.shared = new SharedSubscription({
+      ...{ method, params, family, sockets: this.#sockets },
+      ...{ heights, filler: fillerOf(method, params, heights) },
+      budget: this.#budget,
+      unsubscribe: row.rule.subscribe ?? '',
+      routes: () => this.#carriers(slug, method),
+      headOf: routeId => this.#upstreams.certainHead(routeId),
+      onOver: () => {
+        this.#entries.delete(key)
+        this.#counts.set(slug, (this.#counts.get(slug) ?? 0) - 1)
+        entry.over()
+      },
+      onBug: error => {
+        this.#events.bug(error, `subscription ${method} on ${slug}`)
+      },
+    })
+    return entry
+  }
+
+  /** A subscription outlives the snapshot it began with: an edit may take its routes away and bring others. */
+  #carriers(slug: string, method: string): readonly Route[] {
+    const network = this.#snapshot.networks[slug]
+    const row = network === undefined ? null : findMethod(network, method)
+    if (network === undefined || row === null) return []
+    return this.#upstreams.carriers(network, row.routes, id => this.#sockets.trouble(id), performance.now())
+  }
+}

@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import type { Context } from '../../src/call/context.ts'
+import { hedged } from '../../src/call/hedge.ts'
+import type { Request } from '../../src/call/request.ts'
+import type { Candidate } from '../../src/routes/pick.ts'
+import { StreamedBody } from '../../src/routes/transport/streamed-body.ts'
+import type { OpenAnswer, Verdict } from '../../src/routes/transport/verdict.ts'
+
+const rule = { hedge: true, retry: 'safe', timeout: 'normal', block: null, match: 'eth_getCode' }
+const request = {
+  network: { slug: 'alpha', family: 'evm', hedge: true },
+  row: { rule },
+  ...{ method: 'eth_getCode', params: '[]', caller: 'a', routes: [], need: {} },
+} as unknown as Request
+const context = {
+  live: {
+    observer: { attempt: () => undefined },
+    upstreams: { unsupported: { learn: () => undefined } },
+    monotonic: () => performance.now(),
+  },
+} as unknown as Context
+
+/** A route whose one answer is given by `answer`. */
+function route(id: string) {
+  let resolve: (verdict: Verdict) => void = () => undefined
+  const promise = new Promise<Verdict>(done => (resolve = done))
+  let signal: AbortSignal | undefined
+  const live = {
+    latency: { p95: 1 },
+    ask: (_: unknown, limits: { signal: AbortSignal }) => {
+      signal = limits.signal
+      return promise
+    },
+  }
+  const candidate = { route: { id, timeout: null, errors: [] }, live } as unknown as Candidate
+  return { candidate, answer: resolve, isCut: () => signal?.aborted === true }
+}
+
+/** A long reply that has not ended, and what it is read from. */
+function open(): { readonly answer: OpenAnswer; readonly source: Readable } {
+  const source = new Readable({ read: () => undefined })
+  return {
+    answer: { kind: 'open', member: 'result', body: new StreamedBody(source, { pieces: () => source }) },
+    source,
+  }
+}
+const options = {
+  left: 1_000,
+  mode: { stream: true, maxBytes: null, holder: null },
+  sentBefore: false,
+  signal: null,
+}
+
+t.test('of two long replies that begin together, the one that is not used is cut', async t => {
+  const [a, b] = [route('a'), route('b')]
+  const replies = [open(), open()] as const
+  const another = () => {
+    b.answer(replies[1].answer)
+    a.answer(replies[0].answer)
+    return b.candidate
+  }
+  const { verdict } = await hedged(a.candidate, request, options, context, another)
+  const used = replies.find(({ answer }) => answer === verdict)!
+  const other = replies.find(({ answer }) => answer !== verdict)!
+  t.strictSame([used.source.destroyed, other.source.destroyed], [false, true])
+})
+
+t.test('a try that has not answered yet is cut', async t => {
+  const [a, b] = [route('a'), route('b')]
+  const reply: Verdict = { kind: 'result', result: '1' }
+  const another = () => {
+    b.answer(reply)
+    return b.candidate
+  }
+  const { verdict } = await hedged(a.candidate, request, options, context, another)
+  t.same(verdict, reply)
+  t.strictSame([a.isCut(), b.isCut()], [true, false])
+})

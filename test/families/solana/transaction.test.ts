@@ -1,0 +1,81 @@
+import * as kit from '@solana/kit'
+import fc from 'fast-check'
+import t from 'tap'
+import { decodeBase58, encodeBase58 } from '../../../src/families/solana/base58.ts'
+import { blockhashOfMessage, transactionOf } from '../../../src/families/solana/transaction.ts'
+import { saysProcessed, transactionSignature } from '../../../src/families/evm/known-transaction.ts'
+
+const blockhash = kit.blockhash('EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N')
+const lifetime = { blockhash, lastValidBlockHeight: 100n }
+const signer = await kit.generateKeyPairSigner()
+const payer = await kit.generateKeyPairSigner()
+
+/** A transaction of two signers, as a wallet sends it. */
+async function transaction(version: 'legacy' | 0 | 1): Promise<kit.Transaction> {
+  const instruction = {
+    programAddress: kit.address('11111111111111111111111111111111'),
+    accounts: [{ address: signer.address, role: kit.AccountRole.WRITABLE_SIGNER, signer } as const],
+    data: new Uint8Array([1, 2, 3]),
+  }
+  const message = kit.pipe(
+    kit.createTransactionMessage({ version } as { version: 0 }),
+    one => kit.setTransactionMessageFeePayerSigner(payer, one),
+    one => kit.setTransactionMessageLifetimeUsingBlockhash(lifetime, one),
+    one => kit.appendTransactionMessageInstruction(instruction, one),
+  )
+  return kit.signTransactionMessageWithSigners(message)
+}
+
+t.test('base58 is what others make of the same bytes, and comes back', t => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
+      const text = encodeBase58(bytes)
+      return text === kit.getBase58Decoder().decode(bytes) && decodeBase58(text)!.equals(Buffer.from(bytes))
+    }),
+  )
+  for (const text of ['0', 'l', 'O', 'I', '1 ', 'é', '1'.repeat(8_193)]) t.equal(decodeBase58(text), null)
+  t.strictSame(decodeBase58(''), Buffer.alloc(0))
+  t.end()
+})
+
+for (const version of ['legacy', 0, 1] as const) {
+  t.test(`a transaction of version ${version}, in both encodings`, async t => {
+    const signed = await transaction(version)
+    const bytes = kit.getTransactionEncoder().encode(signed)
+    const expected = { signature: kit.getSignatureFromTransaction(signed), blockhash }
+    const base58 = kit.getBase58Decoder().decode(bytes)
+    const base64 = kit.getBase64Decoder().decode(bytes)
+    t.strictSame(transactionOf(`["${base58}"]`), expected)
+    t.strictSame(transactionOf(`["${base58}",{"encoding":"base58","skipPreflight":true}]`), expected)
+    t.strictSame(transactionOf(`["${base64}",{"skipPreflight":true,"encoding":"base64"}]`), expected)
+    t.equal(transactionSignature(`["${base58}"]`), `"${expected.signature}"`)
+    const message = kit.getBase64Decoder().decode(signed.messageBytes)
+    t.equal(blockhashOfMessage(`["${message}",{"commitment":"processed"}]`), blockhash)
+    for (let length = 0; length < bytes.length; length += 1) {
+      const cut = kit.getBase64Decoder().decode(bytes.slice(0, length))
+      t.doesNotThrow(() => transactionOf(`["${cut}",{"encoding":"base64"}]`))
+      t.doesNotThrow(() => blockhashOfMessage(`["${cut}"]`))
+    }
+  })
+}
+
+t.test('what is no transaction says nothing', t => {
+  const nothing = ['[]', '{}', '[1]', '[""]', '["0"]', '["x",{"encoding":"jsonParsed"}]', '[null,null]']
+  for (const params of nothing) {
+    t.equal(transactionOf(params), null, params)
+    t.equal(transactionSignature(params), null, params)
+  }
+  t.end()
+})
+
+t.test('a node that has a transaction says so in its text, or in data', t => {
+  const said = (message: string, data?: unknown) =>
+    saysProcessed({ message, error: JSON.stringify({ code: -32002, message, data }) })
+  t.ok(said('Transaction simulation failed: This transaction has already been processed'))
+  t.ok(said('transaction already processed'))
+  t.ok(said('Transaction simulation failed', { err: 'AlreadyProcessed', logs: [] }))
+  t.notOk(said('Transaction simulation failed: Blockhash not found', { err: 'BlockhashNotFound', logs: [] }))
+  t.notOk(said('Transaction simulation failed', { err: null, logs: ['AlreadyProcessed'] }))
+  t.notOk(said('Node is unhealthy', null))
+  t.end()
+})

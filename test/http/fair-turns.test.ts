@@ -1,0 +1,188 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { FairTurns } from '../../src/http/fair-turns.ts'
+
+const callers = new WeakMap<object, string>()
+let last = 0
+
+/** A caller of its own for each connection. */
+function callerOf(connection: object): string {
+  if (!callers.has(connection)) callers.set(connection, `caller ${(last += 1)}`)
+  return callers.get(connection)!
+}
+
+/** How connections use it, in a loop whose turns are counted. */
+function fair() {
+  let count = 0
+  const turns = new FairTurns(() => count)
+  return {
+    run: (connection: object, work: () => void) => {
+      turns.begin(connection, callerOf(connection), 0, work)
+    },
+    turn: async () => {
+      await nextTurn()
+      count += 1
+    },
+  }
+}
+
+/** Keeps this thread busy. */
+function work(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+t.test('what comes one by one is done at once', async t => {
+  const { run, turn } = fair()
+  for (let i = 0; i < 3; i += 1) {
+    let done = false
+    run({}, () => (done = true))
+    t.ok(done)
+    await turn()
+  }
+})
+
+t.test('who brings a hundred waits for the own ones, in their order; another is next', async t => {
+  const { run, turn } = fair()
+  const [many, one] = [{}, {}]
+  const done: string[] = []
+  for (let i = 0; i < 100; i += 1)
+    run(many, () => {
+      work(3)
+      done.push(`many ${i}`)
+    })
+  const atOnce = done.length
+  t.ok(atOnce >= 1 && atOnce < 100, `${atOnce} in the turn in which they came`)
+  run(one, () => done.push('one'))
+  t.notOk(done.includes('one'))
+  await turn()
+  t.ok(done.indexOf('one') <= atOnce + 1, `after ${done.indexOf('one')}`)
+  t.ok(done.length < 101, 'the rest comes in later turns')
+  while (done.length < 101) await turn()
+  t.strictSame(
+    done.filter(name => name !== 'one'),
+    Array.from({ length: 100 }, (_, i) => `many ${i}`),
+  )
+})
+
+t.test('many connections are served in turns', async t => {
+  const { run, turn } = fair()
+  const connections = Array.from({ length: 20 }, () => ({}))
+  const done: number[] = []
+  for (let round = 0; round < 5; round += 1)
+    connections.forEach((connection, i) => {
+      run(connection, () => {
+        work(0.4)
+        done.push(i)
+      })
+    })
+  while (done.length < 100) await turn()
+  const seen = connections.map((_, i) => done.filter(one => one === i).length)
+  t.strictSame(new Set(seen), new Set([5]))
+  const counts = connections.map(() => 0)
+  let lead = 0
+  for (const one of done) {
+    counts[one]! += 1
+    lead = Math.max(lead, counts[one]! - Math.min(...counts))
+  }
+  t.ok(lead <= 3, `one was ${lead} ahead of another`)
+})
+
+t.test('what is long goes on behind what can begin, and comes to its end all the same', async t => {
+  let count = 0
+  const turns = new FairTurns(() => count)
+  const [long, ...others] = Array.from({ length: 40 }, () => ({}))
+  const done: string[] = []
+  let steps = 20
+  const step = (): void => {
+    work(1)
+    done.push('step')
+    if ((steps -= 1) > 0) turns.goOn(long!, 'long', step)
+  }
+  turns.goOn(long!, 'long', step)
+  turns.begin(long!, 'long', 0, () => done.push('its next'))
+  turns.begin(others[0]!, callerOf(others[0]!), 0, () => done.push('another'))
+  while (!done.includes('its next')) {
+    // Calls of others that fill each turn.
+    for (const one of others) turns.begin(one, callerOf(one), 0, () => work(0.2))
+    await nextTurn()
+    count += 1
+    if (count > 100) break
+  }
+  t.ok(done.indexOf('another') <= 4, `another began after ${done.indexOf('another')} steps`)
+  t.equal(done.indexOf('its next'), 21, 'its own next one waits for it')
+  t.ok(count <= 40, `it took ${count} turns`)
+})
+
+t.test('after something long others have as much time as it took', async t => {
+  const turns = new FairTurns(() => 0)
+  const steps: [from: number, to: number][] = []
+  const connections = [{}, {}, {}]
+  const done = Promise.all(
+    connections.map(
+      connection =>
+        new Promise<void>(resolve => {
+          turns.begin(connection, callerOf(connection), 1 << 20, () => {
+            const from = performance.now()
+            work(20)
+            steps.push([from, performance.now()])
+            resolve()
+          })
+        }),
+    ),
+  )
+  t.equal(steps.length, 0, 'it begins with the next turn')
+  await done
+  t.equal(steps.length, 3)
+  for (let i = 1; i < 3; i += 1) {
+    const rest = steps[i]![0] - steps[i - 1]![1]
+    t.ok(rest >= 15, `${rest} ms behind 20`)
+  }
+})
+
+t.test('connections whose work takes long do not keep another waiting for all of them', async t => {
+  const { run, turn } = fair()
+  const done: string[] = []
+  const heavy = Array.from({ length: 30 }, () => ({}))
+  const seen = new Set<object>()
+  for (let round = 0; round < 3; round += 1)
+    for (const one of heavy)
+      run(one, () => {
+        work(2)
+        seen.add(one)
+        done.push('heavy')
+      })
+  while (seen.size < 30) await turn()
+  const before = done.length
+  run({}, () => done.push('light'))
+  while (done.length < 91) await turn()
+  t.ok(done.indexOf('light') <= before + 10, `a call came behind ${done.indexOf('light') - before} more`)
+})
+
+t.test('a caller with many connections has no more turns than one with a single one', async t => {
+  const turns = new FairTurns(() => 0)
+  const done: string[] = []
+  const long = (caller: string): void => {
+    turns.goOn({}, caller, () => {
+      work(5)
+      done.push(caller)
+    })
+  }
+  for (let i = 0; i < 100; i += 1) long('strangers')
+  for (let i = 0; i < 3; i += 1) long('account')
+  while (done.filter(caller => caller === 'account').length < 3) await nextTurn()
+  t.ok(done.length <= 7, `${done.length - 3} of the hundred before them`)
+})
+
+t.test('what throws ends no other work', async t => {
+  const turns = new FairTurns(() => 0)
+  const told = new Promise(resolve => process.once('uncaughtException', resolve))
+  turns.goOn({}, 'a', () => {
+    throw new Error('a bug')
+  })
+  const done = new Promise<void>(resolve => {
+    turns.goOn({}, 'b', resolve)
+  })
+  t.match(await told, { message: 'a bug' })
+  await done
+})

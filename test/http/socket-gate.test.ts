@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import t from 'tap'
+import { repliesOf } from '../../src/http/replies/replies.ts'
+import { SocketGate } from '../../src/http/connections/socket-gate.ts'
+import { until } from '../support/until.ts'
+
+/** A server whose calls never end; how many of those that one connection pipelines are started, and how many wait. */
+async function serve(limit: number, control: boolean) {
+  const server = createServer()
+  const gate = new SocketGate(limit, repliesOf(server))
+  const seen = { entered: 0, started: 0 }
+  server.on('request', (request, response) => {
+    seen.entered += 1
+    gate.enter(request, response, () => (seen.started += 1))
+  })
+  if (control) server.on('connection', socket => gate.control(socket))
+  server.on('clientError', (error, socket) => {
+    if (gate.brakeOf(socket as never)?.takes(error as object) !== true) socket.destroy()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  return { seen, socket }
+}
+
+const requests = (times: number) => 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'.repeat(times)
+
+t.test('one request more than may run is entered, and no further one', async t => {
+  const { seen, socket } = await serve(4, true)
+  await new Promise(resolve => socket.write(requests(500), resolve))
+  await until('five have entered', () => Promise.resolve(seen.entered >= 5))
+  t.strictSame(seen, { entered: 5, started: 4 })
+  t.notOk(socket.destroyed)
+  socket.destroy()
+})
+
+t.test('a connection on which too many wait is destroyed where the parser cannot be stopped', async t => {
+  const { seen, socket } = await serve(4, false)
+  socket.write(requests(4 + 16))
+  await until('all have entered', () => Promise.resolve(seen.entered >= 20))
+  t.strictSame(seen, { entered: 20, started: 4 })
+  t.notOk(socket.closed)
+  socket.write(requests(1))
+  await once(socket, 'close')
+  t.equal(seen.started, 4)
+})

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { FairQueue, type Turn } from '../../src/routes/fair-queue.ts'
+
+/** A queue, and the names of what it let begin, in order. */
+function queue(most: number) {
+  const fair = new FairQueue(most)
+  const begun: string[] = []
+  const enter = (caller: string | undefined, name: string): Turn => {
+    const turn: Turn = { caller, begin: () => begun.push(name), state: 'waiting' }
+    fair.enter(turn)
+    return turn
+  }
+  return { fair, begun, enter }
+}
+
+t.test('a caller that wants all leaves room for the others', t => {
+  const { begun, enter } = queue(33)
+  for (let i = 0; i < 100; i += 1) enter('a', `a${i}`)
+  t.equal(begun.length, 19)
+  enter('b', 'b0')
+  t.equal(begun.at(-1), 'b0', 'another one begins at once')
+  enter(undefined, 'own')
+  t.equal(begun.at(-1), 'own')
+  t.end()
+})
+
+t.test('who has the fewest calls is next, each caller in its own order', t => {
+  const { fair, begun, enter } = queue(2)
+  const first = [enter('a', 'a0'), enter('a', 'a1')]
+  for (const name of ['a2', 'a3', 'b0', 'b1', 'c0']) enter(name[0], name)
+  t.strictSame(begun, ['a0', 'a1'], 'a small number of connections is not divided')
+  fair.leave(first[0]!)
+  fair.leave(first[1]!)
+  t.strictSame(begun, ['a0', 'a1', 'b0', 'a2'])
+  t.end()
+})
+
+t.test('a turn that is over before it began is passed over, and gives nothing back', t => {
+  const { fair, begun, enter } = queue(1)
+  const running = enter('a', 'a0')
+  const [given, kept] = [enter('b', 'b0'), enter('b', 'b1')]
+  const lone = enter('c', 'c0')
+  fair.leave(given)
+  fair.leave(lone)
+  fair.leave(given)
+  t.strictSame(begun, ['a0'])
+  fair.leave(running)
+  t.strictSame(begun, ['a0', 'b1'])
+  fair.leave(kept)
+  fair.leave(kept)
+  enter('d', 'd0')
+  enter('d', 'd1')
+  t.strictSame(begun, ['a0', 'b1', 'd0'], 'one connection is one connection')
+  t.end()
+})
+
+t.test('whoever waits longest begins once the share of others allows it', t => {
+  const { fair, begun, enter } = queue(32)
+  const turns = Array.from({ length: 40 }, (_, i) => enter('a', `a${i}`))
+  t.equal(begun.length, 18)
+  for (const turn of turns.slice(0, 10)) fair.leave(turn)
+  t.equal(begun.length, 28, 'each that ends makes room for one')
+  t.equal(turns.filter(({ state }) => state === 'waiting').length, 12)
+  t.end()
+})

@@ -1,0 +1,95 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import t from 'tap'
+import { createMasterKey, readMasterKey } from '../../../src/stores/sqlite/accounts/master-key.ts'
+
+const text = randomBytes(32).toString('base64')
+
+t.test('the environment names the key, before any file', t => {
+  const dataDir = t.testdir()
+  createMasterKey(dataDir)
+  const expected = createSecretKey(Buffer.from(text, 'base64'))
+  t.ok(readMasterKey(dataDir, { TOLLGATE_MASTER_KEY: text })?.equals(expected))
+  t.ok(
+    readMasterKey(dataDir, { TOLLGATE_MASTER_KEY: ` ${text}\n` })?.equals(expected),
+    'white space around it is cut',
+  )
+  t.ok(readMasterKey(dataDir, { TOLLGATE_MASTER_KEY: text.replace('=', '') })?.equals(expected), 'no padding')
+  t.end()
+})
+
+t.test('neither variable nor file is null, and an empty variable counts as none', t => {
+  t.equal(readMasterKey(t.testdir(), {}), null)
+  t.equal(readMasterKey(t.testdir(), { TOLLGATE_MASTER_KEY: '' }), null)
+  t.end()
+})
+
+t.test('a created key is for its owner only, and read again', t => {
+  const dataDir = t.testdir()
+  const created = createMasterKey(dataDir)
+  t.equal(statSync(join(dataDir, 'master.key')).mode & 0o777, 0o600)
+  t.ok(readMasterKey(dataDir, {})?.equals(created))
+  t.strictSame(readdirSync(dataDir), ['master.key'], 'no draft is left')
+  t.not(readFileSync(join(dataDir, 'master.key'), 'utf8'), '')
+  t.end()
+})
+
+t.test('a second creation keeps the first key', t => {
+  const dataDir = t.testdir()
+  const first = createMasterKey(dataDir)
+  t.ok(createMasterKey(dataDir).equals(first))
+  t.strictSame(readdirSync(dataDir), ['master.key'])
+  t.end()
+})
+
+t.test('a malformed key is one clear sentence, without the key', t => {
+  const wrong = [
+    'secret',
+    text.slice(1),
+    `${text}AA`,
+    randomBytes(16).toString('base64'),
+    `*${text.slice(1)}`,
+  ]
+  for (const value of wrong) {
+    t.throws(() => readMasterKey(t.testdir(), { TOLLGATE_MASTER_KEY: value }), {
+      message: 'the master key in TOLLGATE_MASTER_KEY is malformed: it must be 32 bytes in base64',
+    })
+  }
+  const dataDir = t.testdir({ 'master.key': '' })
+  chmodSync(join(dataDir, 'master.key'), 0o600)
+  t.throws(() => readMasterKey(dataDir, {}), {
+    message: /master\.key is malformed: it must be 32 bytes in base64$/,
+  })
+  t.end()
+})
+
+t.test('a key file that others can read is refused', t => {
+  for (const mode of [0o640, 0o604, 0o660, 0o644, 0o610]) {
+    const dataDir = t.testdir({ 'master.key': text })
+    chmodSync(join(dataDir, 'master.key'), mode)
+    t.throws(() => readMasterKey(dataDir, {}), { message: /is open to others than its owner: chmod 600 it/ })
+    t.ok(readMasterKey(dataDir, { TOLLGATE_MASTER_KEY: text }), 'unless it is not needed')
+  }
+  const dataDir = t.testdir()
+  writeFileSync(join(dataDir, 'master.key'), text, { mode: 0o400 })
+  t.ok(readMasterKey(dataDir, {}), 'read-only for the owner is fine')
+  t.end()
+})
+
+t.test('a directory in its place, and a directory that is none, are clear sentences', t => {
+  t.throws(() => readMasterKey(t.testdir({ 'master.key': {} }), {}), {
+    message: /master\.key is not a file$/,
+  })
+  const file = join(t.testdir({ file: '' }), 'file')
+  t.throws(() => readMasterKey(file, {}), { message: /cannot be read \(ENOTDIR\)$/ })
+  t.throws(() => createMasterKey(file), { message: /cannot be created \(ENOTDIR\)$/ })
+  t.end()
+})
+
+t.test('a key does not show itself when it is printed', t => {
+  const key = readMasterKey(t.testdir(), { TOLLGATE_MASTER_KEY: text })
+  t.notMatch(inspect(key, { depth: 9, showHidden: true }), text.slice(0, 8))
+  t.end()
+})

@@ -1,0 +1,71 @@
+/** Limits and journal as a call uses them, in one object. */
+import { MemoryLimits } from '../../src/limits/memory.ts'
+import type { Settlement } from '../../src/ports/journal.ts'
+import type { Account, Grant, Payer, QuotaState, RateState } from '../../src/ports/limits.ts'
+import { isRefusal, refuse } from '../../src/refusal/refusal.ts'
+import type { Refusal } from '../../src/refusal/refusal.ts'
+import type { Plan } from '../../src/snapshot/types.ts'
+import type { Cell } from '../../src/stores/sqlite/usage/cell.ts'
+import type { Group } from '../../src/stores/sqlite/usage/group.ts'
+import type { Ledger } from '../../src/stores/sqlite/usage/ledger.ts'
+import { UsageJournal } from '../../src/stores/sqlite/usage/usage-journal.ts'
+import type { CellCharge } from '../../src/stores/sqlite/usage/usage-journal.ts'
+
+/** A call that was let in. */
+export interface Admission {
+  readonly payer: Payer
+  readonly cost: number
+  readonly grant: Grant
+  readonly charge: CellCharge
+  readonly cell: Cell
+  readonly group: Group
+}
+
+/** Takes and charges, gives back, settles. */
+export class Meter {
+  readonly limits: MemoryLimits
+  readonly journal: UsageJournal
+
+  constructor(ledger: Ledger) {
+    this.limits = new MemoryLimits((...asked) => ledger.usedInWindow(...asked))
+    this.journal = new UsageJournal(ledger)
+  }
+
+  admit(payer: Payer, method: string, cost: number, now: number, isRated = true): Admission | Refusal {
+    if (this.journal.failure !== null) return refuse('journal_unavailable')
+    const spender = { payer, plan: payer.plan, address: '192.0.2.1' }
+    const grant = this.limits.take(spender, { units: cost, isRated }, now)
+    if (isRefusal(grant)) return grant
+    const charge = this.journal.charge(payer, method, cost, grant.period, now)
+    return { payer, cost, grant, charge, cell: charge.cell, group: charge.group }
+  }
+
+  admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {
+    return this.admit(payer, method, cost, now, false)
+  }
+
+  committed({ charge }: Admission): boolean | Promise<boolean> {
+    return charge.commit()
+  }
+
+  async giveBack({ grant, charge }: Admission): Promise<void> {
+    grant.giveBack(!charge.isLost)
+    await charge.giveBack()
+  }
+
+  settle({ charge }: Admission, settlement: Settlement): void {
+    charge.settle(settlement)
+  }
+
+  refused(payer: Payer, method: string, reason: string, now: number): void {
+    this.journal.refused(payer, method, reason, now)
+  }
+
+  rate(payer: Payer, now: number): RateState | null {
+    return this.limits.rate({ payer, plan: payer.plan, address: '192.0.2.1' }, now)
+  }
+
+  quota(account: Account, plan: Plan, now: number): QuotaState | null | 'unreadable' {
+    return this.limits.quota(account, plan, now)
+  }
+}
