@@ -33,7 +33,7 @@ const apart: Readonly<Record<string, readonly string[]>> = {
   config: ['refusal', 'jsonrpc'],
   stores: ['families'],
   management: ['call', 'routes', 'subscriptions', 'observe', 'families'],
-  http: ['management', 'observe', 'stores/sqlite/accounts', 'routes', 'families'],
+  http: ['management', 'observe', 'stores/sqlite/accounts', 'routes'],
 }
 
 /** Folders of which a call knows only the types: it gets the live parts handed in. */

@@ -1,4 +1,5 @@
 /** What the items of a message ask for. */
+import { familyOf } from '../families/families.ts'
 import { isBad } from '../jsonrpc/call.ts'
 import type { BadCall, Call } from '../jsonrpc/call.ts'
 import { refuse } from '../refusal/refusal.ts'
@@ -10,7 +11,7 @@ import type { Context } from './context.ts'
 export function askedBy(item: Call | BadCall, { network }: Caller, { live }: Context): Call | Refusal {
   if (isBad(item)) return item.refusal
   // The rules of a network of the family http name verbs and paths, which are no JSON-RPC methods.
-  return network.family === 'http' && !live.management.has(item.method) ? ONLY_SERVICE : item
+  return familyOf(network).wire === 'http' && !live.management.has(item.method) ? ONLY_SERVICE : item
 }
 
 const ONLY_SERVICE = refuse(

@@ -8,12 +8,7 @@ import type { Context } from './context.ts'
 import type { ReplyMode, Request } from './request.ts'
 import { doubtOf } from './doubt.ts'
 import type { Doubt } from './doubt.ts'
-import {
-  readSendError,
-  saysProcessed,
-  transactionHash,
-  transactionSignature,
-} from '../families/evm/known-transaction.ts'
+import { familyOf } from '../families/families.ts'
 import { TIMEOUTS } from './request.ts'
 
 /** Bytes of a reply held back until status, id and error are known. */
@@ -109,14 +104,10 @@ async function alreadySent(
   { params, network }: Request,
   { live }: Candidate,
 ): Promise<Reply> {
-  if (network.family === 'solana') {
-    const signature = saysProcessed(error) ? transactionSignature(params) : null
-    return signature === null ? error : { kind: 'result', result: signature }
-  }
-  const hash = transactionHash(params)
-  const said = readSendError(error.message)
-  if (hash === null || said === 'other') return error
-  if (said === 'known') return { kind: 'result', result: hash }
-  const found = await live.probe('eth_getTransactionByHash', `[${hash}]`, LOOKUP_TIMEOUT)
-  return found.kind === 'result' && found.result !== 'null' ? { kind: 'result', result: hash } : error
+  const sent = familyOf(network).sentBefore(params, error)
+  if (sent === null) return error
+  const { result, proof } = sent
+  if (proof === null) return { kind: 'result', result }
+  const found = await live.probe(proof.method, proof.params, LOOKUP_TIMEOUT)
+  return found.kind === 'result' && found.result !== 'null' ? { kind: 'result', result } : error
 }

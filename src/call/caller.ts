@@ -1,4 +1,5 @@
 /** Who calls: what authentication returns and every later stage takes. */
+import { familyOf } from '../families/families.ts'
 import type { KeyOwner } from '../stores/sqlite/accounts/types.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn } from '../refusal/refusal.ts'
@@ -40,5 +41,5 @@ export interface Session {
 
 /** Which column of refusal codes a network's clients expect. */
 export function columnOf(network: Network | null): CodeColumn {
-  return network?.family ?? 'evm'
+  return network === null ? 'evm' : familyOf(network).codes
 }

@@ -1,13 +1,12 @@
 /** The subscriptions of one client's socket: its own ids, its limits, and each message charged before it leaves. */
-import { randomBytes } from 'node:crypto'
+import { familyOf } from '../families/families.ts'
 import { elementsOf } from '../jsonrpc/elements.ts'
 import type { Charge } from '../ports/journal.ts'
 import type { Grant } from '../ports/limits.ts'
 import { isRefusal } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
-import { rawJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
-import type { Family, MethodRow } from '../snapshot/types.ts'
+import type { MethodRow } from '../snapshot/types.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Share } from '../subscriptions/shared/subscriptions.ts'
 import { refused } from './answer.ts'
@@ -17,7 +16,7 @@ import type { Live } from './context.ts'
 import { holderOf } from './holder.ts'
 import type { Outbox } from './outbox.ts'
 import { giveBack, NO_JOURNAL } from './run.ts'
-import { rememberMessage, scaleOf, shownIn } from './shown-notification.ts'
+import { note } from './remember.ts'
 import { readerOf } from './sticky.ts'
 
 /** The socket as the session uses it. */
@@ -37,8 +36,6 @@ interface Subscription {
   readonly network: string
   share: Share | null
 }
-
-let lastSolanaId = 0
 
 /** What a client holds on its socket. */
 export class ClientSession implements Session {
@@ -71,10 +68,11 @@ export class ClientSession implements Session {
     caller: Caller,
   ): Promise<WholeAnswer> {
     const { network, plan } = caller
-    const name = notificationName(network.family, row.rule.match)
-    const scale = scaleOf(call.method, call.params)
+    const words = familyOf(network).subscriptions
+    const name = words.notification(row.rule.match)
+    const scale = words.scale(call.method, call.params)
     const { slug } = network
-    const subscription: Subscription = { id: newId(network.family), name, network: slug, share: null }
+    const subscription: Subscription = { id: words.newId(), name, network: slug, share: null }
     this.#subscriptions.set(subscription.id, subscription)
     this.#live.clientSubscriptions.take(slug, Infinity)
     const listener = {
@@ -110,7 +108,7 @@ export class ClientSession implements Session {
 
   unsubscribe(params: Raw, { network }: Caller): WholeAnswer {
     const subscription = this.#named(params)
-    if (subscription === undefined) return { kind: 'error', error: unknownId(network.family) }
+    if (subscription === undefined) return { kind: 'error', error: familyOf(network).subscriptions.unknownId }
     this.#forget(subscription)
     return { kind: 'result', result: 'true' }
   }
@@ -134,16 +132,18 @@ export class ClientSession implements Session {
 
   #remember(method: string, scale: Scale | null, result: Raw, route: string | null): void {
     const { caller } = this
-    const number = scale === null ? null : shownIn(method, scale, result)
-    if (caller === null || scale === null || number === null) return
-    rememberMessage({ network: caller.network, reader: readerOf(caller), route }, scale, number, this.#live)
+    if (caller === null || scale === null) return
+    const { network } = caller
+    const number = familyOf(network).subscriptions.shown(method, scale, result)
+    if (number !== null) note({ network, reader: readerOf(caller), route }, scale, number, this.#live)
   }
 
   #hear(subscription: Subscription, result: Raw, last: boolean): void {
     const { caller } = this
     if (caller === null || this.#closed || !this.#subscriptions.has(subscription.id)) return
     if (last) this.#forget(subscription)
-    this.#deliver(encodeNotification(caller.network.family, subscription, result), subscription.name, caller)
+    const { id, name } = subscription
+    this.#deliver(familyOf(caller.network).subscriptions.encode(name, id, result), name, caller)
   }
 
   #deliver(frame: Raw, name: string, caller: Caller): void {
@@ -191,27 +191,4 @@ export class ClientSession implements Session {
       else void giveBack(grant, charge)
     })
   }
-}
-
-function notificationName(family: Family, match: string): string {
-  return family === 'evm' ? 'eth_subscription' : match.replace(/Subscribe$/, 'Notification')
-}
-
-/** 128 random bits in hex as geth gives them; an integer on Solana. */
-function newId(family: Family): Raw {
-  if (family === 'evm') return `"0x${randomBytes(16).toString('hex')}"`
-  lastSolanaId += 1
-  return String(lastSolanaId)
-}
-
-function unknownId(family: Family): Raw {
-  return family === 'evm'
-    ? rawJson({ code: -32000, message: 'subscription not found' })
-    : rawJson({ code: -32602, message: 'Invalid subscription id.' })
-}
-
-function encodeNotification(family: Family, { id, name }: Subscription, result: Raw): Raw {
-  return family === 'evm'
-    ? `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":${id},"result":${result}}}`
-    : `{"jsonrpc":"2.0","method":"${name}","params":{"result":${result},"subscription":${id}}}`
 }

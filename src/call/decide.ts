@@ -2,6 +2,7 @@
  * The decision for a call: everything that the configuration and the known heads can tell, before money moves. The order of
  * the checks stands here alone: the line acts on the decision, `explain` reports it.
  */
+import { familyOf } from '../families/families.ts'
 import type { Elements } from '../jsonrpc/elements.ts'
 import { isRefusal } from '../refusal/refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
@@ -72,7 +73,7 @@ export function decide(
   if (isRefusal(row)) return { refusal: row, row: null, span: null }
   const tier = checkTier(row, plan)
   if (tier !== null) return { refusal: tier, row, span: null }
-  const checked = params === null ? UNASKED : checkParams(row.rule, network.family, params, view, elements)
+  const checked = params === null ? UNASKED : checkParams(row.rule, familyOf(network), params, view, elements)
   if (isRefusal(checked)) return { refusal: checked, row, span: null }
   const { span } = checked
   const routes = ableRoutes(row, needsArchive(row, network, span, view.head), span, view.firstSlot)

@@ -1,4 +1,5 @@
 /** Whether "there is none" may only be this route's ignorance. */
+import { familyOf } from '../families/families.ts'
 import { elementsOf, memberOf } from '../jsonrpc/elements.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
@@ -9,9 +10,6 @@ import type { Request } from './request.ts'
 /** It has not heard of it yet, or keeps it no more. */
 export type Doubt = 'null_behind' | 'missing'
 
-/** Slots that pass between two looks at a route: fewer say nothing of who is behind. */
-const SLOTS_BETWEEN_LOOKS = 13
-
 /** Why the result is not believed yet; null when it is. */
 export function doubtOf(
   result: Raw,
@@ -21,7 +19,7 @@ export function doubtOf(
 ): Doubt | null {
   const { rule, archive } = row
   if (!(rule.nullIsLag || rule.reads === 'history') || !saysNone(result, rule)) return null
-  const allowed = network.family === 'solana' ? SLOTS_BETWEEN_LOOKS : 0
+  const allowed = familyOf(network).probeLag
   if (rule.nullIsLag && isBehind(live, tips.best(network.slug), allowed)) return 'null_behind'
   const keepsLess = rule.reads === 'history' && rule.block !== null && !archive.includes(route.id)
   return keepsLess && archive.length > 0 ? 'missing' : null

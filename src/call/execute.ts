@@ -1,4 +1,5 @@
 /** Answers a call that was let in: here, by the socket's session, or by a node. */
+import { familyOf } from '../families/families.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { refuse } from '../refusal/refusal.ts'
 import { refused } from './answer.ts'
@@ -13,7 +14,6 @@ import { holderOf } from './holder.ts'
 import { localResult } from './local.ts'
 import { remember } from './remember.ts'
 import { needOf } from './need.ts'
-import { slotRead } from '../families/solana/slot-read.ts'
 import { findFilter, keepFilter, readerOf } from './sticky.ts'
 
 /** What the call is answered with. */
@@ -37,18 +37,18 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
   const { row, method, span } = call
   const { network } = caller
-  const { slug, family } = network
+  const { slug } = network
   const { sticky } = row.rule
   const { floors, blockhashes } = context.live
   const found = sticky === 'use' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
-  const slots = family === 'solana' ? slotRead(row, call, slug, blockhashes) : null
-  const need = needOf(row.rule, span, floors.of(reader, slug, slots?.scale), slots)
+  const wants = familyOf(network).wants(call, slug, blockhashes)
+  const need = needOf(row.rule, span, floors.of(reader, slug, wants?.scale), wants)
   const { params, routes } = found
   const request = { network, row, method, params, routes, need, caller: holderOf(caller) }
   const { answer, route } = forwarded(await forward(request, mode, context), context)
   if (answer.kind === 'result')
-    remember({ network, method, span, slots, reader, route, result: answer.result }, context.live)
+    remember({ network, call, wants, reader, route, result: answer.result }, context.live)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }

@@ -1,18 +1,15 @@
 /** First stage of a call's decision: does the method exist here, and may this plan call it. */
+import { familyOf } from '../families/families.ts'
 import { refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { findMethod } from '../snapshot/find-method.ts'
 import type { MethodRow, Network, Plan } from '../snapshot/types.ts'
 
-/** What a pattern lets through: a name padded with white space or lookalikes could be a denied one to a lenient node. */
-const NAME = /^[A-Za-z0-9_]+$/
-
 /** The row of a method that this transport can carry. */
 export function findRow(network: Network, method: string, transport: 'http' | 'ws'): MethodRow | Refusal {
   const row = findMethod(network, method)
   if (row === null || row.unable?.reason === 'method_not_found') return unknownMethod(network)
-  if (row.rule.match !== method && network.family !== 'http' && !NAME.test(method))
-    return unknownMethod(network)
+  if (row.rule.match !== method && !familyOf(network).methodName.test(method)) return unknownMethod(network)
   const overSocket = row.rule.subscribe !== null || row.rule.unsubscribes !== null
   if (overSocket && transport === 'http')
     return refuse('method_not_found', 'Subscriptions need a WebSocket connection to this endpoint')

@@ -1,11 +1,14 @@
 /** What the gateway answers itself, from the configuration. */
+import { familyOf } from '../families/families.ts'
 import { rawJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Network, Rule } from '../snapshot/types.ts'
 
-/** The raw result of a rule's local answer. */
+/** The raw result of a rule's local answer while all is well. */
 export function localResult(answer: NonNullable<Rule['answer']>, network: Network): Raw {
   switch (answer) {
+    case 'health':
+      return familyOf(network).well
     case 'chainId':
       return typeof network.chainId === 'number'
         ? `"0x${network.chainId.toString(16)}"`
@@ -20,7 +23,5 @@ export function localResult(answer: NonNullable<Rule['answer']>, network: Networ
       return 'true'
     case 'zero':
       return '"0x0"'
-    case 'health':
-      return network.family === 'solana' ? '"ok"' : 'true'
   }
 }

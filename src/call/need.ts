@@ -1,7 +1,4 @@
 /** What a call asks of the route that serves it, by the block it reads. */
-import { memberOf } from '../jsonrpc/elements.ts'
-import { readQuantity } from '../jsonrpc/quantity.ts'
-import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
 import type { Need } from '../routes/pick.ts'
 import type { BlockSpan } from '../families/evm/block.ts'
@@ -28,14 +25,6 @@ export function needOf(
   }
   if (to?.kind === 'number') return { tip: false, atLeast: to.number, mayProbe }
   return { tip, atLeast: tip ? floor : null, mayProbe }
-}
-
-/** The block number that an answer of an EVM node shows its reader; null when it shows none. */
-export function shownHead(method: string, span: BlockSpan, result: Raw): number | null {
-  if (method === 'eth_blockNumber') return readQuantity(result)
-  const latest = span?.to.kind === 'tag' && span.to.tag === 'latest'
-  if (method !== 'eth_getBlockByNumber' || !latest || result.charCodeAt(0) !== 123) return null
-  return readQuantity(memberOf(result, 'number'))
 }
 
 function highest(...numbers: readonly (number | null)[]): number | null {

@@ -6,7 +6,8 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { skipSpace, skipValue } from '../jsonrpc/skip.ts'
-import type { Family, Rule } from '../snapshot/types.ts'
+import type { Family } from '../families/family.ts'
+import type { Rule } from '../snapshot/types.ts'
 import { blockSpan } from '../families/evm/block.ts'
 import type { BlockSpan } from '../families/evm/block.ts'
 import { TIMEOUTS } from './request.ts'
@@ -34,13 +35,13 @@ export interface CheckedParams {
  */
 export function checkParams(
   rule: Rule,
-  family: Family,
+  { isPositional }: Pick<Family, 'isPositional'>,
   params: Raw,
   { maxDepth, head }: { readonly maxDepth: number; readonly head: number | null },
   sent: Elements = elementsIn(params),
 ): CheckedParams | Refusal {
   if (params.charCodeAt(0) === 123)
-    return family === 'evm' ? invalid('params are positional: send an array') : unread(params, sent)
+    return isPositional ? invalid('params are positional: send an array') : unread(params, sent)
   if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
     return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
   if (isTooLong(configOf(rule.commitment, sent.first))) return tooLong('the config object')

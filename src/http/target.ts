@@ -1,4 +1,5 @@
 /** What a host and path ask for (design, "HTTP contract"). Parsed by hand: `new URL` throws on some of it. */
+import { familyOf } from '../families/families.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import { isOwnAddress } from './own-address.ts'
 
@@ -86,6 +87,6 @@ function rpcTarget(network: Network, path: string, query: string): Target {
   const key = trimmed.slice(DOOR.length)
   const end = key.indexOf('/')
   if (end < 0) return { kind: 'rpc', network, key, path: '', query }
-  if (network.family !== 'http') return NOTHING
+  if (familyOf(network).wire !== 'http') return NOTHING
   return { kind: 'rpc', network, key: key.slice(0, end), path: path.slice(PREFIX.length + 1 + end), query }
 }

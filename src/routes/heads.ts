@@ -1,4 +1,5 @@
 /** How far each network has come, and which routes are behind. */
+import { familyOf } from '../families/families.ts'
 import type { Network } from '../snapshot/types.ts'
 import { believe, highest, isNear, unproven } from './claims.ts'
 import type { Anchor, Claim } from './claims.ts'
@@ -6,9 +7,6 @@ import type { LiveRoute } from './live-route.ts'
 
 /** A route may always be this many blocks behind: nodes hear of a block at different moments. */
 const ALWAYS_ALLOWED = 2
-/** Milliseconds per block, or slot, until the network's own pace has been measured. */
-const USUAL_BLOCK_TIME = 12_000
-const USUAL_SLOT_TIME = 400
 /** Share of the newest measurement in the moving average. */
 const WEIGHT = 0.2
 
@@ -19,6 +17,11 @@ const WEIGHT = 0.2
 export type Lag = 'none' | 'doubtful' | 'certain'
 
 type Chain = Pick<Network, 'slug'> & Partial<Pick<Network, 'family'>>
+
+/** Milliseconds per height until the network's own pace has been measured. */
+function usualPaceOf({ family = 'evm' }: Chain): number {
+  return familyOf({ family }).usualPace
+}
 
 type LagChain = Chain & Pick<Network, 'maxLag'>
 
@@ -39,14 +42,6 @@ interface Tip {
   /** Milliseconds per block: the median of what the routes' own steps tell. */
   readonly blockTime: number
   readonly anchor: Anchor | null
-}
-
-/** How far one network has come. */
-export interface Heights {
-  /** Best believed head; null until there is one. */
-  best(): number | null
-  /** Whether the network may have come to a height. */
-  isPlausible(height: number): boolean
 }
 
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
@@ -95,7 +90,7 @@ export class Tips {
   update(chain: Chain, routes: readonly LiveRoute[], now: number): void {
     const said = routes.flatMap(live => this.#said.get(live) ?? [])
     const tip = this.#tips.get(chain.slug)
-    const { anchor = null, blockTime = usualBlockTime(chain) } = tip ?? {}
+    const { anchor = null, blockTime = usualPaceOf(chain) } = tip ?? {}
     const limit = anchor === null ? -1 : highest(anchor, blockTime, now)
     const belief = believe(
       said.filter(({ live }) => live.whyNot(now) === null),
@@ -172,10 +167,6 @@ export class Tips {
 /** Blocks that a route may be behind. */
 function allowedLag({ maxLag }: LagChain, { blockTime }: Tip): number {
   return Math.max(ALWAYS_ALLOWED, maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / blockTime)
-}
-
-function usualBlockTime({ family }: Chain): number {
-  return family === 'solana' ? USUAL_SLOT_TIME : USUAL_BLOCK_TIME
 }
 
 /** The middle one, of two the larger: one route that races does not set the pace. */

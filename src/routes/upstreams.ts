@@ -5,7 +5,8 @@ import { contenders, pick } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Scale } from '../families/solana/scale.ts'
-import type { Heights, Lag, Tips } from './heads.ts'
+import type { Heights } from '../families/gap.ts'
+import type { Lag, Tips } from './heads.ts'
 import { Unsupported } from './unsupported.ts'
 
 interface Entry {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { familyOf } from '../../src/families/families.ts'
 import type { RuleConfig } from '../../src/config/types.ts'
 import type { Call } from '../../src/jsonrpc/call.ts'
 import { scanMessage } from '../../src/jsonrpc/message.ts'
@@ -82,7 +83,7 @@ function callOf(params: string): Call {
 
 /** What the check of a call says. */
 function check({ rule, family = 'evm' }: Case, { params, elements }: Call) {
-  return checkParams(fillRule('m', rule), family, params, limits, elements)
+  return checkParams(fillRule('m', rule), familyOf({ family }), params, limits, elements)
 }
 
 /** The shortest of a few tries, in milliseconds. */

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { evm } from '../../src/families/evm/evm.ts'
+import { solana } from '../../src/families/solana/solana.ts'
 import { checkParams } from '../../src/call/params.ts'
 import { needsArchive } from '../../src/call/able.ts'
 import { joinRule } from '../../src/snapshot/join.ts'
@@ -12,7 +14,7 @@ function check(
   rule: RuleConfig,
   params: string,
 ): { params?: string; reason?: string; why?: unknown; data?: unknown } {
-  const checked = checkParams(fillRule('m', rule), 'evm', params, limits)
+  const checked = checkParams(fillRule('m', rule), evm, params, limits)
   return 'reason' in checked
     ? { reason: checked.reason, why: checked.data['why'], data: checked.data }
     : { params: checked.params }
@@ -27,7 +29,7 @@ t.test('params are counted and otherwise left alone', t => {
   t.equal(check(rule, '[1,[2,3],{"a":[4,5]}]').why, 'the method takes 1 to 2 params, 3 were sent')
   t.equal(check(rule, '["a,b]"]').params, '["a,b]"]')
   t.equal(check(rule, '{"a":1}').reason, 'invalid_params')
-  t.equal('params' in checkParams(fillRule('m', rule), 'solana', '{"a":1}', limits), true)
+  t.equal('params' in checkParams(fillRule('m', rule), solana, '{"a":1}', limits), true)
   t.end()
 })
 
@@ -112,7 +114,7 @@ t.test('what reads old state needs an archive', t => {
   for (const [reads, block, expected] of cases) {
     const rule = fillRule('m', { reads: reads ?? 'none', block: { at: 1, kind: 'ref', omitted: 'latest' } })
     const row = joinRule(rule, [])
-    const checked = checkParams(rule, 'evm', `[1,${block}]`, limits)
+    const checked = checkParams(rule, evm, `[1,${block}]`, limits)
     if ('reason' in checked) throw new Error(checked.message)
     const network = { stateWindow: 128 } as Network
     t.equal(needsArchive(row, network, checked.span, 1000), expected, `${reads} ${block}`)

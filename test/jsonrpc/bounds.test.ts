@@ -1,4 +1,5 @@
 import t from 'tap'
+import { evm } from '../../src/families/evm/evm.ts'
 import { isBad, MAX_MEMBERS } from '../../src/jsonrpc/call.ts'
 import { elementsOf, memberOf } from '../../src/jsonrpc/elements.ts'
 import { MAX_BATCH, scanMessage } from '../../src/jsonrpc/message.ts'
@@ -15,7 +16,7 @@ function taken(text: string): string {
 }
 const members = (count: number) => Array.from({ length: count }, (_, i) => `"m${i}":0`).join()
 const check = (rule: RuleConfig, params: string): any =>
-  checkParams(fillRule('m', rule), 'evm', params, { maxDepth: 64, head: 1000 })
+  checkParams(fillRule('m', rule), evm, params, { maxDepth: 64, head: 1000 })
 
 t.test('a call has so many members, and what comes after them is not even read', t => {
   const call = (extra: number, end = '}') => `{"jsonrpc":"2.0","id":1,"method":"m",${members(extra)}${end}`

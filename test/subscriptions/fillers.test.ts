@@ -1,12 +1,13 @@
 import t from 'tap'
 import type { Reply } from '../../src/jsonrpc/reply.ts'
-import type { GapFiller } from '../../src/subscriptions/shared/gap.ts'
-import { headsFiller } from '../../src/subscriptions/shared/heads-filler.ts'
-import { compact, fillerOf } from '../../src/subscriptions/shared/kind.ts'
-import { logsFiller } from '../../src/subscriptions/shared/logs-filler.ts'
-import { signatureFiller } from '../../src/subscriptions/shared/signature-filler.ts'
-import type { Heights } from '../../src/routes/heads.ts'
-import type { Ask } from '../../src/subscriptions/socket/upstream-socket.ts'
+import type { GapFiller } from '../../src/families/gap.ts'
+import { headsFiller } from '../../src/families/evm/heads-filler.ts'
+import { evm } from '../../src/families/evm/evm.ts'
+import { compact } from '../../src/subscriptions/shared/sharing-key.ts'
+import { logsFiller } from '../../src/families/evm/logs-filler.ts'
+import { signatureFiller } from '../../src/families/solana/signature-filler.ts'
+import type { Heights } from '../../src/families/gap.ts'
+import type { Ask } from '../../src/families/gap.ts'
 
 /** A network of which nothing is known yet, and one that is known to have come to a height. */
 const anyHeight: Heights = { best: () => null, isPlausible: () => true }
@@ -156,7 +157,10 @@ t.test('a signature is over with its message, and asked for after a gap', async 
 t.test('equal calls are equal without their white space', t => {
   t.equal(compact(' [ "logs" , { "topics" : [ null , " a  b " ] } ] '), '["logs",{"topics":[null," a  b "]}]')
   t.equal(compact('["a\\" b"]'), '["a\\" b"]')
-  t.equal(fillerOf('eth_subscribe', '["newPendingTransactions"]', anyHeight).take('"0x1"'), true)
+  t.equal(
+    evm.subscriptions.filler('eth_subscribe', '["newPendingTransactions"]', anyHeight).take('"0x1"'),
+    true,
+  )
   t.end()
 })
 

@@ -3,8 +3,9 @@ import t from 'tap'
 import type { Reply } from '../../src/jsonrpc/reply.ts'
 import { readQuantity } from '../../src/jsonrpc/quantity.ts'
 import { readFrame } from '../../src/subscriptions/socket/frame.ts'
-import { GapBroken, GapTooWide } from '../../src/subscriptions/shared/gap.ts'
-import { fillerOf } from '../../src/subscriptions/shared/kind.ts'
+import { GapBroken, GapTooWide } from '../../src/families/gap.ts'
+import { evm } from '../../src/families/evm/evm.ts'
+import { solana } from '../../src/families/solana/solana.ts'
 import { rawMember } from '../support/raw-json.ts'
 
 const deep = (open: string, close: string): string => open.repeat(9_000) + close.repeat(9_000)
@@ -74,7 +75,8 @@ t.test('no message and no answer of a node makes a filler throw, loop, or ask wi
           const answer = asked % 17 === 16 ? null : answers.next().value
           return Promise.resolve(answer === null ? null : { kind: 'result', result: answer })
         }
-        const filler = fillerOf(method, params, {
+        const { subscriptions } = method.startsWith('eth_') ? evm : solana
+        const filler = subscriptions.filler(method, params, {
           best: () => best,
           isPlausible: height => best === null || height < best + 64,
         })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { fillerOf } from '../../src/subscriptions/shared/kind.ts'
+import { evmSubscriptions } from '../../src/families/evm/subscriptions.ts'
+import { solanaSubscriptions } from '../../src/families/solana/subscriptions.ts'
 import { sharingKey } from '../../src/subscriptions/shared/sharing-key.ts'
 
-const evm = (params: string): string => sharingKey('evm', 'eth_subscribe', params)
-const solana = (method: string, params: string): string => sharingKey('solana', method, params)
+const evm = (params: string): string => sharingKey(evmSubscriptions, 'eth_subscribe', params)
+const solana = (method: string, params: string): string => sharingKey(solanaSubscriptions, method, params)
 const [A, B] = [`0x${'aB'.repeat(20)}`, `0x${'cd'.repeat(20)}`]
 const [T, U] = [`0x${'1f'.repeat(32)}`, `0x${'2E'.repeat(32)}`]
 const logs = (filter: unknown): string => evm(JSON.stringify(['logs', filter]))
@@ -28,7 +29,10 @@ t.test('EVM: what means the same has one key', t => {
   t.equal(evm('["logs",{}]'), evm('[ "lo\\u0067s" , { } ] '))
   const spelled = '["new\\u0048eads"]'
   t.equal(evm('["newHeads"]'), evm(spelled))
-  const filler = fillerOf('eth_subscribe', spelled, { best: () => null, isPlausible: () => true })
+  const filler = evmSubscriptions.filler('eth_subscribe', spelled, {
+    best: () => null,
+    isPlausible: () => true,
+  })
   const head = '{"number":"0x1","hash":"0x2"}'
   t.strictSame([filler.take(head), filler.take(head)], [true, false], 'and its gaps are filled')
   t.end()
@@ -47,7 +51,7 @@ t.test('EVM: what means something else to some node has a key of its own', t => 
   t.equal(new Set(filters.map(logs)).size, filters.length)
   const others = ['["logs"]', '["logs",{},{}]', '["newHeads"]', '["newHeads",{}]', '["logs",[]]', '{}', '[]']
   t.equal(new Set([...others, '["logs",{}]'].map(evm)).size, others.length + 1)
-  t.not(sharingKey('solana', 'eth_subscribe', '["logs",{"topics":null}]'), logs({}))
+  t.not(sharingKey(solanaSubscriptions, 'eth_subscribe', '["logs",{"topics":null}]'), logs({}))
   t.not(evm('[1]'), evm('[1.0]'))
   t.end()
 })

@@ -1,4 +1,5 @@
 /** Answers "why was this call refused, or sent there?": the stages of a call's decision, without making the call. */
+import { familyOf } from '../../families/families.ts'
 import { isNormalPath } from '../../net/http-path.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -42,7 +43,8 @@ export interface Explained {
 
 /** Decides as the pipeline would, up to the choice among the able routes. */
 export function explain(asked: Question, snapshot: Snapshot, live: LiveView | null): Explained {
-  const question = asked.network.family === 'http' ? { ...asked, method: withoutQuery(asked.method) } : asked
+  const question =
+    familyOf(asked.network).wire === 'http' ? { ...asked, method: withoutQuery(asked.method) } : asked
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
   const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
@@ -92,7 +94,7 @@ function verdictOf(
 ): Verdict {
   if (management !== null)
     return { refusal: plan === 'public' && management === 'keys' ? refuse('invalid_key') : null, span: null }
-  const [, path] = network.family === 'http' ? method.split(' ', 2) : []
+  const [, path] = familyOf(network).wire === 'http' ? method.split(' ', 2) : []
   if (path !== undefined && !isNormalPath(path))
     return { refusal: refuse('invalid_request', 'The path is not in its normal form'), span: null }
   const view = { maxDepth: snapshot.gateway.limits.depth, head, firstSlot }

@@ -1,9 +1,8 @@
 /** Nodes that say they have a transaction already: after a lost reply that is the answer to sending it. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { elementsOf } from '../../jsonrpc/elements.ts'
-import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
+import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { transactionOf } from '../solana/transaction.ts'
 
 /** How clients say that they have it: geth, Erigon, Nethermind, Besu, Parity and their kin. */
 const KNOWN = [
@@ -33,22 +32,4 @@ export function transactionHash(params: Raw): Raw | null {
   const hex = first?.charCodeAt(0) === 34 ? (decodeJson(first) as string) : ''
   if (!/^0x([0-9a-f]{2})+$/i.test(hex)) return null
   return `"0x${Buffer.from(keccak_256(Buffer.from(hex.slice(2), 'hex'))).toString('hex')}"`
-}
-
-/** Whether a Solana node refuses a transaction because the chain has it: by its word for the error, or by its text. */
-export function saysProcessed({
-  error,
-  message,
-}: {
-  readonly error: Raw
-  readonly message: string
-}): boolean {
-  const { data } = decodeJson(error) as { data?: { err?: unknown } | null }
-  return data?.err === 'AlreadyProcessed' || /already (been )?processed|AlreadyProcessed/i.test(message)
-}
-
-/** The signature of a sendTransaction call's transaction: what a node would have answered; null when it cannot be read. */
-export function transactionSignature(params: Raw): Raw | null {
-  const transaction = transactionOf(params)
-  return transaction === null ? null : rawJson(transaction.signature)
 }

@@ -4,11 +4,11 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Family, Route } from '../../snapshot/types.ts'
-import type { Heights } from '../../routes/heads.ts'
+import type { Heights } from '../../families/gap.ts'
 import { judgeError } from '../../routes/transport/verdict.ts'
-import { FloodGauge } from '../socket/flood.ts'
+import { ANY, FloodGauge, PER_BLOCK } from '../socket/flood.ts'
 import type { Notification } from '../socket/frame.ts'
-import { heightReader, rateOf } from './kind.ts'
+import { familyOf } from '../../families/families.ts'
 import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 import type { UpstreamSockets } from '../socket/upstream-sockets.ts'
 
@@ -46,7 +46,7 @@ export async function findCarrier(
   isOver: () => boolean,
 ): Promise<Carrier | NodeError | Refusal> {
   const { method, params, family, unsubscribe, sockets, routes } = sought
-  const showsHeads = heightReader(method, params) !== null
+  const showsHeads = familyOf({ family }).subscriptions.heightReader(method, params) !== null
   let refusal = refuse('no_route')
   let said: NodeError | null = null
   const inOrder = [...routes()].sort((a, b) => Number(avoid.has(a.id)) - Number(avoid.has(b.id)))
@@ -75,11 +75,12 @@ export async function findCarrier(
 /** Passes on what one socket sends of the subscription. Its rate is its own: another route does not inherit it. */
 function listenerOn(
   socket: UpstreamSocket,
-  { method, params, heights }: Sought,
+  { method, params, family, heights }: Sought,
   hear: (result: Raw) => void,
 ): Carrier['listener'] {
-  const rate = new FloodGauge(rateOf(method, params))
-  const heightIn = heightReader(method, params)
+  const words = familyOf({ family }).subscriptions
+  const rate = new FloodGauge(words.isPerBlock(method, params) ? PER_BLOCK : ANY)
+  const heightIn = words.heightReader(method, params)
   return ({ result }) => {
     if (rate.add(result.length, performance.now())) {
       socket.drop('a subscription gets more messages than any chain has')

@@ -7,11 +7,11 @@ import { Backlog } from '../socket/backlog.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 import { findCarrier } from './carrier.ts'
 import type { Carrier, Sought } from './carrier.ts'
-import { GapBroken, GapTooWide } from './gap.ts'
-import type { GapFiller } from './gap.ts'
+import { GapBroken, GapTooWide } from '../../families/gap.ts'
+import type { Ask, GapFiller } from '../../families/gap.ts'
 import type { Listener } from './listener.ts'
 import { retry } from './retry.ts'
-import type { Ask, UpstreamSocket } from '../socket/upstream-socket.ts'
+import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 
 /** What is subscribed to, and how. */
 export interface SharedOptions extends Sought {

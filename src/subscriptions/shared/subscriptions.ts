@@ -1,4 +1,5 @@
 /** All shared subscriptions: one upstream subscription for equal calls on one network. */
+import { familyOf } from '../../families/families.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -8,7 +9,6 @@ import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.t
 import type { Upstreams } from '../../routes/upstreams.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 import { Entry } from './entry.ts'
-import { fillerOf } from './kind.ts'
 import { Member } from './listener.ts'
 import type { Listener } from './listener.ts'
 import { SharedSubscription } from './shared.ts'
@@ -79,7 +79,7 @@ export class Subscriptions {
     listener: Listener,
     { holder, limit }: Subscriber,
   ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
-    const key = `${network.slug} ${sharingKey(network.family, call.method, call.params)}`
+    const key = `${network.slug} ${sharingKey(familyOf(network).subscriptions, call.method, call.params)}`
     const kept = this.#entries.get(key)
     if (kept?.keptBy === holder) kept.reclaim()
     else {
@@ -149,7 +149,7 @@ export class Subscriptions {
     const heights = this.#upstreams.heights({ slug, family })
     entry.shared = new SharedSubscription({
       ...{ method, params, family, sockets: this.#sockets },
-      ...{ heights, filler: fillerOf(method, params, heights) },
+      ...{ heights, filler: familyOf({ family }).subscriptions.filler(method, params, heights) },
       budget: this.#budget,
       unsubscribe: row.rule.subscribe ?? '',
       routes: () => this.#carriers(slug, method),

@@ -1,4 +1,5 @@
 /** One WebSocket to an upstream, shared by all subscriptions that its route serves. */
+import type { Ask } from '../../families/gap.ts'
 import { WebSocket } from 'ws'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
@@ -20,9 +21,6 @@ import type { OnReply } from './requests.ts'
 const SUBSCRIBE_TRIES = 3
 
 type OnNotification = (notification: Notification) => void
-
-/** A request that goes over the socket; null when it broke or gave no usable reply. */
-export type Ask = (method: string, params: Raw) => Promise<Reply | null>
 
 /** A subscription of the upstream. */
 export interface Carried {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decodeBase58, encodeBase58 } from '../../../src/families/solana/base58.ts'
 import { blockhashOfMessage, transactionOf } from '../../../src/families/solana/transaction.ts'
-import { saysProcessed, transactionSignature } from '../../../src/families/evm/known-transaction.ts'
+import { saysProcessed, transactionSignature } from '../../../src/families/solana/known-transaction.ts'
 
 const blockhash = kit.blockhash('EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N')
 const lifetime = { blockhash, lastValidBlockHeight: 100n }

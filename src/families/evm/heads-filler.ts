@@ -3,7 +3,7 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { membersOf, pickMembers } from '../../jsonrpc/elements.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import type { Heights } from '../../routes/heads.ts'
+import type { Ask, GapFiller, Heights } from '../gap.ts'
 import {
   GapBroken,
   GapTooWide,
@@ -13,9 +13,7 @@ import {
   isFarBehind,
   mustAsk,
   quantity,
-} from './gap.ts'
-import type { GapFiller } from './gap.ts'
-import type { Ask } from '../socket/upstream-socket.ts'
+} from '../gap.ts'
 
 interface Head {
   readonly number: number

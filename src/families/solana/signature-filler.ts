@@ -2,9 +2,8 @@
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { GapBroken, mustAsk } from './gap.ts'
-import type { GapFiller } from './gap.ts'
-import type { Ask } from '../socket/upstream-socket.ts'
+import { GapBroken, mustAsk } from '../gap.ts'
+import type { Ask, GapFiller } from '../gap.ts'
 
 /** Solana's commitments, weakest first. */
 const COMMITMENTS = ['processed', 'confirmed', 'finalized']

@@ -1,8 +1,8 @@
 /** One spelling for JSON values that mean the same. */
-import { elementsOf, membersOf } from '../../jsonrpc/elements.ts'
-import { nameOf } from '../../jsonrpc/names.ts'
-import { rawJson } from '../../jsonrpc/raw.ts'
-import type { Raw } from '../../jsonrpc/raw.ts'
+import { elementsOf, membersOf } from '../jsonrpc/elements.ts'
+import { nameOf } from '../jsonrpc/names.ts'
+import { rawJson } from '../jsonrpc/raw.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
 
 /** Levels of nesting that are looked into. */
 const MAX_DEPTH = 64
@@ -46,5 +46,11 @@ function canonicalObject(raw: Raw, depth: number): Raw | null {
     if (part === null) return null
     parts.push(`${rawJson(name)}:${part}`)
   }
+  return `{${parts.sort().join(',')}}`
+}
+
+/** An object of raw members, sorted. */
+export function objectOf(members: ReadonlyMap<string, Raw>): Raw {
+  const parts = [...members].map(([name, value]) => `${rawJson(name)}:${value}`)
   return `{${parts.sort().join(',')}}`
 }

@@ -3,7 +3,7 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { elementsOf, memberOf, membersOf, pickMembers } from '../../jsonrpc/elements.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import type { Heights } from '../../routes/heads.ts'
+import type { Ask, GapFiller, Heights } from '../gap.ts'
 import {
   ABSURD_GAP,
   GapBroken,
@@ -13,9 +13,7 @@ import {
   checkGap,
   mustAsk,
   quantity,
-} from './gap.ts'
-import type { GapFiller } from './gap.ts'
-import type { Ask } from '../socket/upstream-socket.ts'
+} from '../gap.ts'
 
 /** Blocks before the last known head that are read again: a head may be known before its logs were pushed. */
 const OVERLAP = 16

@@ -1,7 +1,17 @@
 /** What a subscription missed between two upstream sockets, by its kind. */
-import type { Raw } from '../../jsonrpc/raw.ts'
-import type { Heights } from '../../routes/heads.ts'
-import type { Ask } from '../socket/upstream-socket.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Reply } from '../jsonrpc/reply.ts'
+
+/** Asks one question of the node behind a socket; null when the socket breaks before the answer. */
+export type Ask = (method: string, params: Raw) => Promise<Reply | null>
+
+/** How far one network has come. */
+export interface Heights {
+  /** Best believed head; null until there is one. */
+  best(): number | null
+  /** Whether the network may have come to a height. */
+  isPlausible(height: number): boolean
+}
 
 /** Blocks that a gap may span before the client is told to start again. */
 export const WIDEST_GAP = 128

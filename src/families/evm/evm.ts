@@ -1,0 +1,39 @@
+/** Ethereum and the chains whose nodes speak as its nodes do (execution API). */
+import { memberOf } from '../../jsonrpc/elements.ts'
+import { readQuantity } from '../../jsonrpc/quantity.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Family, ReadCall } from '../family.ts'
+import { readSendError, transactionHash } from './known-transaction.ts'
+import { evmSubscriptions } from './subscriptions.ts'
+
+export const evm: Family = {
+  wire: 'json-rpc',
+  codes: 'evm',
+  isPositional: true,
+  methodName: /^[A-Za-z0-9_]+$/,
+  probeLag: 0,
+  usualPace: 12_000,
+  wants: () => null,
+  shown: (call, _, result) => {
+    const head = shownHead(call, result)
+    return { heights: head === null ? [] : [['head', head]], blockhash: null }
+  },
+  sentBefore: (params, { message }) => {
+    const hash = transactionHash(params)
+    const said = readSendError(message)
+    if (hash === null || said === 'other') return null
+    const proof = { method: 'eth_getTransactionByHash', params: `[${hash}]` }
+    return { result: hash, proof: said === 'known' ? null : proof }
+  },
+  well: 'true',
+  unwell: () => null,
+  subscriptions: evmSubscriptions,
+}
+
+/** The block number that an answer shows its reader; null when it shows none. */
+function shownHead({ method, span }: ReadCall, result: Raw): number | null {
+  if (method === 'eth_blockNumber') return readQuantity(result)
+  const latest = span?.to.kind === 'tag' && span.to.tag === 'latest'
+  if (method !== 'eth_getBlockByNumber' || !latest || result.charCodeAt(0) !== 123) return null
+  return readQuantity(memberOf(result, 'number'))
+}
