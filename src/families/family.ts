@@ -3,6 +3,7 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn } from '../refusal/refusal.ts'
 import type { MethodRow } from '../snapshot/types.ts'
 import type { GapFiller, Heights } from './gap.ts'
+import type { ProbeWords } from './probing.ts'
 import type { BlockSpan } from './evm/block.ts'
 import type { Blockhashes } from './solana/blockhashes.ts'
 import type { Scale } from './solana/scale.ts'
@@ -58,7 +59,7 @@ export interface SubscriptionWords {
 }
 
 /** A kind of chain. */
-export interface Family {
+export interface Family extends ProbeWords {
   /** How its calls travel. */
   readonly wire: 'json-rpc' | 'http'
   /** Its column of the table of refusals. */

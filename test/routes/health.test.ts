@@ -1,7 +1,8 @@
 import t from 'tap'
 import { Breaker } from '../../src/routes/health/breaker.ts'
 import { Filters } from '../../src/routes/filters.ts'
-import { identityFault } from '../../src/routes/health/identity.ts'
+import { chainFault } from '../../src/families/evm/probe.ts'
+import { genesisFault } from '../../src/families/solana/probe.ts'
 import { Latency } from '../../src/routes/health/latency.ts'
 import { Outstanding } from '../../src/routes/health/outstanding.ts'
 import { Pause, retryAfterMs } from '../../src/routes/health/pause.ts'
@@ -232,13 +233,10 @@ t.test('one caller spends half of the common retries at most', t => {
 })
 
 t.test('which chain a node serves', t => {
-  t.equal(identityFault({ family: 'evm', chainId: 1, genesisHash: null }, '"0x1"'), null)
-  t.equal(
-    identityFault({ family: 'evm', chainId: 1, genesisHash: null }, '"0x5"'),
-    'it serves chain 5, not 1',
-  )
-  t.equal(identityFault({ family: 'solana', chainId: 'x', genesisHash: 'abc' }, '"abc"'), null)
-  t.match(identityFault({ family: 'solana', chainId: 'x', genesisHash: 'abc' }, '"abd"'), /another genesis/)
+  t.equal(chainFault({ chainId: 1 }, '"0x1"'), null)
+  t.equal(chainFault({ chainId: 1 }, '"0x5"'), 'it serves chain 5, not 1')
+  t.equal(genesisFault({ genesisHash: 'abc' }, '"abc"'), null)
+  t.match(genesisFault({ genesisHash: 'abc' }, '"abd"'), /another genesis/)
   t.end()
 })
 

@@ -4,6 +4,7 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Family, ReadCall } from '../family.ts'
 import { readSendError, transactionHash } from './known-transaction.ts'
+import { evmProbe } from './probe.ts'
 import { evmSubscriptions } from './subscriptions.ts'
 
 export const evm: Family = {
@@ -28,6 +29,7 @@ export const evm: Family = {
   well: 'true',
   unwell: () => null,
   subscriptions: evmSubscriptions,
+  ...evmProbe,
 }
 
 /** The block number that an answer shows its reader; null when it shows none. */

@@ -1,5 +1,6 @@
 /** APIs over plain HTTP, such as the beacon API: requests are passed on as they are, so there is little to know of them. */
 import type { Family } from '../family.ts'
+import { beaconProbe } from './beacon.ts'
 import { evm } from '../evm/evm.ts'
 
 export const http: Family = {
@@ -11,4 +12,5 @@ export const http: Family = {
   methodName: /^/,
   shown: () => ({ heights: [], blockhash: null }),
   sentBefore: () => null,
+  ...beaconProbe,
 }

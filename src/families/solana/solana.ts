@@ -4,6 +4,7 @@ import { saysProcessed, transactionSignature } from './known-transaction.ts'
 import type { Family } from '../family.ts'
 import { shownBlockhash, shownSlots } from './shown-slots.ts'
 import { slotRead } from './slot-read.ts'
+import { solanaProbe } from './probe.ts'
 import { solanaSubscriptions } from './subscriptions.ts'
 
 /** Agave's NodeUnhealthy: Solana's clients know it as "behind". */
@@ -35,4 +36,5 @@ export const solana: Family = {
     return rawJson({ code: NODE_UNHEALTHY, message, data: { numSlotsBehind } })
   },
   subscriptions: solanaSubscriptions,
+  ...solanaProbe,
 }

@@ -1,0 +1,53 @@
+/** Probes EVM nodes: newest block, state of synchronisation, chain id. */
+import { memberOf } from '../../jsonrpc/elements.ts'
+import { readQuantity } from '../../jsonrpc/quantity.ts'
+import { decodeJson } from '../../jsonrpc/raw.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Network } from '../../snapshot/types.ts'
+import type { ProbeWords, Probing, Told } from '../probing.ts'
+
+const BLOCK_NUMBER = ['eth_blockNumber', '[]'] as const
+
+export const evmProbe: ProbeWords = {
+  probe: async probing => {
+    const height = heightIn(await probing.askAlive(...BLOCK_NUMBER))
+    if (height !== null) {
+      probing.claim(height)
+      if (probing.needsProof() && (await hasBlock(probing, height))) probing.proved(height)
+    }
+    const sync = await probing.ask('eth_syncing', '[]')
+    // False on a node that is up to date; an object with how far it has come, or of some clients only `true`.
+    if (sync.kind === 'result')
+      probing.route.syncing = sync.result.charCodeAt(0) === 123 || sync.result === 'true'
+  },
+
+  confirm: async probing => {
+    const height = heightIn(await probing.askAlive(...BLOCK_NUMBER))
+    if (height !== null) probing.claim(height)
+  },
+
+  identify: async probing => {
+    const told = await probing.ask('eth_chainId', '[]')
+    if (told.kind === 'failed') return undefined
+    // A node that answers with an error cannot say; it is taken at the operator's word.
+    return told.kind === 'result' ? chainFault(probing.network, told.result) : null
+  },
+}
+
+function heightIn(told: Told): number | null {
+  return told.kind === 'result' ? readQuantity(told.result) : null
+}
+
+/** Whether the node shows the block of a height that it claims. */
+async function hasBlock(probing: Probing, height: number): Promise<boolean> {
+  const told = await probing.ask('eth_getBlockByNumber', `["0x${height.toString(16)}",false]`)
+  if (told.kind !== 'result' || told.result.charCodeAt(0) !== 123) return false
+  return readQuantity(memberOf(told.result, 'number')) === height
+}
+
+/** What is wrong with a chain id, as a sentence; null when it is the right one, or no answer to the question. */
+export function chainFault({ chainId }: Pick<Network, 'chainId'>, result: Raw): string | null {
+  const told = decodeJson(result)
+  if (typeof told !== 'string' || !/^0x[0-9a-f]+$/i.test(told) || Number(told) === chainId) return null
+  return `it serves chain ${Number(told)}, not ${chainId}`
+}
