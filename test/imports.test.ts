@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -101,5 +101,31 @@ t.test('files, sockets, the environment and the clock are touched only at the ed
     /process\.env|Date\.now\(|from 'node:(fs|net|http|https|dns)'|from 'undici'|from '@photostructure\/sqlite'/
   for (const file of files.filter(file => pure.includes(folderOf(file))))
     t.notMatch(readFileSync(join(src, file), 'utf8'), edges, file)
+  t.end()
+})
+
+t.test('docs/architecture.md names files that are there', t => {
+  const root = join(src, '..')
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  let folder = ''
+  let named = 0
+  for (const [, heading, path] of text.matchAll(/^\*\*([a-z]+)\*\*|`([\w/-]+\.(?:ts|js))`/gm)) {
+    if (heading !== undefined) {
+      folder = heading
+      t.ok(order.includes(folder), folder)
+    } else if (path?.endsWith('.ts') === true) {
+      named += 1
+      const isThere = files.some(
+        file => file === path || (file.startsWith(folder) && file.endsWith(`/${path}`)),
+      )
+      t.ok(isThere || existsSync(join(root, path)), `${folder}: ${path}`)
+    }
+  }
+  t.ok(named > 50)
+  t.strictSame(
+    order.filter(name => !name.endsWith('.ts') && !text.includes(`\n**${name}** `)),
+    [],
+    'every folder has its paragraph',
+  )
   t.end()
 })

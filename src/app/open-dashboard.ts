@@ -1,5 +1,6 @@
 /** Joins the dashboard to this process: its files beside the program, its owners in accounts.db. */
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../config/package-file.ts'
 import { grantOf, holderOf } from '../stores/sqlite/accounts/grant.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { Gateway } from '../call/gateway.ts'
@@ -8,7 +9,7 @@ import { makeDashboard } from '../http/dashboard/dashboard.ts'
 import type { Dashboard } from '../http/dashboard/dashboard.ts'
 import type { DashboardParts } from '../http/dashboard/door.ts'
 
-const FILES = fileURLToPath(new URL('./dashboard/', import.meta.url))
+const FILES = fileURLToPath(packageFile('dist/dashboard/'))
 
 /** Reads the files; returns how to make the dashboard for a listener. */
 export function openDashboard(
