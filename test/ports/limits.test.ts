@@ -1,0 +1,152 @@
+/** What every implementation of the port Limits keeps to: the one in memory, and a plain one that answers by promises. */
+import t from 'tap'
+import { MemoryLimits } from '../../src/limits/memory.ts'
+import type { Grant, Limits, Payer, Spender } from '../../src/ports/limits.ts'
+import { isRefusal } from '../../src/refusal/refusal.ts'
+import type { Refusal } from '../../src/refusal/refusal.ts'
+import type { Plan } from '../../src/snapshot/types.ts'
+import { PlainLimits } from '../support/plain-limits.ts'
+
+/** What the ledger says was used before. */
+type Used = () => number | null
+
+const implementations: Readonly<Record<string, (used: Used) => Limits>> = {
+  memory: used => new MemoryLimits(used),
+  plain: used => new PlainLimits(used),
+}
+
+const plan: Plan = {
+  name: 'paid',
+  tiers: ['any'],
+  rate: { perSecond: 10, burst: 20 },
+  quota: { requests: 100, every: 3_600_000 },
+  maxBatch: 10,
+  ws: { connections: 1, subscriptions: 1 },
+}
+const NOW = 1_800_000_000_000
+const START = 1_800_000_000
+
+function spenderOf(change: Partial<Payer> = {}): Spender {
+  const payer: Payer = {
+    account: { id: 'acc_1', createdAt: START },
+    endpoint: { id: 'ep_1', network: 'eth' },
+    plan,
+    endpointRate: null,
+    ...change,
+  }
+  return { payer, plan: payer.plan, address: '192.0.2.1' }
+}
+
+const rated = (units: number) => ({ units, isRated: true })
+const unrated = (units: number) => ({ units, isRated: false })
+
+/** `ok`, or the reason. */
+function said(taken: Grant | Refusal): string {
+  return isRefusal(taken) ? taken.reason : 'ok'
+}
+
+async function granted(limits: Limits, spender: Spender, units: number, now = NOW): Promise<Grant> {
+  const taken = await limits.take(spender, rated(units), now)
+  if (isRefusal(taken)) throw new Error(taken.reason)
+  return taken
+}
+
+for (const [name, make] of Object.entries(implementations)) {
+  const limitsWith = (used: number | null = 0): Limits => make(() => used)
+
+  t.test(`${name}: the rate is a bucket, and a refusal says when to come again`, async t => {
+    const limits = limitsWith()
+    const spender = spenderOf()
+    t.equal(said(await limits.take(spender, rated(20), NOW)), 'ok')
+    const refusal = await limits.take(spender, rated(5), NOW)
+    t.match(refusal, { reason: 'rate_limited', data: { retryAfterMs: 500, limit: 10 } })
+    t.equal(said(await limits.take(spender, rated(5), NOW + 499)), 'rate_limited')
+    t.equal(said(await limits.take(spender, rated(5), NOW + 500)), 'ok')
+    t.match(limits.rate(spender, NOW + 500), { limit: 20, remaining: 0, reset: START + 3 })
+    t.equal(said(await limits.take(spender, unrated(5), NOW + 500)), 'ok', 'a notification takes no rate')
+  })
+
+  t.test(`${name}: a refused call takes nothing`, async t => {
+    const limits = limitsWith(90)
+    const spender = spenderOf()
+    t.equal(said(await limits.take(spender, rated(11), NOW)), 'quota_exhausted')
+    t.match(limits.rate(spender, NOW), { remaining: 20 })
+    t.strictSame(limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), {
+      ...{ requests: 100, used: 90, resetsAt: START + 3600 },
+    })
+    const byEndpoint = spenderOf({ endpointRate: { perSecond: 1, burst: 3 } })
+    t.equal(said(await limits.take(byEndpoint, rated(4), NOW)), 'rate_limited')
+    t.match(
+      limits.rate(byEndpoint, NOW),
+      { remaining: 20 },
+      'what the endpoint has no rate for is not the account’s',
+    )
+  })
+
+  t.test(`${name}: what is given back may be taken again, rate and quota`, async t => {
+    const limits = limitsWith()
+    const spender = spenderOf()
+    const grant = await granted(limits, spender, 20)
+    t.strictSame([grant.units, grant.period], [20, START])
+    grant.giveBack(true)
+    t.match(limits.rate(spender, NOW), { remaining: 20 })
+    t.match(limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 0 })
+    const [first, second] = [await granted(limits, spender, 10), await granted(limits, spender, 10)]
+    first.giveBack(false)
+    t.match(limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 10 })
+    t.equal(second.units, 10)
+  })
+
+  t.test(
+    `${name}: a quota begins anew with its period, and one that cannot be read lets nobody in`,
+    async t => {
+      let used: number | null = 95
+      const limits = make(() => used)
+      const spender = spenderOf()
+      t.equal(said(await limits.take(spender, rated(6), NOW)), 'quota_exhausted')
+      used = null
+      t.equal(said(await limits.take(spender, rated(6), NOW + 3_600_000)), 'journal_unavailable')
+      used = 0
+      const grant = await granted(limits, spender, 6, NOW + 3_600_000)
+      t.equal(grant.period, START + 3600)
+    },
+  )
+
+  t.test(`${name}: nothing is free of any limit`, async t => {
+    const limits = limitsWith()
+    const spender = spenderOf()
+    for (let call = 0; call < 30; call += 1) t.equal(said(await limits.take(spender, rated(0), NOW)), 'ok')
+    t.equal(said(await limits.take(spender, rated(0), NOW)), 'rate_limited')
+    t.match(
+      await limits.takeManagement({ id: 'acc_1', createdAt: START }, NOW),
+      { reason: 'rate_limited' },
+      'management calls share it',
+    )
+    t.equal(await limits.takeManagement({ id: 'acc_2', createdAt: START }, NOW), null, 'by account')
+    t.match(limits.rate(spender, NOW), { remaining: 20 })
+  })
+
+  t.test(`${name}: callers of the public route are held to the rate by address`, async t => {
+    const limits = limitsWith()
+    const from = (address: string): Spender => ({ payer: null, plan, address })
+    const grant = await granted(limits, from('192.0.2.1'), 20)
+    t.equal(grant.period, 0)
+    t.equal(
+      said(await limits.take(from('192.0.2.1'), rated(0), NOW)),
+      'rate_limited',
+      'a free call takes one',
+    )
+    t.equal(said(await limits.take(from('192.0.2.2'), rated(0), NOW)), 'ok')
+    grant.giveBack(true)
+    t.match(limits.rate(from('192.0.2.1'), NOW), { remaining: 20 })
+    t.equal(limits.rate({ ...from('192.0.2.3'), plan: { ...plan, rate: null } }, NOW), null)
+  })
+
+  t.test(`${name}: a limit holds when calls race`, async t => {
+    const limits = limitsWith()
+    const taken = await Promise.all(
+      Array.from({ length: 100 }, async () => limits.take(spenderOf(), rated(1), NOW)),
+    )
+    t.equal(taken.filter(each => said(each) === 'ok').length, 20)
+  })
+}
