@@ -11,7 +11,6 @@ import { group } from './group.ts'
 import type { Known } from './known.ts'
 import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
-import { unknown } from './unknown.ts'
 
 const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
 
@@ -33,12 +32,12 @@ accounts may have one name; a warning lists the others.`,
     if (name.trim() === '') throw new UsageError('the name is empty')
     const make = async (accounts: AccountStore, known: Known): Promise<number> => {
       const served = await known.served()
-      const fault = planFault(plan, served)
+      const fault = await planFault(plan, served, known)
       if (fault !== null) return fail(io, json, fault)
       const slugs = Object.keys(served.networks)
       const chain = given['chain'] ?? slugs[0]
       if (typeof chain === 'string' && findNetwork(served.networks, chain) === undefined)
-        return fail(io, json, unknown('network', chain, slugs))
+        return fail(io, json, await known.whyNot('network', chain, slugs))
       const others = accounts.accountsNamed(name)
       if (others.length > 0) io.err(sameName(name, others))
       const { account, dashboardToken } = await accounts.createAccount({ name, plan })
@@ -75,7 +74,7 @@ const list: Command = {
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
-    return withAccounts({ config, json }, io, accounts => {
+    const show = (accounts: AccountStore): number => {
       const all = accounts.accounts().map(shown)
       print(io, json, all, () =>
         table(
@@ -90,7 +89,8 @@ const list: Command = {
         ),
       )
       return 0
-    })
+    }
+    return withAccounts({ config, json }, io, show, { reads: true })
   },
 }
 
@@ -102,7 +102,7 @@ const setPlan: Command = {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
     return withAccounts({ config, json }, io, async (accounts, known) => {
-      const fault = planFault(plan, await known.served())
+      const fault = await planFault(plan, await known.served(), known)
       if (fault !== null) return fail(io, json, fault)
       return told(await accounts.setPlan(id, plan), () => noAccount(accounts, id), io, json)
     })
@@ -164,11 +164,11 @@ export const account = group('account', {
 })
 
 /** Why an account cannot have this plan; null when it can. */
-function planFault(plan: string, { plans }: Served): string | null {
+async function planFault(plan: string, { plans }: Served, { whyNot }: Known): Promise<string | null> {
   if (plan === 'public')
     return 'the plan "public" is that of callers without a key; accounts have another one'
-  const known = plans.filter(name => name !== 'public')
-  return known.includes(plan) ? null : unknown('plan', plan, known)
+  const offered = plans.filter(name => name !== 'public')
+  return offered.includes(plan) ? null : whyNot('plan', plan, offered)
 }
 
 /** That an account's name is not its own: commands take ids, and lists show both. */

@@ -37,7 +37,7 @@ of older days there is one row, at 00:00.`,
   async run(args, io) {
     const parsed = readArguments(args, [], OPTIONS)
     const query = queryOf(parsed)
-    const { dataDir } = (await knowData(parsed, io)).gateway
+    const { dataDir } = (await knowData(parsed, io, { reads: true })).gateway
     const reader = openUsageReader(dataDir)
     const detail = parsed.given['detail'] === true
     const { accountId } = query
