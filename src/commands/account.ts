@@ -1,4 +1,5 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
+import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { Account } from '../stores/sqlite/accounts/types.ts'
 import type { Served } from '../http/admin/served.ts'
@@ -30,6 +31,7 @@ accounts may have one name; a warning lists the others.`,
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
     const name = words[0]!
     if (name.trim() === '') throw new UsageError('the name is empty')
+    if (!isValidName(name)) throw new UsageError('the name has to be 1 to 64 printable characters')
     const make = async (accounts: AccountStore, known: Known): Promise<number> => {
       const served = await known.served()
       const fault = await planFault(plan, served, known)

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
 import { serves, servesAnother } from '../http/admin/find-gateway.ts'
+import type { Around } from '../http/admin/find-gateway.ts'
 import { realDir } from '../http/admin/running.ts'
-import type { Running } from '../http/admin/running.ts'
+import type { Running, Settings } from '../http/admin/running.ts'
 import type { Arguments, Io } from './command.ts'
-import type { Known } from './known.ts'
 
 /** What a command says and does about its data directory. */
 export interface DataDirOptions {
@@ -17,7 +17,13 @@ export interface DataDirOptions {
 }
 
 type Where = Pick<Arguments, 'config' | 'json'>
-type Grounds = Pick<Known, 'gateway' | 'around'>
+
+/** The data directory, and who runs there. */
+export interface Grounds {
+  readonly gateway: Settings
+  /** The gateways that run on this data directory and on this configuration. */
+  around(): Promise<Around>
+}
 
 /**
  * Says on stderr which data directory is used, unless JSON was asked for, and which gateway makes it doubtful. Throws one sentence when
@@ -69,7 +75,7 @@ function isMeant(config: string, dataDir: string, { env }: Io): boolean {
 }
 
 /** The variables that say where the data of a service is, where this shell lacks them. */
-function unset({ env }: Io): string {
+export function unset({ env }: Io): string {
   const missing = ['TOLLGATE_DATA', 'TOLLGATE_ADMIN'].filter(name => (env[name] ?? '') === '')
   return missing.length === 0
     ? ''

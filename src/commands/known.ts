@@ -7,22 +7,18 @@ import { findWhereabouts } from '../config/data-dir.ts'
 import { listenAddress } from '../config/units.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import { gatewaysAround } from '../http/admin/find-gateway.ts'
-import type { Around } from '../http/admin/find-gateway.ts'
 import { findRunning } from '../http/admin/running.ts'
 import type { Settings } from '../http/admin/running.ts'
 import { readServed, servedOf } from '../http/admin/served.ts'
 import type { Served } from '../http/admin/served.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Arguments, Io } from './command.ts'
-import { useDataDir } from './data-dir.ts'
-import type { DataDirOptions } from './data-dir.ts'
+import { unset, useDataDir } from './data-dir.ts'
+import type { DataDirOptions, Grounds } from './data-dir.ts'
 import { unknown } from './unknown.ts'
 
 /** What is known, and what can be found out. The YAML is read, and a gateway looked for, when that is asked for first. */
-export interface Known {
-  readonly gateway: Settings
-  /** The gateways that run on this data directory and on this configuration. */
-  around(): Promise<Around>
+export interface Known extends Grounds {
   /** What the YAML compiles to; null while it has errors. */
   snapshot(): Promise<Snapshot | null>
   /**
@@ -99,13 +95,13 @@ async function settingsOf(dir: string, io: Io): Promise<Settings> {
   if (found.dataDir !== null) return { dataDir: found.dataDir, admin }
   const dataDir = (await findRunning(dir, { admin }))?.dataDir ?? env['TOLLGATE_DATA']
   if (dataDir !== undefined && dataDir !== '') return { dataDir: resolve(dir, dataDir), admin }
-  await refuseBroken(dir, io)
+  await refuseBroken(dir, io, unset(io))
   throw new Error('gateway.yaml does not say where the data directory is')
 }
 
-async function refuseBroken(dir: string, { env }: Io): Promise<void> {
+async function refuseBroken(dir: string, { env }: Io, advice = ''): Promise<void> {
   const { snapshot, problems } = await loadSnapshot(dir, env)
-  if (snapshot === null) throw new ConfigError(problems)
+  if (snapshot === null) throw new ConfigError(problems, advice)
 }
 
 /** Milliseconds that a gateway gets to answer. */
