@@ -166,11 +166,11 @@ export const account = group('account', {
 })
 
 /** Why an account cannot have this plan; null when it can. */
-async function planFault(plan: string, { plans }: Served, { whyNot }: Known): Promise<string | null> {
+async function planFault(plan: string, { plans }: Served, known: Known): Promise<string | null> {
   if (plan === 'public')
     return 'the plan "public" is that of callers without a key; accounts have another one'
   const offered = plans.filter(name => name !== 'public')
-  return offered.includes(plan) ? null : whyNot('plan', plan, offered)
+  return offered.includes(plan) ? null : known.whyNot('plan', plan, offered)
 }
 
 /** That an account's name is not its own: commands take ids, and lists show both. */

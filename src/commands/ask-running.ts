@@ -3,10 +3,10 @@ import type { Grounds } from './data-dir.ts'
 
 /** What the gateway on the data directory answers at its admin address, or else the one on the configuration; null when neither does. */
 export async function askRunning<T>(
-  { around }: Pick<Grounds, 'around'>,
+  grounds: Pick<Grounds, 'around'>,
   ask: (admin: string) => Promise<T | null>,
 ): Promise<T | null> {
-  const { onData, onConfig } = await around()
+  const { onData, onConfig } = await grounds.around()
   const answer = onData === null ? null : await ask(onData.admin)
   return answer ?? (onConfig === null ? null : ask(onConfig.admin))
 }

@@ -37,8 +37,9 @@ export async function useDataDir(
 ): Promise<void> {
   const { dataDir } = known.gateway
   const why = whyNoAccounts(dataDir)
-  const { onConfig } = await known.around()
-  const elsewhere = onConfig === null || onConfig.dataDir === realDir(dataDir) ? '' : otherDir(onConfig)
+  const { onData, onConfig } = await known.around()
+  // Several gateways may serve one configuration, each on data of its own.
+  const elsewhere = onData !== null || onConfig === null ? '' : otherDir(onConfig)
   if (why !== null && elsewhere !== '')
     throw new Error(`there are no accounts in ${dataDir}: ${elsewhere}; ${ITS_ENVIRONMENT}`)
   if (why !== null && !init) throw new Error(`${why}${unset(io)}`)

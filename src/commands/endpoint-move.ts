@@ -43,14 +43,9 @@ of one family. --account moves those of one account only. Usage so far stays und
 }
 
 /** Why nothing can be moved; null when it can. Of a network that is no longer configured the family is not known. */
-async function faultOf(
-  from: string,
-  to: string,
-  { networks }: Served,
-  { whyNot }: Known,
-): Promise<string | null> {
+async function faultOf(from: string, to: string, { networks }: Served, known: Known): Promise<string | null> {
   const [there, here] = [findNetwork(networks, from), findNetwork(networks, to)]
-  if (here === undefined) return whyNot('network', to, Object.keys(networks))
+  if (here === undefined) return known.whyNot('network', to, Object.keys(networks))
   if (there !== undefined && there.family !== here.family)
     return `${from} is of the family ${there.family} and ${to} of ${here.family}: their calls are not the same`
   return null

@@ -2,11 +2,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { cleanEnvironment } from '../support/child.ts'
 import { createAccount, run, runJson, type CreatedAccount } from '../support/cli.ts'
 import { writeConfig, type ConfigOptions } from '../support/config-files.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
-import { startGateway, type Gateway } from '../support/gateway.ts'
+import { serve, startGateway, type Gateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -160,4 +161,23 @@ t.test('a data directory that the running gateway does not use is not changed by
   t.equal(elsewhere.code, 1, 'another directory is not that one')
   await gateway.stop()
   t.match(await outcome(dir, ['account', 'resume', made.accountId]), { code: 0 })
+})
+
+t.test('of two gateways of one configuration the one on the data directory decides', async t => {
+  const [first, second] = [await tempDir(t), await tempDir(t)]
+  const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`] as const
+  const written = { admin: '${ADMIN_OF_IT}', dataDir: '${DATA_OF_IT}' }
+  const [a, b] = [
+    { ADMIN_OF_IT: addresses[0], DATA_OF_IT: first },
+    { ADMIN_OF_IT: addresses[1], DATA_OF_IT: second },
+  ]
+  const gateway = await startGateway(t, configOf(['alpha'], written), { env: a })
+  const child = serve(gateway.dir, cleanEnvironment(b))
+  t.teardown(() => child.stop('SIGTERM'))
+  await child.output('ready', ({ stdout }) => (stdout.includes('"msg":"ready"') ? true : undefined))
+  const there = await run(['account', 'create', 'acme', '--plan', 'paid', '--config', gateway.dir], {
+    ...a,
+    DATA_OF_IT: second,
+  })
+  t.strictSame([there.code, there.stderr], [0, `tollgate: data directory ${second}\n`])
 })

@@ -24,7 +24,7 @@ export async function gatewaysAround(dir: string, { admin, dataDir }: Settings):
   const serving = readServing(dataDir)
   const addresses = [admin.port === 0 ? null : admin, serving === null ? null : listenAddress(serving.admin)]
   const found = await Promise.all(
-    addresses.map(address => (address === null ? null : processAt(address, PATIENCE))),
+    addresses.map(async address => (address === null ? null : processAt(address, PATIENCE))),
   )
   const [behind, named] = found
   return {
