@@ -5,10 +5,8 @@ import type { Command, Entry, Io } from './commands/command.ts'
 import { commonBefore } from './commands/common-before.ts'
 import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
-import { ConfigError } from './config/config-error.ts'
-import { formatProblem } from './config/problem.ts'
+import { asksJson, tellRefused } from './commands/refused.ts'
 import { suggester } from './config/suggest.ts'
-import { sentenceOf } from './commands/file-error.ts'
 import { optimizeLate } from './app/optimizing.ts'
 import { version } from './commands/version.ts'
 
@@ -93,14 +91,15 @@ async function main(args: readonly string[]): Promise<number> {
     return await choose(rest, before)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    io.err(`tollgate: ${error.message}`)
-    return 2
+    return tellRefused(error, args, io)
   }
 }
 
 async function choose([name, ...rest]: readonly string[], before: readonly string[]): Promise<number> {
   if (name === '--version') io.out(version)
   else if (name === 'help' && rest.length > 0) return choose([...rest, '--help'], before)
+  else if (name === undefined && asksJson(before))
+    throw new UsageError('a command is missing; tollgate --help lists them')
   else if (name === undefined || name === 'help' || HELP.includes(name)) io.out(help())
   else return runCommand(name, [...before, ...rest])
   return name === undefined ? 2 : 0
@@ -110,8 +109,7 @@ async function runCommand(name: string, words: readonly string[]): Promise<numbe
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (entry === undefined) {
     const hint = suggester(Object.keys(commands))(name) ?? 'tollgate --help lists them'
-    io.err(`tollgate: there is no command "${name}"; ${hint}`)
-    return 2
+    throw new UsageError(`there is no command "${name}"; ${hint}`)
   }
   if (entry.stays !== true) optimizeLate()
   const { command, rest } = commandFor(await entry.load(), words)
@@ -122,7 +120,7 @@ async function runCommand(name: string, words: readonly string[]): Promise<numbe
   try {
     return await command.run(rest, io)
   } catch (error) {
-    return report(error, command)
+    return tellRefused(error, words, io, command.usage)
   }
 }
 
@@ -130,16 +128,6 @@ async function runCommand(name: string, words: readonly string[]): Promise<numbe
 function isHelp({ members }: Command, rest: readonly string[]): boolean {
   const isMistaken = members !== undefined && rest[0]?.startsWith('-') === false
   return !isMistaken && HELP.some(option => rest.includes(option))
-}
-
-function report(error: unknown, command: Command): number {
-  if (error instanceof UsageError) {
-    io.err(`tollgate: ${error.message}\n\n${command.usage}`)
-    return 2
-  }
-  if (error instanceof ConfigError) for (const problem of error.problems) io.err(formatProblem(problem))
-  io.err(`tollgate: ${sentenceOf(error)}`)
-  return 1
 }
 
 process.exitCode = await main(process.argv.slice(2))

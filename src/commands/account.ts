@@ -1,4 +1,5 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
+import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { Account } from '../stores/sqlite/accounts/types.ts'
 import type { Served } from '../http/admin/served.ts'
@@ -11,7 +12,6 @@ import { group } from './group.ts'
 import type { Known } from './known.ts'
 import { manage } from './manage.ts'
 import { moment, table } from './table.ts'
-import { unknown } from './unknown.ts'
 
 const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
 
@@ -31,14 +31,15 @@ accounts may have one name; a warning lists the others.`,
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
     const name = words[0]!
     if (name.trim() === '') throw new UsageError('the name is empty')
+    if (!isValidName(name)) throw new UsageError('the name has to be 1 to 64 printable characters')
     const make = async (accounts: AccountStore, known: Known): Promise<number> => {
       const served = await known.served()
-      const fault = planFault(plan, served)
+      const fault = await planFault(plan, served, known)
       if (fault !== null) return fail(io, json, fault)
       const slugs = Object.keys(served.networks)
       const chain = given['chain'] ?? slugs[0]
       if (typeof chain === 'string' && findNetwork(served.networks, chain) === undefined)
-        return fail(io, json, unknown('network', chain, slugs))
+        return fail(io, json, await known.whyNot('network', chain, slugs))
       const others = accounts.accountsNamed(name)
       if (others.length > 0) io.err(sameName(name, others))
       const { account, dashboardToken } = await accounts.createAccount({ name, plan })
@@ -75,7 +76,7 @@ const list: Command = {
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
-    return withAccounts({ config, json }, io, accounts => {
+    const show = (accounts: AccountStore): number => {
       const all = accounts.accounts().map(shown)
       print(io, json, all, () =>
         table(
@@ -90,7 +91,8 @@ const list: Command = {
         ),
       )
       return 0
-    })
+    }
+    return withAccounts({ config, json }, io, show, { reads: true })
   },
 }
 
@@ -102,7 +104,7 @@ const setPlan: Command = {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
     return withAccounts({ config, json }, io, async (accounts, known) => {
-      const fault = planFault(plan, await known.served())
+      const fault = await planFault(plan, await known.served(), known)
       if (fault !== null) return fail(io, json, fault)
       return told(await accounts.setPlan(id, plan), () => noAccount(accounts, id), io, json)
     })
@@ -164,11 +166,11 @@ export const account = group('account', {
 })
 
 /** Why an account cannot have this plan; null when it can. */
-function planFault(plan: string, { plans }: Served): string | null {
+async function planFault(plan: string, { plans }: Served, known: Known): Promise<string | null> {
   if (plan === 'public')
     return 'the plan "public" is that of callers without a key; accounts have another one'
-  const known = plans.filter(name => name !== 'public')
-  return known.includes(plan) ? null : unknown('plan', plan, known)
+  const offered = plans.filter(name => name !== 'public')
+  return offered.includes(plan) ? null : known.whyNot('plan', plan, offered)
 }
 
 /** That an account's name is not its own: commands take ids, and lists show both. */

@@ -1,17 +1,12 @@
-/** Asks the gateway that runs on a configuration. */
-import { findRunning } from '../http/admin/running.ts'
-import type { Settings } from '../http/admin/running.ts'
-import { readServing } from '../http/admin/serving-file.ts'
+/** Asks the gateway that a command is about. */
+import type { Grounds } from './data-dir.ts'
 
-/** What the running gateway answers at its admin address, wherever its data is; null when none does. */
+/** What the gateway on the data directory answers at its admin address, or else the one on the configuration; null when neither does. */
 export async function askRunning<T>(
-  dir: string,
-  gateway: Settings,
+  grounds: Pick<Grounds, 'around'>,
   ask: (admin: string) => Promise<T | null>,
 ): Promise<T | null> {
-  const serving = readServing(gateway.dataDir)
-  const answer = serving === null ? null : await ask(serving.admin)
-  if (answer !== null) return answer
-  const running = await findRunning(dir, gateway)
-  return running === null ? null : ask(running.admin)
+  const { onData, onConfig } = await grounds.around()
+  const answer = onData === null ? null : await ask(onData.admin)
+  return answer ?? (onConfig === null ? null : ask(onConfig.admin))
 }

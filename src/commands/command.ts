@@ -71,7 +71,7 @@ export function readArguments(
   const types = Object.fromEntries(
     Object.entries(known).map(([name, kind]) => [name, { type: typeOf(kind), multiple: kind === 'strings' }]),
   )
-  refuseUnknown(args, types)
+  refuseSlips(args, types)
   let parsed
   try {
     parsed = parseArgs({ args: [...args], options: types, allowPositionals: true })
@@ -90,6 +90,7 @@ export function readArguments(
       delete parsed.values[name]
     }
   const { config = '.', json, ...given } = parsed.values as Arguments['given']
+  if (config === '') throw new UsageError('--config is empty; it takes a directory')
   for (const [name, kind] of Object.entries(known)) {
     const value = given[name]
     if (typeof kind !== 'string' && value !== undefined && !kind.includes(String(value)))
@@ -104,14 +105,24 @@ function typeOf(kind: OptionKind): 'string' | 'boolean' {
   return kind === 'boolean' ? kind : 'string'
 }
 
-/** Node's own words about an option that is not there suggest a positional argument; what is meant is mostly another option. */
-function refuseUnknown(args: readonly string[], options: Types): void {
+/**
+ * Node's own words about an option that is not there suggest a positional argument; what is meant is mostly another option. Of a value
+ * that is given twice it takes the last one, and nobody knows which was meant.
+ */
+function refuseSlips(args: readonly string[], options: Types): void {
   const { tokens } = parseArgs({
     ...{ args: [...args], options, allowPositionals: true },
     ...{ strict: false, tokens: true },
   })
+  const valued = new Set<string>()
   for (const token of tokens) {
-    if (token.kind !== 'option' || Object.hasOwn(options, token.name)) continue
+    if (token.kind !== 'option') continue
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (option?.type === 'string' && !option.multiple) {
+      if (valued.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
+      valued.add(token.name)
+    }
+    if (option !== undefined) continue
     const names = [...Object.keys(options), 'help'].map(name => `--${name}`)
     throw new UsageError(unknown('option', token.rawName, names))
   }

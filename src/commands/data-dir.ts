@@ -1,7 +1,10 @@
-/** The data directory that a command works on: it is told, and never made by the way. */
+/** The data directory that a command works on: it is told, never made by the way, and changed only where the running gateway means it too. */
+import { resolve } from 'node:path'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
-import { findRunning, realDir } from '../http/admin/running.ts'
+import { serves, servesAnother } from '../http/admin/find-gateway.ts'
+import type { Around } from '../http/admin/find-gateway.ts'
+import { realDir } from '../http/admin/running.ts'
 import type { Running, Settings } from '../http/admin/running.ts'
 import type { Arguments, Io } from './command.ts'
 
@@ -9,30 +12,73 @@ import type { Arguments, Io } from './command.ts'
 export interface DataDirOptions {
   /** Whether a new one may be made (`--init`). */
   readonly init?: boolean
+  /** Whether it only looks; what changes something does so for the gateway that runs, or not at all. */
+  readonly reads?: boolean
+}
+
+type Where = Pick<Arguments, 'config' | 'json'>
+
+/** The data directory, and who runs there. */
+export interface Grounds {
+  readonly gateway: Settings
+  /** The gateways that run on this data directory and on this configuration. */
+  around(): Promise<Around>
 }
 
 /**
- * Says on stderr which data directory is used, unless JSON was asked for, and which one the running gateway uses where that is another.
- * Throws one sentence when there are no accounts in it and none are to be made there.
+ * Says on stderr which data directory is used, unless JSON was asked for, and which gateway makes it doubtful. Throws one sentence when
+ * there are no accounts in it and none are to be made there, and when it is to be changed past the gateway that runs.
  */
 export async function useDataDir(
-  { config, json }: Pick<Arguments, 'config' | 'json'>,
-  { gateway }: { readonly gateway: Settings },
+  { config, json }: Where,
+  known: Grounds,
   io: Io,
-  { init = false }: DataDirOptions = {},
+  { init = false, reads = false }: DataDirOptions = {},
 ): Promise<void> {
-  const { dataDir } = gateway
+  const { dataDir } = known.gateway
   const why = whyNoAccounts(dataDir)
-  const running = await findRunning(config, gateway)
-  const elsewhere = running === null || running.dataDir === realDir(dataDir) ? '' : otherDir(running)
-  if (why !== null && elsewhere !== '') throw new Error(`there are no accounts in ${dataDir}: ${elsewhere}`)
-  if (why !== null && !init) throw new Error(why)
+  const { onData, onConfig } = await known.around()
+  // Several gateways may serve one configuration, each on data of its own.
+  const elsewhere = onData !== null || onConfig === null ? '' : otherDir(onConfig)
+  if (why !== null && elsewhere !== '')
+    throw new Error(`there are no accounts in ${dataDir}: ${elsewhere}; ${ITS_ENVIRONMENT}`)
+  if (why !== null && !init) throw new Error(`${why}${unset(io)}`)
+  const another = await servedForAnother(config, known)
+  if (!reads && another !== null) throw new Error(`${another}; name that one with --config`)
+  if (!reads && elsewhere !== '' && !isMeant(config, dataDir, io))
+    throw new Error(
+      `${dataDir} is not the running gateway's data: ${elsewhere}; restart it for it to use ${dataDir}, ${ITS_ENVIRONMENT}, or with TOLLGATE_DATA=${dataDir} to change that one on purpose`,
+    )
   if (!json) io.err(`tollgate: data directory ${dataDir}${why === null ? '' : ' (new)'}`)
-  if (elsewhere !== '') io.err(`tollgate: warning: this is not the running gateway's data: ${elsewhere}`)
+  if (another !== null) io.err(`tollgate: warning: ${another}`)
+  if (elsewhere !== '')
+    io.err(`tollgate: warning: this is not the running gateway's data: ${elsewhere}; ${ITS_ENVIRONMENT}`)
   // A command that is refused, for whatever reason, leaves no directory without an account.
   if (why !== null) process.once('exit', takingBack(dataDir))
 }
 
+/** That the gateway on the data directory serves another configuration; null when it does not, or none runs. */
+export async function servedForAnother(config: string, known: Grounds): Promise<string | null> {
+  const { onData } = await known.around()
+  return onData === null || serves(onData, config) ? null : servesAnother(onData, config)
+}
+
+const ITS_ENVIRONMENT = 'run the command with its environment'
+
 function otherDir({ pid, dataDir }: Running): string {
-  return `the gateway that serves this configuration (process ${pid}) uses ${dataDir}; run the command with its environment`
+  return `the gateway that serves this configuration (process ${pid}) uses ${dataDir}`
+}
+
+/** Whether this very directory was named beside the YAML too. */
+function isMeant(config: string, dataDir: string, { env }: Io): boolean {
+  const { TOLLGATE_DATA: named = '' } = env
+  return named !== '' && realDir(resolve(config, named)) === realDir(dataDir)
+}
+
+/** The variables that say where the data of a service is, where this shell lacks them. */
+export function unset({ env }: Io): string {
+  const missing = ['TOLLGATE_DATA', 'TOLLGATE_ADMIN'].filter(name => (env[name] ?? '') === '')
+  return missing.length === 0
+    ? ''
+    : `; if the gateway has ${missing.join(' or ')} in its environment, run the command with the same`
 }

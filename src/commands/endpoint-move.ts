@@ -5,7 +5,7 @@ import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
-import { unknown } from './unknown.ts'
+import type { Known } from './known.ts'
 
 const OPTIONS = { from: 'string', to: 'string', account: 'string' } as const
 
@@ -26,7 +26,8 @@ of one family. --account moves those of one account only. Usage so far stays und
     if (from === to) throw new UsageError('--from and --to are the same network')
     const accountId = typeof account === 'string' ? account : null
     return withAccounts({ config, json }, io, async (accounts, known) => {
-      const fault = faultOf(from, to, await known.served())
+      const served = await known.served()
+      const fault = await faultOf(from, to, served, known)
       if (fault !== null) return fail(io, json, fault)
       if (accountId !== null && accounts.account(accountId) === null)
         return fail(io, json, noAccount(accounts, accountId))
@@ -42,9 +43,9 @@ of one family. --account moves those of one account only. Usage so far stays und
 }
 
 /** Why nothing can be moved; null when it can. Of a network that is no longer configured the family is not known. */
-function faultOf(from: string, to: string, { networks }: Served): string | null {
+async function faultOf(from: string, to: string, { networks }: Served, known: Known): Promise<string | null> {
   const [there, here] = [findNetwork(networks, from), findNetwork(networks, to)]
-  if (here === undefined) return unknown('network', to, Object.keys(networks))
+  if (here === undefined) return known.whyNot('network', to, Object.keys(networks))
   if (there !== undefined && there.family !== here.family)
     return `${from} is of the family ${there.family} and ${to} of ${here.family}: their calls are not the same`
   return null

@@ -7,13 +7,13 @@ import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
+import type { DataDirOptions } from './data-dir.ts'
 import { move } from './endpoint-move.ts'
 import { group } from './group.ts'
 import type { Known } from './known.ts'
 import { manage } from './manage.ts'
 import type { Managed, Method } from './manage.ts'
 import { table } from './table.ts'
-import { unknown } from './unknown.ts'
 
 interface Listed {
   readonly endpointId: string
@@ -36,7 +36,7 @@ const list: Command = {
 
   run(args, io) {
     const { config, json, given } = readArguments(args, [], LIST)
-    return forAccount({ config, json }, io, given['account'], async (account, accounts, known) => {
+    const show: ForAccount = async (account, accounts, known) => {
       const served = await known.servedIfKnown()
       const { dataDir } = known.gateway
       const managed = await manage(listEndpoints, null, account, { accounts, dataDir, served })
@@ -54,7 +54,8 @@ const list: Command = {
           ]),
         )
       })
-    })
+    }
+    return forAccount({ config, json }, io, given['account'], show, { reads: true })
   },
 }
 
@@ -72,7 +73,7 @@ const create: Command = {
     return forAccount({ config, json }, io, given['account'], async (account, accounts, known) => {
       const served = await known.served()
       if (findNetwork(served.networks, chain) === undefined)
-        return fail(io, json, unknown('network', chain, Object.keys(served.networks)))
+        return fail(io, json, await known.whyNot('network', chain, Object.keys(served.networks)))
       const { dataDir } = known.gateway
       const managed = await manage(createEndpoint, params, account, { accounts, dataDir, served })
       return told(managed, io, json, lines)
@@ -105,18 +106,22 @@ function change(
   }
 }
 
+type ForAccount = (account: Account, accounts: AccountStore, known: Known) => Promise<number>
+
 function forAccount(
   args: { readonly config: string; readonly json: boolean },
   io: Io,
   id: string | boolean | undefined,
-  work: (account: Account, accounts: AccountStore, known: Known) => Promise<number>,
+  work: ForAccount,
+  options: DataDirOptions = {},
 ): Promise<number> {
   if (typeof id !== 'string') throw new UsageError('--account is missing')
-  return withAccounts(args, io, (accounts, known) => {
+  const find = (accounts: AccountStore, known: Known): number | Promise<number> => {
     const account = accounts.account(id)
     if (account === null) return fail(io, args.json, noAccount(accounts, id))
     return work(account, accounts, known)
-  })
+  }
+  return withAccounts(args, io, find, options)
 }
 
 /** The status for a person: an endpoint whose network is gone serves nobody. */

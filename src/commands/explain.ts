@@ -11,9 +11,9 @@ import type { Snapshot } from '../snapshot/types.ts'
 import { askRunning } from './ask-running.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
+import { servedForAnother } from './data-dir.ts'
 import { explainLines } from './explain-text.ts'
 import { know } from './known.ts'
-import { unknown } from './unknown.ts'
 
 /** Milliseconds that a running gateway gets to answer before the question is answered offline. */
 const PATIENCE = 2_000
@@ -34,17 +34,19 @@ JSON, --head the block number to take for the latest.
     const { config, json, words, given } = readArguments(args, ['network', 'method'], OPTIONS)
     const [slug, method] = words as [string, string]
     const known = await know({ config }, io)
+    const another = await servedForAnother(config, known)
+    if (another !== null) io.err(`tollgate: warning: ${another}`)
     const served = await known.served()
     if (findNetwork(served.networks, slug) === undefined)
-      return fail(io, json, unknown('network', slug, Object.keys(served.networks)))
+      return fail(io, json, await known.whyNot('network', slug, Object.keys(served.networks)))
     const plan = planOf(given['plan'], served)
-    if (plan === null) return fail(io, json, unknown('plan', String(given['plan']), served.plans))
+    if (plan === null) return fail(io, json, await known.whyNot('plan', String(given['plan']), served.plans))
     const params = paramsOf(given['params'])
     const head = headOf(given['head'])
     const question = { network: slug, method, plan, params, head }
     const snapshot = await known.snapshot()
     const explained =
-      (await askRunning(config, known.gateway, admin => askAt(admin, question))) ??
+      (await askRunning(known, admin => askAt(admin, question))) ??
       (snapshot === null ? null : offline(question, snapshot))
     if (explained === null) return fail(io, json, 'the running gateway does not answer any more')
     if ('error' in explained) return fail(io, json, `the running gateway says: ${explained.error}`)

@@ -1,6 +1,6 @@
 /** `tollgate init`: the smallest configuration that serves some of the networks that ship with the program. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { FILES } from '../config/files.ts'
 import type { FileName } from '../config/files.ts'
@@ -24,7 +24,7 @@ there already is written over.
 
   run(args, io) {
     const { words, config, lists, json } = readArguments(args, ['dir?'], options)
-    const dir = words[0] ?? config
+    const dir = folderOf(words[0], config)
     const wanted = lists['network'] ?? []
     const shipped = shippedNetworks()
     const known = Object.keys(shipped.networks)
@@ -46,6 +46,15 @@ there already is written over.
     ])
     return Promise.resolve(0)
   },
+}
+
+/** The folder that is meant: a word, or `--config`, which is `.` where it is not given. */
+function folderOf(word: string | undefined, config: string): string {
+  if (word === undefined) return config
+  if (word === '') throw new UsageError('DIR is empty; it takes a folder')
+  if (config !== '.' && resolve(config) !== resolve(word))
+    throw new UsageError(`DIR is "${word}" and --config is "${config}"; name one folder`)
+  return word
 }
 
 interface Shipped {

@@ -6,25 +6,30 @@ import { DEFAULTS } from '../config/build/gateway.ts'
 import { findWhereabouts } from '../config/data-dir.ts'
 import { listenAddress } from '../config/units.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
+import { gatewaysAround } from '../http/admin/find-gateway.ts'
 import { findRunning } from '../http/admin/running.ts'
 import type { Settings } from '../http/admin/running.ts'
 import { readServed, servedOf } from '../http/admin/served.ts'
 import type { Served } from '../http/admin/served.ts'
 import type { Snapshot } from '../snapshot/types.ts'
-import { askRunning } from './ask-running.ts'
 import type { Arguments, Io } from './command.ts'
-import { useDataDir } from './data-dir.ts'
-import type { DataDirOptions } from './data-dir.ts'
+import { unset, useDataDir } from './data-dir.ts'
+import type { DataDirOptions, Grounds } from './data-dir.ts'
+import { unknown } from './unknown.ts'
 
-/** What is known, and what can be found out. The YAML is read when it is asked for first. */
-export interface Known {
-  readonly gateway: Settings
+/** What is known, and what can be found out. The YAML is read, and a gateway looked for, when that is asked for first. */
+export interface Known extends Grounds {
   /** What the YAML compiles to; null while it has errors. */
   snapshot(): Promise<Snapshot | null>
-  /** What is served: by the YAML or, while that has errors, by the running gateway. Throws its problems where neither says. */
+  /**
+   * What is served: by the gateway that runs on the data directory, whatever the YAML has become since, or where none does by the YAML.
+   * Throws its problems where neither says.
+   */
   served(): Promise<Served>
   /** The same; null, and a line on stderr, where neither says. */
   servedIfKnown(): Promise<Served | null>
+  /** Why a name is none of those `offered`: an edit has it that the running gateway has not taken, or it is a slip. */
+  whyNot(what: 'network' | 'plan', name: string, offered: readonly string[]): Promise<string>
 }
 
 type Args = Pick<Arguments, 'config' | 'json'>
@@ -35,15 +40,18 @@ const BROKEN = 'tollgate: warning: the YAML has errors ("tollgate check" lists t
 export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Known> {
   const gateway = await settingsOf(config, io)
   const load = once(() => loadSnapshot(config, io.env))
+  const around = once(() => gatewaysAround(config, gateway))
   const find = once(async () => {
+    const { onData, onConfig } = await around()
     const { snapshot } = await load()
-    if (snapshot !== null) return servedOf(snapshot)
-    const served = await askRunning(config, gateway, askServed)
-    if (served !== null) io.err(`${BROKEN}; the running gateway says what is served`)
-    return served
+    const running = onData ?? (snapshot === null ? onConfig : null)
+    const served = running === null ? null : await askServed(running.admin)
+    if (snapshot === null && served !== null) io.err(`${BROKEN}; the running gateway says what is served`)
+    return served ?? (snapshot === null ? null : servedOf(snapshot))
   })
   return {
     gateway,
+    around,
     snapshot: async () => (await load()).snapshot,
     servedIfKnown: async () => {
       const served = await find()
@@ -55,8 +63,19 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
       if (served === null) throw new ConfigError((await load()).problems)
       return served
     },
+    whyNot: async (what, name, offered) => {
+      const { snapshot } = await load()
+      const written = snapshot === null ? {} : what === 'plan' ? snapshot.plans : snapshot.networks
+      return Object.hasOwn(written, name) ? NOT_YET[what](name) : unknown(what, name, offered)
+    },
   }
 }
+
+/** That the YAML has a name which the running gateway does not. */
+const NOT_YET = {
+  network: (slug: string) => `the running gateway does not serve "${slug}" yet; see tollgate reload`,
+  plan: (name: string) => `the running gateway does not have the plan "${name}" yet; see tollgate reload`,
+} as const
 
 /** The same for a command that works on the data directory, which has to have accounts in it unless `init` is given. */
 export async function knowData(args: Args, io: Io, options: DataDirOptions = {}): Promise<Known> {
@@ -76,13 +95,13 @@ async function settingsOf(dir: string, io: Io): Promise<Settings> {
   if (found.dataDir !== null) return { dataDir: found.dataDir, admin }
   const dataDir = (await findRunning(dir, { admin }))?.dataDir ?? env['TOLLGATE_DATA']
   if (dataDir !== undefined && dataDir !== '') return { dataDir: resolve(dir, dataDir), admin }
-  await refuseBroken(dir, io)
+  await refuseBroken(dir, io, unset(io))
   throw new Error('gateway.yaml does not say where the data directory is')
 }
 
-async function refuseBroken(dir: string, { env }: Io): Promise<void> {
+async function refuseBroken(dir: string, { env }: Io, advice = ''): Promise<void> {
   const { snapshot, problems } = await loadSnapshot(dir, env)
-  if (snapshot === null) throw new ConfigError(problems)
+  if (snapshot === null) throw new ConfigError(problems, advice)
 }
 
 /** Milliseconds that a gateway gets to answer. */

@@ -3,6 +3,8 @@ import { hasAccount } from '../stores/sqlite/accounts/present.ts'
 import { openUsageReader } from '../stores/sqlite/usage/reader.ts'
 import type { OpenReader } from '../stores/sqlite/usage/reader.ts'
 import type { UsageQuery } from '../stores/sqlite/usage/types.ts'
+import type { Settings } from '../http/admin/running.ts'
+import { noAccount, onAccounts } from './accounts.ts'
 import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
 import { knowData } from './known.ts'
@@ -37,14 +39,15 @@ of older days there is one row, at 00:00.`,
   async run(args, io) {
     const parsed = readArguments(args, [], OPTIONS)
     const query = queryOf(parsed)
-    const { dataDir } = (await knowData(parsed, io)).gateway
+    const { gateway } = await knowData(parsed, io, { reads: true })
+    const { dataDir } = gateway
     const reader = openUsageReader(dataDir)
     const detail = parsed.given['detail'] === true
     const { accountId } = query
     try {
       // Usage outlives the account that it was of.
       if (accountId !== undefined && !hasAccount(dataDir, accountId) && reader.totals(accountId).size === 0)
-        return fail(io, parsed.json, `there is no account "${accountId}"`)
+        return fail(io, parsed.json, await whyNone(accountId, gateway, io))
       const rows = rowsOf(reader, query, detail, progressOn(io))
       if (parsed.json) await print(io, jsonLines(rows))
       else if (parsed.given['csv'] === true) await print(io, csvLines(rows, detail))
@@ -54,6 +57,15 @@ of older days there is one row, at 00:00.`,
     }
     return 0
   },
+}
+
+/** That no account has this id, and which have it for a name where the accounts can be opened: that needs the master key, usage does not. */
+async function whyNone(word: string, gateway: Settings, io: Io): Promise<string> {
+  try {
+    return await onAccounts(gateway, io, accounts => noAccount(accounts, word))
+  } catch {
+    return `there is no account "${word}"`
+  }
 }
 
 function queryOf({ given }: Arguments): UsageQuery {

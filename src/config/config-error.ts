@@ -4,9 +4,11 @@ import type { Problem } from './problem.ts'
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
 
-  constructor(problems: readonly Problem[]) {
+  /** `advice` is what may help besides mending them. */
+  constructor(problems: readonly Problem[], advice = '') {
     const count = problems.filter(problem => problem.severity === 'error').length
-    super(count === 1 ? 'the configuration has a problem' : `the configuration has ${count} problems`)
+    const found = count === 1 ? 'the configuration has a problem' : `the configuration has ${count} problems`
+    super(`${found}${advice}`)
     this.problems = problems
   }
 }

@@ -28,7 +28,7 @@ async function configured(t: Test, changes: Partial<ConfigOptions> = {}): Promis
 
 /** What a command says in a place without accounts. */
 const noAccounts = (data: string) =>
-  `tollgate: there are no accounts in ${data}: "tollgate account create <name> --plan <plan> --init" makes them there\n`
+  `tollgate: there are no accounts in ${data}: "tollgate account create <name> --plan <plan> --init" makes them there; if the gateway has TOLLGATE_DATA or TOLLGATE_ADMIN in its environment, run the command with the same\n`
 
 const commands: string[][] = [
   CREATE,

@@ -11,19 +11,35 @@ export type Sought = { readonly gateway: Found } | { readonly none: string }
 /** Milliseconds that a gateway gets to say who it is; nobody at all is known at once. */
 const PATIENCE = 5_000
 
-/** The gateway that serves `dir`, by the admin address of its configuration, or by what lies in its data directory. */
-export async function findGateway(dir: string, { admin, dataDir }: Settings): Promise<Sought> {
-  const behind = admin.port === 0 ? null : await processAt(admin, PATIENCE)
-  if (behind !== null && serves(behind, dir)) return { gateway: behind }
-  const unread = whyUnread(dataDir)
-  if (unread !== null) return { none: unread }
+/** The gateways that a command may meet; mostly they are one. */
+export interface Around {
+  /** Who runs on the data directory, whatever it serves. */
+  readonly onData: Found | null
+  /** Who serves the configuration directory, wherever its data is. */
+  readonly onConfig: Found | null
+}
+
+/** Who runs on `dataDir` and who serves `dir`, by the admin address of its configuration, or by what lies in its data directory. */
+export async function gatewaysAround(dir: string, { admin, dataDir }: Settings): Promise<Around> {
   const serving = readServing(dataDir)
-  const address = serving === null ? null : listenAddress(serving.admin)
-  const named = address === null ? null : await processAt(address, PATIENCE)
-  if (named !== null && serves(named, dir)) return { gateway: named }
-  const other = [named, behind].find(one => one?.dataDir === realDir(dataDir)) ?? null
-  if (other !== null) return { none: servesAnother(other, dir) }
-  return { none: nobody(dir, { admin, dataDir }) }
+  const addresses = [admin.port === 0 ? null : admin, serving === null ? null : listenAddress(serving.admin)]
+  const found = await Promise.all(
+    addresses.map(async address => (address === null ? null : processAt(address, PATIENCE))),
+  )
+  const [behind, named] = found
+  return {
+    onData: [named, behind].find(one => one?.dataDir === realDir(dataDir)) ?? null,
+    onConfig: found.find(one => one != null && serves(one, dir)) ?? null,
+  }
+}
+
+/** The gateway that serves `dir`. */
+export async function findGateway(dir: string, settings: Settings): Promise<Sought> {
+  const { onData, onConfig } = await gatewaysAround(dir, settings)
+  if (onConfig !== null) return { gateway: onConfig }
+  const unread = whyUnread(settings.dataDir)
+  if (unread !== null) return { none: unread }
+  return { none: onData === null ? nobody(dir, settings) : servesAnother(onData, dir) }
 }
 
 /** The gateway that answers at an address, if it serves `dir`. */
@@ -33,11 +49,13 @@ export async function gatewayAt(address: ListenAddress, dir: string): Promise<So
   return serves(found, dir) ? { gateway: found } : { none: servesAnother(found, dir) }
 }
 
-function serves({ configDir }: Found, dir: string): boolean {
+/** Whether `dir` is what a gateway serves. */
+export function serves({ configDir }: Found, dir: string): boolean {
   return configDir === realDir(dir)
 }
 
-function servesAnother({ pid, configDir, dataDir }: Found, dir: string): string {
+/** That a gateway serves another configuration than `dir`. */
+export function servesAnother({ pid, configDir, dataDir }: Found, dir: string): string {
   return `the gateway on the data directory ${dataDir} (process ${pid}) serves the configuration directory ${configDir}, not ${realDir(dir)}`
 }
 
