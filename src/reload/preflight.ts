@@ -80,7 +80,7 @@ async function addressProblems(
   )
   const shared = await sharedPorts(names.map(name => ({ name, address: next[name]! })))
   return names.flatMap((name, index) => {
-    const fault = faults[index] ?? shared.get(name) ?? null
+    const fault = shared.get(name) ?? faults[index] ?? null
     return fault === null ? [] : [problem(name, fault, places)]
   })
 }
