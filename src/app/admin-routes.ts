@@ -22,6 +22,8 @@ export interface AdminParts {
   readonly memory: ByteBudget
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
+  /** Why changes of accounts would be lost. */
+  readonly accounts: { lost(): Error | null }
   readonly reloader: Reloader
   /** This process, as it is known now. */
   readonly process: () => Running
@@ -54,10 +56,12 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
   }
 }
 
-/** Why a balancer should send its calls elsewhere: every one would be refused. */
-function unready({ state, usage }: AdminParts): string | null {
+/** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
+function unready({ state, usage, accounts }: AdminParts): string | null {
   if (state.draining) return 'draining'
-  return usage.failure === null ? null : `journal_unavailable: ${usage.failure.message}`
+  if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
+  const lost = accounts.lost()
+  return lost === null ? null : `accounts_unavailable: ${lost.message}`
 }
 
 /** JSON text, put together with turns for the calls in between: there may be thousands of routes. */

@@ -95,7 +95,8 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
   undoing.push(takingBack(settings.dataDir))
-  const stores = await openStores(settings.dataDir, env, tellJournal(metrics, log), closing)
+  const events = tellJournal(metrics, log)
+  const stores = await openStores(settings.dataDir, env, { log, events }, closing)
   const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
 
@@ -137,7 +138,15 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
     ...{ certificate, memory },
     openDashboard: openDashboard(gateway, stores.accounts),
   })
-  const parts = { process: self, gateway, metrics, state, reloader, usage: stores.ledger }
+  const parts = {
+    process: self,
+    gateway,
+    metrics,
+    state,
+    reloader,
+    usage: stores.ledger,
+    accounts: stores.accounts,
+  }
   const routes = adminRoutes({ ...parts, ...listener })
   const bound = await openListeners(gateway, listener, routes, closing)
   listeners.bound = bound

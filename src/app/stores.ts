@@ -10,9 +10,11 @@ import { checkLate } from '../stores/sqlite/usage/late-check.ts'
 import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
 import { Ledger } from '../stores/sqlite/usage/ledger.ts'
 import { lockDataDir } from '../stores/sqlite/usage/lock.ts'
+import type { Logger } from '../observe/log.ts'
+import { tellAccounts } from './tell-accounts.ts'
 import { SumThreads } from '../stores/sqlite/usage/sums/threads.ts'
 
-/** How often changes that other processes made to accounts are looked for, in milliseconds. */
+/** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
 const POLL_ACCOUNTS = 250
 
 /** The open stores. */
@@ -27,7 +29,7 @@ export interface Stores {
 export async function openStores(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
-  events: UsageEvents & { readonly check: CheckEvents },
+  { log, events }: { readonly log: Logger; readonly events: UsageEvents & { readonly check: CheckEvents } },
   closing: Closing,
 ): Promise<Stores> {
   const accounts = await openAccounts({ dataDir, env })
@@ -44,8 +46,10 @@ export async function openStores(
   const sums = new SumThreads(dataDir, checkpoints)
   closing.push(() => sums.close())
   const keys = new KeyCache(accounts)
+  const tell = tellAccounts(accounts, log)
   const poll = setInterval(() => {
     keys.poll()
+    tell()
   }, POLL_ACCOUNTS)
   closing.push(() => {
     clearInterval(poll)

@@ -1,4 +1,5 @@
 /** Opens accounts.db for one command; the gateway may be running on it. */
+import { FileLost } from '../stores/sqlite/place.ts'
 import { openAccounts } from '../stores/sqlite/accounts/store.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { Settings } from '../http/admin/running.ts'
@@ -15,7 +16,14 @@ export async function withAccounts<T>(
   options: DataDirOptions = {},
 ): Promise<T> {
   const known = await knowData(args, io, options)
-  return onAccounts(known.gateway, io, accounts => work(accounts, known))
+  const attempt = (): Promise<T> => onAccounts(known.gateway, io, accounts => work(accounts, known))
+  try {
+    return await attempt()
+  } catch (error) {
+    // A start beside this command has failed and taken back what it had made, and with it what was written here: again, from the beginning.
+    if (options.init === true && error instanceof FileLost) return attempt()
+    throw error
+  }
 }
 
 /** The same on a data directory that this process has made or looked at already. */

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { accountsFile } from '../stores/sqlite/accounts/schema.ts'
+import { refuseLostAccounts } from '../stores/sqlite/accounts/present.ts'
 import { openAccounts } from '../stores/sqlite/accounts/store.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config, GatewayConfig } from '../config/types.ts'
@@ -12,7 +13,9 @@ import type { Places } from '../snapshot/load-snapshot.ts'
 import { realDir } from '../http/admin/running.ts'
 import type { Running } from '../http/admin/running.ts'
 import { whyNoDataDir } from '../stores/sqlite/data-dir.ts'
+import { sharedPorts } from './shared-ports.ts'
 import { tryAddresses } from './try-addresses.ts'
+import { refuseUnusableJournal } from '../stores/sqlite/usage/sound.ts'
 import { isLocked } from '../stores/sqlite/usage/lock.ts'
 
 /** What is asked for, and by whom. */
@@ -48,8 +51,10 @@ function whyNotUsable(dataDir: string): string | null {
 /** What the accounts that are there already say; opening them fails as it would at a start. */
 async function accountProblems({ config, places, env }: Preflight): Promise<readonly Problem[]> {
   const { dataDir } = config.gateway
-  if (!existsSync(join(dataDir, accountsFile.name))) return []
   try {
+    refuseLostAccounts(dataDir)
+    refuseUnusableJournal(dataDir)
+    if (!existsSync(join(dataDir, accountsFile.name))) return []
     const accounts = await openAccounts({ dataDir, env })
     try {
       return inUseProblems(config, accounts.inUse, places)
@@ -73,8 +78,9 @@ async function addressProblems(
   const faults = await tryAddresses(
     names.map(name => ({ ...next[name]!, willBeFree: held.includes(next[name]!.port) })),
   )
+  const shared = await sharedPorts(names.map(name => ({ name, address: next[name]! })))
   return names.flatMap((name, index) => {
-    const fault = faults[index] ?? null
+    const fault = shared.get(name) ?? faults[index] ?? null
     return fault === null ? [] : [problem(name, fault, places)]
   })
 }

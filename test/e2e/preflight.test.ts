@@ -38,6 +38,16 @@ const dirs = await tempDir(t)
 const gold = join(dirs, 'gold')
 await writeConfig(dirs, { ...config, plans: { gold: amplePlans['paid']! }, gateway: { dataDir: gold } })
 await runJson(dirs, ['account', 'create', 'acme', '--plan', 'gold', '--init'])
+/** Accounts beside a journal that is no database, and beside the log of one that is gone. */
+for (const [name, file] of [
+  ['gold-broken', 'journal.db'],
+  ['gold-lone', 'journal.db-wal'],
+] as const) {
+  const data = join(dirs, name)
+  await writeConfig(dirs, { ...config, gateway: { dataDir: data } })
+  await runJson(dirs, ['account', 'create', 'acme', '--plan', 'paid', '--init'])
+  writeFileSync(join(data, file), 'no database\n'.repeat(1000))
+}
 mkdirSync(join(dirs, 'broken'))
 writeFileSync(join(dirs, 'broken', 'accounts.db'), 'no database\n'.repeat(1000))
 
@@ -117,6 +127,15 @@ const cases: readonly Case[] = [
     refused: true,
   },
   {
+    name: 'two listeners on the port that the gateway has itself, one by name',
+    file: 'gateway.yaml',
+    edit: text =>
+      address('admin', `127.0.0.1:${gateway.port}`)(address('listen', `localhost:${gateway.port}`)(text)),
+    told: /admin: listen \(localhost:\d+\) and admin \(127\.0\.0\.1:\d+\) cannot listen on the same port; give each/,
+    refused: true,
+    atStart: /cannot listen on \S+: the port is in use/,
+  },
+  {
     name: 'a data directory that another gateway uses',
     file: 'gateway.yaml',
     edit: dataDir(join(other.dir, 'data')),
@@ -147,6 +166,22 @@ const cases: readonly Case[] = [
     told: /gateway\.yaml:\d+:\d+ dataDir: \S+accounts\.db is not a SQLite database/,
     refused: true,
     atStart: /^tollgate: \S+accounts\.db is not a SQLite database$/m,
+  },
+  {
+    name: 'a data directory with a journal that is none',
+    file: 'gateway.yaml',
+    edit: dataDir(join(dirs, 'gold-broken')),
+    told: /gateway\.yaml:\d+:\d+ dataDir: \S+journal\.db is not a SQLite database/,
+    refused: true,
+    atStart: /^tollgate: \S+journal\.db is not a SQLite database$/m,
+  },
+  {
+    name: 'a data directory with the log of a journal that is missing',
+    file: 'gateway.yaml',
+    edit: dataDir(join(dirs, 'gold-lone')),
+    told: /gateway\.yaml:\d+:\d+ dataDir: \S+journal\.db is missing while \S+journal\.db-wal holds changes to it/,
+    refused: true,
+    atStart: /^tollgate: \S+journal\.db is missing while /m,
   },
   {
     name: 'a data directory with accounts on a plan that is not there',

@@ -29,8 +29,16 @@ export function refuseLoneLog(path: string): void {
   )
 }
 
-function sizeOf(path: string): number {
+/** Bytes of a file; 0 where there is none. */
+export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** That an open file is no longer the one at its path: what is written to it is found by nobody. */
+export class FileLost extends Error {
+  constructor(path: string, fate: 'removed' | 'replaced', consequence = '') {
+    super(`${path} was ${fate} while it was open${consequence}`)
+  }
 }
 
 /** A file as it was when it was opened. */
@@ -40,10 +48,11 @@ export class OpenedFile {
   readonly #ino: bigint
 
   constructor(path: string) {
-    const { dev, ino } = statSync(path, { bigint: true })
+    const status = statSync(path, { bigint: true, throwIfNoEntry: false })
+    if (status === undefined) throw new FileLost(path, 'removed')
     this.path = path
-    this.#dev = dev
-    this.#ino = ino
+    this.#dev = status.dev
+    this.#ino = status.ino
   }
 
   /** What has happened to it at its path; null while it is there, and when that cannot be found out. */
@@ -55,5 +64,22 @@ export class OpenedFile {
     } catch {
       return null
     }
+  }
+}
+
+/** A database and its write-ahead log as they were opened. */
+export class OpenedDatabase {
+  readonly #files: readonly OpenedFile[]
+
+  /** Once something was read: that makes the log. */
+  constructor(file: OpenedFile) {
+    this.#files = [file, new OpenedFile(`${file.path}-wal`)]
+  }
+
+  /** Why what is written from now on would be lost; null while the files at their paths are the ones that are open. */
+  lost(consequence = ''): FileLost | null {
+    for (const { path, fate } of this.#files.map(file => ({ path: file.path, fate: file.fate() })))
+      if (fate !== null) return new FileLost(path, fate, consequence)
+    return null
   }
 }

@@ -14,20 +14,32 @@ export interface Kind {
 /** Whether the file is of this kind or still empty; read before anything is written to it. */
 export function isOurs(database: DatabaseSync, { applicationId }: Kind): boolean {
   // In this order: tables and application id appear in one commit.
+  return isEmpty(database) || pragma(database, 'application_id') === applicationId
+}
+
+/** Whether nothing is in the file yet: a first start is making it, or was killed meanwhile. */
+export function isEmpty(database: DatabaseSync): boolean {
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
     tables: number
   }
-  return tables === 0 || pragma(database, 'application_id') === applicationId
+  return tables === 0
 }
 
 /** Brings the schema up to date. Runs in a write transaction. */
-export function migrate(database: DatabaseSync, { name, applicationId, steps }: Kind): void {
+export function migrate(database: DatabaseSync, kind: Kind): void {
+  const { applicationId, steps } = kind
   const version = pragma(database, 'user_version')
-  if (version > steps.length)
-    throw new Error(`${name} was written by a newer Tollgate (schema ${version}, here ${steps.length})`)
+  refuseNewer(database, kind)
   if (version === steps.length) return
   for (const step of steps.slice(version)) database.exec(step)
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`)
+}
+
+/** Throws when the schema is one that this version does not know. */
+export function refuseNewer(database: DatabaseSync, { name, steps }: Kind): void {
+  const version = pragma(database, 'user_version')
+  if (version > steps.length)
+    throw new Error(`${name} was written by a newer Tollgate (schema ${version}, here ${steps.length})`)
 }
 
 /** Whether the schema is the one this version writes. */

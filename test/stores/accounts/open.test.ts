@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -144,4 +145,22 @@ t.test('a store that could not be opened holds no lock', async t => {
   raw.close()
   const { store } = await openStore(t, { dataDir })
   t.equal(store.accounts().length, 1)
+})
+
+t.test('a file that is taken back while it is opened is made again', async t => {
+  const dataDir = join(t.testdir(), 'data')
+  mkdirSync(dataDir)
+  const file = join(dataDir, 'accounts.db')
+  const other = new DatabaseSync(file)
+  other.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; CREATE TABLE other (id)')
+  const opening = open(dataDir)
+  for (const name of ['accounts.db-wal', 'accounts.db-shm', 'accounts.db']) rmSync(join(dataDir, name))
+  other.exec('ROLLBACK')
+  other.close()
+  const store = await opening
+  await store.createAccount({ name: 'acme', plan: 'paid' })
+  store.close()
+  const again = await open(dataDir)
+  t.equal(again.accounts().length, 1)
+  again.close()
 })

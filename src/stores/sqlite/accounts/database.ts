@@ -1,12 +1,13 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
+import { refuseLostAccounts } from './present.ts'
 import { unlock } from './canary.ts'
 import { accountsFile } from './schema.ts'
 import { explainFailure } from '../error.ts'
 import { openDataDir } from '../data-dir.ts'
 import { prepareFile } from '../file.ts'
-import { refuseLoneLog } from '../place.ts'
+import { FileLost, OpenedDatabase, OpenedFile, realPath } from '../place.ts'
 import { PATIENCE, whenFree } from '../patience.ts'
 import { migrate } from '../schema.ts'
 import { inTransaction } from '../transaction.ts'
@@ -16,17 +17,32 @@ export interface OpenDatabase {
   readonly file: string
   readonly database: DatabaseSync
   readonly masterKey: KeyObject
+  /** Whether it is still where it was. */
+  readonly opened: OpenedDatabase
 }
 
 /** Opens `dataDir/accounts.db`, making directory, file and master key at first use; a failure is one sentence. */
 export async function openDatabase(dataDir: string, env: NodeJS.ProcessEnv): Promise<OpenDatabase> {
+  const deadline = performance.now() + PATIENCE
+  for (;;) {
+    try {
+      return await openOnce(dataDir, env, deadline)
+    } catch (error) {
+      // Another process has taken back what it had made (take-back.ts), and this one goes on without it.
+      if (!(error instanceof FileLost) || performance.now() >= deadline) throw error
+    }
+  }
+}
+
+async function openOnce(dataDir: string, env: NodeJS.ProcessEnv, deadline: number): Promise<OpenDatabase> {
   openDataDir(dataDir)
   const file = join(dataDir, accountsFile.name)
-  const deadline = performance.now() + PATIENCE
   let database: DatabaseSync | undefined
+  let place: OpenedFile | undefined
   try {
-    refuseLoneLog(file)
+    refuseLostAccounts(dataDir)
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
+    const opening = (place = new OpenedFile(realPath(file)))
     await whenFree(() => prepareFile(opened, file, accountsFile), deadline)
     opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     const masterKey = await whenFree(
@@ -35,13 +51,20 @@ export async function openDatabase(dataDir: string, env: NodeJS.ProcessEnv): Pro
           migrate(opened, accountsFile)
           // Of a file that may only be read SQLite makes this a read transaction, without a word.
           opened.exec('UPDATE canary SET id = id WHERE FALSE')
+          // A master key for a file that has gone would be taken for what is left of accounts.
+          const fate = opening.fate()
+          if (fate !== null) throw new FileLost(file, fate)
           return unlock(opened, dataDir, env)
         }),
       deadline,
     )
-    return { file, database, masterKey }
+    const files = new OpenedDatabase(opening)
+    const lost = files.lost()
+    if (lost !== null) throw lost
+    return { file, database, masterKey, opened: files }
   } catch (error) {
     database?.close()
-    throw explainFailure(file, error)
+    const fate = place?.fate() ?? null
+    throw fate === null ? explainFailure(file, error) : new FileLost(file, fate)
   }
 }

@@ -32,7 +32,8 @@ export function createMasterKey(dataDir: string): KeyObject {
   return readKeyFile(file)!
 }
 
-function keyFile(dataDir: string): string {
+/** Where the master key is that the environment does not give. */
+export function keyFile(dataDir: string): string {
   return join(dataDir, 'master.key')
 }
 

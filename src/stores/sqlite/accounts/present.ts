@@ -1,17 +1,37 @@
 /** What other processes than `serve` ask of a data directory before they use it. */
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { PATIENCE } from '../patience.ts'
-import { refuseLoneLog } from '../place.ts'
+import { refuseLoneLog, sizeOf } from '../place.ts'
 import { isOurs } from '../schema.ts'
+import { journalFile } from '../usage/schema.ts'
+import { keyFile } from './master-key.ts'
 import { accountsFile } from './schema.ts'
+
+/**
+ * Throws a sentence when accounts.db is missing while the files are there that are made after it. A new one would be without the accounts that these
+ * belong to, and nobody would notice before their keys are refused.
+ */
+export function refuseLostAccounts(dataDir: string): void {
+  const file = join(dataDir, accountsFile.name)
+  refuseLoneLog(file)
+  const journal = join(dataDir, journalFile.name)
+  // In this order: whoever makes the files at this moment has accounts.db before the others (docs/decisions.md).
+  const others = [journal, `${journal}-wal`, keyFile(dataDir)].filter(other => sizeOf(other) > 0)
+  if (others.length === 0 || sizeOf(file) > 0) return
+  const state = statSync(file, { throwIfNoEntry: false }) === undefined ? 'missing' : 'empty'
+  const names = others.map(other => basename(other)).join(', ')
+  throw new Error(
+    `${file} is ${state} while ${names} is there: put it back from a backup, or move ${names} away to begin anew without the accounts`,
+  )
+}
 
 /** Why there are no accounts in a data directory, as one sentence; null when there are. Makes nothing. */
 export function whyNoAccounts(dataDir: string): string | null {
   const file = join(dataDir, accountsFile.name)
-  refuseLoneLog(file)
+  refuseLostAccounts(dataDir)
   return isThere(file)
     ? null
     : `there are no accounts in ${dataDir}: "tollgate account create <name> --plan <plan> --init" makes them there`

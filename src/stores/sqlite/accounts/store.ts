@@ -40,6 +40,8 @@ export class AccountStore {
   readonly #endpoints: EndpointTable
   /** What of a configuration is in use. */
   readonly inUse: AccountsInUse
+  /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
+  readonly lost: () => Error | null
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #transactions: Transactions
   readonly #dataVersion
@@ -47,13 +49,15 @@ export class AccountStore {
   readonly #listeners = new Set<ChangeListener>()
   #seenVersion: number
 
-  constructor({ database, file, masterKey }: OpenDatabase, now: () => number) {
+  constructor(open: OpenDatabase, now: () => number) {
+    const { database, masterKey } = open
     this.#database = database
     this.#accounts = new AccountTable(database)
     this.#endpoints = new EndpointTable(database, masterKey)
     this.inUse = new AccountsInUse(this.#accounts, this.#endpoints)
     this.#ownerOfKey = ownersByKey(database)
-    this.#transactions = new Transactions(database, file)
+    this.lost = () => open.opened.lost()
+    this.#transactions = new Transactions(open)
     this.#dataVersion = database.prepare('PRAGMA data_version')
     this.#now = now
     this.#seenVersion = this.#readVersion()
@@ -116,8 +120,8 @@ export class AccountStore {
   createAccount(wish: { name: string; plan: string }): Promise<{ account: Account; dashboardToken: string }> {
     const dashboardToken = mintToken()
     return this.#write(() => {
-      const { name, plan } = wish
-      const account: Account = { id: newAccountId(), name, plan, status: 'active', createdAt: this.#now() }
+      const fresh = { id: newAccountId(), status: 'active', createdAt: this.#now() } as const
+      const account: Account = { ...fresh, name: wish.name, plan: wish.plan }
       this.#accounts.insert(account, hashKey(dashboardToken))
       return { account, dashboardToken }
     })
@@ -150,13 +154,8 @@ export class AccountStore {
       if (this.#accounts.find(accountId) === null) return 'no_account'
       if (this.#endpoints.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
-      const fresh = {
-        id: newEndpointId(),
-        status: 'active',
-        createdAt: this.#now(),
-        apiKey: mintKey(),
-      } as const
-      const endpoint: EndpointWithKey = { ...fresh, ...open, accountId, network, name }
+      const fresh = { id: newEndpointId(), status: 'active', createdAt: this.#now() } as const
+      const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
       this.#endpoints.insert(endpoint)
       return endpoint
     })

@@ -42,7 +42,9 @@ function removeUnused(dataDir: string): void {
     inTransaction(database, () => {
       const names = readdirSync(dataDir)
       if (hasAccounts(database) || !holdsOnlyOurs(names)) return
-      for (const name of names) rmSync(join(dataDir, name), { force: true })
+      // The file last: others without it would be taken for what is left of accounts (present.ts).
+      const others = names.filter(name => name !== accountsFile.name)
+      for (const name of [...others, accountsFile.name]) rmSync(join(dataDir, name), { force: true })
     })
   } finally {
     database.close()

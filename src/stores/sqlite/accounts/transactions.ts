@@ -1,21 +1,22 @@
 import type { DatabaseSync } from '../driver.ts'
+import type { OpenDatabase } from './database.ts'
 import { explainFailure } from '../error.ts'
 import { PATIENCE, whenFree } from '../patience.ts'
-import { OpenedFile } from '../place.ts'
+import type { OpenedDatabase } from '../place.ts'
 import { inTransaction } from '../transaction.ts'
 
 /** The write transactions of one connection, in the order they were asked for. */
 export class Transactions {
   readonly #database: DatabaseSync
   readonly #file: string
-  readonly #opened: OpenedFile
+  readonly #opened: OpenedDatabase
   // One waits for the lock at a time: a crowd of waiters would burn the processor and overtake each other.
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(database: DatabaseSync, file: string) {
+  constructor({ database, file, opened }: OpenDatabase) {
     this.#database = database
     this.#file = file
-    this.#opened = new OpenedFile(file)
+    this.#opened = opened
   }
 
   /** Runs `work` in one transaction, all or nothing, and `committed` in the same turn as the commit. */
@@ -31,11 +32,16 @@ export class Transactions {
     try {
       result = await whenFree(() => inTransaction(this.#database, work), deadline)
     } catch (error) {
-      throw this.#database.isOpen ? explainFailure(this.#file, error) : new Error(`${this.#file} was closed`)
+      if (!this.#database.isOpen) throw new Error(`${this.#file} was closed`, { cause: error })
+      throw this.#lost() ?? explainFailure(this.#file, error)
     }
-    const fate = this.#opened.fate()
-    if (fate !== null) throw new Error(`${this.#file} was ${fate} while it was open: the change is lost`)
+    const lost = this.#lost()
+    if (lost !== null) throw lost
     committed()
     return result
+  }
+
+  #lost(): Error | null {
+    return this.#opened.lost(': the change is lost')
   }
 }

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import type { StatementSync } from '../driver.ts'
 import type { Cell, CellKey } from './cell.ts'
+import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
 import type { Fold } from './fold.ts'
 import { explainFailure } from '../error.ts'
 import { closeFile, prepareFile } from '../file.ts'
-import { OpenedFile, realPath, refuseLoneLog } from '../place.ts'
+import { OpenedDatabase, OpenedFile, realPath, refuseLoneLog } from '../place.ts'
 import { migrate } from '../schema.ts'
 import { inTransaction } from '../transaction.ts'
 import { journalFile } from './schema.ts'
@@ -26,9 +27,6 @@ export interface Unfolded {
   /** The last place that was given (record.ts). */
   readonly lastPlace: number
 }
-
-/** Bytes of a file that is read as a whole before anything is written to it: a fraction of a second. A larger one is checked later (late-check.ts). */
-const CHECKED_AT_ONCE = 64 * 1024 * 1024
 
 const LAST_PLACE = `SELECT max(place, (SELECT coalesce(max(e.value ->> 0), 0) FROM journal, json_each(journal.entries) AS e)) AS place
   FROM folded`
@@ -49,7 +47,7 @@ export class UsageDatabase {
   /** The path of journal.db, behind symbolic links. */
   readonly file: string
   /** It and its write-ahead log, as they were opened. */
-  readonly #opened: readonly OpenedFile[]
+  readonly #opened: OpenedDatabase
   /** Whether most of the file is still to be checked. */
   readonly isUnchecked: boolean
   /** The write-ahead log's descriptor; null once it is closed. */
@@ -69,9 +67,8 @@ export class UsageDatabase {
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq
     // Reading has made the log.
-    const log = `${file}-wal`
-    this.#opened = [new OpenedFile(file), new OpenedFile(log)]
-    this.#log = openSync(log, 'r')
+    this.#opened = new OpenedDatabase(new OpenedFile(file))
+    this.#log = openSync(`${file}-wal`, 'r')
   }
 
   /** Why nothing is recorded any more; null while all is well. */
@@ -127,11 +124,7 @@ export class UsageDatabase {
 
   /** Why the files at their paths are not the ones that are open: what is recorded would be lost with them. Null while they are. */
   lost(): Error | null {
-    for (const opened of this.#opened) {
-      const fate = opened.fate()
-      if (fate !== null) return new Error(`${opened.path} was ${fate} while it was open`)
-    }
-    return null
+    return this.#opened.lost()
   }
 
   /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */

@@ -2,16 +2,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
+import { LOCK_NAME } from './files.ts'
 import { explainFailure, isBusy } from '../error.ts'
-
-const NAME = 'serve.lock'
 
 /** Milliseconds: somebody who asks whether it is held (`isLocked`) is in the way for a moment. */
 const BRIEF = 100
 
 /** Takes the lock, or throws a sentence for the operator. Keep what it returns: collecting it would unlock. */
 export function lockDataDir(dataDir: string): { release(): void } {
-  const file = join(dataDir, NAME)
+  const file = join(dataDir, LOCK_NAME)
   let database: DatabaseSync | undefined
   try {
     const opened = (database = new DatabaseSync(file, { timeout: BRIEF }))
@@ -31,7 +30,7 @@ export function lockDataDir(dataDir: string): { release(): void } {
 
 /** Whether a gateway holds the lock of a data directory now. Takes and makes nothing. */
 export function isLocked(dataDir: string): boolean {
-  const file = join(dataDir, NAME)
+  const file = join(dataDir, LOCK_NAME)
   if (!existsSync(file)) return false
   let database: DatabaseSync | undefined
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { refuseLoneLog } from '../place.ts'
-import { isOurs, isUpToDate } from '../schema.ts'
+import { isEmpty, isOurs, isUpToDate } from '../schema.ts'
 import { journalFile } from './schema.ts'
 import { readOldest, readTotals } from './read.ts'
 import { RowReader } from './rows.ts'
@@ -35,6 +35,10 @@ export function openUsageReader(dataDir: string): OpenReader {
     refuseLoneLog(file)
     if (!existsSync(file)) return nothing
     const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+    if (isEmpty(database)) {
+      database.close()
+      return nothing
+    }
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
     if (!isUpToDate(database, journalFile))
       throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
