@@ -1,5 +1,5 @@
 /** Which data directory a command works on: it says so, makes none by the way, and knows when the running gateway uses another. */
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createAccess } from '../support/accounts.ts'
@@ -123,12 +123,18 @@ t.test('usage of an unknown account exits 1; of one that only the ledger knows i
   t.match(await usage('acc_nobody'), { code: 1, stdout: '', stderr: /there is no account "acc_nobody"/ })
   t.match(await usage(access.accountId), { code: 0, stdout: /web3_sha3,1,1,0,0/ })
   await gateway.stop()
-  rmSync(join(gateway.dir, 'data', 'accounts.db'))
+  const data = join(gateway.dir, 'data')
+  rmSync(join(data, 'accounts.db'))
+  t.match(await run([...CREATE, '--init', '--config', gateway.dir]), {
+    ...{ code: 1, stderr: /accounts\.db is missing while journal\.db is there/ },
+  })
+  renameSync(join(data, 'journal.db'), join(data, 'journal.away'))
   t.equal(
     (await run([...CREATE, '--init', '--config', gateway.dir])).code,
     0,
     'a new file, under the key that is there',
   )
+  renameSync(join(data, 'journal.away'), join(data, 'journal.db'))
   t.match(
     await usage(access.accountId),
     { code: 0, stdout: /web3_sha3,1,1,0,0/ },

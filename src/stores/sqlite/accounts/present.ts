@@ -7,24 +7,23 @@ import { PATIENCE } from '../patience.ts'
 import { refuseLoneLog, sizeOf } from '../place.ts'
 import { isOurs } from '../schema.ts'
 import { journalFile } from '../usage/schema.ts'
-import { keyFile } from './master-key.ts'
 import { accountsFile } from './schema.ts'
 
 /**
- * Throws a sentence when accounts.db is missing while the files are there that are made after it. A new one would be without the accounts that these
- * belong to, and nobody would notice before their keys are refused.
+ * Throws a sentence when accounts.db is missing while the journal is there, which is made after it. A new one would be without the accounts that usage
+ * was charged to, and nobody would notice before their keys are refused. A master key alone may have been put there before the first start.
  */
 export function refuseLostAccounts(dataDir: string): void {
   const file = join(dataDir, accountsFile.name)
   refuseLoneLog(file)
   const journal = join(dataDir, journalFile.name)
   // In this order: whoever makes the files at this moment has accounts.db before the others (docs/decisions.md).
-  const others = [journal, `${journal}-wal`, keyFile(dataDir)].filter(other => sizeOf(other) > 0)
+  const others = [journal, `${journal}-wal`].filter(other => sizeOf(other) > 0)
   if (others.length === 0 || sizeOf(file) > 0) return
   const state = statSync(file, { throwIfNoEntry: false }) === undefined ? 'missing' : 'empty'
   const names = others.map(other => basename(other)).join(', ')
   throw new Error(
-    `${file} is ${state} while ${names} is there: put it back from a backup, or move ${names} away to begin anew without the accounts`,
+    `${file} is ${state} while ${names} is there: restore it from a backup, or move ${names} away to start without its accounts`,
   )
 }
 
