@@ -118,7 +118,8 @@ export class MemoryLimits implements Limits {
     const limited = this.#takeAddress(plan.rate, address, taken, now)
     if (limited !== null) return limited
     return {
-      ...{ units, period: 0 },
+      units,
+      period: 0,
       giveBack: () => {
         const bucket = this.#addresses.get(address)
         if (plan.rate !== null && bucket !== undefined) putBack(bucket, plan.rate, taken)
