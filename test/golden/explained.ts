@@ -8,6 +8,8 @@ import { UsageError } from '../../src/commands/command.ts'
 import { explain } from '../../src/commands/explain.ts'
 import { atOnce } from '../../src/reload/gently.ts'
 import { isPublicService, isService } from '../../src/management/call.ts'
+import { thisProcess } from '../../src/http/admin/running.ts'
+import { servedOf } from '../../src/http/admin/served.ts'
 import { writeServing } from '../../src/http/admin/serving-file.ts'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
@@ -61,15 +63,17 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
   return { upstreams, tips, management, monotonic: now }
 }
 
-/** An admin listener that answers `POST /explain` for the snapshot. */
-async function serve(snapshot: Snapshot, lines: readonly string[]) {
+/** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */
+async function serve(dir: string, snapshot: Snapshot, lines: readonly string[]) {
   const live = liveParts(snapshot, lines)
   const server = createServer((request, response) => {
     void text(request).then(body => {
-      const { status, json } = answerExplain(JSON.parse(body), { snapshot, live }) as {
-        status: number
-        json: unknown
+      const answers: Readonly<Record<string, () => unknown>> = {
+        '/process': () => ({ status: 200, json: thisProcess(dir, { dataDir: join(dir, 'data') }) }),
+        '/served': () => ({ status: 200, json: servedOf(snapshot) }),
+        '/explain': () => answerExplain(JSON.parse(body), { snapshot, live }),
       }
+      const { status, json } = answers[request.url ?? '']!() as { status: number; json: unknown }
       response.writeHead(status).end(JSON.stringify(json))
     })
   })
@@ -100,8 +104,8 @@ export async function explained({ notes, env }: Case, dir: string, snapshot: Sna
   const { live } = notes
   const states = (live ?? []).filter(line => !aboutGateway.some(other => other === line))
   const serving = live?.includes(aboutGateway[0]) === true ? { ...snapshot, version: 'another' } : snapshot
-  const gateway = live === undefined ? null : await serve(serving, states)
   mkdirSync(join(dir, 'data'))
+  const gateway = live === undefined ? null : await serve(dir, serving, states)
   if (gateway !== null) writeServing(join(dir, 'data'), { pid: 0, listen: '', admin: gateway.admin }, warned)
   const gone = live?.includes(aboutGateway[1]) === true
   if (gone) await gateway?.close()
