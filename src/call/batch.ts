@@ -63,7 +63,7 @@ async function runItems(
   const runs: Promise<void>[] = []
   let announce = (): void => undefined
   const left = new Promise<void>(resolve => (announce = resolve))
-  const begin = (item: Call | BadCall, index: number, answered: () => void): Promise<void> => {
+  const begin = (item: Call | BadCall, index: number, answered: () => void): MaybePromise<void> => {
     const holder = share.open()
     const mode = { stream: false, maxBytes: share.left, holder } as const
     const reply = (answer: Answer): MaybePromise<Sent> => {
@@ -76,7 +76,7 @@ async function runItems(
     }
     const work = { execute: (decided: Decided) => execute(decided, caller, mode, context), reply }
     const over = run<Answer>(tooLarge ?? askedBy(item, caller, context), caller, context, work)
-    runs.push(over)
+    if (over instanceof Promise) runs.push(over)
     return over
   }
   const later = (goOn: () => void): void => {

@@ -1,6 +1,6 @@
 /**
- * The decision for a call: everything that the configuration and the known heads can tell, before money moves. The order of
- * the checks stands here alone: the line acts on the decision, `explain` reports it.
+ * The decision for a call: everything that follows from the configuration and the known heads, before money moves. The order of
+ * the checks stands here alone: `run` acts on the decision, `explain` reports it.
  */
 import { familyOf } from '../families/families.ts'
 import type { Elements } from '../jsonrpc/elements.ts'

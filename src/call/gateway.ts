@@ -75,20 +75,13 @@ export class Gateway {
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
   handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): MaybePromise<void> {
     const context = this.#contextOf(sink, requestId)
-    try {
-      const over = handleMessage(body, caller, sink, context)
-      if (over instanceof Promise) return this.#track(over, caller, sink, context)
-      sink.done()
-    } catch (error) {
-      this.#cut(error, sink, requestId)
-      sink.done()
-    }
+    return this.#follow(() => handleMessage(body, caller, sink, context), caller, sink, context)
   }
 
   /** Lets one request of an admitted caller through to a verbatim HTTP network. */
-  pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): Promise<void> {
+  pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): MaybePromise<void> {
     const context = this.#contextOf(sink, requestId)
-    return this.#track(handleRequest(method, caller, sink, context), caller, sink, context)
+    return this.#follow(() => handleRequest(method, caller, sink, context), caller, sink, context)
   }
 
   /** Whether a call of this visitor would be served now, and could be by this route. */
@@ -105,7 +98,23 @@ export class Gateway {
     return { snapshot: this.#snapshot, live: this.live, requestId, holder, gone: () => sink.gone() }
   }
 
-  /** Knows of a message that is not answered at once, until it is. */
+  /** Handles a message, and counts it as in flight where it is not answered at once. */
+  #follow(
+    handle: () => MaybePromise<void>,
+    caller: Caller,
+    sink: Sink,
+    context: Context,
+  ): MaybePromise<void> {
+    try {
+      const over = handle()
+      if (over instanceof Promise) return this.#track(over, caller, sink, context)
+    } catch (error) {
+      this.#cut(error, sink, context.requestId)
+    }
+    sink.done()
+  }
+
+  /** Counts a message as in flight until it is over. */
   #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
     const message = this.#underWay.add(() => {
       refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)

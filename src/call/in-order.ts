@@ -1,4 +1,5 @@
 /** Begins the items of a batch. A thousand items may take no longer of one turn of the event loop than a few calls do. */
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 
 /** Items of one batch that are in flight at a time. */
 const IN_FLIGHT = 32
@@ -10,7 +11,7 @@ const LOOK_EVERY = 8
 /** How a batch is worked off. */
 export interface Steps<T> {
   /** Begins an item and calls `answered` once, maybe at once; what comes behind that is not waited for. A rejection ends the batch. */
-  readonly begin: (item: T, index: number, answered: () => void) => Promise<void>
+  readonly begin: (item: T, index: number, answered: () => void) => MaybePromise<void>
   /** Calls `goOn` in a later turn of the loop: what does not fit into this one goes on there. */
   readonly later: (goOn: () => void) => void
 }
@@ -30,7 +31,7 @@ export function inOrder<T>(items: readonly T[], { begin, later }: Steps<T>): Pro
       while (next < items.length && inFlight < IN_FLIGHT) {
         inFlight += 1
         next += 1
-        begin(items[next - 1]!, next - 1, answered).catch(reject)
+        begin(items[next - 1]!, next - 1, answered)?.catch(reject)
         if (next % LOOK_EVERY === 0 && next < items.length && performance.now() > until) {
           // What is answered meanwhile begins nothing.
           later(goOn)

@@ -38,7 +38,7 @@ export function handleMessage(
   }
 }
 
-function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): Promise<void> {
+function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): MaybePromise<void> {
   const { limits } = context.snapshot.gateway
   const { holder } = context
   const mode: ReplyMode = sink.streams

@@ -6,7 +6,6 @@ import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { refusalTable } from '../refusal/table.ts'
-import type { Rule } from '../snapshot/types.ts'
 import { refused } from './answer.ts'
 import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
@@ -16,7 +15,7 @@ import type { Decided, View } from './decide.ts'
 import { priceOf } from './price.ts'
 import { serve } from './service.ts'
 import { settle } from './settle.ts'
-import type { Sent } from './settle.ts'
+import type { Running, Sent } from './settle.ts'
 
 /** What differs between kinds of messages: how a call is answered, and where its answer goes. */
 export interface Work<A> {
@@ -28,59 +27,112 @@ export interface Work<A> {
 
 /**
  * Runs one call: decide → take → charge → execute → commit → reply → settle. `asked` is a refusal where the message holds something else than
- * a call. What is at hand is not awaited, so a call that is refused ends in the turn that began it.
+ * a call. What is refused before money moves ends in the turn that began it, and gives no promise.
  */
-export async function run<A extends Answer | VerbatimAnswer>(
+export function run<A extends Answer | VerbatimAnswer>(
   asked: Call | Refusal,
   caller: Caller,
   context: Context,
-  { execute, reply }: Work<A>,
-): Promise<void> {
-  const begin = performance.now()
-  const { journal, management, now } = context.live
-  let answer: A | WholeAnswer
-  let rule: Rule | null = null
-  let grant: Grant | null = null
-  let charge: Charge | null = null
-  let upstreamMs = 0
+  work: Work<A>,
+): MaybePromise<void> {
+  const running: Running = { rule: null, charge: null, upstreamMs: 0, begin: performance.now() }
+  let refusal: Refusal
   try {
-    if (isRefusal(asked)) answer = refused(asked)
-    else if (management.has(asked.method)) answer = await serve(asked, caller, context)
+    if (isRefusal(asked)) refusal = asked
+    else if (context.live.management.has(asked.method)) return manage(asked, running, caller, context, work)
     else {
       const call = decide(asked, caller, viewOf(caller, context))
-      rule = call.row?.rule ?? null
-      const taking = call.refusal ?? take(call, caller, context)
-      const taken = taking instanceof Promise ? await taking : taking
-      if (isRefusal(taken) || call.refusal !== null) answer = refused(taken as Refusal)
+      running.rule = call.row?.rule ?? null
+      if (call.refusal !== null) refusal = call.refusal
       else {
-        grant = taken
-        const { match, answer: local } = call.row.rule
-        if (caller.payer !== null)
-          charge = journal.charge(caller.payer, match, grant.units, grant.period, now())
-        const coming = execute(call)
-        const askedAt = performance.now()
-        answer = coming instanceof Promise ? await coming : coming
-        if (local === null) upstreamMs = performance.now() - askedAt
+        const taken = take(call, caller, context)
+        if (!isRefusal(taken)) return perform(call, taken, running, caller, context, work)
+        refusal = taken
       }
     }
   } catch (error) {
-    answer = bug(error, context)
+    refusal = bug(error, context)
+  }
+  return end(refused(refusal), running, caller, context, work)
+}
+
+/** Serves a call that was let in. What is at hand is not awaited: each `await` is a turn of the queue. */
+async function perform<A extends Answer | VerbatimAnswer>(
+  call: Decided,
+  taking: MaybePromise<Grant | Refusal>,
+  running: Running,
+  caller: Caller,
+  context: Context,
+  work: Work<A>,
+): Promise<void> {
+  const { journal, now } = context.live
+  let answer: A | WholeAnswer
+  let grant: Grant | null = null
+  let charge: Charge | null = null
+  try {
+    const taken = taking instanceof Promise ? await taking : taking
+    if (isRefusal(taken)) answer = refused(taken)
+    else {
+      grant = taken
+      const { match, answer: local } = call.row.rule
+      if (caller.payer !== null)
+        charge = journal.charge(caller.payer, match, grant.units, grant.period, now())
+      const askedAt = performance.now()
+      const coming = work.execute(call)
+      answer = coming instanceof Promise ? await coming : coming
+      if (local === null) running.upstreamMs = performance.now() - askedAt
+    }
+  } catch (error) {
+    answer = refused(bug(error, context))
   }
   if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
     if (grant !== null) await giveBack(grant, charge)
-    charge = null
   } else if (charge !== null) {
     const committing = charge.commit()
-    if (!(committing instanceof Promise ? await committing : committing)) {
+    if (committing instanceof Promise ? await committing : committing) running.charge = charge
+    else {
       drop(answer)
       answer = refused(NO_JOURNAL)
       await giveBack(grant, charge)
-      charge = null
     }
   }
+  const ending = end(answer, running, caller, context, work)
+  if (ending instanceof Promise) await ending
+}
+
+/** Answers a `service_*` call, which is free. */
+async function manage<A extends Answer | VerbatimAnswer>(
+  asked: Call,
+  running: Running,
+  caller: Caller,
+  context: Context,
+  work: Work<A>,
+): Promise<void> {
+  let answer: WholeAnswer
+  try {
+    answer = await serve(asked, caller, context)
+  } catch (error) {
+    answer = refused(bug(error, context))
+  }
+  await end(answer, running, caller, context, work)
+}
+
+/** Sends the answer, and settles what it cost. */
+function end<A extends Answer | VerbatimAnswer>(
+  answer: A | WholeAnswer,
+  running: Running,
+  caller: Caller,
+  context: Context,
+  { reply }: Work<A>,
+): MaybePromise<void> {
   const sending = reply(answer)
-  const sent = sending instanceof Promise ? await sending : sending
-  settle({ answer, rule, charge, upstreamMs, begin }, sent, caller, context)
+  if (!(sending instanceof Promise)) {
+    settle(answer, running, sending, caller, context)
+    return
+  }
+  return sending.then(sent => {
+    settle(answer, running, sent, caller, context)
+  })
 }
 
 /** No call is served whose charge cannot be recorded. */
@@ -114,7 +166,7 @@ function viewOf({ network }: Caller, { snapshot, live }: Context): View {
 }
 
 /** Whatever throws is a bug of ours: the client gets `internal`, the operator the stack. */
-function bug(error: unknown, { live, requestId }: Context): WholeAnswer {
+function bug(error: unknown, { live, requestId }: Context): Refusal {
   live.observer.bug(error, requestId)
-  return refused(refuse('internal'))
+  return refuse('internal')
 }

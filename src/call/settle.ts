@@ -6,14 +6,13 @@ import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 
-/** A call whose answer was given. */
-export interface Outcome {
-  readonly answer: Answer | VerbatimAnswer
+/** What is known of a call while it runs. */
+export interface Running {
   /** Null for a method that no rule has, and for management. */
-  readonly rule: Rule | null
-  /** Null where nothing was charged: refusals, management, the public route. */
-  readonly charge: Charge | null
-  readonly upstreamMs: number
+  rule: Rule | null
+  /** What was committed; null where nothing is charged: refusals, management, the public route. */
+  charge: Charge | null
+  upstreamMs: number
   /** When the call was begun, by the monotonic clock. */
   readonly begin: number
 }
@@ -35,7 +34,8 @@ export interface Sent {
 
 /** Settles and observes a call whose reply has left. */
 export function settle(
-  { answer: given, rule, charge, upstreamMs: untilReply, begin }: Outcome,
+  given: Answer | VerbatimAnswer,
+  { rule, charge, upstreamMs: untilReply, begin }: Running,
   { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
   { network, plan, transport, payer }: Caller,
   { live }: Context,

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 
 /** Milliseconds of quiet before an edit counts as done. */
 const QUIET = 250
-/** Milliseconds between looks where the system tells of no change, as on some network file systems. */
+/** Milliseconds between looks where the system reports no change, as on some network file systems. */
 const LOOK_EVERY = 10_000
 
 /** Calls `changed` once after each burst of changes to any of the files; returns how to stop. */

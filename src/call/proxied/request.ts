@@ -1,5 +1,6 @@
 /** A request to a proxied path: runs as a JSON-RPC call does, then sends the upstream's reply on as it comes. */
 import { NO_ELEMENTS } from '../../jsonrpc/elements.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { statusOf } from '../../refusal/refusal.ts'
 import { encodeAnswer, refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
@@ -17,7 +18,7 @@ export function handleRequest(
   caller: Caller,
   sink: VerbatimSink,
   context: Context,
-): Promise<void> {
+): MaybePromise<void> {
   const call = { id: 'null', method, params: '[]', elements: NO_ELEMENTS }
   return run<VerbatimAnswer | WholeAnswer>(call, caller, context, {
     execute: async decided => held(await forwardVerbatim(decided, sink.passage, caller, context), sink),

@@ -1,4 +1,4 @@
-/** What a beacon node tells of itself (beacon API, "Node" and "Beacon"): how far it has come, and which chain it follows. */
+/** What a beacon node reports of itself (beacon API, "Node" and "Beacon"): how far it has come, and which chain it follows. */
 import { asQuantity } from '../../jsonrpc/quantity.ts'
 import { isPattern } from '../../net/patterns.ts'
 import { findMethod } from '../../snapshot/find-method.ts'

@@ -64,7 +64,7 @@ export class ResponseSink implements VerbatimSink {
     if (response.headersSent) throw new Error('the reply was cut short')
     // The first two are the Content-Type of our own replies.
     const headers = [...headersOf(this.#head()).slice(2), ...HARDENING, ...answer.headers]
-    // Where only the end of its connection tells the end of the upstream's reply, we can tell no more than that.
+    // Where only the end of its connection marks the end of the upstream's reply, no more is known than that.
     const isOpenEnded = !answer.isFramed && verb !== 'HEAD' && answer.status !== 204 && answer.status !== 304
     if (isOpenEnded) response.useChunkedEncodingByDefault = false
     if (isOpenEnded || !isShort(request)) headers.push('Connection', 'close')
