@@ -4,7 +4,7 @@ import { EndpointTable } from '../../src/stores/sqlite/accounts/endpoint-table.t
 import { hashKey } from '../../src/stores/sqlite/accounts/hash.ts'
 import { newAccountId, newEndpointId } from '../../src/stores/sqlite/accounts/ids.ts'
 import { mintKey, mintToken } from '../../src/stores/sqlite/accounts/keys.ts'
-import { ENDPOINT_LIMIT } from '../../src/stores/sqlite/accounts/limit.ts'
+import { ENDPOINT_LIMIT } from '../../src/ports/endpoints.ts'
 import { generateName } from '../../src/stores/sqlite/accounts/name.ts'
 import { closeFile } from '../../src/stores/sqlite/file.ts'
 import { inTransaction } from '../../src/stores/sqlite/transaction.ts'

@@ -136,7 +136,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory },
-    openDashboard: openDashboard(gateway, stores.accounts),
+    openDashboard: openDashboard(gateway, stores.accounts.signIns),
   })
   const parts = {
     process: self,
@@ -219,7 +219,7 @@ function makeGateway(
       badKeys: new BadKeys(),
     },
     ...{ subscriptions, clientSubscriptions: new Slots() },
-    management: makeManagement({ accounts, ledger, sums, limits, upstreams, tips }),
+    management: makeManagement({ endpoints: accounts.endpoints, ledger, sums, limits, upstreams, tips }),
     ...{ observer, now: Date.now, monotonic: () => performance.now() },
   })
   return gateway

@@ -1,5 +1,5 @@
 /** Joins the `service_*` methods to the line: what they work on, from the live parts of this process. */
-import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { Endpoints } from '../ports/endpoints.ts'
 import type { Management } from '../call/context.ts'
 import { callService, isPublicService, isService } from '../management/call.ts'
 import type { Health, ServiceDeps } from '../management/types.ts'
@@ -11,7 +11,7 @@ import type { Sums } from '../stores/sqlite/usage/sums/types.ts'
 
 /** The live parts that management works on. */
 export interface ManagementParts {
-  readonly accounts: AccountStore
+  readonly endpoints: Endpoints
   readonly ledger: Ledger
   readonly sums: Sums
   readonly limits: Pick<Limits, 'quota'>
@@ -21,7 +21,7 @@ export interface ManagementParts {
 
 /** The management port of the pipeline. */
 export function makeManagement(parts: ManagementParts): Management {
-  const { accounts, ledger, sums, limits, upstreams, tips } = parts
+  const { endpoints, ledger, sums, limits, upstreams, tips } = parts
   const usage: ServiceDeps['usage'] = {
     totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
     sum: query => sums.sum(query),
@@ -36,7 +36,7 @@ export function makeManagement(parts: ManagementParts): Management {
     answer: (method, params, payer, snapshot) =>
       callService(method, params, payer, {
         snapshot,
-        accounts,
+        endpoints,
         usage,
         health,
         quota: account => {

@@ -1,5 +1,6 @@
 /** Who calls: from the key in the path to a caller, in the order of checks that the design fixes. */
-import type { Endpoint, KeyOwner } from '../stores/sqlite/accounts/types.ts'
+import type { Endpoint } from '../ports/endpoints.ts'
+import type { Keys } from '../ports/keys.ts'
 import { inSet, parseSet } from '../net/address-range.ts'
 import type { AddressSet } from '../net/address-range.ts'
 import { refuse } from '../refusal/refusal.ts'
@@ -20,13 +21,6 @@ export interface Visitor {
   readonly origin: string | undefined
   readonly transport: 'http' | 'ws'
   readonly session: Session | null
-}
-
-/** Finds the owner of a key. */
-export interface Keys {
-  find(key: string): KeyOwner | null
-  /** Counts changes of keys and their owners. */
-  readonly changes: number
 }
 
 /** The caller that a visitor's key stands for. */

@@ -1,6 +1,6 @@
 /** Who calls: what authentication returns and every later stage takes. */
 import { familyOf } from '../families/families.ts'
-import type { KeyOwner } from '../stores/sqlite/accounts/types.ts'
+import type { KeyOwner } from '../ports/keys.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn } from '../refusal/refusal.ts'
 import type { RateLimit } from '../ports/limits.ts'

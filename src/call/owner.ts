@@ -1,25 +1,15 @@
 /** Who looks at the dashboard: whom a session stands for, and whether that one may manage the account from there. */
-import type { Grant, Holder } from '../stores/sqlite/accounts/grant.ts'
-import type { Account } from '../stores/sqlite/accounts/types.ts'
+import type { Account } from '../ports/accounts.ts'
+import type { SignIn, SignIns } from '../ports/keys.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { checkAddress } from './authenticate.ts'
 
-export type { Account, Grant }
-
-/** Finds what a secret grants, and for whom a grant stands now. */
-export interface Owners {
-  /** `secret` is a dashboard token or an API key; null when it is neither. */
-  grant(secret: string): Grant | null
-  /** Null once the grant no longer stands. */
-  holder(grant: Grant): Holder | null
-}
-
-/** The account that a grant opens now to a visitor from `address`; as for a management call with that key. */
-export function admitOwner(grant: Grant, address: string, owners: Owners): Account | Refusal {
-  const holder = owners.holder(grant)
-  if (holder === null) return refuse('invalid_key')
-  const { account, endpoint } = holder
+/** The account that a sign-in opens now to a visitor from `address`; as for a management call with that key. */
+export function admitOwner(from: SignIn, address: string, signIns: SignIns): Account | Refusal {
+  const owner = signIns.owner(from)
+  if (owner === null) return refuse('invalid_key')
+  const { account, endpoint } = owner
   if (account.status !== 'active') return refuse('account_suspended')
   if (endpoint === null) return account
   if (endpoint.status !== 'active') return refuse('endpoint_inactive')
@@ -28,10 +18,10 @@ export function admitOwner(grant: Grant, address: string, owners: Owners): Accou
   return endpoint.management ? account : refuse('management_denied')
 }
 
-/** The grant of a secret, once it is clear that it opens the account from `address`. */
-export function signIn(secret: string, address: string, owners: Owners): Grant | Refusal {
-  const grant = owners.grant(secret)
-  if (grant === null) return refuse('invalid_key', 'This is no dashboard token and no API key')
-  const account = admitOwner(grant, address, owners)
-  return isRefusal(account) ? account : grant
+/** The sign-in with a secret, once it is clear that it opens the account from `address`. */
+export function signIn(secret: string, address: string, signIns: SignIns): SignIn | Refusal {
+  const opened = signIns.open(secret)
+  if (opened === null) return refuse('invalid_key', 'This is not a dashboard token or an API key')
+  const account = admitOwner(opened, address, signIns)
+  return isRefusal(account) ? account : opened
 }

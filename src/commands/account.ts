@@ -1,7 +1,7 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
 import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
-import type { Account } from '../stores/sqlite/accounts/types.ts'
+import type { Account } from '../ports/accounts.ts'
 import type { Served } from '../http/admin/served.ts'
 import { createEndpoint } from '../management/endpoints.ts'
 import { findNetwork } from '../management/urls.ts'
@@ -32,7 +32,7 @@ accounts may have one name; a warning lists the others.`,
     const name = words[0]!
     if (name.trim() === '') throw new UsageError('the name is empty')
     if (!isValidName(name)) throw new UsageError('the name has to be 1 to 64 printable characters')
-    const make = async (accounts: AccountStore, known: Known): Promise<number> => {
+    const make = async (store: AccountStore, known: Known): Promise<number> => {
       const served = await known.served()
       const fault = await planFault(plan, served, known)
       if (fault !== null) return fail(io, json, fault)
@@ -40,14 +40,14 @@ accounts may have one name; a warning lists the others.`,
       const chain = given['chain'] ?? slugs[0]
       if (typeof chain === 'string' && findNetwork(served.networks, chain) === undefined)
         return fail(io, json, await known.whyNot('network', chain, slugs))
-      const others = accounts.accountsNamed(name)
+      const others = await store.accounts.named(name)
       if (others.length > 0) io.err(sameName(name, others))
-      const { account, dashboardToken } = await accounts.createAccount({ name, plan })
+      const { account, dashboardToken } = await store.accounts.create({ name, plan })
       const { dataDir } = known.gateway
       const made =
         chain === undefined
           ? null
-          : await manage(createEndpoint, { chain }, account, { accounts, dataDir, served })
+          : await manage(createEndpoint, { chain }, account, { store, dataDir, served })
       if (made !== null && 'error' in made) return fail(io, json, made.error)
       const endpoint =
         made === null ? null : (made.result as { apiKey: string; httpsUrl: string; wssUrl: string })
@@ -76,8 +76,8 @@ const list: Command = {
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
-    const show = (accounts: AccountStore): number => {
-      const all = accounts.accounts().map(shown)
+    const show = async (store: AccountStore): Promise<number> => {
+      const all = (await store.accounts.list()).map(shown)
       print(io, json, all, () =>
         table(
           ['ACCOUNT', 'NAME', 'PLAN', 'STATUS', 'CREATED'],
@@ -103,10 +103,10 @@ const setPlan: Command = {
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id', 'plan'])
     const [id, plan] = words as [string, string]
-    return withAccounts({ config, json }, io, async (accounts, known) => {
+    return withAccounts({ config, json }, io, async (store, known) => {
       const fault = await planFault(plan, await known.served(), known)
       if (fault !== null) return fail(io, json, fault)
-      return told(await accounts.setPlan(id, plan), () => noAccount(accounts, id), io, json)
+      return told(await store.accounts.change(id, { plan }), () => noAccount(store, id), io, json)
     })
   },
 }
@@ -118,8 +118,8 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): C
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const id = words[0]!
-      return withAccounts({ config, json }, io, async accounts =>
-        told(await accounts.setStatus(id, status), () => noAccount(accounts, id), io, json),
+      return withAccounts({ config, json }, io, async store =>
+        told(await store.accounts.change(id, { status }), () => noAccount(store, id), io, json),
       )
     },
   }
@@ -133,9 +133,9 @@ const rotateToken: Command = {
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])
     const accountId = words[0]!
-    return withAccounts({ config, json }, io, async accounts => {
-      const dashboardToken = await accounts.rotateToken(accountId)
-      if (dashboardToken === null) return fail(io, json, noAccount(accounts, accountId))
+    return withAccounts({ config, json }, io, async store => {
+      const dashboardToken = await store.accounts.rotateToken(accountId)
+      if (dashboardToken === null) return fail(io, json, await noAccount(store, accountId))
       print(io, json, { accountId, dashboardToken }, () => [
         `dashboard token  ${dashboardToken}   shown only now`,
       ])
@@ -148,8 +148,13 @@ function shown({ id, name, plan, status, createdAt }: Account) {
   return { accountId: id, name, plan, status, createdAt }
 }
 
-function told(account: Account | null, whyNone: () => string, io: Io, json: boolean): number {
-  if (account === null) return fail(io, json, whyNone())
+async function told(
+  account: Account | null,
+  whyNone: () => Promise<string>,
+  io: Io,
+  json: boolean,
+): Promise<number> {
+  if (account === null) return fail(io, json, await whyNone())
   print(io, json, shown(account), () => [
     `${account.id} (${account.name}): plan ${account.plan}, ${account.status}`,
   ])

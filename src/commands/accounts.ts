@@ -12,11 +12,11 @@ import type { Known } from './known.ts'
 export async function withAccounts<T>(
   args: Pick<Arguments, 'config' | 'json'>,
   io: Io,
-  work: (accounts: AccountStore, known: Known) => Promise<T> | T,
+  work: (store: AccountStore, known: Known) => Promise<T> | T,
   options: DataDirOptions = {},
 ): Promise<T> {
   const known = await knowData(args, io, options)
-  const attempt = (): Promise<T> => onAccounts(known.gateway, io, accounts => work(accounts, known))
+  const attempt = (): Promise<T> => onAccounts(known.gateway, io, store => work(store, known))
   try {
     return await attempt()
   } catch (error) {
@@ -30,7 +30,7 @@ export async function withAccounts<T>(
 export async function onAccounts<T>(
   { dataDir }: Pick<Settings, 'dataDir'>,
   io: Io,
-  work: (accounts: AccountStore) => Promise<T> | T,
+  work: (store: AccountStore) => Promise<T> | T,
 ): Promise<T> {
   const accounts = await openAccounts({ dataDir, env: io.env })
   try {
@@ -41,8 +41,8 @@ export async function onAccounts<T>(
 }
 
 /** That no account has this id; which one was meant where a name was given for it. */
-export function noAccount(accounts: AccountStore, word: string): string {
-  const ids = accounts.accountsNamed(word)
+export async function noAccount({ accounts }: AccountStore, word: string): Promise<string> {
+  const ids = await accounts.named(word)
   const hint =
     ids.length < 2
       ? ids.map(id => `; the account of that name is ${id}`).join('')

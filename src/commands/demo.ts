@@ -83,10 +83,10 @@ interface Made {
 async function makeAccount(io: Io): Promise<Made> {
   const snapshot = await loadOrThrow(DEVNET, io)
   const { gateway } = snapshot
-  return onAccounts(gateway, io, async accounts => {
-    const { account, dashboardToken } = await accounts.createAccount({ name: 'demo', plan: 'paid' })
+  return onAccounts(gateway, io, async store => {
+    const { account, dashboardToken } = await store.accounts.create({ name: 'demo', plan: 'paid' })
     const made = await manage(createEndpoint, { chain: 'devnet', name: 'demo' }, account, {
-      ...{ accounts, dataDir: gateway.dataDir, served: servedOf(snapshot) },
+      ...{ store, dataDir: gateway.dataDir, served: servedOf(snapshot) },
     })
     if ('error' in made) throw new Error(made.error)
     return { url: (made.result as { httpsUrl: string }).httpsUrl, dashboardToken }

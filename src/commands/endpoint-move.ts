@@ -25,15 +25,15 @@ of one family. --account moves those of one account only. Usage so far stays und
     if (typeof to !== 'string') throw new UsageError('--to is missing')
     if (from === to) throw new UsageError('--from and --to are the same network')
     const accountId = typeof account === 'string' ? account : null
-    return withAccounts({ config, json }, io, async (accounts, known) => {
+    return withAccounts({ config, json }, io, async (store, known) => {
       const served = await known.served()
       const fault = await faultOf(from, to, served, known)
       if (fault !== null) return fail(io, json, fault)
-      if (accountId !== null && accounts.account(accountId) === null)
-        return fail(io, json, noAccount(accounts, accountId))
-      const moved = await accounts.moveEndpoints(from, to, accountId)
+      if (accountId !== null && (await store.accounts.find(accountId)) === null)
+        return fail(io, json, await noAccount(store, accountId))
+      const moved = await store.endpoints.move(from, to, accountId)
       const of = accountId === null ? '' : ` of ${accountId}`
-      if (moved === 0) return fail(io, json, nothingOn(from, of, accounts.inUse.networks()))
+      if (moved === 0) return fail(io, json, nothingOn(from, of, store.inUse.networks()))
       print(io, json, { from, to, moved }, () => [
         `${moved} ${moved === 1 ? 'endpoint' : 'endpoints'}${of} moved from ${from} to ${to}`,
       ])

@@ -1,6 +1,6 @@
 /** `tollgate endpoint …`: the access points of an account. */
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
-import type { Account } from '../stores/sqlite/accounts/types.ts'
+import type { Account } from '../ports/accounts.ts'
 import type { Served } from '../http/admin/served.ts'
 import { createEndpoint, deleteEndpoint, listEndpoints, updateEndpoint } from '../management/endpoints.ts'
 import { findNetwork } from '../management/urls.ts'
@@ -36,10 +36,10 @@ const list: Command = {
 
   run(args, io) {
     const { config, json, given } = readArguments(args, [], LIST)
-    const show: ForAccount = async (account, accounts, known) => {
+    const show: ForAccount = async (account, store, known) => {
       const served = await known.servedIfKnown()
       const { dataDir } = known.gateway
-      const managed = await manage(listEndpoints, null, account, { accounts, dataDir, served })
+      const managed = await manage(listEndpoints, null, account, { store, dataDir, served })
       return told(managed, io, json, result => {
         const { endpoints } = result as { endpoints: Listed[] }
         return table(
@@ -70,12 +70,12 @@ const create: Command = {
     const { chain, name } = given
     if (typeof chain !== 'string') throw new UsageError('--chain is missing')
     const params = typeof name === 'string' ? { chain, name } : { chain }
-    return forAccount({ config, json }, io, given['account'], async (account, accounts, known) => {
+    return forAccount({ config, json }, io, given['account'], async (account, store, known) => {
       const served = await known.served()
       if (findNetwork(served.networks, chain) === undefined)
         return fail(io, json, await known.whyNot('network', chain, Object.keys(served.networks)))
       const { dataDir } = known.gateway
-      const managed = await manage(createEndpoint, params, account, { accounts, dataDir, served })
+      const managed = await manage(createEndpoint, params, account, { store, dataDir, served })
       return told(managed, io, json, lines)
     })
   },
@@ -93,20 +93,21 @@ function change(
     run(args, io) {
       const { config, json, words } = readArguments(args, ['id'])
       const endpointId = words[0]!
-      return withAccounts({ config, json }, io, async (accounts, known) => {
-        const owner = accounts.account(accounts.endpoint(endpointId)?.accountId ?? '')
+      return withAccounts({ config, json }, io, async (store, known) => {
+        const endpoint = await store.endpoints.find(null, endpointId)
+        const owner = endpoint === null ? null : await store.accounts.find(endpoint.accountId)
         if (owner === null) return fail(io, json, `there is no endpoint "${endpointId}"`)
         const served = await known.servedIfKnown()
         const { dataDir } = known.gateway
         const params = { endpointId, ...changes }
-        const managed = await manage(method, params, owner, { accounts, dataDir, served })
+        const managed = await manage(method, params, owner, { store, dataDir, served })
         return told(managed, io, json, () => [`${endpointId}: ${verb}d`])
       })
     },
   }
 }
 
-type ForAccount = (account: Account, accounts: AccountStore, known: Known) => Promise<number>
+type ForAccount = (account: Account, store: AccountStore, known: Known) => Promise<number>
 
 function forAccount(
   args: { readonly config: string; readonly json: boolean },
@@ -116,10 +117,10 @@ function forAccount(
   options: DataDirOptions = {},
 ): Promise<number> {
   if (typeof id !== 'string') throw new UsageError('--account is missing')
-  const find = (accounts: AccountStore, known: Known): number | Promise<number> => {
-    const account = accounts.account(id)
-    if (account === null) return fail(io, args.json, noAccount(accounts, id))
-    return work(account, accounts, known)
+  const find = async (store: AccountStore, known: Known): Promise<number> => {
+    const account = await store.accounts.find(id)
+    if (account === null) return fail(io, args.json, await noAccount(store, id))
+    return work(account, store, known)
   }
   return withAccounts(args, io, find, options)
 }

@@ -1,6 +1,6 @@
 /** Management methods as the command line calls them: the operator acts for an account, by the same code. */
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
-import type { Account } from '../stores/sqlite/accounts/types.ts'
+import type { Account } from '../ports/accounts.ts'
 import type { Served } from '../http/admin/served.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from '../management/types.ts'
 import { openUsageReader } from '../stores/sqlite/usage/reader.ts'
@@ -17,7 +17,7 @@ export type Managed = { readonly result: unknown } | { readonly error: string }
 
 /** What a method works on. */
 export interface Ground {
-  readonly accounts: AccountStore
+  readonly store: AccountStore
   readonly dataDir: string
   /** Null where it is not known: endpoints are shown without their URLs then. */
   readonly served: Served | null
@@ -28,11 +28,11 @@ export async function manage(
   method: Method,
   params: Readonly<Record<string, unknown>> | null,
   account: Account,
-  { accounts, dataDir, served }: Ground,
+  { store, dataDir, served }: Ground,
 ): Promise<Managed> {
   const usage = openUsageReader(dataDir)
   try {
-    const deps = { snapshot: { networks: served?.networks ?? {} }, accounts, usage }
+    const deps = { snapshot: { networks: served?.networks ?? {} }, endpoints: store.endpoints, usage }
     const reply = await method(params === null ? [] : [params], { account }, deps)
     if ('json' in reply) throw new Error('this method is not called from here')
     return 'result' in reply ? reply : { error: reply.error.message }

@@ -1,15 +1,19 @@
-import { ENDPOINT_LIMIT } from '../stores/sqlite/accounts/limit.ts'
-import type { Account } from '../stores/sqlite/accounts/types.ts'
+import { ENDPOINT_LIMIT } from '../ports/endpoints.ts'
+import type { Account } from '../ports/accounts.ts'
 import { usageUnreadable } from './errors.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
 
 /** service_account: the caller's plan, what is left of it, and how many endpoints it has. */
-export function showAccount(params: unknown, { account }: AccountCaller, deps: ServiceDeps): ServiceReply {
+export async function showAccount(
+  params: unknown,
+  { account }: AccountCaller,
+  deps: ServiceDeps,
+): Promise<ServiceReply> {
   const read = readParams(params, {}, {})
   if ('error' in read) return read
   const { id: accountId, name, plan, createdAt } = account
-  const endpoints = { used: deps.accounts.endpointCount(accountId), limit: ENDPOINT_LIMIT }
+  const endpoints = { used: await deps.endpoints.count(accountId), limit: ENDPOINT_LIMIT }
   const [quota, rate] = [quotaNow(account, deps), rateOf(plan, deps)]
   if (quota === 'unreadable') return usageUnreadable()
   return { result: { accountId, name, plan, createdAt, quota, rate, endpoints } }

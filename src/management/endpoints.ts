@@ -1,4 +1,4 @@
-import type { EndpointWithKey } from '../stores/sqlite/accounts/types.ts'
+import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { Totals } from '../stores/sqlite/usage/types.ts'
 import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain } from './errors.ts'
@@ -15,51 +15,52 @@ const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, 
 export async function createEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts }: EndpointDeps,
+  { snapshot, endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { chain: text }, { name })
   if ('error' in read) return read
   const { chain, ...named } = read.values
   if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain()
-  const created = await accounts.createEndpoint({ accountId: account.id, network: chain, ...named })
+  const created = await endpoints.create({ accountId: account.id, network: chain, ...named })
   if (created === 'limit_reached') return endpointLimitReached()
   if (created === 'no_account') throw new Error(`account ${account.id} has a key but does not exist`)
   return { result: identity(created, snapshot) }
 }
 
 /** service_listEndpoints {keys?}: all endpoints of the account, with their totals; `keys: false` leaves the keys out. */
-export function listEndpoints(
+export async function listEndpoints(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts, usage }: EndpointDeps,
-): ServiceReply {
+  { snapshot, endpoints, usage }: EndpointDeps,
+): Promise<ServiceReply> {
   const read = readParams(params, {}, { keys: flag })
   if ('error' in read) return read
   const { keys = true } = read.values
-  const own = accounts.endpoints(account.id)
-  const totals = usage.totals(
+  const own = await endpoints.list(account.id)
+  const totals = await usage.totals(
     account.id,
     own.map(({ id }) => id),
   )
-  const endpoints = own.map(endpoint => ({
+  const shown = own.map(endpoint => ({
     ...(keys ? identity(endpoint, snapshot) : identityWithoutKey(endpoint, snapshot)),
     ...consumption(totals.get(endpoint.id), endpoint.createdAt),
     ...settings(endpoint),
   }))
-  return { result: { total: endpoints.length, endpoints } }
+  return { result: { total: shown.length, endpoints: shown } }
 }
 
 /** service_getEndpoint {endpointId}: one endpoint as service_listEndpoints shows it, with its key. */
-export function getEndpoint(
+export async function getEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts, usage }: EndpointDeps,
-): ServiceReply {
+  { snapshot, endpoints, usage }: EndpointDeps,
+): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
-  const endpoint = accounts.ownEndpoint(account.id, read.values.endpointId)
+  const endpoint = await endpoints.find(account.id, read.values.endpointId)
   if (endpoint === null) return endpointNotFound()
-  const consumed = consumption(usage.totals(account.id, [endpoint.id]).get(endpoint.id), endpoint.createdAt)
+  const totals = await usage.totals(account.id, [endpoint.id])
+  const consumed = consumption(totals.get(endpoint.id), endpoint.createdAt)
   return { result: { ...identity(endpoint, snapshot), ...consumed, ...settings(endpoint) } }
 }
 
@@ -67,11 +68,11 @@ export function getEndpoint(
 export async function deleteEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { accounts }: EndpointDeps,
+  { endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
-  const deleted = await accounts.deleteEndpoint(account.id, read.values.endpointId)
+  const deleted = await endpoints.remove(account.id, read.values.endpointId)
   return deleted === null ? endpointNotFound() : { result: { deleted: true, endpointId: deleted.id } }
 }
 
@@ -79,12 +80,12 @@ export async function deleteEndpoint(
 export async function updateEndpoint(
   params: unknown,
   { account }: AccountCaller,
-  { snapshot, accounts }: EndpointDeps,
+  { snapshot, endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, changes)
   if ('error' in read) return read
   const { endpointId, ...change } = read.values
-  const updated = await accounts.updateEndpoint(account.id, endpointId, change)
+  const updated = await endpoints.change(account.id, endpointId, change)
   if (updated === null) return endpointNotFound()
   const { createdAt } = updated
   return { result: { ...identity(updated, snapshot), createdAt, ...settings(updated) } }

@@ -1,4 +1,4 @@
-import { ENDPOINT_LIMIT } from '../stores/sqlite/accounts/limit.ts'
+import { ENDPOINT_LIMIT } from '../ports/endpoints.ts'
 import type { ServiceError } from './types.ts'
 
 /** Milliseconds after which a usage query that found no room is worth another try. */

@@ -1,5 +1,5 @@
-import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
-import type { Account, Endpoint } from '../stores/sqlite/accounts/types.ts'
+import type { Account } from '../ports/accounts.ts'
+import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { Sums } from '../stores/sqlite/usage/sums/types.ts'
 import type { QuotaState } from '../ports/limits.ts'
@@ -26,16 +26,7 @@ export interface Health {
 /** What the methods about endpoints work on. */
 export interface EndpointDeps {
   readonly snapshot: { readonly networks: Readonly<Record<string, Addressed>> }
-  readonly accounts: Pick<
-    AccountStore,
-    | 'createEndpoint'
-    | 'endpoints'
-    | 'ownEndpoint'
-    | 'endpointCount'
-    | 'endpointLabel'
-    | 'updateEndpoint'
-    | 'deleteEndpoint'
-  >
+  readonly endpoints: Omit<Endpoints, 'move'>
   readonly usage: TotalsReader
 }
 

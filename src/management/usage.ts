@@ -37,8 +37,10 @@ export async function showUsage(
   const query = queryOf(read.values, account.id, deps.now())
   if ('error' in query) return query
   // A deleted endpoint's usage stays the account's.
-  if (query.endpointId !== null && deps.accounts.endpointLabel(query.endpointId)?.accountId !== account.id)
-    return endpointNotFound()
+  if (query.endpointId !== null) {
+    const label = await deps.endpoints.label(query.endpointId)
+    if (label?.accountId !== account.id) return endpointNotFound()
+  }
   const page = await deps.usage.sum(query)
   return isPage(page) ? { json: encode(query, page) } : failed(page)
 }

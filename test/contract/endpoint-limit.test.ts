@@ -16,10 +16,10 @@ t.test('200 racing creations end at exactly 100 endpoints', async t => {
   const keys = new Set<string>()
   let limited = 0
   // Half of them come from another process, which knows no rate.
-  const elsewhere = withAccounts(gateway, async accounts => {
+  const elsewhere = withAccounts(gateway, async store => {
     const wish = { accountId: access.accountId, network: 'alpha' }
     for (let i = 0; i < 100; i++) {
-      const made = await accounts.createEndpoint(wish)
+      const made = await store.endpoints.create(wish)
       if (typeof made === 'string') limited++
       else keys.add(made.apiKey)
       await pause(5)

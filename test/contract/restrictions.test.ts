@@ -184,8 +184,8 @@ for (const family of ['evm', 'solana'] as const) {
       t.same(await leaving.closedBy('its Origin', soon), { code: 1008, reason: 'origin_denied' })
 
       const elsewhere = await open({ ...local, 'x-forwarded-for': '203.0.113.8' })
-      await withAccounts(gateway, accounts =>
-        accounts.updateEndpoint(null, access.endpointId, { allowedIps: ['203.0.113.7'] }),
+      await withAccounts(gateway, store =>
+        store.endpoints.change(null, access.endpointId, { allowedIps: ['203.0.113.7'] }),
       )
       t.same(await elsewhere.closedBy('its address', soon), { code: 1008, reason: 'address_denied' })
       t.match(await staying.exchange(bodies[family]), '"result"', 'whoever is still allowed stays')

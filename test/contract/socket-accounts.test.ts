@@ -76,18 +76,19 @@ const ends: [
   [
     'a key that another process deletes',
     'invalid_key',
-    ({ endpointId }) => withAccounts(gateway, accounts => accounts.deleteEndpoint(null, endpointId)),
+    ({ endpointId }) => withAccounts(gateway, store => store.endpoints.remove(null, endpointId)),
   ],
   [
     'an endpoint that another process deactivates',
     'endpoint_inactive',
     ({ endpointId }) =>
-      withAccounts(gateway, accounts => accounts.updateEndpoint(null, endpointId, { status: 'inactive' })),
+      withAccounts(gateway, store => store.endpoints.change(null, endpointId, { status: 'inactive' })),
   ],
   [
     'an account that is suspended',
     'account_suspended',
-    ({ accountId }) => withAccounts(gateway, accounts => accounts.setStatus(accountId, 'suspended')),
+    ({ accountId }) =>
+      withAccounts(gateway, store => store.accounts.change(accountId, { status: 'suspended' })),
   ],
 ]
 for (const [name, reason, end] of ends) {
@@ -114,7 +115,7 @@ t.test('a crowd of sockets whose key is deleted are no guesses at keys', async t
   const own = await createAccess(gateway, 'crowd', 'alpha')
   // More than bad keys are told so before they are throttled.
   const clients = await Promise.all(Array.from({ length: 25 }, () => openClient(own)))
-  await withAccounts(gateway, accounts => accounts.deleteEndpoint(null, own.endpointId))
+  await withAccounts(gateway, store => store.endpoints.remove(null, own.endpointId))
   for (const client of clients)
     t.match(await client.closedBy('its key is gone', soon), { code: 1008, reason: 'invalid_key' })
   refused(t, await askUpgrade(gateway.port, own.path), { reason: 'invalid_key' })
@@ -133,7 +134,7 @@ t.test('a plan with fewer connections closes those that are too many', async t =
   const clients: SocketClient[] = []
   for (const by of [own, sibling, own, sibling, own]) clients.push(await openClient(by))
   const over = () => clients.filter(client => client.over !== undefined)
-  await withAccounts(gateway, accounts => accounts.setPlan(own.accountId, 'narrow'))
+  await withAccounts(gateway, store => store.accounts.change(own.accountId, { plan: 'narrow' }))
   await Promise.any(clients.map(client => client.closedBy('the smaller plan', soon)))
   await until('three are closed', () => Promise.resolve(over().length >= 3), soon)
   for (const client of over()) t.equal(client.over?.code, 1008)
@@ -141,7 +142,7 @@ t.test('a plan with fewer connections closes those that are too many', async t =
   t.equal(left.length, 2)
   for (const client of left) t.match(await client.call('service_account'), { result: { plan: 'narrow' } })
   refused(t, await askUpgrade(gateway.port, own.path), { reason: 'too_many_connections' })
-  await withAccounts(gateway, accounts => accounts.setPlan(own.accountId, 'wide'))
+  await withAccounts(gateway, store => store.accounts.change(own.accountId, { plan: 'wide' }))
   await until('there is room again', async () => (await askUpgrade(gateway.port, own.path)).status === 101)
 })
 
@@ -150,7 +151,7 @@ t.test('each frame is served with the plan of now', async t => {
   const client = await openClient(own)
   const traced = () => client.exchange(message('debug_traceBlockByNumber', ['latest']))
   t.match(await traced(), '"result"')
-  await withAccounts(gateway, accounts => accounts.setPlan(own.accountId, 'narrow'))
+  await withAccounts(gateway, store => store.accounts.change(own.accountId, { plan: 'narrow' }))
   const refusal = await until('the plan is narrow', async () => {
     const reply = await traced()
     return reply.includes('"result"') ? undefined : reply

@@ -87,7 +87,7 @@ t.test('open sockets are counted on /metrics', async t => {
 })
 
 const suspended = await createAccess(gateway, 'paid', 'alpha')
-await withAccounts(gateway, accounts => accounts.setStatus(suspended.accountId, 'suspended'))
+await withAccounts(gateway, store => store.accounts.change(suspended.accountId, { status: 'suspended' }))
 await until('it is suspended', async () => (await suspended.post(body)).status === 403)
 const inactive = await access.another('alpha')
 await access.managed('service_updateEndpoint', [{ endpointId: inactive.endpointId, status: 'inactive' }])

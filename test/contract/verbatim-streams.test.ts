@@ -199,8 +199,8 @@ t.test('a key that is gone, or a plan that is too small, ends its streams and no
   ]
   await access.managed('service_deleteEndpoint', [{ endpointId: deleted.endpointId }])
   await access.managed('service_updateEndpoint', [{ endpointId: inactive.endpointId, status: 'inactive' }])
-  await withAccounts(gateway, async accounts => {
-    await accounts.setPlan(downgraded.accountId, 'free')
+  await withAccounts(gateway, async store => {
+    await store.accounts.change(downgraded.accountId, { plan: 'free' })
   })
   t.strictSame(await Promise.all([one.ended, two.ended, three.ended]), ['end', 'end', 'end'])
   streams.find(({ destroyed }) => !destroyed)?.write('data: on\n\n')

@@ -49,8 +49,8 @@ const gateway = await prepareGateway(t, {
   gateway: { dashboardHost: '127.0.0.1' },
 })
 
-const { token, ids } = await withAccounts(gateway, async accounts => {
-  const { account, dashboardToken } = await accounts.createAccount({ name: 'Acme Wallet', plan: 'team' })
+const { token, ids } = await withAccounts(gateway, async store => {
+  const { account, dashboardToken } = await store.accounts.create({ name: 'Acme Wallet', plan: 'team' })
   const wanted = [
     ['ethereum', 'production'],
     ['ethereum', 'staging'],
@@ -61,12 +61,12 @@ const { token, ids } = await withAccounts(gateway, async accounts => {
   ] as const
   const ids = []
   for (const [network, name] of wanted) {
-    const made = await accounts.createEndpoint({ accountId: account.id, network, name })
+    const made = await store.endpoints.create({ accountId: account.id, network, name })
     if (typeof made === 'string') throw new Error(made)
     ids.push({ endpoint: made.id, network, account: account.id, window: account.createdAt })
   }
-  await accounts.updateEndpoint(account.id, ids[5]!.endpoint, { status: 'inactive' })
-  await accounts.updateEndpoint(account.id, ids[3]!.endpoint, { allowedOrigins: ['https://app.example.org'] })
+  await store.endpoints.change(account.id, ids[5]!.endpoint, { status: 'inactive' })
+  await store.endpoints.change(account.id, ids[3]!.endpoint, { allowedOrigins: ['https://app.example.org'] })
   return { token: dashboardToken, ids }
 })
 

@@ -203,7 +203,7 @@ t.test('no key in the list unless it is asked for, no route names at all', async
 t.test('a key that may not manage its account does not sign in, nor one from the wrong place', async t => {
   const mine = await createOwner(gateway, 'alpha')
   const update = (change: object) =>
-    withAccounts(gateway, accounts => accounts.updateEndpoint(mine.accountId, mine.endpointId, change))
+    withAccounts(gateway, store => store.endpoints.change(mine.accountId, mine.endpointId, change))
   const session = await signedIn(mine.key)
   const cases: [object, object, string][] = [
     [{ management: false }, { management: true }, 'management_denied'],
@@ -231,11 +231,15 @@ t.test(
   'rotating the token, suspending the account and deleting the key end its sessions within a second',
   async t => {
     const cases: [string, (mine: typeof owner) => Promise<unknown>, boolean][] = [
-      ['rotate', mine => withAccounts(gateway, all => all.rotateToken(mine.accountId)), true],
-      ['suspend', mine => withAccounts(gateway, all => all.setStatus(mine.accountId, 'suspended')), true],
+      ['rotate', mine => withAccounts(gateway, all => all.accounts.rotateToken(mine.accountId)), true],
+      [
+        'suspend',
+        mine => withAccounts(gateway, all => all.accounts.change(mine.accountId, { status: 'suspended' })),
+        true,
+      ],
       [
         'delete',
-        mine => withAccounts(gateway, all => all.deleteEndpoint(mine.accountId, mine.endpointId)),
+        mine => withAccounts(gateway, all => all.endpoints.remove(mine.accountId, mine.endpointId)),
         false,
       ],
     ]

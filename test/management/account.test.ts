@@ -4,7 +4,7 @@ import { account, deps, endpoint } from './support/deps.ts'
 
 t.test('service_account', async t => {
   const ports = deps({
-    accounts: { endpointCount: id => (id === 'acc_1' ? 7 : 0) },
+    endpoints: { count: id => (id === 'acc_1' ? 7 : 0) },
     quota: ({ id }) => (id === 'acc_1' ? { requests: 3_000_000, used: 42, resetsAt: 1_760_000_000 } : null),
   })
   const outcome = await callService('service_account', [], { account, endpoint }, ports)
@@ -22,7 +22,7 @@ t.test('service_account', async t => {
 })
 
 t.test('no quota and no rate are null', async t => {
-  const ports = deps({ accounts: { endpointCount: () => 0 }, quota: () => null })
+  const ports = deps({ endpoints: { count: () => 0 }, quota: () => null })
   for (const plan of ['unlimited', 'removed', '__proto__']) {
     const caller = { account: { ...account, plan }, endpoint }
     t.match(await callService('service_account', [], caller, ports), {
@@ -32,7 +32,7 @@ t.test('no quota and no rate are null', async t => {
 })
 
 t.test('a quota that cannot be read now is an error, not none', async t => {
-  const ports = deps({ accounts: { endpointCount: () => 0 }, quota: () => 'unreadable' })
+  const ports = deps({ endpoints: { count: () => 0 }, quota: () => 'unreadable' })
   t.match(await callService('service_account', [], { account, endpoint }, ports), {
     error: { code: -32603, data: { reason: 'journal_unavailable' } },
   })

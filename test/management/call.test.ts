@@ -81,7 +81,7 @@ t.test('a method without parameters takes every way of giving none', async t => 
 })
 
 t.test('a dashboard session calls without an endpoint', async t => {
-  const ports = deps({ accounts: { endpoints: () => [] }, usage: { totals: () => new Map() } })
+  const ports = deps({ endpoints: { list: () => [] }, usage: { totals: () => new Map() } })
   t.strictSame(await callService('service_listEndpoints', [], { account }, ports), {
     result: { total: 0, endpoints: [] },
   })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { EndpointChange } from '../../src/stores/sqlite/accounts/types.ts'
+import type { EndpointChange } from '../../src/ports/endpoints.ts'
 import { callService } from '../../src/management/call.ts'
 import type { ServiceDeps } from '../../src/management/types.ts'
 import { account, deps, endpoint, invalid, withKey } from './support/deps.ts'
@@ -22,13 +22,13 @@ t.test('service_createEndpoint', t => {
   const wishes: unknown[] = []
   const create = (
     params: unknown,
-    answer: Awaited<ReturnType<ServiceDeps['accounts']['createEndpoint']>> = withKey,
+    answer: Awaited<ReturnType<ServiceDeps['endpoints']['create']>> = withKey,
   ) => {
-    const createEndpoint: ServiceDeps['accounts']['createEndpoint'] = wish => {
+    const create: ServiceDeps['endpoints']['create'] = wish => {
       wishes.push(wish)
       return Promise.resolve(answer)
     }
-    return callService('service_createEndpoint', params, caller, deps({ accounts: { createEndpoint } }))
+    return callService('service_createEndpoint', params, caller, deps({ endpoints: { create } }))
   }
 
   t.test('returns the new endpoint', async t => {
@@ -83,7 +83,7 @@ const open = { allowedOrigins: null, allowedIps: null, management: true, perSeco
 t.test('service_listEndpoints', async t => {
   const gone = { ...withKey, id: 'ep_2', network: 'removed', status: 'inactive', apiKey: 'tg_key2' } as const
   const ports = deps({
-    accounts: { endpoints: id => (id === 'acc_1' ? [withKey, gone] : []) },
+    endpoints: { list: id => (id === 'acc_1' ? [withKey, gone] : []) },
     usage: { totals: id => new Map(id === 'acc_1' ? [['ep_1', { calls: 2, requests: 21 }]] : []) },
   })
   const outcome = await callService('service_listEndpoints', [], caller, ports)
@@ -123,7 +123,7 @@ t.test('service_listEndpoints', async t => {
 
 t.test('service_getEndpoint', async t => {
   const ports = deps({
-    accounts: { ownEndpoint: (account, id) => (account === 'acc_1' && id === 'ep_1' ? withKey : null) },
+    endpoints: { find: (account, id) => (account === 'acc_1' && id === 'ep_1' ? withKey : null) },
     usage: { totals: () => new Map([['ep_1', { calls: 2, requests: 21 }]]) },
   })
   const get = (params: unknown) => callService('service_getEndpoint', params, caller, ports)
@@ -143,12 +143,12 @@ t.test('service_getEndpoint', async t => {
 
 t.test('service_deleteEndpoint', async t => {
   const asked: unknown[] = []
-  const deleteEndpoint: ServiceDeps['accounts']['deleteEndpoint'] = (accountId, id) => {
+  const removed: ServiceDeps['endpoints']['remove'] = (accountId, id) => {
     asked.push([accountId, id])
     return Promise.resolve(id === 'ep_1' ? endpoint : null)
   }
   const remove = (params: unknown) =>
-    callService('service_deleteEndpoint', params, caller, deps({ accounts: { deleteEndpoint } }))
+    callService('service_deleteEndpoint', params, caller, deps({ endpoints: { remove: removed } }))
   t.strictSame(await remove([{ endpointId: 'ep_1' }]), { result: { deleted: true, endpointId: 'ep_1' } })
   t.strictSame(await remove([{ endpointId: 'ep_2' }]), notFound)
   t.strictSame(asked, [
@@ -162,16 +162,12 @@ t.test('service_deleteEndpoint', async t => {
 
 t.test('service_updateEndpoint', t => {
   const asked: unknown[] = []
-  const updateEndpoint: ServiceDeps['accounts']['updateEndpoint'] = (
-    accountId,
-    id,
-    change: EndpointChange,
-  ) => {
+  const changed: ServiceDeps['endpoints']['change'] = (accountId, id, change: EndpointChange) => {
     asked.push([accountId, id, change])
     return Promise.resolve(id === 'ep_1' ? { ...withKey, ...change } : null)
   }
   const update = (params: unknown) =>
-    callService('service_updateEndpoint', params, caller, deps({ accounts: { updateEndpoint } }))
+    callService('service_updateEndpoint', params, caller, deps({ endpoints: { change: changed } }))
   const change = (member: object) => update([{ endpointId: 'ep_1', ...member }])
 
   t.test('returns the endpoint with what may be changed of it', async t => {

@@ -7,9 +7,9 @@ import { deps } from './support/deps.ts'
 t.test('an owner manages endpoints over a real store', async t => {
   const store = await openAccounts({ dataDir: t.testdir(), env: {}, now: () => 1_700_000_000 })
   t.teardown(() => store.close())
-  const mine = (await store.createAccount({ name: 'Acme', plan: 'free' })).account
-  const other = (await store.createAccount({ name: 'Other', plan: 'free' })).account
-  const ports: ServiceDeps = { ...deps({ usage: { totals: () => new Map() } }), accounts: store }
+  const mine = (await store.accounts.create({ name: 'Acme', plan: 'free' })).account
+  const other = (await store.accounts.create({ name: 'Other', plan: 'free' })).account
+  const ports: ServiceDeps = { ...deps({ usage: { totals: () => new Map() } }), endpoints: store.endpoints }
   const call = async (method: string, params: object, account = mine): Promise<any> =>
     callService(method, [params], { account }, ports)
 
@@ -44,8 +44,8 @@ t.test('an owner manages endpoints over a real store', async t => {
 t.test('of 200 creations at once 100 get an endpoint', async t => {
   const store = await openAccounts({ dataDir: t.testdir(), env: {} })
   t.teardown(() => store.close())
-  const { account } = await store.createAccount({ name: 'Acme', plan: 'free' })
-  const ports: ServiceDeps = { ...deps(), accounts: store }
+  const { account } = await store.accounts.create({ name: 'Acme', plan: 'free' })
+  const ports: ServiceDeps = { ...deps(), endpoints: store.endpoints }
   const create = () => callService('service_createEndpoint', [{ chain: 'solana' }], { account }, ports)
   const outcomes = await Promise.all(Array.from({ length: 200 }, create))
   const refused = outcomes.filter(outcome => outcome !== null && 'error' in outcome)

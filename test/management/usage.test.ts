@@ -28,8 +28,8 @@ t.test('service_usage', t => {
   const queries: SumsQuery[] = []
   let found: SumsPage | SumsFailure = page
   const ports = deps({
-    accounts: {
-      endpointLabel: id => {
+    endpoints: {
+      label: id => {
         if (id === 'ep_none') return null
         return {
           accountId: id === 'ep_2' ? 'acc_2' : 'acc_1',

@@ -25,9 +25,9 @@ export async function createAccesses(
     const first = await createAccess(gateway, plan, slugs[at]!)
     firsts.push(first)
     all.set(first.slug, first)
-    await withAccounts(gateway, async accounts => {
+    await withAccounts(gateway, async store => {
       for (const slug of slugs.slice(at + 1, at + most)) {
-        const endpoint = await accounts.createEndpoint({ accountId: first.accountId, network: slug })
+        const endpoint = await store.endpoints.create({ accountId: first.accountId, network: slug })
         if (typeof endpoint === 'string') throw new Error(`no endpoint on ${slug}: ${endpoint}`)
         all.set(slug, new Access(gateway, slug, endpoint.apiKey, endpoint.id, first.accountId))
       }

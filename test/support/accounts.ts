@@ -6,7 +6,7 @@ import type { Gateway } from './gateway.ts'
 /** Does to the accounts of a gateway what the command line does, from this process: in no time. */
 export async function withAccounts<T>(
   gateway: Gateway,
-  work: (accounts: AccountStore) => Promise<T>,
+  work: (store: AccountStore) => Promise<T>,
 ): Promise<T> {
   const accounts = await openAccounts({ dataDir: join(gateway.dir, 'data'), env: {} })
   try {
@@ -18,9 +18,9 @@ export async function withAccounts<T>(
 
 /** Creates an account and gives the way in through its first endpoint. */
 export async function createAccess(gateway: Gateway, plan: string, chain: string): Promise<Access> {
-  return withAccounts(gateway, async accounts => {
-    const { account } = await accounts.createAccount({ name: `test-${plan}`, plan })
-    const endpoint = await accounts.createEndpoint({ accountId: account.id, network: chain })
+  return withAccounts(gateway, async store => {
+    const { account } = await store.accounts.create({ name: `test-${plan}`, plan })
+    const endpoint = await store.endpoints.create({ accountId: account.id, network: chain })
     if (typeof endpoint === 'string') throw new Error(`no endpoint on ${chain}: ${endpoint}`)
     return new Access(gateway, chain, endpoint.apiKey, endpoint.id, account.id)
   })

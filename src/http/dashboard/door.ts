@@ -3,7 +3,8 @@ import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { admitOwner, signIn } from '../../call/owner.ts'
-import type { Account, Owners } from '../../call/owner.ts'
+import type { Account } from '../../ports/accounts.ts'
+import type { SignIns } from '../../ports/keys.ts'
 import type { ClientAddress } from '../address.ts'
 import { dropCookie, readCookie, setCookie } from './cookie.ts'
 import { cameOverTls } from './over-tls.ts'
@@ -13,7 +14,7 @@ import type { PageVisit } from './visit.ts'
 /** What the dashboard works with. */
 export interface DashboardParts {
   readonly gateway: Gateway
-  readonly owners: Owners
+  readonly signIns: SignIns
   readonly address: (request: PageVisit['request']) => ClientAddress
 }
 
@@ -28,20 +29,20 @@ export class Door {
 
   /** The account that a request's session stands for now; whatever no longer opens the account ends the session. */
   find(visit: PageVisit): Account | Refusal {
-    const { owners, address } = this.#parts
+    const { signIns, address } = this.#parts
     const id = this.#cookie(visit)
     const grant = id === null ? null : this.#sessions.find(id, this.#now())
     if (id === null || grant === null) return refuse('invalid_key', 'Sign in first')
-    const account = admitOwner(grant, address(visit.request).address, owners)
+    const account = admitOwner(grant, address(visit.request).address, signIns)
     if (isRefusal(account)) this.#sessions.end(id)
     return account
   }
 
   /** The cookie of a new session, which takes the place of the browser's earlier one; wrong secrets are counted as bad keys. */
   enter(visit: PageVisit, secret: string): readonly [string, string] | Refusal {
-    const { gateway, owners, address } = this.#parts
+    const { gateway, signIns, address } = this.#parts
     const from = address(visit.request)
-    const grant = signIn(secret, from.address, owners)
+    const grant = signIn(secret, from.address, signIns)
     if (isRefusal(grant)) {
       const wrong = grant.reason === 'invalid_key'
       return (wrong ? gateway.live.badKeys.count(from.limitAddress, this.#now()) : null) ?? grant

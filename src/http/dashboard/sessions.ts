@@ -1,7 +1,7 @@
 /** Who is signed in to the dashboard. Sessions live in the memory of the process: a restart signs everybody out. */
 import { randomBytes } from 'node:crypto'
 import { BoundedCache } from '../../limits/bounded-cache.ts'
-import type { Grant } from '../../call/owner.ts'
+import type { SignIn } from '../../ports/keys.ts'
 
 /** Milliseconds without a request after which a session ends, and after which it ends in any case. */
 const IDLE = 60 * 60_000
@@ -11,7 +11,7 @@ const PER_ACCOUNT = 20
 const MOST = 10_000
 
 interface Session {
-  readonly grant: Grant
+  readonly grant: SignIn
   readonly openedAt: number
   usedAt: number
 }
@@ -21,7 +21,7 @@ export class Sessions {
   readonly #sessions = new BoundedCache<Session>(MOST)
 
   /** A new session under an id that nobody can guess; the account's oldest one makes room for it. */
-  open(grant: Grant, now: number): string {
+  open(grant: SignIn, now: number): string {
     const own = [...this.#sessions.entries()].filter(([, other]) => other.grant.accountId === grant.accountId)
     own.sort(([, a], [, b]) => b.usedAt - a.usedAt)
     for (const [id] of own.slice(PER_ACCOUNT - 1)) this.#sessions.delete(id)
@@ -31,7 +31,7 @@ export class Sessions {
   }
 
   /** What the session was opened with; null when it has ended. */
-  find(id: string, now: number): Grant | null {
+  find(id: string, now: number): SignIn | null {
     const session = this.#sessions.get(id)
     if (session === undefined) return null
     if (now - session.usedAt >= IDLE || now - session.openedAt >= LIFE) {

@@ -11,9 +11,9 @@ export interface Owner {
 
 /** Makes an account on a running gateway. */
 export async function createOwner(gateway: Gateway, chain: string, plan = 'paid'): Promise<Owner> {
-  return withAccounts(gateway, async accounts => {
-    const { account, dashboardToken } = await accounts.createAccount({ name: 'Acme', plan })
-    const made = await accounts.createEndpoint({ accountId: account.id, network: chain, name: 'first' })
+  return withAccounts(gateway, async store => {
+    const { account, dashboardToken } = await store.accounts.create({ name: 'Acme', plan })
+    const made = await store.endpoints.create({ accountId: account.id, network: chain, name: 'first' })
     if (typeof made === 'string') throw new Error(made)
     return { accountId: account.id, token: dashboardToken, endpointId: made.id, key: made.apiKey }
   })

@@ -188,8 +188,8 @@ export class Stage {
 
 /** Makes one more endpoint of an account. */
 export async function endpointOn(access: Access, network: string): Promise<Access> {
-  return withAccounts(access.gateway, async accounts => {
-    const endpoint = await accounts.createEndpoint({ accountId: access.accountId, network })
+  return withAccounts(access.gateway, async store => {
+    const endpoint = await store.endpoints.create({ accountId: access.accountId, network })
     if (typeof endpoint === 'string') throw new Error(`no endpoint on ${network}: ${endpoint}`)
     return new Access(access.gateway, network, endpoint.apiKey, endpoint.id, access.accountId)
   })

@@ -9,10 +9,10 @@ const METHODS = ['eth_call', 'eth_getBalance', 'eth_getLogs']
 
 /** Gives an account 100 endpoints with 60 days of usage by the hour, while the gateway does not run. */
 export async function stockUsage(gateway: Gateway, { accountId }: Access): Promise<void> {
-  const endpoints = await withAccounts(gateway, async accounts => {
+  const endpoints = await withAccounts(gateway, async store => {
     const ids: string[] = []
     for (let i = 0; i < 98; i++) {
-      const endpoint = await accounts.createEndpoint({ accountId, network: 'alpha' })
+      const endpoint = await store.endpoints.create({ accountId, network: 'alpha' })
       if (typeof endpoint !== 'string') ids.push(endpoint.id)
     }
     return ids

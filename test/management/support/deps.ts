@@ -1,4 +1,5 @@
-import type { Account, Endpoint, EndpointWithKey } from '../../../src/stores/sqlite/accounts/types.ts'
+import type { Account } from '../../../src/ports/accounts.ts'
+import type { Endpoint, EndpointWithKey } from '../../../src/ports/endpoints.ts'
 import type { ServiceDeps } from '../../../src/management/types.ts'
 import type { Network, Snapshot } from '../../../src/snapshot/types.ts'
 
@@ -70,7 +71,7 @@ const unexpected = (what: string) => () => {
 /** Ports that fail the test when they are used, but for those given. */
 export function deps(
   given: {
-    accounts?: Partial<ServiceDeps['accounts']>
+    endpoints?: Partial<ServiceDeps['endpoints']>
     usage?: Partial<ServiceDeps['usage']>
     health?: ServiceDeps['health']
     quota?: ServiceDeps['quota']
@@ -79,15 +80,15 @@ export function deps(
 ): ServiceDeps {
   return {
     snapshot,
-    accounts: {
-      createEndpoint: unexpected('createEndpoint'),
-      endpoints: unexpected('endpoints'),
-      ownEndpoint: unexpected('ownEndpoint'),
-      endpointCount: unexpected('endpointCount'),
-      endpointLabel: unexpected('endpointLabel'),
-      updateEndpoint: unexpected('updateEndpoint'),
-      deleteEndpoint: unexpected('deleteEndpoint'),
-      ...given.accounts,
+    endpoints: {
+      create: unexpected('create'),
+      find: unexpected('find'),
+      list: unexpected('list'),
+      count: unexpected('count'),
+      label: unexpected('label'),
+      change: unexpected('change'),
+      remove: unexpected('remove'),
+      ...given.endpoints,
     },
     usage: {
       totals: unexpected('totals'),

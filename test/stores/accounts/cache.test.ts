@@ -1,8 +1,8 @@
 import t from 'tap'
 import { KeyCache, type KeySource } from '../../../src/stores/sqlite/accounts/cache.ts'
 import { mintKey } from '../../../src/stores/sqlite/accounts/keys.ts'
-import type { ChangeListener } from '../../../src/stores/sqlite/accounts/store.ts'
-import type { KeyOwner } from '../../../src/stores/sqlite/accounts/types.ts'
+import type { ChangeListener } from '../../../src/stores/sqlite/accounts/changes.ts'
+import type { KeyOwner } from '../../../src/ports/keys.ts'
 import { addEndpoint, openStore, openWithEndpoint } from './support/open-store.ts'
 
 /** A source that counts its lookups. */
@@ -105,11 +105,11 @@ t.test('over a store: a change here shows at once, in the same turn as its promi
   const { store, account, endpoint } = await openWithEndpoint(t)
   const cache = new KeyCache(store)
   t.match(cache.find(endpoint.apiKey), { account: { plan: 'free' }, endpoint: { status: 'active' } })
-  await store.setPlan(account.id, 'paid')
+  await store.accounts.change(account.id, { plan: 'paid' })
   t.match(cache.find(endpoint.apiKey), { account: { plan: 'paid' } })
-  await store.updateEndpoint(account.id, endpoint.id, { status: 'inactive' })
+  await store.endpoints.change(account.id, endpoint.id, { status: 'inactive' })
   t.match(cache.find(endpoint.apiKey), { endpoint: { status: 'inactive' } })
-  await store.deleteEndpoint(account.id, endpoint.id)
+  await store.endpoints.remove(account.id, endpoint.id)
   t.equal(cache.find(endpoint.apiKey), null)
   const fresh = await addEndpoint(store, account.id)
   t.equal(cache.find(fresh.apiKey)?.endpoint.id, fresh.id)
@@ -123,8 +123,8 @@ t.test('over a store: a change by another connection shows after the next poll',
   const [keep, gone] = [endpoint, await addEndpoint(store, account.id)]
   for (const { apiKey } of [keep, gone]) t.ok(cache.find(apiKey))
 
-  await cli.setStatus(account.id, 'suspended')
-  await cli.deleteEndpoint(null, gone.id)
+  await cli.accounts.change(account.id, { status: 'suspended' })
+  await cli.endpoints.remove(null, gone.id)
   t.match(cache.find(keep.apiKey), { account: { status: 'active' } }, 'before the poll the old answer stands')
   cache.poll()
   t.match(cache.find(keep.apiKey), { account: { status: 'suspended' } })

@@ -32,13 +32,13 @@ t.test('a held lock delays a write, and neither the loop nor reads', async t => 
   const { store, account, endpoint, dataDir } = await openWithEndpoint(t)
   const lock = holdLock(dataDir)
   let done = false
-  const write = store.setPlan(account.id, 'paid').finally(() => (done = true))
+  const write = store.accounts.change(account.id, { plan: 'paid' }).finally(() => (done = true))
   t.ok((await longestTurn(200)) < 1000, 'the loop turned all the while')
   t.equal(store.findByKey(endpoint.apiKey)?.account.plan, 'free')
   t.notOk(done)
   lock.release()
   t.match(await write, { plan: 'paid' })
-  t.equal(store.account(account.id)?.plan, 'paid')
+  t.equal((await store.accounts.find(account.id))?.plan, 'paid')
 })
 
 t.test('writes that wait keep their order', async t => {
@@ -46,14 +46,14 @@ t.test('writes that wait keep their order', async t => {
   const lock = holdLock(dataDir)
   const order: string[] = []
   const writes = ['a', 'b', 'c'].map(async plan => {
-    await store.setPlan(account.id, plan)
+    await store.accounts.change(account.id, { plan: plan })
     order.push(plan)
   })
   await longestTurn(30)
   lock.release()
   await Promise.all(writes)
   t.strictSame(order, ['a', 'b', 'c'])
-  t.equal(store.account(account.id)?.plan, 'c')
+  t.equal((await store.accounts.find(account.id))?.plan, 'c')
 })
 
 t.test('after 5 s every waiting write fails with a sentence, and a later one works', async t => {
@@ -65,7 +65,10 @@ t.test('after 5 s every waiting write fails with a sentence, and a later one wor
   t.teardown(() => Reflect.deleteProperty(performance, 'now'))
 
   const settled = { count: 0 }
-  const writes = [store.setPlan(account.id, 'a'), store.setPlan(account.id, 'b')].map(write =>
+  const writes = [
+    store.accounts.change(account.id, { plan: 'a' }),
+    store.accounts.change(account.id, { plan: 'b' }),
+  ].map(write =>
     t.rejects(write, { message: /accounts\.db is locked by another process$/ }).then(() => settled.count++),
   )
   ahead = 2000
@@ -74,7 +77,7 @@ t.test('after 5 s every waiting write fails with a sentence, and a later one wor
   ahead = 5001
   await Promise.all(writes)
   lock.release()
-  t.match(await store.setPlan(account.id, 'c'), { plan: 'c' })
+  t.match(await store.accounts.change(account.id, { plan: 'c' }), { plan: 'c' })
 })
 
 t.test('opening waits for a lock, too', async t => {
@@ -83,13 +86,15 @@ t.test('opening waits for a lock, too', async t => {
   const opening = openStore(t, { dataDir })
   t.ok((await longestTurn(50)) < 1000)
   lock.release()
-  t.equal((await opening).store.accounts().length, 1)
+  t.equal((await (await opening).store.accounts.list()).length, 1)
 })
 
 t.test('closing ends the waiting', async t => {
   const { store, account, dataDir } = await openWithEndpoint(t)
   const lock = holdLock(dataDir)
-  const write = t.rejects(store.setPlan(account.id, 'paid'), { message: /accounts\.db was closed$/ })
+  const write = t.rejects(store.accounts.change(account.id, { plan: 'paid' }), {
+    message: /accounts\.db was closed$/,
+  })
   await longestTurn(3)
   store.close()
   await write

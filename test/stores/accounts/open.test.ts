@@ -51,7 +51,7 @@ t.test('a wrong master key stops the start', async t => {
   })
   const right = readFileSync(join(dataDir, 'master.key'), 'utf8')
   const store = await open(dataDir, { TOLLGATE_MASTER_KEY: right })
-  t.equal(store.accounts().length, 1)
+  t.equal((await store.accounts.list()).length, 1)
   store.close()
 })
 
@@ -123,7 +123,7 @@ t.test('a file with a page of rubbish is one sentence', async t => {
   }
   writeFileSync(file, sound)
   const { store } = await openStore(t, { dataDir })
-  t.equal(store.accounts().length, 1)
+  t.equal((await store.accounts.list()).length, 1)
 })
 
 t.test('a directory that cannot be, and one in the place of the file, are one sentence each', async t => {
@@ -144,7 +144,7 @@ t.test('a store that could not be opened holds no lock', async t => {
   raw.exec('BEGIN IMMEDIATE; ROLLBACK')
   raw.close()
   const { store } = await openStore(t, { dataDir })
-  t.equal(store.accounts().length, 1)
+  t.equal((await store.accounts.list()).length, 1)
 })
 
 t.test('a file that is taken back while it is opened is made again', async t => {
@@ -158,9 +158,9 @@ t.test('a file that is taken back while it is opened is made again', async t => 
   other.exec('ROLLBACK')
   other.close()
   const store = await opening
-  await store.createAccount({ name: 'acme', plan: 'paid' })
+  await store.accounts.create({ name: 'acme', plan: 'paid' })
   store.close()
   const again = await open(dataDir)
-  t.equal(again.accounts().length, 1)
+  t.equal((await again.accounts.list()).length, 1)
   again.close()
 })

@@ -14,7 +14,7 @@ t.test('the limit holds when two processes create 100 endpoints each', async t =
   const results = (await Promise.all(workers.map(worker => worker.tell(order)))) as string[][]
   const keys = results.flat().filter(result => result !== 'limit_reached')
   t.equal(keys.length, 99)
-  t.equal(store.endpointCount(account.id), 100)
+  t.equal(await store.endpoints.count(account.id), 100)
   for (const key of keys) t.equal(store.findByKey(key)?.account.id, account.id)
 })
 
@@ -31,9 +31,9 @@ t.test(
       'master.key',
     ])
     const { store } = await openStore(t, { dataDir })
-    const { account } = await store.createAccount({ name: 'Acme', plan: 'free' })
+    const { account } = await store.accounts.create({ name: 'Acme', plan: 'free' })
     for (const worker of workers) await worker.tell({ create: 1, accountId: account.id })
-    t.equal(store.endpoints(account.id).length, 3, 'each sealed a key that we can open')
+    t.equal((await store.endpoints.list(account.id)).length, 3, 'each sealed a key that we can open')
   },
 )
 
@@ -46,7 +46,7 @@ t.test('what another process writes is seen: read at once, and by the cache afte
   await worker.tell({ open: dataDir })
   t.notOk(store.changedElsewhere(), 'opening changes nothing')
   await worker.tell({ suspend: account.id })
-  t.equal(store.account(account.id)?.status, 'suspended')
+  t.equal((await store.accounts.find(account.id))?.status, 'suspended')
   t.equal(cache.find(endpoint.apiKey)?.account.status, 'active')
   cache.poll()
   t.equal(cache.find(endpoint.apiKey)?.account.status, 'suspended')

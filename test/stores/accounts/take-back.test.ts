@@ -11,8 +11,8 @@ t.test('what was made and is not used goes, folders and all', async t => {
   const dir = t.testdir()
   const dataDir = join(dir, 'a', 'b')
   const takeBack = takingBack(dataDir)
-  const accounts = await openAccounts({ dataDir, env: {} })
-  accounts.close()
+  const store = await openAccounts({ dataDir, env: {} })
+  store.close()
   takeBack()
   t.strictSame(readdirSync(dir), [])
   takeBack()
@@ -21,8 +21,8 @@ t.test('what was made and is not used goes, folders and all', async t => {
 t.test('what was there before stays', async t => {
   const dataDir = t.testdir()
   const takeBack = takingBack(dataDir)
-  const accounts = await openAccounts({ dataDir, env: {} })
-  accounts.close()
+  const store = await openAccounts({ dataDir, env: {} })
+  store.close()
   takeBack()
   t.ok(existsSync(join(dataDir, 'master.key')))
 })
@@ -30,9 +30,9 @@ t.test('what was there before stays', async t => {
 t.test('what holds an account stays', async t => {
   const dataDir = join(t.testdir(), 'data')
   const takeBack = takingBack(dataDir)
-  const accounts = await openAccounts({ dataDir, env: {} })
-  await accounts.createAccount({ name: 'acme', plan: 'paid' })
-  accounts.close()
+  const store = await openAccounts({ dataDir, env: {} })
+  await store.accounts.create({ name: 'acme', plan: 'paid' })
+  store.close()
   takeBack()
   t.match(readdirSync(dataDir).filter(isFile), ['accounts.db', 'master.key'])
 })
@@ -40,21 +40,21 @@ t.test('what holds an account stays', async t => {
 t.test('who has it open is told that it is gone before anything is said to be kept', async t => {
   const dataDir = join(t.testdir(), 'data')
   const takeBack = takingBack(dataDir)
-  const accounts = await openAccounts({ dataDir, env: {} })
+  const store = await openAccounts({ dataDir, env: {} })
   takeBack()
   t.notOk(existsSync(dataDir))
-  await t.rejects(accounts.createAccount({ name: 'acme', plan: 'paid' }), {
+  await t.rejects(store.accounts.create({ name: 'acme', plan: 'paid' }), {
     message: /accounts\.db was removed while it was open: the change is lost$/,
   })
-  accounts.close()
+  store.close()
 })
 
 t.test('what holds something of others stays whole', async t => {
   const dir = t.testdir()
   const dataDir = join(dir, 'data')
   const takeBack = takingBack(dataDir)
-  const accounts = await openAccounts({ dataDir, env: {} })
-  accounts.close()
+  const store = await openAccounts({ dataDir, env: {} })
+  store.close()
   writeFileSync(join(dataDir, 'notes'), '')
   takeBack()
   t.match(readdirSync(dataDir).filter(isFile), ['accounts.db', 'master.key', 'notes'])

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from '../driver.ts'
-import type { Account, AccountStatus } from './types.ts'
+import type { Account, AccountStatus } from '../../../ports/accounts.ts'
 
 interface AccountRow {
   readonly id: string

@@ -1,7 +1,7 @@
 import { BoundedCache } from '../../../limits/bounded-cache.ts'
 import { isWellFormed } from './keys.ts'
 import type { AccountStore } from './store.ts'
-import type { KeyOwner } from './types.ts'
+import type { KeyOwner, Keys } from '../../../ports/keys.ts'
 
 const KNOWN = 100_000
 const UNKNOWN = 10_000
@@ -11,7 +11,7 @@ const UNKNOWN_TTL = 10_000
 export type KeySource = Pick<AccountStore, 'findByKey' | 'changedElsewhere' | 'onChange'>
 
 /** Who owns a key, mostly from memory: at most 100 000 keys, and for 10 s each 10 000 that nobody owns. */
-export class KeyCache {
+export class KeyCache implements Keys {
   readonly #source: KeySource
   readonly #known = new BoundedCache<KeyOwner>(KNOWN)
   readonly #unknown: BoundedCache<true>

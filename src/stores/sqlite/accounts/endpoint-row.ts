@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointStatus } from './types.ts'
+import type { Endpoint, EndpointStatus } from '../../../ports/endpoints.ts'
 
 /** A row of table `endpoint` that is not deleted. */
 export interface EndpointRow {

@@ -3,15 +3,7 @@ import type { DatabaseSync } from '../driver.ts'
 import { ENDPOINT_COLUMNS, toColumn, toEndpoint, type EndpointRow } from './endpoint-row.ts'
 import { hashKey } from './hash.ts'
 import { open, seal } from './seal.ts'
-import type { Endpoint, EndpointWithKey } from './types.ts'
-
-/** Whose an endpoint is or, once deleted, was. */
-export interface EndpointLabel {
-  readonly accountId: string
-  readonly network: string
-  readonly name: string
-  readonly deleted: boolean
-}
+import type { Endpoint, EndpointLabel, EndpointWithKey } from '../../../ports/endpoints.ts'
 
 /** The statements on table `endpoint`. Writes belong in a transaction; the holder keeps the database referenced. */
 export class EndpointTable {

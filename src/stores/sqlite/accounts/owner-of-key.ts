@@ -1,6 +1,7 @@
 import type { DatabaseSync } from '../driver.ts'
 import { toEndpoint, type EndpointRow } from './endpoint-row.ts'
-import type { AccountStatus, KeyOwner } from './types.ts'
+import type { AccountStatus } from '../../../ports/accounts.ts'
+import type { KeyOwner } from '../../../ports/keys.ts'
 
 interface OwnerRow extends Omit<EndpointRow, 'sealed_key'> {
   readonly account_name: string

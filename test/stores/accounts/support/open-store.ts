@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { openAccounts, type AccountStore } from '../../../../src/stores/sqlite/accounts/store.ts'
-import type { Account, EndpointWithKey } from '../../../../src/stores/sqlite/accounts/types.ts'
+import type { Account } from '../../../../src/ports/accounts.ts'
+import type { EndpointWithKey } from '../../../../src/ports/endpoints.ts'
 
 /** A store in a directory of the test's own (or a given one), closed after it. */
 export async function openStore(
@@ -22,14 +23,14 @@ export async function openWithEndpoint(t: Test): Promise<{
   endpoint: EndpointWithKey
 }> {
   const { dataDir, store } = await openStore(t)
-  const { account, dashboardToken } = await store.createAccount({ name: 'Acme', plan: 'free' })
+  const { account, dashboardToken } = await store.accounts.create({ name: 'Acme', plan: 'free' })
   const endpoint = await addEndpoint(store, account.id)
   return { dataDir, store, account, dashboardToken, endpoint }
 }
 
 /** One more endpoint, which must not be refused. */
 export async function addEndpoint(store: AccountStore, accountId: string): Promise<EndpointWithKey> {
-  const created = await store.createEndpoint({ accountId, network: 'bsc' })
+  const created = await store.endpoints.create({ accountId, network: 'bsc' })
   if (typeof created === 'string') throw new Error(created)
   return created
 }

@@ -13,9 +13,9 @@ async function obey(order: Order): Promise<unknown> {
     store = await openAccounts({ dataDir: order.open, env: {} })
     return 'open'
   }
-  if ('suspend' in order) return store!.setStatus(order.suspend, 'suspended')
+  if ('suspend' in order) return store!.accounts.change(order.suspend, { status: 'suspended' })
   const wish = { accountId: order.accountId, network: 'bsc' }
-  const results = await Promise.all(Array.from({ length: order.create }, () => store!.createEndpoint(wish)))
+  const results = await Promise.all(Array.from({ length: order.create }, () => store!.endpoints.create(wish)))
   return results.map(result => (typeof result === 'string' ? result : result.apiKey))
 }
 

@@ -1,0 +1,86 @@
+/** Endpoints: access points with a key each. All times are Unix seconds. */
+import type { MaybePromise } from './maybe-promise.ts'
+
+/** Most endpoints that one account may have, inactive ones included, deleted ones not (spec, "Limits"). */
+export const ENDPOINT_LIMIT = 100
+
+export type EndpointStatus = 'active' | 'inactive'
+
+/** An access point with its key, bound to one network (spec, "Endpoint"). */
+export interface Endpoint {
+  readonly id: string
+  readonly accountId: string
+  /** Network slug. */
+  readonly network: string
+  readonly name: string
+  readonly status: EndpointStatus
+  readonly createdAt: number
+  /** Whether `service_*` calls are accepted with this key. */
+  readonly management: boolean
+  /** Origins a browser may call from; null is any, an absent Origin included. */
+  readonly allowedOrigins: readonly string[] | null
+  /** Addresses or CIDRs a call may come from; null is any. */
+  readonly allowedIps: readonly string[] | null
+  /** Requests per second for this endpoint alone, below the account's rate; null is the account's. */
+  readonly perSecond: number | null
+}
+
+/** An endpoint together with its key in clear: only for its owner's eyes. */
+export interface EndpointWithKey extends Endpoint {
+  readonly apiKey: string
+}
+
+/** What is needed for a new endpoint; without a name it is given one. */
+export interface EndpointWish {
+  readonly accountId: string
+  readonly network: string
+  readonly name?: string
+}
+
+/** What an owner may change of an endpoint; an absent member stays as it is. */
+export interface EndpointChange {
+  readonly name?: string
+  readonly status?: EndpointStatus
+  readonly management?: boolean
+  readonly allowedOrigins?: readonly string[] | null
+  readonly allowedIps?: readonly string[] | null
+  readonly perSecond?: number | null
+}
+
+/** Whose an endpoint is or, once deleted, was. */
+export interface EndpointLabel {
+  readonly accountId: string
+  readonly network: string
+  readonly name: string
+  readonly deleted: boolean
+}
+
+/**
+ * Keeps endpoints and their keys. A change has been written when its promise resolves; several processes may write at once. Where an account
+ * is asked for, null is the operator, who may see and change all.
+ */
+export interface Endpoints {
+  /** A new endpoint with its key. The limit holds however many processes create at once. */
+  create(wish: EndpointWish): Promise<EndpointWithKey | 'limit_reached' | 'no_account'>
+  /** One endpoint; null when the account has none of that id. */
+  find(accountId: string | null, endpointId: string): MaybePromise<EndpointWithKey | null>
+  /** The account's, in the order of creation. */
+  list(accountId: string): MaybePromise<EndpointWithKey[]>
+  /** How many count towards the account's limit. */
+  count(accountId: string): MaybePromise<number>
+  /** Whose an endpoint is; deleted ones too, so that their usage can still be named. */
+  label(endpointId: string): MaybePromise<EndpointLabel | null>
+  /**
+   * The endpoint as it is then; null when the account has none of that id. A list of origins means that the key lives in browsers, so
+   * management goes unless the change says that it stays.
+   */
+  change(
+    accountId: string | null,
+    endpointId: string,
+    change: EndpointChange,
+  ): Promise<EndpointWithKey | null>
+  /** What was removed; null when the account has none of that id. */
+  remove(accountId: string | null, endpointId: string): Promise<Endpoint | null>
+  /** Puts the endpoints of a network (`accountId` null: of all accounts) on another, under the same keys; how many they were. */
+  move(from: string, to: string, accountId: string | null): Promise<number>
+}

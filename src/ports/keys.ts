@@ -1,0 +1,34 @@
+/** Keys: what a secret that somebody presents stands for. Asked by each call, so an answer is at hand. */
+import type { Account } from './accounts.ts'
+import type { Endpoint } from './endpoints.ts'
+
+/** What an API key stands for. */
+export interface KeyOwner {
+  readonly account: Account
+  readonly endpoint: Endpoint
+}
+
+/** Finds the owners of API keys. */
+export interface Keys {
+  /** The endpoint and account of a key, whatever their status; null when it is nobody's. */
+  find(key: string): KeyOwner | null
+  /** Counts changes of keys and their owners: who keeps what `find` gave asks again when it moves. */
+  readonly changes: number
+}
+
+/** What a dashboard session was opened with. It holds no secret, and is void once any part of it has changed. */
+export interface SignIn {
+  readonly accountId: string
+  /** SHA-256 of the dashboard token that the account had then, in hex. */
+  readonly tokenHash: string
+  /** The endpoint whose key was given; null when it was the dashboard token. */
+  readonly endpointId: string | null
+}
+
+/** Finds whose dashboard a visitor may see. */
+export interface SignIns {
+  /** For a dashboard token or an API key; null when it is neither. */
+  open(secret: string): SignIn | null
+  /** Whose it is now, without an endpoint where the dashboard token was given; null once it is void. */
+  owner(signIn: SignIn): { readonly account: Account; readonly endpoint: Endpoint | null } | null
+}

@@ -1,0 +1,33 @@
+import type { KeyOwner, SignIn, SignIns } from '../../../ports/keys.ts'
+import type { AccountTable } from './account-table.ts'
+import type { EndpointTable } from './endpoint-table.ts'
+import { hashKey } from './hash.ts'
+import { isWellFormedToken } from './keys.ts'
+
+/** What sign-ins are read from. */
+export interface Secrets {
+  readonly accounts: AccountTable
+  readonly endpoints: EndpointTable
+  readonly findByKey: (key: string) => KeyOwner | null
+}
+
+/** The port SignIns on accounts.db. */
+export function signInsOf({ accounts, endpoints, findByKey }: Secrets): SignIns {
+  return {
+    open(secret: string): SignIn | null {
+      const account = isWellFormedToken(secret) ? accounts.findByToken(hashKey(secret)) : null
+      const owner = account === null ? findByKey(secret) : null
+      const accountId = account?.id ?? owner?.account.id
+      if (accountId === undefined) return null
+      const tokenHash = accounts.tokenHash(accountId)
+      return tokenHash === null ? null : { accountId, tokenHash, endpointId: owner?.endpoint.id ?? null }
+    },
+    owner({ accountId, tokenHash, endpointId }: SignIn) {
+      const account = accounts.find(accountId)
+      if (account === null || accounts.tokenHash(accountId) !== tokenHash) return null
+      if (endpointId === null) return { account, endpoint: null }
+      const endpoint = endpoints.find(endpointId)
+      return endpoint?.accountId === accountId ? { account, endpoint } : null
+    },
+  }
+}
