@@ -85,7 +85,7 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
   const best = live.tips.best(network.slug)
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = live.upstreams.get(id)
-    const now = live.monotonic()
+    const now = live.clock.monotonic()
     const why = live.upstreams.whyNot(network, id, now) ?? route?.whyDown(now) ?? null
     const head = route?.head ?? null
     const claimed = route?.claimed ?? null
@@ -125,7 +125,9 @@ function registerGauges({ gateway, metrics, sockets, streams, memory, reloader }
   }
   const labels = ['network', 'route']
   metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
-    routes((network, { id }) => (live.upstreams.whyNot(network, id, live.monotonic()) === null ? 1 : 0)),
+    routes((network, { id }) =>
+      live.upstreams.whyNot(network, id, live.clock.monotonic()) === null ? 1 : 0,
+    ),
   )
   metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
     routes((_, { room }) => room.inFlight),

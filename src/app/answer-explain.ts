@@ -10,7 +10,7 @@ import type { Network, Snapshot } from '../snapshot/types.ts'
 /** The parts of a gateway that it takes. */
 interface Asked {
   readonly snapshot: Snapshot
-  readonly live: Pick<Live, 'upstreams' | 'tips' | 'management' | 'monotonic'>
+  readonly live: Pick<Live, 'upstreams' | 'tips' | 'management' | 'clock'>
 }
 
 /** Answers `{network, method, plan?, params?, head?}`; with `details: true` also what `tollgate explain` tells a person. */
@@ -34,17 +34,17 @@ function managementOf(method: string, management: Management): Question['managem
   return management.isPublic(method) ? 'everybody' : 'keys'
 }
 
-function liveView(network: Network, { upstreams, monotonic: now }: Asked['live']): LiveView {
+function liveView(network: Network, { upstreams, clock }: Asked['live']): LiveView {
   return {
     firstSlot: upstreams.firstSlot,
-    whyNot: (id, tip) => upstreams.whyNot(network, id, now(), tip),
+    whyNot: (id, tip) => upstreams.whyNot(network, id, clock.monotonic(), tip),
     whyDown: id => {
       const route = upstreams.get(id)
-      return route === undefined ? 'not open' : route.whyDown(now())
+      return route === undefined ? 'not open' : route.whyDown(clock.monotonic())
     },
-    waits: (id, need) => upstreams.waits(id, need, now()),
+    waits: (id, need) => upstreams.waits(id, need, clock.monotonic()),
     contenders: (ids, need) => {
-      const found = upstreams.contenders(network, ids, need, now())
+      const found = upstreams.contenders(network, ids, need, clock.monotonic())
       return typeof found === 'string' ? found : found.map(({ route }) => route.id)
     },
     head: id => upstreams.get(id)?.head ?? null,

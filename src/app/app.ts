@@ -1,4 +1,5 @@
 /** The composition root: opens every part of `serve` in order, and closes them in the other. */
+import { systemClock } from '../ports/clock.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { join } from 'node:path'
 import { ByteBudget } from '../limits/byte-budget.ts'
@@ -220,7 +221,7 @@ function makeGateway(
     },
     ...{ subscriptions, clientSubscriptions: new Slots() },
     management: makeManagement({ endpoints: accounts.endpoints, ledger, sums, limits, upstreams, tips }),
-    ...{ observer, now: Date.now, monotonic: () => performance.now() },
+    ...{ observer, clock: systemClock },
   })
   return gateway
 }

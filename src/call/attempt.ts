@@ -46,13 +46,13 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, signal }: AttemptOptions,
-  { live: { observer, tips, upstreams, monotonic }, gone }: Context,
+  { live: { observer, tips, upstreams, clock }, gone }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params, caller } = request
   const { rule } = row
   const id = nextId()
-  const begin = performance.now()
+  const begin = clock.monotonic()
   const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
   const limits = {
@@ -63,7 +63,7 @@ export function attempt(
     holder: mode.holder,
   }
   const conclude = (verdict: Verdict): Round => {
-    const ms = performance.now() - begin
+    const ms = clock.monotonic() - begin
     const observe = (result: string): void => {
       observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
     }
@@ -76,7 +76,7 @@ export function attempt(
   const isRange = rule.block?.kind === 'range'
   // prettier-ignore
   const asked = { body, id, heavy: rule.timeout === 'heavy', caller, gone, family: network.family, method, params, isRange, rows: route.errors }
-  return live.ask(asked, limits, monotonic).then(verdict => {
+  return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
     const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null

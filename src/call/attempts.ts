@@ -1,5 +1,4 @@
 /** Goes from route to route while a call may be repeated, within one deadline and the network's retry budget. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { refuse, SHUTTING_DOWN } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network } from '../snapshot/types.ts'
@@ -69,10 +68,10 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   tryOne: (each: Try) => Promise<R>,
 ): Promise<Ended<V, R>> {
   const { network, row, caller } = wanted
-  const { upstreams, monotonic: now } = context.live
-  const deadline = performance.now() + TIMEOUTS[row.rule.timeout].deadline
+  const { upstreams, clock } = context.live
+  const deadline = clock.monotonic() + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
-  budget.call(caller, now())
+  budget.call(caller, clock.monotonic())
   let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
   const setbacks: Setback[] = []
   while (setbacks.length < MAX_ATTEMPTS) {
@@ -80,7 +79,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (last !== undefined) {
       // What cannot be sent again takes nothing from the budget.
       if (!mayGoOn(repeat, setbacks) || wanted.routes.every(id => tried.includes(id))) break
-      if (!last.detour && !budget.take(caller, now())) break
+      if (!last.detour && !budget.take(caller, clock.monotonic())) break
     }
     let first = pickNow(wanted, tried, last, context)
     if (first === 'none' && last === undefined && tried.length > 0) {
@@ -90,12 +89,14 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     }
     const picked = first === 'full' ? await waitForRoom(wanted, tried, last, context) : first
     if (picked === 'full') return { kind: 'full' }
-    const left = deadline - performance.now()
+    const left = deadline - clock.monotonic()
     if (picked === 'none' || left <= 0) break
     tried = [...tried, picked.route.id]
     const sentBefore = setbacks.length > 0 && setbacks.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
-      const second = budget.take(caller, now()) ? pickNow(wanted, tried, undefined, context) : 'none'
+      const second = budget.take(caller, clock.monotonic())
+        ? pickNow(wanted, tried, undefined, context)
+        : 'none'
       if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }
@@ -158,11 +159,12 @@ async function waitForRoom(
   last: Setback | undefined,
   context: Context,
 ): Promise<Picked> {
-  const patience = performance.now() + WAIT_FOR_ROOM
+  const { clock } = context.live
+  const patience = clock.monotonic() + WAIT_FOR_ROOM
   for (;;) {
-    await pause(LOOK_EVERY)
+    await new Promise<void>(resolve => clock.after(LOOK_EVERY, resolve))
     const picked = pickNow(wanted, tried, last, context)
-    if (picked !== 'full' || performance.now() >= patience) return picked
+    if (picked !== 'full' || clock.monotonic() >= patience) return picked
   }
 }
 
@@ -171,8 +173,15 @@ function pickNow(
   { network, row, routes, need, caller }: Wanted,
   tried: readonly string[],
   last: Setback | undefined,
-  { live: { upstreams, monotonic } }: Context,
+  { live: { upstreams, clock } }: Context,
 ): Picked {
   const archive = last?.why === 'missing' ? row.archive.filter(id => !tried.includes(id)) : []
-  return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, caller, monotonic())
+  return upstreams.pick(
+    network,
+    archive.length > 0 ? archive : routes,
+    tried,
+    need,
+    caller,
+    clock.monotonic(),
+  )
 }

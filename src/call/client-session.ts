@@ -147,7 +147,7 @@ export class ClientSession implements Session {
   }
 
   #deliver(frame: Raw, name: string, caller: Caller): void {
-    const { limits, journal, observer, now } = this.#live
+    const { limits, journal, observer, clock } = this.#live
     const { network, plan, payer } = caller
     const units = payer === null ? 0 : this.#notificationCost()
     const send = (): boolean => {
@@ -160,10 +160,11 @@ export class ClientSession implements Session {
       return
     }
     const price = { units, isRated: false }
-    const taking = journal.failure === null ? limits.take(caller, price, now()) : NO_JOURNAL
+    const taking = journal.failure === null ? limits.take(caller, price, clock.now()) : NO_JOURNAL
     const charge = (taken: Grant | Refusal): void => {
       if (isRefusal(taken)) this.#finish(taken)
-      else this.#charge(taken, journal.charge(payer, name, units, taken.period, now()), frame.length, send)
+      else
+        this.#charge(taken, journal.charge(payer, name, units, taken.period, clock.now()), frame.length, send)
     }
     if (!(taking instanceof Promise) && this.#taking === null) charge(taking)
     else {

@@ -1,6 +1,7 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Holder } from '../limits/byte-budget.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Observer } from '../observe/observation.ts'
@@ -46,10 +47,7 @@ export interface Live {
   readonly filters: Filters
   readonly floors: Floors
   readonly blockhashes: Blockhashes
-  /** Milliseconds since the Unix epoch: for what people see and what is billed. */
-  readonly now: () => number
-  /** Milliseconds of a clock that never goes back: for everything that measures a distance in time. */
-  readonly monotonic: () => number
+  readonly clock: Clock
 }
 
 /** One message on its way. */

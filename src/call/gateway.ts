@@ -65,7 +65,7 @@ export class Gateway {
   admit(visitor: Visitor): Caller | Refusal {
     const caller = this.readmit(visitor)
     if (!isRefusal(caller) || caller.reason !== 'invalid_key') return caller
-    return this.live.badKeys.count(visitor.limitAddress, this.live.now()) ?? caller
+    return this.live.badKeys.count(visitor.limitAddress, this.live.clock.now()) ?? caller
   }
 
   /** Who a visitor is by now that was let in before: its key may be gone since, which is no guess at keys. */
@@ -141,7 +141,7 @@ export class Gateway {
 
   /** What the rate headers of a reply to this caller say. */
   rate(caller: Caller): RateState | null {
-    return this.live.limits.rate(caller, this.live.now())
+    return this.live.limits.rate(caller, this.live.clock.now())
   }
 
   /** Changes whenever open sockets have to be looked at again: keys, accounts or the snapshot have changed. */

@@ -7,11 +7,11 @@ import type { Live } from './context.ts'
 /** Well while some route can serve the newest block; else as behind as the best route is, where nodes of the family say so. */
 export function healthOf(
   network: Network,
-  { upstreams, monotonic }: Pick<Live, 'upstreams' | 'monotonic'>,
+  { upstreams, clock }: Pick<Live, 'upstreams' | 'clock'>,
 ): WholeAnswer {
   const family = familyOf(network)
   const well = { kind: 'result', result: family.well } as const
-  const at = monotonic()
+  const at = clock.monotonic()
   if (network.routes.some(({ id }) => upstreams.whyNot(network, id, at) === null)) return well
   const behind = upstreams.of(network).flatMap(({ slotsBehind }) => slotsBehind ?? [])
   const error = family.unwell(behind.length === 0 ? null : Math.min(...behind))

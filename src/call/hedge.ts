@@ -1,4 +1,5 @@
 /** A second try beside a slow first one, where a network asks for it: the first answer counts, the other is cut. */
+import type { Clock } from '../ports/clock.ts'
 import type { Candidate, Picked } from '../routes/pick.ts'
 import { attempt } from './attempt.ts'
 import type { AttemptOptions, Round } from './attempt.ts'
@@ -33,7 +34,7 @@ async function doubled(
   delay: number,
 ): Promise<Round> {
   const rounds = [cuttable(first, request, options, context)]
-  const soon = await within(rounds[0]!.round, delay)
+  const soon = await within(rounds[0]!.round, delay, context.live.clock)
   if (soon !== null) return soon
   const second = another()
   if (typeof second !== 'string') rounds.push(cuttable(second, request, options, context))
@@ -84,14 +85,14 @@ async function firstAnswer(rounds: readonly Promise<Round>[]): Promise<Round> {
   }
 }
 
-async function within(round: Promise<Round>, ms: number): Promise<Round | null> {
-  let timer: NodeJS.Timeout | undefined
+async function within(round: Promise<Round>, ms: number, clock: Clock): Promise<Round | null> {
+  let stop = (): void => undefined
   const late = new Promise<null>(resolve => {
-    timer = setTimeout(() => {
+    stop = clock.after(ms, () => {
       resolve(null)
-    }, ms)
+    })
   })
   const first = await Promise.race([round, late])
-  clearTimeout(timer)
+  stop()
   return first
 }

@@ -15,9 +15,9 @@ export function refuseMessage(
   status?: number,
 ): void {
   const column = columnOf(caller.network)
-  const { observer, journal, now } = context.live
+  const { observer, journal, clock } = context.live
   observer.refused(refusal.reason)
-  if (caller.payer !== null) journal.refused(caller.payer, 'other', refusal.reason, now())
+  if (caller.payer !== null) journal.refused(caller.payer, 'other', refusal.reason, clock.now())
   sink.whole(
     status ?? statusOf(refusal, column),
     encodeRefusal(refusal, 'null', column, context.requestId),

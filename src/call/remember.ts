@@ -22,7 +22,7 @@ export interface Shown {
 /** Takes note of an answer. */
 export function remember(
   shown: Shown,
-  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'monotonic'>,
+  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'clock'>,
 ): void {
   const { network, call, wants, route, result } = shown
   const { heights, blockhash } = familyOf(network).shown(call, wants, result)
@@ -37,8 +37,8 @@ export function note(
   { network, reader, route }: Pick<Shown, 'network' | 'reader' | 'route'>,
   scale: Scale,
   number: number,
-  { floors, upstreams, monotonic }: Pick<Live, 'floors' | 'upstreams' | 'monotonic'>,
+  { floors, upstreams, clock }: Pick<Live, 'floors' | 'upstreams' | 'clock'>,
 ): void {
-  if (route === null || upstreams.learnHead(network, route, number, monotonic(), scale))
+  if (route === null || upstreams.learnHead(network, route, number, clock.monotonic(), scale))
     floors.show(reader, network.slug, number, scale)
 }

@@ -35,7 +35,7 @@ export function run<A extends Answer | VerbatimAnswer>(
   context: Context,
   work: Work<A>,
 ): MaybePromise<void> {
-  const running: Running = { rule: null, charge: null, upstreamMs: 0, begin: performance.now() }
+  const running: Running = { rule: null, charge: null, upstreamMs: 0, begin: context.live.clock.monotonic() }
   let refusal: Refusal
   try {
     if (isRefusal(asked)) refusal = asked
@@ -65,7 +65,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
   context: Context,
   work: Work<A>,
 ): Promise<void> {
-  const { journal, now } = context.live
+  const { journal, clock } = context.live
   let answer: A | WholeAnswer
   let grant: Grant | null = null
   let charge: Charge | null = null
@@ -76,11 +76,11 @@ async function perform<A extends Answer | VerbatimAnswer>(
       grant = taken
       const { match, answer: local } = call.row.rule
       if (caller.payer !== null)
-        charge = journal.charge(caller.payer, match, grant.units, grant.period, now())
-      const askedAt = performance.now()
+        charge = journal.charge(caller.payer, match, grant.units, grant.period, clock.now())
+      const askedAt = clock.monotonic()
       const coming = work.execute(call)
       answer = coming instanceof Promise ? await coming : coming
-      if (local === null) running.upstreamMs = performance.now() - askedAt
+      if (local === null) running.upstreamMs = clock.monotonic() - askedAt
     }
   } catch (error) {
     answer = refused(bug(error, context))
@@ -140,9 +140,9 @@ export const NO_JOURNAL = refuse('journal_unavailable')
 
 /** Takes what the call costs. */
 function take(call: Decided, caller: Caller, context: Context): MaybePromise<Grant | Refusal> {
-  const { limits, journal, now } = context.live
+  const { limits, journal, clock } = context.live
   if (caller.payer !== null && journal.failure !== null) return NO_JOURNAL
-  return limits.take(caller, priceOf(call, caller, context), now())
+  return limits.take(caller, priceOf(call, caller, context), clock.now())
 }
 
 /** Undoes what was taken for a call that is refused after all. */

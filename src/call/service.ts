@@ -31,9 +31,9 @@ async function admitService(method: string, caller: Caller, { live }: Context): 
   const { payer } = caller
   if (payer === null) {
     if (!live.management.isPublic(method)) return refuse('invalid_key')
-    const grant = await live.limits.take(caller, { units: 1, isRated: true }, live.now())
+    const grant = await live.limits.take(caller, { units: 1, isRated: true }, live.clock.now())
     return isRefusal(grant) ? grant : null
   }
   if (!payer.endpoint.management) return refuse('management_denied')
-  return live.limits.takeManagement(payer.account, live.now())
+  return live.limits.takeManagement(payer.account, live.clock.now())
 }

@@ -48,8 +48,8 @@ export function settle(
   const error = outcome === 'error' || cutByNode === true
   charge?.settle({ error, bytesOut, upstreamMs })
   const reason = answer.kind === 'refused' ? answer.refusal.reason : null
-  if (payer !== null && reason !== null) live.journal.refused(payer, method, reason, live.now())
-  const totalMs = (endedAt ?? performance.now()) - begin
+  if (payer !== null && reason !== null) live.journal.refused(payer, method, reason, live.clock.now())
+  const totalMs = (endedAt ?? live.clock.monotonic()) - begin
   const requests = charge === null ? 0 : charge.units
   // One literal: spread objects would cost as much as all the rest of a refused call.
   live.observer.call({

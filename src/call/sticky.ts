@@ -31,10 +31,10 @@ export function findFilter(
   context: Context,
 ): StickyCall | WholeAnswer {
   const [id = 'null'] = elements
-  const { filters, upstreams, monotonic } = context.live
+  const { filters, upstreams, clock } = context.live
   const filter = filters.find(id, readerOf(caller), caller.network.slug)
   if (filter === null) return unknownFilter(method)
-  if (upstreams.isOut(filter.route, FORGOTTEN_AFTER, monotonic())) {
+  if (upstreams.isOut(filter.route, FORGOTTEN_AFTER, clock.monotonic())) {
     filters.remove(id)
     return unknownFilter(method)
   }

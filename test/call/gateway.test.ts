@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { systemClock } from '../../src/ports/clock.ts'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { Gateway } from '../../src/call/gateway.ts'
@@ -40,7 +41,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
       refused: () => undefined,
       attempt: () => undefined,
     },
-    now: Date.now,
+    clock: systemClock,
   } as unknown as Live
   const { server } = makePublicListener(
     new Gateway(snapshot, { find: () => null, changes: 0 }, live),

@@ -4,6 +4,7 @@ import type { Context } from '../../src/call/context.ts'
 import { hedged } from '../../src/call/hedge.ts'
 import type { Request } from '../../src/call/request.ts'
 import type { Candidate } from '../../src/routes/pick.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { StreamedBody } from '../../src/routes/transport/streamed-body.ts'
 import type { OpenAnswer, Verdict } from '../../src/routes/transport/verdict.ts'
 
@@ -13,13 +14,17 @@ const request = {
   row: { rule },
   ...{ method: 'eth_getCode', params: '[]', caller: 'a', routes: [], need: {} },
 } as unknown as Request
+const clock = new TestClock()
 const context = {
   live: {
     observer: { attempt: () => undefined },
     upstreams: { unsupported: { learn: () => undefined } },
-    monotonic: () => performance.now(),
+    clock,
   },
 } as unknown as Context
+
+/** Milliseconds within which the first route answers 95 calls in 100. */
+const P95 = 40
 
 /** A route whose one answer is given by `answer`. */
 function route(id: string) {
@@ -27,7 +32,7 @@ function route(id: string) {
   const promise = new Promise<Verdict>(done => (resolve = done))
   let signal: AbortSignal | undefined
   const live = {
-    latency: { p95: 1 },
+    latency: { p95: P95 },
     ask: (_: unknown, limits: { signal: AbortSignal }) => {
       signal = limits.signal
       return promise
@@ -60,7 +65,9 @@ t.test('of two long replies that begin together, the one that is not used is cut
     a.answer(replies[0].answer)
     return b.candidate
   }
-  const { verdict } = await hedged(a.candidate, request, options, context, another)
+  const ended = hedged(a.candidate, request, options, context, another)
+  clock.advance(P95)
+  const { verdict } = await ended
   const used = replies.find(({ answer }) => answer === verdict)!
   const other = replies.find(({ answer }) => answer !== verdict)!
   t.strictSame([used.source.destroyed, other.source.destroyed], [false, true])
@@ -73,7 +80,21 @@ t.test('a try that has not answered yet is cut', async t => {
     b.answer(reply)
     return b.candidate
   }
-  const { verdict } = await hedged(a.candidate, request, options, context, another)
+  const ended = hedged(a.candidate, request, options, context, another)
+  clock.advance(P95)
+  const { verdict } = await ended
   t.same(verdict, reply)
   t.strictSame([a.isCut(), b.isCut()], [true, false])
+})
+
+t.test('a try that is as fast as usual stays alone', async t => {
+  const a = route('a')
+  const another = () => t.fail('a second route was asked') as never
+  const ended = hedged(a.candidate, request, options, context, another)
+  clock.advance(P95 - 1)
+  a.answer({ kind: 'result', result: '1' })
+  t.match(await ended, { verdict: { result: '1' }, candidate: { route: { id: 'a' } } })
+  t.equal(clock.waiting, 0, 'nothing waits for a slow answer any more')
+  clock.advance(P95)
+  t.notOk(a.isCut())
 })

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { systemClock } from '../../src/ports/clock.ts'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -60,7 +61,7 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }
-  return { upstreams, tips, management, monotonic: now }
+  return { upstreams, tips, management, clock: { ...systemClock, monotonic: now } }
 }
 
 /** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */

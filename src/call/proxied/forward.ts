@@ -50,14 +50,14 @@ async function tryRoute(
   { match: method, timeout: pace }: Rule,
   passage: Passage,
   client: Caller,
-  { live: { observer, upstreams, monotonic } }: Context,
+  { live: { observer, upstreams, clock } }: Context,
 ): Promise<Tried<ReplyHead>> {
   const { route, live } = picked
-  const begin = performance.now()
+  const begin = clock.monotonic()
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
   const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
-  const verdict: ReplyHead | Setback = await live.pass(passage, options, monotonic)
-  const ms = performance.now() - begin
+  const verdict: ReplyHead | Setback = await live.pass(passage, options, clock.monotonic)
+  const ms = clock.monotonic() - begin
   const observe = (result: string): void => {
     observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
   }

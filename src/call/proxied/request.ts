@@ -23,9 +23,7 @@ export function handleRequest(
   return run<VerbatimAnswer | WholeAnswer>(call, caller, context, {
     execute: async decided => held(await forwardVerbatim(decided, sink.passage, caller, context), sink),
     reply: answer =>
-      answer.kind === 'verbatim'
-        ? relay(answer, sink, context.snapshot.gateway.limits.response)
-        : sendWhole(answer, sink, context),
+      answer.kind === 'verbatim' ? relay(answer, sink, context) : sendWhole(answer, sink, context),
   })
 }
 
@@ -39,10 +37,14 @@ function held(answer: VerbatimAnswer | WholeAnswer, sink: VerbatimSink): Verbati
 }
 
 /** A stream without an end says nothing about how long calls take; the body of another is its upstream's time. */
-async function relay(answer: VerbatimAnswer, sink: VerbatimSink, most: number | null): Promise<Sent> {
-  const begin = performance.now()
-  const sent = await relayBody(answer, sink, most)
-  const endedAt = answer.endless ? begin : performance.now()
+async function relay(
+  answer: VerbatimAnswer,
+  sink: VerbatimSink,
+  { live: { clock }, snapshot }: Context,
+): Promise<Sent> {
+  const begin = clock.monotonic()
+  const sent = await relayBody(answer, sink, snapshot.gateway.limits.response)
+  const endedAt = answer.endless ? begin : clock.monotonic()
   return { ...sent, endedAt, upstreamMs: endedAt - begin }
 }
 

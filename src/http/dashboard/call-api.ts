@@ -39,7 +39,7 @@ async function serve(
 ): Promise<Exclude<Awaited<ReturnType<Management['answer']>>, null> | Refusal> {
   if (typeof method !== 'string') return refuse('invalid_request')
   if (!live.management.has(method)) return refuse('method_not_found')
-  const limited = await live.limits.takeManagement(account, live.now())
+  const limited = await live.limits.takeManagement(account, live.clock.now())
   if (limited !== null) return limited
   return (await live.management.answer(method, params, { account }, snapshot)) ?? refuse('method_not_found')
 }

@@ -71,6 +71,6 @@ export class Door {
   }
 
   #now(): number {
-    return this.#parts.gateway.live.now()
+    return this.#parts.gateway.live.clock.now()
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { adminRoutes } from '../../../src/app/admin-routes.ts'
+import { systemClock } from '../../../src/ports/clock.ts'
 import type { AdminParts } from '../../../src/app/admin-routes.ts'
 import { ByteBudget } from '../../../src/limits/byte-budget.ts'
 import { Metrics } from '../../../src/observe/metrics.ts'
@@ -30,7 +31,7 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
   const gateway = {
     ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.' } } },
     live: {
-      ...{ now: Date.now, monotonic: () => performance.now(), clientSubscriptions },
+      ...{ clock: systemClock, clientSubscriptions },
       upstreams: { of: () => routes, whyNot: () => null },
       tips: { best: () => 1_000_009 },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
