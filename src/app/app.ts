@@ -189,7 +189,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
 
 function makeGateway(
   snapshot: Snapshot,
-  { accounts, keys, ledger, sums }: Stores,
+  { accounts, keys, ledger, usage }: Stores,
   { metrics, log, memory }: { readonly metrics: Metrics; readonly log: Logger; readonly memory: ByteBudget },
   closing: Closing,
 ): Gateway {
@@ -220,7 +220,7 @@ function makeGateway(
       badKeys: new BadKeys(),
     },
     ...{ subscriptions, clientSubscriptions: new Slots() },
-    management: makeManagement({ endpoints: accounts.endpoints, ledger, sums, limits, upstreams, tips }),
+    management: makeManagement({ endpoints: accounts.endpoints, usage, limits, upstreams, tips }),
     ...{ observer, clock: systemClock },
   })
   return gateway

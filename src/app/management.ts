@@ -2,18 +2,16 @@
 import type { Endpoints } from '../ports/endpoints.ts'
 import type { Management } from '../call/context.ts'
 import { callService, isPublicService, isService } from '../management/call.ts'
-import type { Health, ServiceDeps } from '../management/types.ts'
+import type { Health } from '../management/types.ts'
 import type { Tips } from '../routes/heads.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
-import type { Ledger } from '../stores/sqlite/usage/ledger.ts'
 import type { Limits } from '../ports/limits.ts'
-import type { Sums } from '../stores/sqlite/usage/sums/types.ts'
+import type { Ledger } from '../ports/ledger.ts'
 
 /** The live parts that management works on. */
 export interface ManagementParts {
   readonly endpoints: Endpoints
-  readonly ledger: Ledger
-  readonly sums: Sums
+  readonly usage: Ledger
   readonly limits: Pick<Limits, 'quota'>
   readonly upstreams: Upstreams
   readonly tips: Tips
@@ -21,11 +19,7 @@ export interface ManagementParts {
 
 /** The management port of the pipeline. */
 export function makeManagement(parts: ManagementParts): Management {
-  const { endpoints, ledger, sums, limits, upstreams, tips } = parts
-  const usage: ServiceDeps['usage'] = {
-    totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
-    sum: query => sums.sum(query),
-  }
+  const { endpoints, usage, limits, upstreams, tips } = parts
   const health: Health = {
     head: slug => tips.best(slug),
     isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,

@@ -1,7 +1,7 @@
 /** Subscriptions as `serve` composes them: what goes wrong with a socket is logged. */
 import type { ByteBudget } from '../limits/byte-budget.ts'
 import type { Logger } from '../observe/log.ts'
-import type { Observer } from '../observe/observation.ts'
+import type { Observer } from '../ports/observer.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
 import type { Upstreams } from '../routes/upstreams.ts'

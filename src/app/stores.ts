@@ -10,6 +10,7 @@ import { checkLate } from '../stores/sqlite/usage/late-check.ts'
 import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
 import { Ledger } from '../stores/sqlite/usage/ledger.ts'
 import { lockDataDir } from '../stores/sqlite/usage/lock.ts'
+import type { Ledger as UsageLedger } from '../ports/ledger.ts'
 import type { Logger } from '../observe/log.ts'
 import { tellAccounts } from './tell-accounts.ts'
 import { SumThreads } from '../stores/sqlite/usage/sums/threads.ts'
@@ -22,7 +23,7 @@ export interface Stores {
   readonly accounts: AccountStore
   readonly keys: KeyCache
   readonly ledger: Ledger
-  readonly sums: SumThreads
+  readonly usage: UsageLedger
 }
 
 /** Opens the stores for their one `serve`; each failure is a sentence for the operator. */
@@ -55,5 +56,9 @@ export async function openStores(
     clearInterval(poll)
     keys.close()
   })
-  return { accounts, keys, ledger, sums }
+  const usage: UsageLedger = {
+    totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
+    sum: query => sums.sum(query),
+  }
+  return { accounts, keys, ledger, usage }
 }

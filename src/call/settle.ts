@@ -1,5 +1,5 @@
 /** The one door out: every call leaves one settlement and one observation. */
-import type { OutcomeKind } from '../observe/observation.ts'
+import type { OutcomeKind } from '../ports/observer.ts'
 import type { Charge } from '../ports/journal.ts'
 import type { Rule } from '../snapshot/types.ts'
 import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'

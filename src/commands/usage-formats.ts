@@ -1,5 +1,5 @@
 /** Usage as `tollgate usage` prints it, line by line: there may be more than fits in memory. */
-import type { DetailedRow, UsageRow } from '../stores/sqlite/usage/types.ts'
+import type { DetailedRow, UsageRow } from '../ports/ledger.ts'
 import { isoTime, moment, tableInBlocks } from './table.ts'
 
 /** A row, with all that is kept of it or without. */

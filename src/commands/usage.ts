@@ -2,7 +2,7 @@
 import { hasAccount } from '../stores/sqlite/accounts/present.ts'
 import { openUsageReader } from '../stores/sqlite/usage/reader.ts'
 import type { OpenReader } from '../stores/sqlite/usage/reader.ts'
-import type { UsageQuery } from '../stores/sqlite/usage/types.ts'
+import type { UsageQuery } from '../ports/ledger.ts'
 import type { Settings } from '../http/admin/running.ts'
 import { noAccount, onAccounts } from './accounts.ts'
 import { fail, readArguments, UsageError } from './command.ts'

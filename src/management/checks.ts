@@ -1,8 +1,8 @@
 import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import { normalizeAddress } from './address.ts'
 import { normalizeOrigin } from './origin.ts'
-import { COLUMNS } from '../stores/sqlite/usage/sums/types.ts'
-import type { Column } from '../stores/sqlite/usage/sums/types.ts'
+import { COLUMNS } from '../ports/ledger.ts'
+import type { Column } from '../ports/ledger.ts'
 import type { Check } from './params.ts'
 
 const MAX_LIST = 100

@@ -1,5 +1,5 @@
 import type { EndpointWithKey } from '../ports/endpoints.ts'
-import type { Totals } from '../stores/sqlite/usage/types.ts'
+import type { Totals } from '../ports/ledger.ts'
 import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain } from './errors.ts'
 import { readParams } from './params.ts'

@@ -1,9 +1,8 @@
 import type { Account } from '../ports/accounts.ts'
 import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
-import type { Sums } from '../stores/sqlite/usage/sums/types.ts'
+import type { Ledger } from '../ports/ledger.ts'
 import type { QuotaState } from '../ports/limits.ts'
-import type { TotalsReader } from '../stores/sqlite/usage/types.ts'
 import type { Addressed } from './urls.ts'
 
 /** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
@@ -27,13 +26,13 @@ export interface Health {
 export interface EndpointDeps {
   readonly snapshot: { readonly networks: Readonly<Record<string, Addressed>> }
   readonly endpoints: Omit<Endpoints, 'move'>
-  readonly usage: TotalsReader
+  readonly usage: Pick<Ledger, 'totals'>
 }
 
 /** What management works on. */
 export interface ServiceDeps extends EndpointDeps {
   readonly snapshot: Snapshot
-  readonly usage: TotalsReader & Sums
+  readonly usage: Ledger
   readonly health: Health
   /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */
   quota(account: Account): QuotaState | null | 'unreadable'

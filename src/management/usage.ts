@@ -1,6 +1,6 @@
 import { makeCursor, readCursor } from '../stores/sqlite/usage/sums/cursor.ts'
-import { isPage, MAX_ROWS, STEP } from '../stores/sqlite/usage/sums/types.ts'
-import type { Column, SumsFailure, SumsPage, SumsQuery } from '../stores/sqlite/usage/sums/types.ts'
+import { isPage, MAX_ROWS, STEP } from '../ports/ledger.ts'
+import type { Column, SumsFailure, SumsPage, SumsQuery } from '../ports/ledger.ts'
 import { cursor, flag, groupBy, oneOf, text, time, top } from './checks.ts'
 import { endpointNotFound, invalidParams, usageBusy, usageTooLong } from './errors.ts'
 import { readParams } from './params.ts'

@@ -3,7 +3,7 @@
  * are written, and the rest as one line with their number.
  */
 import type { Logger } from './log.ts'
-import type { AttemptObservation } from './observation.ts'
+import type { AttemptObservation } from '../ports/observer.ts'
 
 /** Milliseconds of a window, which begins with a failure. */
 const WINDOW = 10_000

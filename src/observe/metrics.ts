@@ -6,7 +6,7 @@ import { Histogram } from './histogram.ts'
 import { linesOf } from './series.ts'
 import type { Sample, Series } from './series.ts'
 import { Tally } from './tally.ts'
-import type { AttemptObservation, NotificationObservation, Observation } from './observation.ts'
+import type { AttemptObservation, NotificationObservation, Observation } from '../ports/observer.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1]

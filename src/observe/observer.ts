@@ -2,7 +2,7 @@
 import type { AttemptLog } from './attempt-log.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Observer } from './observation.ts'
+import type { Observer } from '../ports/observer.ts'
 import { sourceStack } from './source-stack.ts'
 
 /** Results that a client's call brings about on a route that is well. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { callService } from '../../src/management/call.ts'
-import { MAX_ROWS } from '../../src/stores/sqlite/usage/sums/types.ts'
-import type { SumsFailure, SumsPage, SumsQuery } from '../../src/stores/sqlite/usage/sums/types.ts'
+import { MAX_ROWS } from '../../src/ports/ledger.ts'
+import type { SumsFailure, SumsPage, SumsQuery } from '../../src/ports/ledger.ts'
 import { account, deps, endpoint, invalid } from './support/deps.ts'
 
 const NOW = 1_750_000_000

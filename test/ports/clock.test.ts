@@ -14,7 +14,12 @@ const implementations: Readonly<Record<string, () => Opened>> = {
   system: () => ({ clock: systemClock, pass: () => undefined }),
   test: () => {
     const clock = new TestClock()
-    return { clock, pass: ms => void setImmediate(() => void clock.advance(ms)) }
+    const pass = (ms: number): void => {
+      setImmediate(() => {
+        clock.advance(ms)
+      })
+    }
+    return { clock, pass }
   },
 }
 

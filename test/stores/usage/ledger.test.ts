@@ -6,7 +6,7 @@ import { Ledger } from '../../../src/stores/sqlite/usage/ledger.ts'
 import { lockDataDir } from '../../../src/stores/sqlite/usage/lock.ts'
 import { Meter } from '../../support/meter.ts'
 import { openUsageReader } from '../../../src/stores/sqlite/usage/reader.ts'
-import type { UsageReader } from '../../../src/stores/sqlite/usage/types.ts'
+import type { UsageReader } from '../../../src/ports/ledger.ts'
 import { admitted, closeToWrites, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
 
 t.test('a charge is committed, counted at once, and still there after a restart', async t => {

@@ -8,7 +8,7 @@ import { rollUp } from '../../../src/stores/sqlite/usage/roll-up.ts'
 import { journalFile } from '../../../src/stores/sqlite/usage/schema.ts'
 import { answer } from '../../../src/stores/sqlite/usage/sums/answer.ts'
 import { Scan } from '../../../src/stores/sqlite/usage/sums/scan.ts'
-import type { Column } from '../../../src/stores/sqlite/usage/sums/types.ts'
+import type { Column } from '../../../src/ports/ledger.ts'
 import { admitted, open, payer, reading } from './parts.ts'
 
 const on = (network: string): Payer => ({ ...payer, endpoint: { ...payer.endpoint, network } })

@@ -10,7 +10,7 @@ import type {
   UsageQuery,
   UsageReader,
   UsageRow,
-} from '../../../src/stores/sqlite/usage/types.ts'
+} from '../../../src/ports/ledger.ts'
 
 import { Meter } from '../../support/meter.ts'
 import type { Admission } from '../../support/meter.ts'

@@ -9,7 +9,7 @@ import type { UsageDatabase } from '../../../src/stores/sqlite/usage/database.ts
 import { Ledger } from '../../../src/stores/sqlite/usage/ledger.ts'
 import { openUsageReader } from '../../../src/stores/sqlite/usage/reader.ts'
 import { journalFile } from '../../../src/stores/sqlite/usage/schema.ts'
-import type { UsageRow } from '../../../src/stores/sqlite/usage/types.ts'
+import type { UsageRow } from '../../../src/ports/ledger.ts'
 import { closeToWrites, eventsTo } from './parts.ts'
 
 const HOUR = 1_800_000_000

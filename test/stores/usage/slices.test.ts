@@ -12,7 +12,7 @@ import type { Payer } from '../../../src/ports/limits.ts'
 import { openUsageReader } from '../../../src/stores/sqlite/usage/reader.ts'
 import { answer } from '../../../src/stores/sqlite/usage/sums/answer.ts'
 import { Scan } from '../../../src/stores/sqlite/usage/sums/scan.ts'
-import type { SumsQuery } from '../../../src/stores/sqlite/usage/sums/types.ts'
+import type { SumsQuery } from '../../../src/ports/ledger.ts'
 import { Random } from '../../support/random.ts'
 import { admitted, eventsTo, NOW, open, payer, plan, reading, usedOf } from './parts.ts'
 

@@ -3,7 +3,7 @@
  * the cells needs not read thousands of charges for the few of one account.
  */
 import type { Cell } from './cell.ts'
-import type { Totals } from './types.ts'
+import type { Totals } from '../../../ports/ledger.ts'
 
 /** Totals by endpoint, with the charges of `held`, the cells of one account. */
 export function withHeldTotals(

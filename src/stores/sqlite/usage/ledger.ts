@@ -12,7 +12,7 @@ import { withHeldTotals } from './held.ts'
 import { Journal } from './journal.ts'
 import { readTotals } from './read.ts'
 import { foldRound, rollUpRound } from './round.ts'
-import type { Totals, TotalsReader } from './types.ts'
+import type { Ledger as LedgerPort, Totals } from '../../../ports/ledger.ts'
 import { hourAt } from '../../../limits/window.ts'
 import type { Window } from '../../../limits/window.ts'
 
@@ -24,7 +24,7 @@ const SLICE = 2
 const MOST_LOOKS = 10
 
 /** Owns journal.db while the gateway serves. */
-export class Ledger implements TotalsReader {
+export class Ledger implements Pick<LedgerPort, 'totals'> {
   readonly #database: UsageDatabase
   readonly #cells = new Cells()
   readonly #journal: Journal

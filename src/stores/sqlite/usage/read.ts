@@ -1,6 +1,6 @@
 /** Reads of the ledger: of its tables, or of the views that add what the journal holds, for processes that know of it by the file only. */
 import type { DatabaseSync } from '../driver.ts'
-import type { Totals } from './types.ts'
+import type { Totals } from '../../../ports/ledger.ts'
 
 /** Totals of some endpoints of an account; without `endpointIds` of all that it ever had, however many that are. */
 export function readTotals(

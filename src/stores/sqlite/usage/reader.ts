@@ -8,7 +8,7 @@ import { isEmpty, isOurs, isUpToDate } from '../schema.ts'
 import { journalFile } from './schema.ts'
 import { readOldest, readTotals } from './read.ts'
 import { RowReader } from './rows.ts'
-import type { UsageReader } from './types.ts'
+import type { UsageReader } from '../../../ports/ledger.ts'
 
 /** Milliseconds that a read waits for a checkpoint of the gateway to end. */
 const PATIENCE = 5_000

@@ -1,6 +1,6 @@
 /** Rows of the ledger, one by one, for readers in other processes: there may be more than fit in memory. */
 import type { DatabaseSync } from '../driver.ts'
-import type { DetailedRow, UsageDetail, UsageQuery, UsageRow } from './types.ts'
+import type { DetailedRow, UsageDetail, UsageQuery, UsageRow } from '../../../ports/ledger.ts'
 
 /**
  * Tables of the reader's own, on disk where they are large. They hold what a query has found, so that the file is read at once and not for as long as

@@ -3,8 +3,8 @@ import { rawOf } from '../../../../jsonrpc/raw.ts'
 import { addTo, compareSize, compareValues, newGroup, TooManyGroups } from './groups.ts'
 import type { Group, Groups } from './groups.ts'
 import type { Scan } from './scan.ts'
-import { MAX_ROWS, STEP } from './types.ts'
-import type { Column, SumsPage, SumsQuery } from './types.ts'
+import { MAX_ROWS, STEP } from '../../../../ports/ledger.ts'
+import type { Column, SumsPage, SumsQuery } from '../../../../ports/ledger.ts'
 
 /** Groups in a stretch of time below which the next one is longer, and above which it is read again in shorter ones. */
 const FEW = 1_000

@@ -1,6 +1,6 @@
 /** Cursors of pages: where one ended, tied to its query and account. */
 import { createHash } from 'node:crypto'
-import type { GroupValues, SumsQuery } from './types.ts'
+import type { GroupValues, SumsQuery } from '../../../../ports/ledger.ts'
 
 /** Longer ones are none of ours: an id, a slug and a method name at their longest fit well. */
 const MAX_LENGTH = 1_000

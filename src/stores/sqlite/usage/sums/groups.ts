@@ -1,5 +1,5 @@
 /** Sums by group, while a query collects them. */
-import type { GroupValues } from './types.ts'
+import type { GroupValues } from '../../../../ports/ledger.ts'
 
 /** What some rows of the ledger come to. */
 export interface Amounts {

@@ -4,8 +4,8 @@
  */
 import type { DatabaseSync, StatementSync } from '../../driver.ts'
 import { addReason, Groups, MAX_GROUPS } from './groups.ts'
-import { STEP } from './types.ts'
-import type { Column, GroupValues, SumsQuery } from './types.ts'
+import { STEP } from '../../../../ports/ledger.ts'
+import type { Column, GroupValues, SumsQuery } from '../../../../ports/ledger.ts'
 
 /** Thrown when a query has taken longer than it may. */
 export class TookTooLong extends Error {}

@@ -1,7 +1,7 @@
 /** Answers queries apart from the thread that serves calls. */
 import { Worker } from 'node:worker_threads'
 import { FairQueue } from './queue.ts'
-import type { Sums, SumsFailure, SumsPage, SumsQuery } from './types.ts'
+import type { Ledger, SumsFailure, SumsPage, SumsQuery } from '../../../../ports/ledger.ts'
 import type { WorkerData, WorkerReply } from './worker.ts'
 
 /** Milliseconds that a query may take, and after which a thread that has not ended it is ended itself. */
@@ -21,7 +21,7 @@ export interface ReadLog {
 }
 
 /** Starts its threads with the queries that need them, and ends them when there are none for a while. */
-export class SumThreads implements Sums {
+export class SumThreads implements Pick<Ledger, 'sum'> {
   readonly #data: WorkerData
   readonly #log: ReadLog
   readonly #queue: FairQueue<SumsPage | SumsFailure>

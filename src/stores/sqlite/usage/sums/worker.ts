@@ -7,7 +7,7 @@ import { journalFile } from '../schema.ts'
 import { answer } from './answer.ts'
 import { TooManyGroups } from './groups.ts'
 import { Scan, TookTooLong } from './scan.ts'
-import type { SumsFailure, SumsPage, SumsQuery } from './types.ts'
+import type { SumsFailure, SumsPage, SumsQuery } from '../../../../ports/ledger.ts'
 
 /** What the thread is started with. */
 export interface WorkerData {

@@ -1,4 +1,4 @@
-/** What is seen of a call when it is over. Metrics and log each decide what to show of it. */
+/** What is observed: each call when it is over, each attempt, each notification. Metrics and log decide what to show of it. */
 import type { Reason } from '../refusal/table.ts'
 
 /** ok: a result; error: the node's own error; refused: ours; failed: an internal error, or cut while it streamed. */
@@ -20,13 +20,13 @@ export interface Observation {
   readonly upstreamMs: number
 }
 
-/** One try at one route. */
+/** One attempt at one route. */
 export interface AttemptObservation {
   readonly network: string
   readonly route: string
   /** The rule's name. */
   readonly method: string
-  /** `ok`, `error`, or the word of the setback. */
+  /** `ok`, `error`, or the kind of the failure. */
   readonly result: string
   readonly ms: number
 }

@@ -1,0 +1,110 @@
+/** What every implementation of the port Ledger keeps to: the one on SQLite, and a plain one in memory. */
+import t from 'tap'
+import type { Test } from 'tap'
+import type { Ledger, SumsQuery } from '../../src/ports/ledger.ts'
+import { answer } from '../../src/stores/sqlite/usage/sums/answer.ts'
+import { Scan } from '../../src/stores/sqlite/usage/sums/scan.ts'
+import { UsageJournal } from '../../src/stores/sqlite/usage/usage-journal.ts'
+import { open, payer } from '../stores/usage/parts.ts'
+import { PlainLedger } from '../support/plain-ledger.ts'
+import type { Used } from '../support/plain-ledger.ts'
+
+const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) => Promise<Ledger>>> = {
+  sqlite: async (t, used) => {
+    const dir = t.testdir()
+    const { ledger, database } = open(dir)
+    const journal = new UsageJournal(ledger)
+    for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
+      const account = { id: accountId, createdAt: 0 }
+      const owner = { ...payer, account, endpoint: { id: endpointId, network } }
+      for (let call = 0; call < calls; call += 1)
+        if (reason !== null) journal.refused(owner, method, reason, at * 1000)
+        else await journal.charge(owner, method, requests / calls, 0, at * 1000).commit()
+    }
+    ledger.fold()
+    t.teardown(() => {
+      ledger.close()
+    })
+    return {
+      totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
+      // What a thread does, without the thread.
+      sum: query => Promise.resolve(answer(query, new Scan(database.database, query, () => false))),
+    }
+  },
+  plain: async (_, used) => {
+    const ledger = new PlainLedger()
+    ledger.used.push(...used)
+    return Promise.resolve(ledger)
+  },
+}
+
+const HOUR = 3600
+/** A midnight, in Unix seconds. */
+const DAY = 1_767_225_600
+const call = { accountId: 'acc_1', endpointId: 'ep_1', network: 'eth', method: 'm', reason: null }
+const used: readonly Used[] = [
+  { ...call, at: DAY + 60, calls: 2, requests: 40 },
+  { ...call, at: DAY + HOUR + 60, calls: 1, requests: 1 },
+  { ...call, at: DAY + 60, method: 'n', calls: 1, requests: 3 },
+  { ...call, at: DAY + 60, network: 'bsc', calls: 1, requests: 5 },
+  { ...call, at: DAY + 24 * HOUR, endpointId: 'ep_2', calls: 3, requests: 3 },
+  { ...call, at: DAY + 90, calls: 2, requests: 0, reason: 'rate_limited' },
+  { ...call, at: DAY + 95, calls: 1, requests: 0, reason: 'plan_required' },
+  { ...call, at: DAY + 60, accountId: 'acc_2', endpointId: 'ep_9', calls: 7, requests: 7 },
+]
+const all: SumsQuery = {
+  ...{ accountId: 'acc_1', endpointId: null, from: DAY, to: DAY + 48 * HOUR, by: 'hour' },
+  ...{ groupBy: ['time', 'endpoint', 'network', 'method'], detail: false, top: null, after: null },
+}
+
+for (const [name, make] of Object.entries(implementations)) {
+  t.test(`${name}: totals are an endpoint's since its creation`, async t => {
+    const ledger = await make(t, used)
+    const totals = await ledger.totals('acc_1')
+    t.strictSame(
+      new Map([...totals].sort()),
+      new Map([
+        ['ep_1', { calls: 5, requests: 49 }],
+        ['ep_2', { calls: 3, requests: 3 }],
+      ]),
+    )
+    t.strictSame(
+      [...(await ledger.totals('acc_1', ['ep_2', 'ep_none']))],
+      [['ep_2', { calls: 3, requests: 3 }]],
+    )
+    t.strictSame([...(await ledger.totals('acc_none'))], [])
+  })
+
+  t.test(`${name}: sums are grouped and in order, hour by hour or day by day`, async t => {
+    const ledger = await make(t, used)
+    const ask = async (query: Partial<SumsQuery>): Promise<unknown> => {
+      const page = await ledger.sum({ ...all, ...query })
+      if (typeof page === 'string') throw new Error(page)
+      t.equal(page.last, null)
+      return JSON.parse(page.rows)
+    }
+    const row = { endpointId: 'ep_1', network: 'eth', method: 'm', errors: 0, refusals: 0 }
+    t.same(await ask({}), [
+      { ...row, time: DAY, network: 'bsc', calls: 1, requests: 5 },
+      { ...row, time: DAY, calls: 2, requests: 40, refusals: 3 },
+      { ...row, time: DAY, method: 'n', calls: 1, requests: 3 },
+      { ...row, time: DAY + HOUR, calls: 1, requests: 1 },
+      { ...row, time: DAY + 24 * HOUR, endpointId: 'ep_2', calls: 3, requests: 3 },
+    ])
+    t.same(await ask({ by: 'day', groupBy: ['time'] }), [
+      { time: DAY, calls: 5, requests: 49, errors: 0, refusals: 3 },
+      { time: DAY + 24 * HOUR, calls: 3, requests: 3, errors: 0, refusals: 0 },
+    ])
+    t.same(await ask({ groupBy: ['endpoint'], endpointId: 'ep_2' }), [
+      { endpointId: 'ep_2', calls: 3, requests: 3, errors: 0, refusals: 0 },
+    ])
+    t.same(await ask({ groupBy: ['method'], from: DAY + HOUR, to: DAY + 2 * HOUR }), [
+      { method: 'm', calls: 1, requests: 1, errors: 0, refusals: 0 },
+    ])
+    t.same(await ask({ groupBy: ['reason'] }), [
+      { reason: 'plan_required', refusals: 1 },
+      { reason: 'rate_limited', refusals: 2 },
+    ])
+    t.same(await ask({ accountId: 'acc_none' }), [])
+  })
+}
