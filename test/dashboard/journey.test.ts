@@ -60,7 +60,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await page.goto(`${gateway.url}/`)
     await page.getByLabel('Dashboard token or API key').fill('tgd_wrong')
     await button('Sign in').click()
-    t.match(await page.getByRole('alert').textContent(), /no dashboard token and no API key/)
+    t.match(await page.getByRole('alert').textContent(), /not a dashboard token or an API key/)
     await signIn(page, gateway.url, owner.token)
     t.match(
       await page.getByRole('region', { name: 'Plan' }).textContent(),
