@@ -1,8 +1,8 @@
 /** What a Solana transaction says of itself: its signature, and the blockhash that it lives by. */
+import { base58 } from '@scure/base'
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { decodeBase58, encodeBase58 } from './base58.ts'
 import { MAX_READ } from '../../jsonrpc/elements.ts'
 
 /** A signed transaction, as far as it is read. */
@@ -42,14 +42,14 @@ export function blockhashOfMessage(params: Raw): string | null {
   const [text] = elementsOf(params, 1)
   const bytes = Buffer.from(stringOf(text) ?? '', 'base64')
   const at = bytes[0] === VERSION_1 ? LIFETIME_1 : lifetimeAt(bytes, 0)
-  return at === null || bytes.length < at + HASH ? null : encodeBase58(bytes.subarray(at, at + HASH))
+  return at === null || bytes.length < at + HASH ? null : base58.encode(bytes.subarray(at, at + HASH))
 }
 
 function read(bytes: Buffer, signatureAt: number, lifetimeAt: number): SolanaTransaction | null {
   if (bytes.length < Math.max(signatureAt + SIGNATURE, lifetimeAt + HASH)) return null
   return {
-    signature: encodeBase58(bytes.subarray(signatureAt, signatureAt + SIGNATURE)),
-    blockhash: encodeBase58(bytes.subarray(lifetimeAt, lifetimeAt + HASH)),
+    signature: base58.encode(bytes.subarray(signatureAt, signatureAt + SIGNATURE)),
+    blockhash: base58.encode(bytes.subarray(lifetimeAt, lifetimeAt + HASH)),
   }
 }
 
@@ -67,8 +67,17 @@ function bytesOf(params: Raw): Buffer | null {
   const text = stringOf(first)
   if (text === null) return null
   const encoding = config?.charCodeAt(0) === 123 ? memberOf(config, 'encoding') : undefined
-  if (encoding === undefined || encoding === '"base58"') return decodeBase58(text)
+  if (encoding === undefined || encoding === '"base58"') return fromBase58(text)
   return encoding === '"base64"' ? Buffer.from(text, 'base64') : null
+}
+
+/** Null for what is not base58, and for texts that are longer than any transaction that nodes take in it. */
+function fromBase58(text: string): Buffer | null {
+  try {
+    return Buffer.from(base58.decode(text))
+  } catch {
+    return null
+  }
 }
 
 /** A string that may be a transaction, a message or a hash; null for anything else, and for what is longer than any of them. */
