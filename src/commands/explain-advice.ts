@@ -3,24 +3,40 @@ import type { Explained } from '../call/explain/explain.ts'
 
 /** Sentences in the imperative; none where nothing is to be changed. */
 export function adviceFor(explained: Explained): string[] {
+  const { reason } = explained.explanation
+  return reason === undefined ? [] : adviceOn({ reason, data: explained.details.data }, explained)
+}
+
+interface Refused {
+  readonly reason: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+function adviceOn({ reason, data }: Refused, explained: Explained): string[] {
   const { explanation, details } = explained
   const { network, rule } = explanation
-  switch (explanation.reason) {
+  switch (reason) {
     case 'plan_required':
-      return [planAdvice(rule?.tier ?? '', details.plans)]
+      return [...adviceBeyond(explained), planAdvice(rule?.tier ?? '', details.plans)]
     case 'capability_missing':
-      return [capabilityAdvice(String(details.data['capability']), network)]
+      return [capabilityAdvice(String(data['capability']), network)]
     case 'no_route':
       return [details.isDown ? WAIT : routeAdvice(explained)]
     case 'method_not_found':
       return details.absence?.change == null ? [] : [details.absence.change]
     case 'invalid_params':
-      return paramsAdvice(explained)
+      return paramsAdvice(data, details)
     case 'invalid_key':
       return ["send it with the key of one of the account's endpoints"]
     default:
       return []
   }
+}
+
+/** Another plan alone would be bought for nothing. */
+function adviceBeyond(explained: Explained): string[] {
+  const { beyond } = explained.details
+  return beyond == null ? [] : [`no plan is enough: ${beyond.message}`, ...adviceOn(beyond, explained)]
 }
 
 const WAIT = 'look at the upstreams: a route is taken back by itself once its node answers well'
@@ -44,7 +60,7 @@ function routeAdvice({ explanation: { network, routes } }: Explained): string {
     : `enable one of its routes in routes.yaml: ${off.join(', ')}`
 }
 
-function paramsAdvice({ details: { data, rule } }: Explained): string[] {
+function paramsAdvice(data: Refused['data'], { rule }: Explained['details']): string[] {
   const { tracers, maxRange } = data
   if (Array.isArray(tracers))
     return [`use ${tracers.join(', ')}, or add to tracers of the rule ${rule?.match ?? ''}`]
