@@ -1,10 +1,13 @@
 /** What an operator can change so that a refused call is served. */
 import type { Explained } from '../call/explain/explain.ts'
 
+/** A command from its words. */
+export type Run = (words: readonly string[]) => string
+
 /** Sentences in the imperative; none where nothing is to be changed. */
-export function adviceFor(explained: Explained): string[] {
+export function adviceFor(explained: Explained, run: Run): string[] {
   const { reason } = explained.explanation
-  return reason === undefined ? [] : adviceOn({ reason, data: explained.details.data }, explained)
+  return reason === undefined ? [] : adviceOn({ reason, data: explained.details.data }, explained, run)
 }
 
 interface Refused {
@@ -12,12 +15,12 @@ interface Refused {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-function adviceOn({ reason, data }: Refused, explained: Explained): string[] {
+function adviceOn({ reason, data }: Refused, explained: Explained, run: Run): string[] {
   const { explanation, details } = explained
   const { network, rule } = explanation
   switch (reason) {
     case 'plan_required':
-      return [...adviceBeyond(explained), planAdvice(rule?.tier ?? '', details.plans)]
+      return [...adviceBeyond(explained, run), planAdvice(rule?.tier ?? '', details.plans, run)]
     case 'capability_missing':
       return [capabilityAdvice(String(data['capability']), network)]
     case 'no_route':
@@ -34,17 +37,18 @@ function adviceOn({ reason, data }: Refused, explained: Explained): string[] {
 }
 
 /** Another plan alone would be bought for nothing. */
-function adviceBeyond(explained: Explained): string[] {
+function adviceBeyond(explained: Explained, run: Run): string[] {
   const { beyond } = explained.details
-  return beyond == null ? [] : [`no plan is enough: ${beyond.message}`, ...adviceOn(beyond, explained)]
+  return beyond == null ? [] : [`no plan is enough: ${beyond.message}`, ...adviceOn(beyond, explained, run)]
 }
 
 const WAIT = 'look at the upstreams: a route is taken back by itself once its node answers well'
 
-function planAdvice(tier: string, plans: readonly string[]): string {
-  return plans.length === 0
+function planAdvice(tier: string, plans: readonly string[], run: Run): string {
+  const [plan] = plans
+  return plan === undefined
     ? `add "${tier}" to the tiers of a plan in plans.yaml`
-    : `the tier "${tier}" is in ${plans.join(', ')}: tollgate account set-plan <account id> ${plans[0] ?? ''}`
+    : `the tier "${tier}" is in ${plans.join(', ')}: ${run(['account', 'set-plan', 'ACCOUNT_ID', plan])}`
 }
 
 function capabilityAdvice(capability: string, network: string): string {

@@ -32,11 +32,12 @@ function verbOf({ syscall, path, code }: FileError): string {
   return VERBS[syscall] ?? `use (${syscall})`
 }
 
-function reasonOf(error: FileError): string {
-  const { code, path, syscall, message } = error
+/** What the system says, as the end of a sentence. */
+export function reasonOf(error: NodeJS.ErrnoException): string {
+  const { code, path = '', syscall, message } = error
   if (code === 'EEXIST' && syscall === 'mkdir') return 'a file of that name is there; name another folder'
   if (code === 'ENOTDIR') return `${nearest(path)} is not a folder; name another one`
   const words = accessFault(error)
   // `EMFILE: too many open files, open '…'`
-  return words === code ? message.slice(message.indexOf(': ') + 2).replace(/, \w+ '.*$/s, '') : words
+  return words === code ? message.slice(message.indexOf(': ') + 2).replace(/, \w+( '.*)?$/s, '') : words
 }

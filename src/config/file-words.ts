@@ -11,6 +11,8 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ENOTDIR: 'it is not a directory',
   ENOSPC: 'the disk is full',
+  EPIPE: 'nobody reads it',
+  EBADF: 'it is not open for that',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'its links go in a circle',
 }
