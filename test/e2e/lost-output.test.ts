@@ -1,6 +1,8 @@
 /** A command whose result cannot be written: it says so in a sentence, exits 1, and names what was done and how to see it again. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { cleanEnvironment } from '../support/child.ts'
 import { runJson } from '../support/cli.ts'
@@ -56,6 +58,20 @@ t.test('other changes are told too, and what only looks says that it was not wri
   for (const args of [['--help'], ['--version'], ['completion', 'bash']])
     t.match(lost(args), { code: 1, stderr: sentence('') }, args.join(' '))
   t.end()
+})
+
+t.test('where nobody reads any more only what was changed is told', async t => {
+  const unread = async (...args: string[]) => {
+    const child = spawn(nodeFile, [mainFile, ...args, ...at], { env: cleanEnvironment() })
+    child.stdout.destroy()
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    return { code, said }
+  }
+  t.match(await unread('account', 'list'), { code: 0, said: /^tollgate: data directory .*\n$/ })
+  t.match(await unread('account', 'create', 'unread', '--plan', 'paid'), {
+    code: 1,
+    said: /stdout cannot be written: nobody reads it; the account acc_\w+ was made: /,
+  })
 })
 
 t.test('an output that is open for reading only is a sentence too', t => {
