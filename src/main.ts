@@ -2,10 +2,11 @@
 /** argv → command. */
 import { UsageError } from './commands/command.ts'
 import type { Command, Entry, Io } from './commands/command.ts'
+import { programOf, typed } from './commands/called-as.ts'
 import { commonBefore } from './commands/common-before.ts'
 import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
-import { asksJson, tellRefused } from './commands/refused.ts'
+import { asksJson, tellLost, tellRefused } from './commands/refused.ts'
 import { suggester } from './config/suggest.ts'
 import { optimizeLate } from './app/optimizing.ts'
 import { version } from './commands/version.ts'
@@ -62,14 +63,15 @@ const commands: Readonly<Record<string, Entry>> = {
 const stdout = new Output(process.stdout)
 const stderr = new Output(process.stderr)
 const io: Io = {
-  out: text => {
-    stdout.line(text)
+  out: (text, done) => {
+    stdout.line(text, done)
   },
   drained: () => stdout.drained(),
   err: text => {
     stderr.line(text)
   },
   env: process.env,
+  program: programOf(process.argv[1] ?? '', process.env, process.cwd()),
 }
 
 function help(): string {
@@ -99,7 +101,7 @@ async function choose([name, ...rest]: readonly string[], before: readonly strin
   if (name === '--version') io.out(version)
   else if (name === 'help' && rest.length > 0) return choose([...rest, '--help'], before)
   else if (name === undefined && asksJson(before))
-    throw new UsageError('a command is missing; tollgate --help lists them')
+    throw new UsageError(`a command is missing; ${typed(io, ['--help'])} lists them`)
   else if (name === undefined || name === 'help' || HELP.includes(name)) io.out(help())
   else return runCommand(name, [...before, ...rest])
   return name === undefined ? 2 : 0
@@ -108,7 +110,7 @@ async function choose([name, ...rest]: readonly string[], before: readonly strin
 async function runCommand(name: string, words: readonly string[]): Promise<number> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (entry === undefined) {
-    const hint = suggester(Object.keys(commands))(name) ?? 'tollgate --help lists them'
+    const hint = suggester(Object.keys(commands))(name) ?? `${typed(io, ['--help'])} lists them`
     throw new UsageError(`there is no command "${name}"; ${hint}`)
   }
   if (entry.stays !== true) optimizeLate()
@@ -130,4 +132,6 @@ function isHelp({ members }: Command, rest: readonly string[]): boolean {
   return !isMistaken && HELP.some(option => rest.includes(option))
 }
 
-process.exitCode = await main(process.argv.slice(2))
+const code = await main(process.argv.slice(2))
+const lost = await stdout.written()
+process.exitCode = lost === null ? code : tellLost(lost, code, io)

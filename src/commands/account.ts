@@ -6,7 +6,8 @@ import type { Served } from '../http/admin/served.ts'
 import { createEndpoint } from '../management/endpoints.ts'
 import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
-import { fail, print, readArguments, UsageError } from './command.ts'
+import { CHANGED, fail, print, readArguments, UsageError } from './command.ts'
+import { typed } from './called-as.ts'
 import type { Command, Io } from './command.ts'
 import { group } from './group.ts'
 import type { Known } from './known.ts'
@@ -52,7 +53,10 @@ accounts may have one name; a warning lists the others.`,
       const endpoint =
         made === null ? null : (made.result as { apiKey: string; httpsUrl: string; wssUrl: string })
       const result = { accountId: account.id, name: account.name, plan, dashboardToken, endpoint }
-      print(io, json, result, () => [
+      const again = tokenAgain(io, account.id, config)
+      const keys = typed(io, ['endpoint', 'list', '--account', account.id], config)
+      const done = `the account ${account.id} was made: ${again} gives it a new dashboard token, "${keys}" shows its key`
+      const lines = () => [
         `account          ${account.id} (${account.name}, plan ${plan})`,
         `dashboard token  ${dashboardToken}   shown only now`,
         ...(endpoint === null
@@ -63,10 +67,12 @@ accounts may have one name; a warning lists the others.`,
               '',
               `export KEY=${endpoint.apiKey}`,
             ]),
-      ])
+      ]
+      print(io, json, result, lines, done)
       return 0
     }
-    return withAccounts({ config, json }, io, make, { init: given['init'] === true })
+    const making = typed(io, ['account', 'create', ...args, '--init'])
+    return withAccounts({ config, json }, io, make, { init: given['init'] === true, making })
   },
 }
 
@@ -136,12 +142,17 @@ const rotateToken: Command = {
     return withAccounts({ config, json }, io, async store => {
       const dashboardToken = await store.accounts.rotateToken(accountId)
       if (dashboardToken === null) return fail(io, json, await noAccount(store, accountId))
-      print(io, json, { accountId, dashboardToken }, () => [
-        `dashboard token  ${dashboardToken}   shown only now`,
-      ])
+      const done = `the account ${accountId} has a new dashboard token: ${tokenAgain(io, accountId, config)} gives it another`
+      const lines = () => [`dashboard token  ${dashboardToken}   shown only now`]
+      print(io, json, { accountId, dashboardToken }, lines, done)
       return 0
     })
   },
+}
+
+/** What gives an account a token when one was not seen. */
+function tokenAgain(io: Io, id: string, config: string): string {
+  return `"${typed(io, ['account', 'rotate-token', id], config)}"`
 }
 
 function shown({ id, name, plan, status, createdAt }: Account) {
@@ -155,9 +166,8 @@ async function told(
   json: boolean,
 ): Promise<number> {
   if (account === null) return fail(io, json, await whyNone())
-  print(io, json, shown(account), () => [
-    `${account.id} (${account.name}): plan ${account.plan}, ${account.status}`,
-  ])
+  const lines = () => [`${account.id} (${account.name}): plan ${account.plan}, ${account.status}`]
+  print(io, json, shown(account), lines, CHANGED)
   return 0
 }
 

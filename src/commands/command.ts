@@ -4,13 +4,15 @@ import { unknown } from './unknown.ts'
 
 /** The outside of a command; tests give their own. */
 export interface Io {
-  /** Writes to stdout, a line. */
-  out(text: string): void
+  /** Writes to stdout, a line; `done` says on stderr what was done, where it cannot be written. */
+  out(text: string, done?: string): void
   /** Resolves once stdout takes more without holding it in memory; false when nobody reads it any more. */
   drained(): Promise<boolean>
   /** Writes to stderr, a line. */
   err(text: string): void
   readonly env: Readonly<Record<string, string | undefined>>
+  /** How the program was called; hints repeat it. */
+  readonly program: string
 }
 
 /** What an option takes: a value of any kind, such a value each time it is given, one of some words, or nothing. */
@@ -128,11 +130,23 @@ function refuseSlips(args: readonly string[], options: Types): void {
   }
 }
 
-/** Prints what a command found: one JSON value, or lines for a person. */
-export function print(io: Io, json: boolean, value: unknown, lines: () => readonly string[]): void {
-  if (json) io.out(JSON.stringify(value, null, 2))
-  else for (const line of lines()) io.out(line)
+/**
+ * Prints what a command found: one JSON value, or lines for a person, in one piece, so that a reader has all of it or nothing. `done` is a sentence
+ * about what was changed, for whom it cannot be written.
+ */
+export function print(
+  io: Io,
+  json: boolean,
+  value: unknown,
+  lines: () => readonly string[],
+  done?: string,
+): void {
+  const text = json ? JSON.stringify(value, null, 2) : lines().join('\n')
+  if (json || text !== '') io.out(text, done)
 }
+
+/** Of a change that the caller knows as it asked for it. */
+export const CHANGED = 'the change was made'
 
 /** Says why a command was refused; resolves to the exit code. */
 export function fail(io: Io, json: boolean, message: string): number {

@@ -14,6 +14,8 @@ export interface DataDirOptions {
   readonly init?: boolean
   /** Whether it only looks; what changes something does so for the gateway that runs, or not at all. */
   readonly reads?: boolean
+  /** The command that makes one, as it can be typed. */
+  readonly making?: string
 }
 
 type Where = Pick<Arguments, 'config' | 'json'>
@@ -33,16 +35,16 @@ export async function useDataDir(
   { config, json }: Where,
   known: Grounds,
   io: Io,
-  { init = false, reads = false }: DataDirOptions = {},
+  { init = false, reads = false, making }: DataDirOptions = {},
 ): Promise<void> {
   const { dataDir } = known.gateway
   const why = whyNoAccounts(dataDir)
   const { onData, onConfig } = await known.around()
   // Several gateways may serve one configuration, each on data of its own.
   const elsewhere = onData !== null || onConfig === null ? '' : otherDir(onConfig)
-  if (why !== null && elsewhere !== '')
-    throw new Error(`there are no accounts in ${dataDir}: ${elsewhere}; ${ITS_ENVIRONMENT}`)
-  if (why !== null && !init) throw new Error(`${why}${unset(io)}`)
+  if (why !== null && elsewhere !== '') throw new Error(`${why}: ${elsewhere}; ${ITS_ENVIRONMENT}`)
+  if (why !== null && !init)
+    throw new Error(`${why}${making === undefined ? '' : `: "${making}" makes them there`}${unset(io)}`)
   const another = await servedForAnother(config, known)
   if (!reads && another !== null) throw new Error(`${another}; name that one with --config`)
   if (!reads && elsewhere !== '' && !isMeant(config, dataDir, io))

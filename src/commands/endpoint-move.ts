@@ -3,7 +3,7 @@ import { suggester } from '../config/suggest.ts'
 import type { Served } from '../http/admin/served.ts'
 import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
-import { fail, print, readArguments, UsageError } from './command.ts'
+import { CHANGED, fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
 import type { Known } from './known.ts'
 
@@ -34,9 +34,10 @@ of one family. --account moves those of one account only. Usage so far stays und
       const moved = await store.endpoints.move(from, to, accountId)
       const of = accountId === null ? '' : ` of ${accountId}`
       if (moved === 0) return fail(io, json, nothingOn(from, of, store.inUse.networks()))
-      print(io, json, { from, to, moved }, () => [
+      const lines = () => [
         `${moved} ${moved === 1 ? 'endpoint' : 'endpoints'}${of} moved from ${from} to ${to}`,
-      ])
+      ]
+      print(io, json, { from, to, moved }, lines, CHANGED)
       return 0
     })
   },

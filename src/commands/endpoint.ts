@@ -5,7 +5,8 @@ import type { Served } from '../http/admin/served.ts'
 import { createEndpoint, deleteEndpoint, listEndpoints, updateEndpoint } from '../management/endpoints.ts'
 import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
-import { fail, print, readArguments, UsageError } from './command.ts'
+import { CHANGED, fail, print, readArguments, UsageError } from './command.ts'
+import { typed } from './called-as.ts'
 import type { Command, Io } from './command.ts'
 import type { DataDirOptions } from './data-dir.ts'
 import { move } from './endpoint-move.ts'
@@ -76,7 +77,10 @@ const create: Command = {
         return fail(io, json, await known.whyNot('network', chain, Object.keys(served.networks)))
       const { dataDir } = known.gateway
       const managed = await manage(createEndpoint, params, account, { store, dataDir, served })
-      return told(managed, io, json, lines)
+      const list = typed(io, ['endpoint', 'list', '--account', account.id], config)
+      const done = (result: unknown): string =>
+        `the endpoint ${(result as Listed).endpointId} was made: "${list}" shows it`
+      return told(managed, io, json, lines, done)
     })
   },
 }
@@ -101,7 +105,13 @@ function change(
         const { dataDir } = known.gateway
         const params = { endpointId, ...changes }
         const managed = await manage(method, params, owner, { store, dataDir, served })
-        return told(managed, io, json, () => [`${endpointId}: ${verb}d`])
+        return told(
+          managed,
+          io,
+          json,
+          () => [`${endpointId}: ${verb}d`],
+          () => CHANGED,
+        )
       })
     },
   }
@@ -131,9 +141,15 @@ function statusOf({ chain, status }: Listed, served: Served | null): string {
   return status === 'active' ? 'network removed' : `${status}, network removed`
 }
 
-function told(managed: Managed, io: Io, json: boolean, show: (result: unknown) => string[]): number {
+function told(
+  managed: Managed,
+  io: Io,
+  json: boolean,
+  show: (result: unknown) => string[],
+  done?: (result: unknown) => string,
+): number {
   if ('error' in managed) return fail(io, json, managed.error)
-  print(io, json, managed.result, () => show(managed.result))
+  print(io, json, managed.result, () => show(managed.result), done?.(managed.result))
   return 0
 }
 

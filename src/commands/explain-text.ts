@@ -3,9 +3,10 @@ import type { Explained } from '../call/explain/explain.ts'
 import type { Details } from '../call/explain/details.ts'
 import type { Turn } from '../call/explain/turns.ts'
 import { adviceFor } from './explain-advice.ts'
+import type { Run } from './explain-advice.ts'
 
-/** The lines for a person. `files` is the version of the YAML as it stands; null while it has errors. */
-export function explainLines(explained: Explained, files: string | null): string[] {
+/** The lines for a person. `files` is the version of the YAML as it stands; null while it has errors. `run` is a command as it is typed. */
+export function explainLines(explained: Explained, files: string | null, run: Run): string[] {
   const { explanation, details } = explained
   const { network, method, plan } = explanation
   const dialect = details.dialect === null ? '' : ` (dialect ${details.dialect})`
@@ -16,7 +17,7 @@ export function explainLines(explained: Explained, files: string | null): string
     ...labelled('block', blockLines(details)),
     ...labelled('routes', routeLines(explained)),
     ...labelled('retry', retryLines(explained)),
-    ...labelled('change', adviceFor(explained)),
+    ...labelled('change', adviceFor(explained, run)),
     ...labelled('seen', seenLines(explained, files)),
   ]
 }

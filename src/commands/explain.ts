@@ -9,6 +9,7 @@ import { isPublicService, isService } from '../management/call.ts'
 import { findNetwork } from '../management/urls.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { askRunning } from './ask-running.ts'
+import { typed } from './called-as.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
 import { servedForAnother } from './data-dir.ts'
@@ -50,7 +51,9 @@ JSON, --head the block number to take for the latest.
       (snapshot === null ? null : offline(question, snapshot))
     if (explained === null) return fail(io, json, 'the running gateway does not answer any more')
     if ('error' in explained) return fail(io, json, `the running gateway says: ${explained.error}`)
-    print(io, json, explained.explanation, () => explainLines(explained, snapshot?.version ?? null))
+    print(io, json, explained.explanation, () =>
+      explainLines(explained, snapshot?.version ?? null, words => typed(io, words, config)),
+    )
     return explained.explanation.outcome === 'refuse' ? 1 : 0
   },
 }

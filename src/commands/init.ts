@@ -6,6 +6,7 @@ import { FILES } from '../config/files.ts'
 import type { FileName } from '../config/files.ts'
 import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
 import { packageFile } from '../config/package-file.ts'
+import { typed } from './called-as.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
 import { unknown } from './unknown.ts'
@@ -36,13 +37,12 @@ there already is written over.
     mkdirSync(dir, { recursive: true })
     const texts = textsFor([...new Set(wanted)], shipped)
     for (const file of FILES) writeFileSync(join(dir, file), texts[file], { flag: 'wx' })
-    const option = dir === '.' ? '' : ` --config ${dir}`
     print(io, json, { dir, files: FILES }, () => [
       `wrote ${FILES.map(file => join(dir, file)).join(', ')}`,
       'next:',
-      `  tollgate check${option}`,
-      `  tollgate account create acme --plan free --chain ${wanted[0]!} --init${option}`,
-      `  tollgate serve${option}`,
+      `  ${typed(io, ['check'], dir)}`,
+      `  ${typed(io, ['account', 'create', 'acme', '--plan', 'free', '--chain', wanted[0]!, '--init'], dir)}`,
+      `  ${typed(io, ['serve'], dir)}`,
     ])
     return Promise.resolve(0)
   },

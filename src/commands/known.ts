@@ -13,6 +13,7 @@ import { readServed, servedOf } from '../http/admin/served.ts'
 import type { Served } from '../http/admin/served.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Arguments, Io } from './command.ts'
+import { typed } from './called-as.ts'
 import { unset, useDataDir } from './data-dir.ts'
 import type { DataDirOptions, Grounds } from './data-dir.ts'
 import { unknown } from './unknown.ts'
@@ -34,11 +35,10 @@ export interface Known extends Grounds {
 
 type Args = Pick<Arguments, 'config' | 'json'>
 
-const BROKEN = 'tollgate: warning: the YAML has errors ("tollgate check" lists them)'
-
 /** What is known of the configuration in `config`. Throws its problems when nothing says where its data is. */
 export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Known> {
   const gateway = await settingsOf(config, io)
+  const broken = `tollgate: warning: the YAML has errors ("${typed(io, ['check'], config)}" lists them)`
   const load = once(() => loadSnapshot(config, io.env))
   const around = once(() => gatewaysAround(config, gateway))
   const find = once(async () => {
@@ -46,7 +46,7 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
     const { snapshot } = await load()
     const running = onData ?? (snapshot === null ? onConfig : null)
     const served = running === null ? null : await askServed(running.admin)
-    if (snapshot === null && served !== null) io.err(`${BROKEN}; the running gateway says what is served`)
+    if (snapshot === null && served !== null) io.err(`${broken}; the running gateway says what is served`)
     return served ?? (snapshot === null ? null : servedOf(snapshot))
   })
   return {
@@ -55,7 +55,7 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
     snapshot: async () => (await load()).snapshot,
     servedIfKnown: async () => {
       const served = await find()
-      if (served === null) io.err(`${BROKEN} and no gateway runs on it: networks and URLs are not known`)
+      if (served === null) io.err(`${broken} and no gateway runs on it: networks and URLs are not known`)
       return served
     },
     served: async () => {
@@ -66,24 +66,35 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
     whyNot: async (what, name, offered) => {
       const { snapshot } = await load()
       const written = snapshot === null ? {} : what === 'plan' ? snapshot.plans : snapshot.networks
-      return Object.hasOwn(written, name) ? NOT_YET[what](name) : unknown(what, name, offered)
+      return Object.hasOwn(written, name)
+        ? `${NOT_YET[what](name)} yet; see ${typed(io, ['reload'], config)}`
+        : unknown(what, name, offered)
     },
   }
 }
 
 /** That the YAML has a name which the running gateway does not. */
 const NOT_YET = {
-  network: (slug: string) => `the running gateway does not serve "${slug}" yet; see tollgate reload`,
-  plan: (name: string) => `the running gateway does not have the plan "${name}" yet; see tollgate reload`,
+  network: (slug: string) => `the running gateway does not serve "${slug}"`,
+  plan: (name: string) => `the running gateway does not have the plan "${name}"`,
 } as const
 
 /** The same for a command that works on the data directory, which has to have accounts in it unless `init` is given. */
 export async function knowData(args: Args, io: Io, options: DataDirOptions = {}): Promise<Known> {
   const known = await know(args, io)
   // Where there is nothing to manage yet, or nothing any more, what is wrong with the configuration comes first.
-  if (whyNoAccounts(known.gateway.dataDir) !== null) await refuseBroken(args.config, io)
-  await useDataDir(args, known, io, options)
+  const isNew = whyNoAccounts(known.gateway.dataDir) !== null
+  if (isNew) await refuseBroken(args.config, io)
+  const making = isNew ? await firstAccount(args, known, io) : undefined
+  await useDataDir(args, known, io, { ...(making === undefined ? {} : { making }), ...options })
   return known
+}
+
+/** A command that makes an account, and with it the data directory. */
+async function firstAccount({ config }: Args, known: Known, io: Io): Promise<string | undefined> {
+  const plan = Object.keys((await known.snapshot())?.plans ?? {}).find(name => name !== 'public')
+  if (plan === undefined) return undefined
+  return typed(io, ['account', 'create', 'acme', '--plan', plan, '--init'], config)
 }
 
 /** From gateway.yaml alone; where it does not say, the gateway that serves this very directory does, or the environment. */

@@ -1,22 +1,39 @@
 /** Where a command writes. */
 import type { Writable } from 'node:stream'
 
-/** stdout or stderr. A reader such as `head` that has seen enough is no failure of ours: what is written then is dropped. */
+/** Why something that was written has not arrived, and what the reader should know of it. */
+export interface Lost {
+  readonly error: NodeJS.ErrnoException
+  /** What was done and cannot be read there; empty where nothing was. */
+  readonly done: string
+}
+
+/**
+ * stdout or stderr. A reader such as `head` that has seen enough is no failure of ours: what is written then is dropped, and lost only where it says
+ * what was done.
+ */
 export class Output {
   readonly #stream: Writable
-  #isClosed = false
+  #error: NodeJS.ErrnoException | null = null
+  #done = ''
 
   constructor(stream: Writable) {
     this.#stream = stream
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      this.#isClosed = true
+      this.#error ??= error
     })
   }
 
-  /** Writes a line. */
-  line(text: string): void {
-    if (!this.#isClosed) this.#stream.write(`${text}\n`)
+  /** Writes a line; `done` is a sentence for whoever cannot read it there. */
+  line(text: string, done = ''): void {
+    const lost = (): void => {
+      if (done !== '') this.#done = done
+    }
+    if (this.#error !== null) lost()
+    else
+      this.#stream.write(`${text}\n`, error => {
+        if (error != null) lost()
+      })
   }
 
   /** Resolves once more may be written; false when nobody reads it any more. */
@@ -27,11 +44,30 @@ export class Output {
         stream.off('drain', over).off('error', over).off('close', over)
         // An error of the last write is told in a turn of its own.
         setImmediate(() => {
-          resolve(!this.#isClosed && !stream.destroyed)
+          resolve(this.#error === null && !stream.destroyed)
         })
       }
-      if (this.#isClosed || stream.destroyed || !stream.writableNeedDrain) over()
+      if (this.#error !== null || stream.destroyed || !stream.writableNeedDrain) over()
       else stream.on('drain', over).on('error', over).on('close', over)
+    })
+  }
+
+  /** Resolves once everything is written; to what was lost, or null. */
+  async written(): Promise<Lost | null> {
+    // Node.js calls back in the order of the writes, and tells the error of one in a turn of its own.
+    if (this.#error === null && this.#stream.writableLength > 0) await this.#drainedWhole()
+    await new Promise(setImmediate)
+    const error = this.#error
+    return error === null || (error.code === 'EPIPE' && this.#done === '')
+      ? null
+      : { error, done: this.#done }
+  }
+
+  #drainedWhole(): Promise<void> {
+    return new Promise(resolve => {
+      this.#stream.write('', () => {
+        resolve()
+      })
     })
   }
 }

@@ -3,7 +3,8 @@ import { ConfigError } from '../config/config-error.ts'
 import { formatProblem } from '../config/problem.ts'
 import { UsageError } from './command.ts'
 import type { Io } from './command.ts'
-import { sentenceOf } from './file-error.ts'
+import { reasonOf, sentenceOf } from './file-error.ts'
+import type { Lost } from './output.ts'
 
 /** Says why nothing was done; returns the exit code. `args` are all words of the command line, `usage` what helps with wrong ones. */
 export function tellRefused(error: unknown, args: readonly string[], io: Io, usage?: string): number {
@@ -14,6 +15,12 @@ export function tellRefused(error: unknown, args: readonly string[], io: Io, usa
   const isUsage = error instanceof UsageError
   io.err(`tollgate: ${sentence}${isUsage && usage !== undefined ? `\n\n${usage}` : ''}`)
   return isUsage ? 2 : 1
+}
+
+/** Says that the result of a command could not be written, and what was done all the same; returns the exit code. */
+export function tellLost({ error, done }: Lost, code: number, io: Io): number {
+  io.err(`tollgate: stdout cannot be written: ${reasonOf(error)}${done === '' ? '' : `; ${done}`}`)
+  return code === 0 ? 1 : code
 }
 
 /** Whether the words have `--json` as an option; they may be those that cannot be read. */

@@ -10,7 +10,7 @@ import { prepareGateway, startGateway, type Gateway } from '../support/gateway.t
 import { get } from '../support/http.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { startNode } from '../support/scripted-node.ts'
-import { until } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 
 const node = await startNode(t, { chainId: 1001 })
 const config: ConfigOptions = {
@@ -74,7 +74,7 @@ t.test('nothing makes a new accounts.db beside what is left of an old one', asyn
   for (const name of readdirSync(data)) if (!left.includes(name)) rmSync(join(data, name))
   // The start last: one that came up would stay.
   for (const args of [create('acme'), ['check', '--data'], ['account', 'list'], ['serve']]) {
-    const { code, stdout, stderr } = await run([...args, '--config', gateway.dir])
+    const { code, stdout, stderr } = await within(args.join(' '), run([...args, '--config', gateway.dir]))
     t.equal(code, 1, args.join(' '))
     t.match(
       stdout + stderr,

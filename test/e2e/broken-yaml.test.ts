@@ -9,6 +9,7 @@ import { writeConfig, type ConfigOptions } from '../support/config-files.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGateway } from '../support/gateway.ts'
+import { program } from '../support/paths.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
@@ -35,10 +36,8 @@ const outcome = async (ended: ReturnType<typeof run>) => {
   return { code, stderr }
 }
 const THERE = `tollgate: data directory ${join(dir, 'data')}\n`
-const ASKED =
-  'tollgate: warning: the YAML has errors ("tollgate check" lists them); the running gateway says what is served\n'
-const UNKNOWN =
-  'tollgate: warning: the YAML has errors ("tollgate check" lists them) and no gateway runs on it: networks and URLs are not known\n'
+const ASKED = `tollgate: warning: the YAML has errors ("${program} check --config ${dir}" lists them); the running gateway says what is served\n`
+const UNKNOWN = `tollgate: warning: the YAML has errors ("${program} check --config ${dir}" lists them) and no gateway runs on it: networks and URLs are not known\n`
 
 /** What needs the data directory alone. */
 const managing: string[][] = [

@@ -7,6 +7,7 @@ import { run } from '../support/cli.ts'
 import { writeConfig, type ConfigOptions } from '../support/config-files.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
+import { program } from '../support/paths.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { sideBySide } from '../support/side-by-side.ts'
@@ -26,9 +27,15 @@ async function configured(t: Test, changes: Partial<ConfigOptions> = {}): Promis
   return dir
 }
 
+/** The command that is proposed: the one that was typed where it makes accounts, and otherwise one that does. */
+const hintFor = (args: readonly string[], dir: string) =>
+  args === CREATE
+    ? `${CREATE.join(' ')} --config ${dir} --init`
+    : `account create acme --plan free --init --config ${dir}`
+
 /** What a command says in a place without accounts. */
-const noAccounts = (data: string) =>
-  `tollgate: there are no accounts in ${data}: "tollgate account create <name> --plan <plan> --init" makes them there; if the gateway has TOLLGATE_DATA or TOLLGATE_ADMIN in its environment, run the command with the same\n`
+const noAccounts = (data: string, create: string) =>
+  `tollgate: there are no accounts in ${data}: "${program} ${create}" makes them there; if the gateway has TOLLGATE_DATA or TOLLGATE_ADMIN in its environment, run the command with the same\n`
 
 const commands: string[][] = [
   CREATE,
@@ -52,7 +59,11 @@ t.test('without accounts every command exits 1 with one sentence, and makes noth
   const before = readdirSync(dir)
   await sideBySide(commands, async args => {
     const { code, stdout, stderr } = await run([...args, '--config', dir])
-    t.strictSame({ code, stdout, stderr }, { code: 1, stdout: '', stderr: noAccounts(data) }, args.join(' '))
+    t.strictSame(
+      { code, stdout, stderr },
+      { code: 1, stdout: '', stderr: noAccounts(data, hintFor(args, dir)) },
+      args.join(' '),
+    )
   })
   t.strictSame(readdirSync(dir), before)
 })
@@ -71,7 +82,7 @@ t.test('an empty file, and a link to nowhere, are no accounts; no key is made fo
     mkdirSync(data)
     spoil(join(data, 'accounts.db'))
     const { code, stderr } = await run(['account', 'list', '--config', dir])
-    t.strictSame({ code, stderr }, { code: 1, stderr: noAccounts(data) })
+    t.strictSame({ code, stderr }, { code: 1, stderr: noAccounts(data, hintFor([], dir)) })
     t.strictSame(readdirSync(data), ['accounts.db'])
   }
 })

@@ -37,9 +37,14 @@ const asStranger = (args: readonly string[], env: Record<string, string> = {}) =
   return { code: status, stdout, stderr }
 }
 
+const adviceOn = (owned: string): string =>
+  isRoot
+    ? `run it as the owner of ${owned} \\(uid ${me.uid}, mode 0[0-7]{3}\\), or give that user access`
+    : `the mode of ${owned} is 0[0-7]{3}: chmod u\\+rwx ${owned}`
+
 const denied = (what: string, owned: string): RegExp =>
   new RegExp(
-    `^(tollgate: data directory .*\\n)?tollgate: ${what}.*permission denied for ${name.source}; run it as the owner of ${owned} \\(uid ${me.uid}\\), or give that user access\\n$`,
+    `^(tollgate: data directory .*\\n)?tollgate: ${what}.*permission denied for ${name.source}; ${adviceOn(owned)}\\n$`,
   )
 
 t.test('a data directory of somebody else', t => {

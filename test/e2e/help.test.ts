@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { run } from '../support/cli.ts'
+import { program } from '../support/paths.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 
 const members = {
@@ -50,7 +51,7 @@ t.test('tollgate alone prints its help', async t => {
 
 const slips: [args: string[], said: string][] = [
   [['usgae'], 'there is no command "usgae"; did you mean "usage"?'],
-  [['zzz'], 'there is no command "zzz"; tollgate --help lists them'],
+  [['zzz'], `there is no command "zzz"; ${program} --help lists them`],
   [['account', 'susepnd', 'acc_x'], 'there is no command "account susepnd"; did you mean "suspend"?'],
   [['account', 'susepnd', '--help'], 'there is no command "account susepnd"; did you mean "suspend"?'],
   [['endpoint', 'zzzzzz'], `there is no command "endpoint zzzzzz"; there are ${members.endpoint.join(', ')}`],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { run, runJson } from '../support/cli.ts'
-import { mainFile, root } from '../support/paths.ts'
+import { mainFile, root, program } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const SHIPPED = ['ethereum', 'bsc', 'arbitrum-one', 'base', 'polygon-bor', 'solana']
@@ -14,9 +14,12 @@ for (const slugs of [...SHIPPED.map(slug => [slug]), SHIPPED])
     const dir = join(await tempDir(t), 'new', 'gateway')
     const { code, stdout } = await run(['init', dir, ...slugs.flatMap(slug => ['--network', slug])])
     t.equal(code, 0)
-    t.match(stdout, `tollgate check --config ${dir}`)
-    t.match(stdout, `tollgate account create acme --plan free --chain ${slugs[0]!} --init --config ${dir}\n`)
-    t.match(stdout, `tollgate serve --config ${dir}\n`)
+    t.match(stdout, `${program} check --config ${dir}`)
+    t.match(
+      stdout,
+      `${program} account create acme --plan free --chain ${slugs[0]!} --init --config ${dir}\n`,
+    )
+    t.match(stdout, `${program} serve --config ${dir}\n`)
     t.same(readdirSync(dir).sort(), FILES)
     for (const file of FILES) {
       const lines = readFileSync(join(dir, file), 'utf8').trimEnd().split('\n')

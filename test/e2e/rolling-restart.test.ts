@@ -6,12 +6,14 @@ import t from 'tap'
 import { Access, message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startBalancer } from '../support/balancer.ts'
+import { cleanEnvironment } from '../support/child.ts'
 import { freePort } from '../support/free-port.ts'
-import { prepareGateway, type Gateway } from '../support/gateway.ts'
+import { findReady, prepareGateway, serve, type Gateway } from '../support/gateway.ts'
 import { send } from '../support/http.ts'
 import { echo } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { within } from '../support/until.ts'
 
 const chainId = 1001
 
@@ -23,7 +25,11 @@ async function startBoth(t: Teardown): Promise<[Access, Access]> {
       networks: { alpha: { chainId } },
       routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
       // Started again, each is where it was.
-      gateway: { listen: `127.0.0.1:${await freePort()}`, admin: `127.0.0.1:${await freePort()}` },
+      gateway: {
+        dataDir: '${TOLLGATE_DATA:-./data}',
+        listen: `127.0.0.1:${await freePort()}`,
+        admin: `127.0.0.1:${await freePort()}`,
+      },
     })
   const [a, b] = [await prepare(), await prepare()]
   const access = await createAccess(a, 'paid', 'alpha')
@@ -52,6 +58,23 @@ async function client(port: number, path: string, isOver: () => boolean): Promis
   agent.destroy()
   return seen
 }
+
+t.test('gateways with a data directory each share no accounts, and one serves a data directory', async t => {
+  const [{ gateway: a }, { gateway: b }] = await startBoth(t)
+  const { path } = await createAccess(a, 'free', 'alpha')
+  const body = message('web3_sha3', ['0x'], 1)
+  t.equal((await a.send({ path, body })).status, 200)
+  t.match(await b.send({ path, body }), { status: 401, text: /invalid_key/ })
+  t.same(await b.stop(), { code: 0, signal: null })
+  const data = join(a.dir, 'data')
+  const second = serve(b.dir, cleanEnvironment({ TOLLGATE_DATA: data }))
+  t.equal((await within('the second ends', second.exited)).code, 1)
+  t.match(second.stderr, `tollgate: another tollgate serve is using ${data}\n`)
+  t.same(await a.stop(), { code: 0, signal: null })
+  const third = serve(b.dir, cleanEnvironment({ TOLLGATE_DATA: data }))
+  await third.output('ready', findReady)
+  t.same(await third.stop('SIGTERM'), { code: 0, signal: null }, 'the data is free once the first has ended')
+})
 
 t.test('two gateways are restarted in turn: no call of 32 clients fails, each is charged once', async t => {
   const accesses = await startBoth(t)

@@ -8,6 +8,7 @@ import { writeConfig, type ConfigOptions } from '../support/config-files.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
 import { serve, startGateway, type Gateway } from '../support/gateway.ts'
+import { program } from '../support/paths.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -66,8 +67,8 @@ t.test('a name that only a refused edit has is refused; one that both have goes 
   t.match(await outcome(dir, ['check']), { code: 0 })
   t.match(await outcome(dir, ['reload']), { code: 1 })
   const before = await listed(dir, made)
-  const network = 'tollgate: the running gateway does not serve "newnet" yet; see tollgate reload\n'
-  const plan = 'tollgate: the running gateway does not have the plan "gold" yet; see tollgate reload\n'
+  const network = `tollgate: the running gateway does not serve "newnet" yet; see ${program} reload --config ${dir}\n`
+  const plan = `tollgate: the running gateway does not have the plan "gold" yet; see ${program} reload --config ${dir}\n`
   for (const [args, why] of [
     [['account', 'set-plan', accountId, 'gold'], plan],
     [['account', 'create', 'acme', '--plan', 'gold'], plan],

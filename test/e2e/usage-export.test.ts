@@ -67,6 +67,7 @@ for (const format of [[], ['--json'], ['--csv'], ['--json', '--detail']])
     let asked = (): void => undefined
     const io = {
       env: {},
+      program: 'tollgate',
       out: (text: string) => (lines += text.split('\n').length),
       err: () => undefined,
       drained: () =>

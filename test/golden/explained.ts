@@ -98,6 +98,7 @@ export async function explained({ notes, env }: Case, dir: string, snapshot: Sna
   const lines: string[] = []
   const io = {
     env,
+    program: 'tollgate',
     drained: () => Promise.resolve(true),
     out: (line: string) => lines.push(line),
     err: (line: string) => lines.push(line),
@@ -123,5 +124,6 @@ export async function explained({ notes, env }: Case, dir: string, snapshot: Sna
     }
   }
   if (!gone) await gateway?.close()
-  return lines.flatMap(line => line.split('\n'))
+  // Hints name the directory, which is another one each time.
+  return lines.flatMap(line => line.replaceAll(` --config ${dir}`, '').split('\n'))
 }

@@ -81,6 +81,7 @@ t.test('the dump command prints the base as JSON, always the same text', async t
   const lines: string[] = []
   const io = {
     env: {},
+    program: 'tollgate',
     drained: () => Promise.resolve(true),
     out: (text: string) => lines.push(...text.split('\n')),
     err: (text: string) => t.fail(text),

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The root of the checkout. */
@@ -7,6 +7,11 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The program under test: what `npm run build` makes, or what TOLLGATE_MAIN names. */
 export const mainFile =
   process.env['TOLLGATE_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+const near = relative(process.cwd(), mainFile)
+
+/** What hints call the program that tests run. */
+export const program = `node ${near.startsWith('..') ? mainFile : near}`
 
 /** The Node.js that runs the program: the one that runs the tests, or what TOLLGATE_NODE names. */
 export const nodeFile = process.env['TOLLGATE_NODE'] ?? process.execPath

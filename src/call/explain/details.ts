@@ -35,6 +35,8 @@ export interface Details {
   readonly absence: Absence | null
   /** What is missing or allowed, as the refusal's `data` tells it. */
   readonly data: Readonly<Record<string, unknown>>
+  /** What would refuse the call on a plan with its tier too, where the plan refuses it. */
+  readonly beyond: Pick<Refusal, 'reason' | 'message' | 'data'> | null
   /** Whether all that is in the way is that no route answers. */
   readonly isDown: boolean
   readonly turns: Turns
@@ -52,6 +54,7 @@ interface Decision {
   readonly keepers: readonly string[]
   readonly need: Need | null
   readonly refusal: Refusal | null
+  readonly beyond: Refusal | null
   readonly isDown: boolean
   readonly span: BlockSpan
 }
@@ -59,7 +62,7 @@ interface Decision {
 /** The facts behind a decision. */
 export function detailsOf(
   question: Question,
-  { row, archive, keepers, need, refusal, isDown, span }: Decision,
+  { row, archive, keepers, need, refusal, beyond, isDown, span }: Decision,
   snapshot: Snapshot,
   live: LiveView | null,
 ): Details {
@@ -82,6 +85,7 @@ export function detailsOf(
       .map(({ name }) => name),
     absence: refusal?.reason === 'method_not_found' ? absenceOf(network, method, snapshot) : null,
     data: refusal?.data ?? {},
+    beyond: beyond === null ? null : { reason: beyond.reason, message: beyond.message, data: beyond.data },
     isDown,
     turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, keepers, need, live),
   }

@@ -48,7 +48,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
   const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
-  const { refusal: decided, span } = verdictOf(question, row, snapshot, firstSlot)
+  const { refusal: decided, beyond, span } = verdictOf(question, row, snapshot, firstSlot)
   const archive = row !== null && needsArchive(row, network, span, head)
   const need = row === null ? null : needOf(row.rule, span, null)
   const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
@@ -68,7 +68,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     rule: row === null ? null : brief(row.rule),
     routes,
   }
-  const decision = { row, archive, keepers, need, refusal, isDown, span }
+  const decision = { row, archive, keepers, need, refusal, beyond, isDown, span }
   return { explanation, details: detailsOf(question, decision, snapshot, live) }
 }
 
@@ -82,6 +82,8 @@ function withoutQuery(method: string): string {
 /** What a call comes to before it is admitted, and what is known of the block it reads. */
 interface Verdict {
   readonly refusal: Refusal | null
+  /** Why no plan would be enough, where the plan stands in the way. */
+  readonly beyond: Refusal | null
   readonly span: BlockSpan
 }
 
@@ -93,18 +95,27 @@ function verdictOf(
   firstSlot: FirstSlot,
 ): Verdict {
   if (management !== null)
-    return { refusal: plan === 'public' && management === 'keys' ? refuse('invalid_key') : null, span: null }
+    return {
+      refusal: plan === 'public' && management === 'keys' ? refuse('invalid_key') : null,
+      ...NOTHING_BEYOND,
+    }
   const [, path] = familyOf(network).wire === 'http' ? method.split(' ', 2) : []
   if (path !== undefined && !isNormalPath(path))
-    return { refusal: refuse('invalid_request', 'The path is not in its normal form'), span: null }
+    return { refusal: refuse('invalid_request', 'The path is not in its normal form'), ...NOTHING_BEYOND }
   const view = { maxDepth: snapshot.gateway.limits.depth, head, firstSlot }
-  const decideFor = (tiers: readonly string[]): Verdict =>
-    decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view)
+  const decideFor = (tiers: readonly string[]): Verdict => ({
+    ...NOTHING_BEYOND,
+    ...decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view),
+  })
   const every = row === null ? [] : [row.rule.tier]
   const decided = decideFor(snapshot.plans[plan]?.tiers ?? every)
-  // Whom the plan stands in the way still wants to know which block the call reads.
-  return decided.refusal?.reason === 'plan_required' ? { ...decided, span: decideFor(every).span } : decided
+  if (decided.refusal?.reason !== 'plan_required') return decided
+  // Whom the plan stands in the way still wants to know which block the call reads, and what else is in the way.
+  const { refusal: beyond, span } = decideFor(every)
+  return { ...decided, beyond, span }
 }
+
+const NOTHING_BEYOND = { beyond: null, span: null } as const
 
 function brief({ match, cost, tier, needs }: Rule): Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> {
   return { match, cost, tier, needs }

@@ -1,8 +1,7 @@
 /** Tells the command line where the gateway of a dataDir listens. */
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { fileFault } from '../../config/file-words.ts'
+import { fileFault, thisUser } from '../../config/file-words.ts'
 
 /** A gateway that is serving now. */
 export interface Serving {
@@ -52,15 +51,6 @@ export function whyUnread(dataDir: string): string | null {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    return `${file}, which names the running gateway, cannot be read by ${user()}: ${fileFault(error)}; run the command as the gateway's user`
-  }
-}
-
-/** Who runs this process: a container may have no name for it. */
-function user(): string {
-  try {
-    return `the user ${userInfo().username}`
-  } catch {
-    return `the user with the id ${process.getuid?.() ?? 'unknown'}`
+    return `${file}, which names the running gateway, cannot be read by the user ${thisUser()}: ${fileFault(error)}; run the command as the gateway's user`
   }
 }

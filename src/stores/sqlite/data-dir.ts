@@ -1,7 +1,7 @@
 /** The data directory: it and everything in it is its owner's alone. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileFault } from '../../config/file-words.ts'
+import { accessFault } from '../../config/file-words.ts'
 
 const FOLDER = 0o700
 const FILE = 0o600
@@ -21,9 +21,7 @@ export function openDataDir(dataDir: string): void {
     makeFolders(missingFolders(dataDir))
     names = readdirSync(dataDir)
   } catch (error) {
-    const [what, why] = unusable(dataDir, error)
-    // Whom the system keeps out, and who could help, is said from the cause (file-error.ts).
-    throw new Error(isDenied(error) ? what : `${what}: ${why}`, { cause: error })
+    throw new Error(unusable(dataDir, error), { cause: error })
   }
   // Windows has no such modes.
   if (process.platform === 'win32') return
@@ -39,32 +37,48 @@ export function whyNoDataDir(dataDir: string): string | null {
   try {
     const [missing] = missingFolders(dataDir)
     if (missing === undefined) readdirSync(dataDir)
-    // Of a read-only file system, or one like /proc, modes do not tell.
-    rmdirSync(mkdtempSync(join(missing === undefined ? dataDir : dirname(missing), '.tollgate-')))
+    tryToMake(missing === undefined ? dataDir : dirname(missing))
     return null
   } catch (error) {
-    return unusable(dataDir, error).join(': ')
+    return unusable(dataDir, error)
   }
 }
 
+/** Why nothing can be made in a folder that is there; null when it can. */
+export function whyNoneMade(dir: string): string | null {
+  if (!isThere(dir)) return 'it does not exist'
+  try {
+    tryToMake(dir)
+    return null
+  } catch (error) {
+    return faultIn(error)
+  }
+}
+
+/** Of a read-only file system, or one like /proc, modes do not tell. */
+function tryToMake(dir: string): void {
+  rmdirSync(mkdtempSync(join(dir, '.tollgate-')))
+}
+
 /** What cannot be done with a directory, and why. */
-function unusable(dataDir: string, error: unknown): [what: string, why: string] {
+function unusable(dataDir: string, error: unknown): string {
   const { code = '', syscall, path = '' } = error as NodeJS.ErrnoException
   const cannot = `the data directory ${dataDir} cannot be`
-  if (syscall === 'scandir') return [`${cannot} read`, fileFault(error)]
-  if (path.startsWith(join(dataDir, '/'))) return [`${cannot} written`, fileFault(error)]
-  return [`${cannot} made`, IN_A_PATH[code] ?? fileFault(error)]
+  if (syscall === 'scandir') return `${cannot} read: ${accessFault(error)}`
+  if (path.startsWith(join(dataDir, '/'))) return `${cannot} written: ${faultIn(error)}`
+  return `${cannot} made: ${IN_A_PATH[code] ?? faultIn(error)}`
 }
 
-function isDenied(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'EACCES' || code === 'EPERM'
+/** Why something cannot be made in a folder. A file system like /proc answers that what is to be made is not there. */
+function faultIn(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+    ? 'its file system takes no files there; name another one'
+    : accessFault(error)
 }
 
-/** What is said of a folder of its path. A file system like /proc answers that what is to be made is not there. */
+/** What is said of a folder of its path. */
 const IN_A_PATH: Readonly<Record<string, string>> = {
   ENOTDIR: 'part of its path is not a directory',
-  ENOENT: 'the file system takes no folders there',
   EEXIST: 'part of its path is a link to nowhere',
 }
 

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { whyClosed } from './closed-file.ts'
 import { realPath } from './place.ts'
 
 /** What SQLite says of a failure, as node:sqlite reports it. */
@@ -38,6 +39,8 @@ function sentence(file: string, error: SqliteError): string {
     const dir = dirname(realPath(file))
     if (isFull(dir)) return `${file} cannot be used: the disk of ${dir} is full`
   }
+  const closed = code === READONLY || code === IOERR || code === CANTOPEN ? whyClosed(file) : null
+  if (closed !== null) return closed
   switch (code) {
     case BUSY:
       return `${file} is locked by another process`
@@ -55,8 +58,9 @@ function sentence(file: string, error: SqliteError): string {
 
 function isFull(dir: string): boolean {
   try {
-    const { bavail, bsize } = statfsSync(dir)
-    return bavail * bsize < ROOM
+    const { blocks, bavail, bsize } = statfsSync(dir)
+    // One like /proc has no blocks at all.
+    return blocks > 0 && bavail * bsize < ROOM
   } catch {
     return false
   }

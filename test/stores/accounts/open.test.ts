@@ -134,7 +134,7 @@ t.test('a directory that cannot be, and one in the place of the file, are one se
   await t.rejects(open(join(dataDir, 'file')), {
     message: /^the data directory .* cannot be read: it is not a directory$/,
   })
-  await t.rejects(open(dataDir), { message: /accounts\.db cannot be opened for writing$/ })
+  await t.rejects(open(dataDir), { message: /accounts\.db cannot be opened for writing: it is a directory$/ })
 })
 
 t.test('a store that could not be opened holds no lock', async t => {

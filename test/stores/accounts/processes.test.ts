@@ -59,9 +59,12 @@ t.test('a directory that may not be written to is one clear sentence', async t =
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
   chmodSync(dataDir, 0o555)
   const worker = await startWorker(t, nobody)
-  await t.rejects(worker.tell({ open: dataDir }), { message: /accounts\.db cannot be opened for writing$/ })
+  await t.rejects(worker.tell({ open: dataDir }), {
+    message:
+      /accounts\.db cannot be opened for writing, as \S+ cannot be written: permission denied for .+ mode/,
+  })
   await t.rejects(worker.tell({ open: join(dataDir, 'below') }), {
-    message: /^the data directory .*below cannot be made$/,
+    message: /^the data directory .*below cannot be made: permission denied for .+ mode/,
   })
   t.strictSame(readdirSync(dataDir), [])
 })
@@ -75,5 +78,7 @@ t.test('a database that may only be read is one clear sentence', async t => {
   chmodSync(dataDir, 0o755)
   for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o444)
   const worker = await startWorker(t, nobody)
-  await t.rejects(worker.tell({ open: dataDir }), { message: /accounts\.db cannot be opened for writing$/ })
+  await t.rejects(worker.tell({ open: dataDir }), {
+    message: /accounts\.db cannot be opened for writing: permission denied for .+ mode/,
+  })
 })

@@ -228,7 +228,9 @@ t.test('a dataDir has one serve', t => {
   lock.release()
   lockDataDir(dir).release()
   const other = t.testdir({ 'serve.lock': {} })
-  t.throws(() => lockDataDir(other), { message: `${join(other, 'serve.lock')} cannot be opened for writing` })
+  t.throws(() => lockDataDir(other), {
+    message: `${join(other, 'serve.lock')} cannot be opened for writing: it is a directory`,
+  })
   t.end()
 })
 

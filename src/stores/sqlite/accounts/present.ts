@@ -31,9 +31,7 @@ export function refuseLostAccounts(dataDir: string): void {
 export function whyNoAccounts(dataDir: string): string | null {
   const file = join(dataDir, accountsFile.name)
   refuseLostAccounts(dataDir)
-  return isThere(file)
-    ? null
-    : `there are no accounts in ${dataDir}: "tollgate account create <name> --plan <plan> --init" makes them there`
+  return isThere(file) ? null : `there are no accounts in ${dataDir}`
 }
 
 /** Whether accounts.db has an account of that id. Needs no master key. */

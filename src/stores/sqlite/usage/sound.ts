@@ -1,6 +1,6 @@
 /** Whether a start could use journal.db, found out without one: nothing is written, and a gateway that runs on it is not held up. */
-import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
+import { closedFile } from '../closed-file.ts'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { checkFile } from '../file.ts'
@@ -13,7 +13,8 @@ import { journalFile } from './schema.ts'
 export function refuseUnusableJournal(dataDir: string): void {
   const file = join(dataDir, journalFile.name)
   refuseLoneLog(file)
-  for (const each of [join(dataDir, LOCK_NAME), file, `${file}-wal`, `${file}-shm`]) refuseClosed(each)
+  const closed = closedFile(join(dataDir, LOCK_NAME)) ?? closedFile(file)
+  if (closed !== null) throw new Error(closed)
   if (sizeOf(file) === 0) return
   let database: DatabaseSync | undefined
   try {
@@ -25,15 +26,5 @@ export function refuseUnusableJournal(dataDir: string): void {
     throw explainFailure(file, error)
   } finally {
     database?.close()
-  }
-}
-
-/** Throws where a file is there and may not be read and written. */
-function refuseClosed(file: string): void {
-  try {
-    accessSync(file, constants.R_OK | constants.W_OK)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw new Error(`${file} cannot be opened for writing`, { cause: error })
   }
 }

@@ -1,0 +1,94 @@
+/** Files of a data directory that are closed to whoever runs the command: which one, whose it is, as whom, and what to do. */
+import { chmodSync, chownSync, cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runJson, runWithoutRights } from '../support/cli.ts'
+import { prepareGateway } from '../support/gateway.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const isRoot = process.getuid?.() === 0
+const me = userInfo()
+/** Modes do not bind root: the commands run as nobody, who has everything but the file that stays root's. Others keep themselves out. */
+const NOBODY = 65534
+
+const gateway = await prepareGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+  gateway: { dataDir: '${DATA}', listen: '127.0.0.1:0', admin: '127.0.0.1:0' },
+})
+const whole = join(gateway.dir, 'whole')
+await runJson(gateway.dir, ['account', 'create', 'acme', '--plan', 'paid', '--init'], { DATA: whole })
+chmodSync(gateway.dir, 0o755)
+
+/** A copy of the data directory, whose own user is the one that commands run as. */
+async function copied(t: Test): Promise<string> {
+  const above = await tempDir(t)
+  chmodSync(above, 0o755)
+  const data = join(above, 'data')
+  cpSync(whole, data, { recursive: true })
+  if (isRoot) for (const path of [data, ...filesOf(data)]) chownSync(path, NOBODY, NOBODY)
+  return data
+}
+
+function filesOf(data: string): string[] {
+  return readdirSync(data).map(name => join(data, name))
+}
+
+const run = (data: string, ...args: string[]) =>
+  runWithoutRights([...args, '--config', gateway.dir], { DATA: data })
+
+const user = isRoot ? /\w+ \(uid 65534\)/.source : `${me.username} \\(uid ${me.uid}\\)`
+const advice = (mode: string, file: string): string =>
+  isRoot
+    ? `run it as its owner \\(uid 0, mode ${mode}\\), or give that user access`
+    : `its mode is ${mode}: chmod u\\+rw ${file}`
+
+for (const name of ['accounts.db', 'accounts.db-wal', 'accounts.db-shm', 'journal.db', 'journal.db-wal'])
+  t.test(`${name} that is closed is named by a start and by check --data`, async t => {
+    const data = await copied(t)
+    const file = join(data, name)
+    if (!filesOf(data).includes(file)) writeFileSync(file, '')
+    chownSync(file, me.uid, me.gid)
+    chmodSync(file, 0o400)
+    const sentence = `${file} cannot be opened for writing: permission denied for ${user}; ${advice('0400', file)}`
+    const started = run(data, 'serve')
+    t.equal(started.code, 1)
+    t.match(started.stderr, new RegExp(`^tollgate: ${sentence}$`, 'm'))
+    const checked = run(data, 'check', '--data')
+    t.equal(checked.code, 1)
+    t.match(checked.stdout, new RegExp(` dataDir: ${sentence}$`, 'm'))
+  })
+
+t.test('check --data of a data directory of somebody else', async t => {
+  const data = await copied(t)
+  for (const path of [...filesOf(data), data]) {
+    chownSync(path, me.uid, me.gid)
+    chmodSync(path, isRoot ? 0o700 : 0)
+  }
+  const closed = run(data, 'check', '--data')
+  t.equal(closed.code, 1)
+  const denied = `permission denied for ${user}; `
+  t.match(
+    closed.stdout,
+    new RegExp(` dataDir: the data directory ${data} cannot be read: ${denied}.*${isRoot ? '0700' : '0000'}`),
+  )
+  chmodSync(data, 0o755)
+  const [mode, asked] = isRoot ? ['0700', 0o700] : ['0000', 0]
+  chmodSync(join(data, 'accounts.db'), asked)
+  const open = run(data, 'check', '--data')
+  t.equal(open.code, 1)
+  t.match(open.stdout, isRoot ? 'cannot be written: permission denied' : `accounts.db.*mode is ${mode}`)
+})
+
+t.test('a place that takes no files is not a full disk', t => {
+  for (const args of [['serve'], ['account', 'create', 'acme', '--plan', 'paid', '--init']]) {
+    const { code, stderr } = run('/proc/self', ...args)
+    t.equal(code, 1)
+    t.match(stderr, /^tollgate: .*\/proc\/self.*: .*takes no files there.*$/m, args.join(' '))
+    t.notMatch(stderr, 'full')
+  }
+  const checked = run('/proc/self', 'check', '--data')
+  t.match(checked, { code: 1, stdout: / dataDir: .*takes no files there/ })
+  t.end()
+})
