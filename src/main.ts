@@ -8,13 +8,11 @@ import { commandFor } from './commands/group.ts'
 import { Output } from './commands/output.ts'
 import { asksJson, tellLost, tellRefused } from './commands/refused.ts'
 import { suggester } from './config/suggest.ts'
-import { optimizeLate } from './app/optimizing.ts'
 import { version } from './commands/version.ts'
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: {
     summary: 'run the gateway until SIGTERM or SIGINT, then drain',
-    stays: true,
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   init: {
@@ -51,7 +49,6 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   demo: {
     summary: 'try it: a local EVM node, the gateway in front of it, an account',
-    stays: true,
     load: async () => (await import('./commands/demo.ts')).demo,
   },
   completion: {
@@ -113,7 +110,6 @@ async function runCommand(name: string, words: readonly string[]): Promise<numbe
     const hint = suggester(Object.keys(commands))(name) ?? `${typed(io, ['--help'])} lists them`
     throw new UsageError(`there is no command "${name}"; ${hint}`)
   }
-  if (entry.stays !== true) optimizeLate()
   const { command, rest } = commandFor(await entry.load(), words)
   if (isHelp(command, rest)) {
     io.out(command.usage)

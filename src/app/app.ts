@@ -23,7 +23,6 @@ import { orAfter } from '../http/or-after.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openListeners } from './open-listeners.ts'
 import { openSubscriptions } from './open-subscriptions.ts'
-import { pauseOptimizing } from './optimizing.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import { logRoutes } from './log-routes.ts'
 import { atOnce, gently } from '../reload/gently.ts'
@@ -76,15 +75,12 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const closing = new Closing()
   const undoing = new Closing()
-  const optimize = pauseOptimizing()
   try {
     return await open(options, closing, undoing)
   } catch (error) {
     await closing.close()
     await undoing.close()
     throw error
-  } finally {
-    optimize()
   }
 }
 

@@ -39,8 +39,6 @@ export interface Command {
 /** A command in the table of `main.ts`. */
 export interface Entry {
   readonly summary: string
-  /** Runs until it is stopped. */
-  readonly stays?: true
   /** Loaded only when asked for, so that a small command starts fast. */
   load(): Promise<Command>
 }
