@@ -18,7 +18,7 @@ export function answerExplain(body: unknown, { snapshot, live }: Asked): AdminRe
   const { network: slug, method, plan, params, head, details } = (body ?? {}) as Record<string, unknown>
   const network = typeof slug === 'string' ? snapshot.networks[slug] : undefined
   if (network === undefined) return { status: 404, json: { error: `there is no network "${String(slug)}"` } }
-  if (typeof method !== 'string') return { status: 400, json: { error: '"method" has to be a string' } }
+  if (typeof method !== 'string') return { status: 400, json: { error: '"method" must be a string' } }
   const question = {
     ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
     params: params === undefined || params === null ? null : rawJson(params),

@@ -31,7 +31,7 @@ export function openSubscriptions(
         log.warn({ route, why }, 'sockets of a route keep failing')
       },
       socketsLast: (route, ms) => {
-        log.info({ route, failedMs: Math.round(ms) }, 'a socket of the route lasts again')
+        log.info({ route, failedMs: Math.round(ms) }, 'sockets of the route stay open again')
       },
     },
   })

@@ -26,7 +26,7 @@ export function tellJournal(metrics: Metrics, log: Logger): UsageEvents & { read
       metrics.committed(seconds)
       if (toldAt === null) return
       toldAt = null
-      log.info('usage is recorded again; calls are served')
+      log.info('usage journal recovered; calls are served')
     },
     failed: error => {
       const now = performance.now()
@@ -60,7 +60,7 @@ export function tellJournal(metrics: Metrics, log: Logger): UsageEvents & { read
         )
       },
       failed: error => {
-        log.warn({ err: error }, 'whether the file is sound is not known')
+        log.warn({ err: error }, 'the file could not be verified')
       },
     },
   }

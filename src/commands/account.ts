@@ -32,7 +32,7 @@ accounts may have one name; a warning lists the others.`,
     if (typeof plan !== 'string') throw new UsageError('--plan is missing')
     const name = words[0]!
     if (name.trim() === '') throw new UsageError('the name is empty')
-    if (!isValidName(name)) throw new UsageError('the name has to be 1 to 64 printable characters')
+    if (!isValidName(name)) throw new UsageError('the name must be 1 to 64 printable characters')
     const make = async (store: AccountStore, known: Known): Promise<number> => {
       const served = await known.served()
       const fault = await planFault(plan, served, known)
@@ -134,7 +134,7 @@ function statusCommand(verb: 'suspend' | 'resume', status: Account['status']): C
 const rotateToken: Command = {
   summary: 'give an account a new dashboard token',
   usage:
-    'tollgate account rotate-token <id> [--config DIR] [--json]\n  gives an account a new dashboard token; the old one is dead',
+    'tollgate account rotate-token <id> [--config DIR] [--json]\n  gives an account a new dashboard token; the old one is revoked',
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])

@@ -6,6 +6,6 @@ import { UsageError } from './command.ts'
 export function adminOption(given: string | boolean | undefined): ListenAddress | null {
   if (typeof given !== 'string') return null
   const address = listenAddress(given)
-  if (address === null) throw new UsageError('--admin has to be an address such as 127.0.0.1:9464')
+  if (address === null) throw new UsageError('--admin must be an address such as 127.0.0.1:9464')
   return address
 }

@@ -82,7 +82,7 @@ export function readArguments(
   const missing = words[positionals.length]
   if (missing !== undefined && !missing.endsWith('?')) throw new UsageError(`<${missing}> is missing`)
   const extra = positionals[words.length]
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`)
+  if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`)
   const lists: Record<string, readonly string[]> = {}
   for (const [name, kind] of Object.entries(known))
     if (kind === 'strings') {
@@ -94,7 +94,7 @@ export function readArguments(
   for (const [name, kind] of Object.entries(known)) {
     const value = given[name]
     if (typeof kind !== 'string' && value !== undefined && !kind.includes(String(value)))
-      throw new UsageError(`--${name} has to be ${kind.join(' or ')}`)
+      throw new UsageError(`--${name} must be ${kind.join(' or ')}`)
   }
   return { config: String(config), json: json === true, words: positionals, given, lists }
 }

@@ -27,7 +27,7 @@ Prints a script that completes commands, their options, and the values of option
     async run(args, io) {
       const { words } = readArguments(args, ['shell'])
       const script = Object.hasOwn(SCRIPTS, words[0]!) ? SCRIPTS[words[0]!] : undefined
-      if (script === undefined) throw new UsageError('the shell has to be bash, zsh or fish')
+      if (script === undefined) throw new UsageError('the shell must be bash, zsh or fish')
       io.out(script(await placesOf(commands)))
       return 0
     },

@@ -121,7 +121,7 @@ function lines({
 function portOf(given: string | boolean | undefined): number | null {
   if (typeof given !== 'string') return null
   const port = Number(given)
-  if (!/^\d+$/.test(given) || port > 65_535) throw new UsageError('--port has to be a port number')
+  if (!/^\d+$/.test(given) || port > 65_535) throw new UsageError('--port must be a port number')
   return port
 }
 

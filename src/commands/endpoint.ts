@@ -169,6 +169,6 @@ export const endpoint = group('endpoint', {
   deactivate: change('deactivate', 'refuse calls to an endpoint', updateEndpoint, {
     status: 'inactive',
   }),
-  delete: change('delete', 'delete an endpoint; its key is dead, its usage stays', deleteEndpoint, {}),
+  delete: change('delete', 'delete an endpoint; its key is revoked, its usage stays', deleteEndpoint, {}),
   move,
 })

@@ -49,8 +49,8 @@ JSON, --head the block number to take for the latest.
     const explained =
       (await askRunning(known, admin => askAt(admin, question))) ??
       (snapshot === null ? null : offline(question, snapshot))
-    if (explained === null) return fail(io, json, 'the running gateway does not answer any more')
-    if ('error' in explained) return fail(io, json, `the running gateway says: ${explained.error}`)
+    if (explained === null) return fail(io, json, 'the running gateway no longer answers')
+    if ('error' in explained) return fail(io, json, `the running gateway answered: ${explained.error}`)
     print(io, json, explained.explanation, () =>
       explainLines(explained, snapshot?.version ?? null, words => typed(io, words, config)),
     )
@@ -81,13 +81,13 @@ function paramsOf(given: string | boolean | undefined): string | null {
   if (typeof given !== 'string') return null
   const message = scanMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"m","params":${given}}`), 64)
   if (message.kind === 'single' && !isRefusal(message.item) && 'params' in message.item) return given
-  throw new UsageError('--params has to be a JSON array or object')
+  throw new UsageError('--params must be a JSON array or object')
 }
 
 function headOf(given: string | boolean | undefined): number | null {
   if (typeof given !== 'string') return null
   const head = Number(given)
-  if (!Number.isSafeInteger(head) || head < 0) throw new UsageError('--head has to be a block number')
+  if (!Number.isSafeInteger(head) || head < 0) throw new UsageError('--head must be a block number')
   return head
 }
 

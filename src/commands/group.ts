@@ -18,7 +18,7 @@ tollgate ${name} <command> --help says more.`,
     members,
     // `commandFor` has found none of them.
     run([first]) {
-      if (first === undefined) throw new UsageError(`say which of: ${names.join(', ')}`)
+      if (first === undefined) throw new UsageError(`missing subcommand; expected one of ${names.join(', ')}`)
       throw new UsageError(unknown('command', first, names, name))
     },
   }

@@ -35,7 +35,7 @@ configuration before it is still served, and when no gateway serves DIR.
       : gatewayAt(admin, config))
     if ('none' in sought) return fail(io, json, sought.none)
     const answer = await ask(sought.gateway.admin)
-    if ('error' in answer) return fail(io, json, `the running gateway says: ${answer.error}`)
+    if ('error' in answer) return fail(io, json, `the running gateway answered: ${answer.error}`)
     return tell(answer, json, io)
   },
 }

@@ -31,7 +31,7 @@ says so there too.
     app.log.info({ listen, admin, ...(probes === undefined ? {} : { probes }) }, 'ready')
     const tell = async (...states: readonly string[]): Promise<void> => {
       const why = await tellServiceManager(io.env, ...states)
-      if (why !== null) app.log.warn(`systemd was not told ${states[0] ?? ''}: ${why}`)
+      if (why !== null) app.log.warn(`systemd was not notified of ${states[0] ?? ''}: ${why}`)
     }
     void tell('READY=1', `STATUS=serving on ${listen}`)
     app.log.info({ signal: await stopping }, 'draining')

@@ -72,7 +72,7 @@ export function* tableLines(rows: Iterable<Row>, detail: boolean): Generator<str
   const lines = tableInBlocks(headings, cells())
   const [head, first] = [lines.next(), lines.next()]
   if (head.done === true || first.done === true) {
-    yield 'nothing was used in that time'
+    yield 'no usage in this period'
     return
   }
   yield head.value

@@ -70,10 +70,10 @@ async function whyNone(word: string, gateway: Settings, io: Io): Promise<string>
 
 function queryOf({ given }: Arguments): UsageQuery {
   const { account, by = 'day', from, to } = given
-  if (by !== 'hour' && by !== 'day') throw new UsageError('--by has to be hour or day')
+  if (by !== 'hour' && by !== 'day') throw new UsageError('--by must be hour or day')
   const end = timeOf(to, '--to') ?? Math.floor(Date.now() / 1000) + 1
   const begin = timeOf(from, '--from') ?? end - 30 * DAY
-  if (begin >= end) throw new UsageError('--from has to be before --to')
+  if (begin >= end) throw new UsageError('--from must be before --to')
   return { from: begin, to: end, by, ...(typeof account === 'string' ? { accountId: account } : {}) }
 }
 
@@ -82,7 +82,7 @@ function timeOf(given: string | boolean | undefined, name: string): number | nul
   if (/^\d{6,}$/.test(given)) return Number(given)
   const zoned = /^\d{4}-\d{2}-\d{2}T[\d:]+$/.test(given) ? `${given}Z` : given
   const time = Date.parse(zoned) / 1000
-  if (!Number.isFinite(time)) throw new UsageError(`${name} has to be a date, a time or Unix seconds`)
+  if (!Number.isFinite(time)) throw new UsageError(`${name} must be a date, a time or Unix seconds`)
   return Math.floor(time)
 }
 

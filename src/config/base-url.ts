@@ -30,7 +30,10 @@ export function baseUrlFault(text: string): { message: string; hint: string } | 
   const ported = withPort(text, 1)
   const url = parseBaseUrl(ported)
   if (url === null)
-    return { message: 'the base URL is no http:// or https:// URL without user, query and fragment', hint }
+    return {
+      message: 'the base URL is not an http:// or https:// URL without user, query and fragment',
+      hint,
+    }
   const placeholders = ported.match(/\{[^}]*\}/g) ?? []
   const inHost = url.host.includes(SUBDOMAIN)
   const inPath = url.path.split('/').includes(SLUG)

@@ -114,7 +114,7 @@ function mapOf(walk: Walk, map: YAMLMap): Record<string, unknown> {
 function setPair(walk: Walk, pair: Pair, result: Record<string, unknown>, seen: Set<string>): void {
   const name = keyName(pair)
   walk.path.push(name)
-  if (seen.has(name)) wrong(walk, pair.key, 'this key is written twice')
+  if (seen.has(name)) wrong(walk, pair.key, 'duplicate key')
   else {
     seen.add(name)
     const value = valueOf(walk, pair.value)

@@ -55,13 +55,13 @@ function explain(error: YAMLError, text: string): { message: string; hint?: stri
     }
   if (error.code === 'MISSING_CHAR' && error.message.includes('quote'))
     return { message: 'a quote begins here and does not end' }
-  return SENTENCES[error.code] ?? { message: `this is no valid YAML: ${error.message}` }
+  return SENTENCES[error.code] ?? { message: `this is not valid YAML: ${error.message}` }
 }
 
 // The parser's own words, where they would quote the file (which may hold secrets) or not help.
 const SENTENCES: Readonly<Record<string, { message: string; hint?: string }>> = {
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'a file holds one; remove the "---"' },
-  NON_STRING_KEY: { message: 'a key has to be text, not a list, a map or an alias' },
+  NON_STRING_KEY: { message: 'a key must be text, not a list, a map or an alias' },
   TAG_RESOLVE_FAILED: { message: 'this tag is not known here', hint: 'quote text that begins with "!"' },
   RESOURCE_EXHAUSTION: { message: 'lists and maps nest too deeply here' },
   TAB_AS_INDENT: { message: 'a tab cannot indent', hint: 'use spaces' },
@@ -70,7 +70,7 @@ const SENTENCES: Readonly<Record<string, { message: string; hint?: string }>> = 
     message: 'nothing of this kind can stand here',
     hint: 'a comma, a bracket or a quote may be missing before it',
   },
-  MULTILINE_IMPLICIT_KEY: { message: 'a key has to end with ":" on its line' },
+  MULTILINE_IMPLICIT_KEY: { message: 'a key must end with ":" on its line' },
   MISSING_CHAR: { message: 'a key without ":", or text that does not end' },
   BLOCK_AS_IMPLICIT_KEY: {
     message: 'a second ": " in one line, or a line indented too far',

@@ -21,7 +21,7 @@ export function unacknowledged(problems: readonly Problem[], acknowledged: reado
   return problems.filter(({ kind }) => kind === undefined || !acknowledged.includes(kind))
 }
 
-/** `routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?` */
+/** `routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?` */
 export function formatProblem(problem: Problem): string {
   const { file, line, column, path, severity, kind, message, hint } = problem
   const place = `${file}:${line}:${column}${path === '' ? '' : ` ${path}`}`

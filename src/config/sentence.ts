@@ -4,7 +4,7 @@ import type { Annotations } from './schemas.ts'
 import { listed, show } from './show.ts'
 import { nearest } from './suggest.ts'
 
-/** What to say about a mistake. */
+/** What to say about a problem. */
 export interface Sentence {
   readonly message: string
   readonly hint?: string | undefined
@@ -15,7 +15,7 @@ export function sentenceFor(error: ErrorObject): Sentence {
   const schema = error.parentSchema as Annotations
   const params = error.params as Readonly<Record<string, number>>
   const value = schema.writeOnly === true && typeof error.data !== 'object' ? 'the value' : show(error.data)
-  if (error.data === null) return { message: 'nothing is written here' }
+  if (error.data === null) return { message: 'value is missing' }
   switch (error.keyword) {
     case 'type':
       return typeSentence(schema, value, error.data)
@@ -24,20 +24,20 @@ export function sentenceFor(error: ErrorObject): Sentence {
     case 'enum':
       return enumSentence(schema, value, error.data)
     case 'minimum':
-      return { message: `${value} is too little`, hint: `the least is ${params['limit']}` }
+      return { message: `must be at least ${params['limit']}, not ${value}` }
     case 'exclusiveMinimum':
-      return { message: `${value} is too little`, hint: `it has to be above ${params['limit']}` }
+      return { message: `must be above ${params['limit']}, not ${value}` }
     case 'maximum':
-      return { message: `${value} is too much`, hint: `the most is ${params['limit']}` }
+      return { message: `must be at most ${params['limit']}, not ${value}` }
     case 'minLength':
       return { message: 'the text is empty' }
     case 'maxLength':
-      return { message: 'the text is too long', hint: `${params['limit']} characters are the most` }
+      return { message: 'the text is too long', hint: `at most ${params['limit']} characters` }
     case 'minItems':
     case 'maxItems':
       return { message: lengthSentence(error, params['limit'] ?? 0) }
     case 'uniqueItems':
-      return { message: `${show((error.data as unknown[])[params['j']!])} is written twice` }
+      return { message: `${show((error.data as unknown[])[params['j']!])} is a duplicate` }
     default:
       return { message: error.message ?? 'this is not allowed here' }
   }
@@ -48,7 +48,7 @@ function lengthSentence({ keyword, data }: ErrorObject, limit: number): string {
   const items = count === 1 ? '1 item' : `${count} items`
   return count === 0
     ? 'the list is empty'
-    : `${items} in this list, where ${keyword === 'minItems' ? 'at least' : 'at most'} ${limit} belong`
+    : `this list has ${items}; it must have ${keyword === 'minItems' ? 'at least' : 'at most'} ${limit}`
 }
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ function typeSentence(schema: Annotations, value: string, data: unknown): Senten
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
   if (typeof data === 'number' || typeof data === 'boolean') {
     const pattern = new RegExp(schema.pattern ?? '', 'u')
-    const kind = typeof data === 'number' ? 'a number' : 'a truth value'
+    const kind = typeof data === 'number' ? 'a number' : 'a boolean'
     if (types.includes('string') && pattern.test(String(data)))
       return { message: `${value} is ${kind}, not text`, hint: 'quote it' }
   }
@@ -89,6 +89,6 @@ function patternSentence(schema: Annotations, value: string): Sentence {
 function enumSentence(schema: Annotations, value: string, data: unknown): Sentence {
   const words = [...new Set((schema.enum ?? []).map(String))]
   const match = typeof data === 'string' ? nearest(data, words) : undefined
-  const hint = match === undefined ? `it is one of ${listed(words, 'or')}` : `did you mean "${match}"?`
-  return { message: `${value} is no ${(schema.title ?? 'value').toLowerCase()}`, hint }
+  const hint = match === undefined ? `expected ${listed(words, 'or')}` : `did you mean "${match}"?`
+  return { message: `unknown ${(schema.title ?? 'value').toLowerCase()} ${value}`, hint }
 }

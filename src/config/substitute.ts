@@ -48,7 +48,7 @@ function closingBrace(text: string, start: number): number {
 function resolve(reference: string, lookup: Lookup): Substitution {
   if (reference.startsWith('file:')) return fileText(reference.slice('file:'.length), lookup)
   const [, name, fallback] = VARIABLE.exec(reference) ?? []
-  if (name === undefined) return { message: `${show(`\${${reference}}`)} is no substitution`, hint: FORMS }
+  if (name === undefined) return { message: `${show(`\${${reference}}`)} is not a substitution`, hint: FORMS }
   const value = lookup.env[name]
   // As in a shell, `:-` also stands in for a variable that is set and empty.
   if (fallback !== undefined && (value === undefined || value === '')) return substitute(fallback, lookup)

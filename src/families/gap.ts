@@ -60,7 +60,7 @@ export function checkGap(known: number, latest: number, heights: Heights): void 
   const missed = latest - known
   if (missed <= WIDEST_GAP) return
   if (missed > ABSURD_GAP || !heights.isPlausible(latest))
-    throw new GapBroken(`block ${latest} is no plausible head`)
+    throw new GapBroken(`block ${latest} is not a plausible head`)
   throw new GapTooWide(`${missed} blocks were missed`)
 }
 

@@ -63,7 +63,7 @@ class Members {
   }
 
   keep(place: number, value: Raw): void {
-    if (this.values[place] !== undefined) this.fault = `the member "${NAMES[place]!}" is there twice`
+    if (this.values[place] !== undefined) this.fault = `duplicate member "${NAMES[place]!}"`
     this.values[place] = value
   }
 }
@@ -105,14 +105,14 @@ function callOf({ values, fault, elements }: Members): Call | BadCall {
   if (id !== undefined && readable !== id)
     return bad(readable, `"id" is a string, a number or null of at most ${MAX_ID} bytes`)
   if (jsonrpc?.charCodeAt(0) !== 34 || matchName(jsonrpc, 0, '2.0') !== 'same')
-    return bad(readable, '"jsonrpc" has to be "2.0"')
-  if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" has to be a string')
+    return bad(readable, '"jsonrpc" must be "2.0"')
+  if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" must be a string')
   const name = method.length > MAX_METHOD_RAW ? null : nameOf(method)
   if (name === null || name.length > MAX_METHOD)
     return bad(readable, `"method" has at most ${MAX_METHOD} characters`)
   if (params === undefined || params === 'null') return { id, method: name, params: '[]', elements }
   const c = params.charCodeAt(0)
-  if (c !== 91 && c !== 123) return bad(readable, '"params" has to be an array or an object')
+  if (c !== 91 && c !== 123) return bad(readable, '"params" must be an array or an object')
   return { id, method: name, params, elements }
 }
 

@@ -20,7 +20,7 @@ export async function createEndpoint(
   const read = readParams(params, { chain: text }, { name })
   if ('error' in read) return read
   const { chain, ...named } = read.values
-  if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain()
+  if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain(chain)
   const created = await endpoints.create({ accountId: account.id, network: chain, ...named })
   if (created === 'limit_reached') return endpointLimitReached()
   if (created === 'no_account') throw new Error(`account ${account.id} has a key but does not exist`)

@@ -15,9 +15,13 @@ export function invalidParams(why: string): Failed {
   }
 }
 
+/** Characters of a slug at its longest. */
+const LONGEST_SLUG = 59
+
 /** -32602 of service_createEndpoint: no supported network has that slug (spec, "Errors"). */
-export function invalidChain(): Failed {
-  const why = 'chain is no slug of service_supportedNetworks'
+export function invalidChain(chain: string): Failed {
+  const shown = chain.length > LONGEST_SLUG ? `${chain.slice(0, LONGEST_SLUG)}…` : chain
+  const why = `unknown chain ${JSON.stringify(shown)}; see service_supportedNetworks`
   return { error: { code: -32602, message: 'Invalid chain', data: { reason: 'invalid_params', why } } }
 }
 

@@ -146,7 +146,7 @@ export class Reloader {
     this.#state = { ok: false, at: now(), problems }
     const errors = problems.filter(({ severity }) => severity === 'error')
     for (const line of listed(errors.map(formatProblem))) this.#parts.log.error(line)
-    this.#parts.log.error('the configuration was not taken; the last good one is still served')
+    this.#parts.log.error('the configuration was rejected; the last good one is still served')
     const kept = { version: this.#version, taken: this.#taken }
     return { ok: false, changes: [], afterRestart: [], problems, ...kept }
   }

@@ -141,11 +141,11 @@ export class Upstreams {
   waits(id: string, { atLeast, mayProbe, scale }: Need, now: number): string | null {
     const live = this.get(id)
     if (live === undefined) return null
-    if (!live.identified) return 'it has not told its chain yet'
+    if (!live.identified) return 'its chain has not been checked yet'
     if (!live.room.fits(now)) return 'it is at its limits'
     if (!mayProbe && live.breaker.state(now) === 'half-open')
-      return 'it failed, and waits for a call that may be repeated'
-    return atLeast !== null && !live.hasReached(atLeast, scale) ? `it has not come to block ${atLeast}` : null
+      return 'it failed, and waits for a call that may be retried'
+    return atLeast !== null && !live.hasReached(atLeast, scale) ? `it is behind block ${atLeast}` : null
   }
 
   /**

@@ -94,7 +94,7 @@ t.test('what cannot be extended', async t => {
 
 t.test('null is no row where nothing is extended', async t => {
   t.same(await problemsOf({ methods: rules('eth_getLogs: null') }), [
-    'methods.yaml:7:18 families.evm.eth_getLogs: nothing is written here',
+    'methods.yaml:7:18 families.evm.eth_getLogs: value is missing',
   ])
 })
 

@@ -28,7 +28,7 @@ t.test('a missing file is not held against the others', async t => {
   t.same(await problemsOf(texts), [
     'networks.yaml:1:1: this file is missing',
     'plans.yaml:3:30 plans.paid.tiers[2]: no rule has the tier "paidd"; did you mean "paid"?',
-    'routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?',
+    'routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?',
   ])
   const routes = VALID.routes.replace('trace]', 'anything, ws]')
   t.same(await problemsOf({ methods: null, routes, plans: VALID.plans.replace('paid]', 'gold]') }), [
@@ -76,6 +76,6 @@ t.test('a byte order mark and Windows line ends change nothing', async t => {
   const plans = `\uFEFF${VALID.plans.replaceAll('\n', '\r\n')}`
   t.same(await problemsOf({ plans }), [])
   t.same(await problemsOf({ plans: plans.replace('burst: 50', 'burst: 0') }), [
-    'plans.yaml:2:55 plans.free.rate.burst: 0 is too little; the least is 1',
+    'plans.yaml:2:55 plans.free.rate.burst: must be at least 1, not 0',
   ])
 })

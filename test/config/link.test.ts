@@ -27,8 +27,8 @@ t.test('slugs that look like numbers or words of YAML', async t => {
 t.test('chain ids', async t => {
   const networks = ethereum('chainId: "1"').replace('chainId: s ', 'chainId: 101 ')
   t.same(await problemsOf({ networks }), [
-    'networks.yaml:3:47 networks.solana.chainId: 101 is no identifier; write a text, such as solana-mainnet',
-    'networks.yaml:7:14 networks.ethereum.chainId: "1" is no EVM chain id; write a whole number without quotes',
+    'networks.yaml:3:47 networks.solana.chainId: 101 is not an identifier; write a text, such as solana-mainnet',
+    'networks.yaml:7:14 networks.ethereum.chainId: "1" is not an EVM chain id; write a whole number without quotes',
   ])
 })
 
@@ -71,7 +71,7 @@ t.test('the base URL', async t => {
     t.same(
       await lines(url),
       [
-        `networks.yaml:1:10 baseUrl: the base URL is no http:// or https:// URL without user, query and fragment; ${hint}`,
+        `networks.yaml:1:10 baseUrl: the base URL is not an http:// or https:// URL without user, query and fragment; ${hint}`,
       ],
       url,
     )
@@ -83,12 +83,12 @@ t.test('routes: network, id, capabilities, timeout', async t => {
   - { id: a, network: ethereum, http: http://x, timeout: 25d }
 `
   t.same(await problemsOf({ routes }), [
-    'routes.yaml:2:23 routes[0].network: "etherum" is no network of networks.yaml; did you mean "ethereum"?',
+    'routes.yaml:2:23 routes[0].network: "etherum" is not a network in networks.yaml; did you mean "ethereum"?',
     'routes.yaml:2:63 routes[0].capabilities[0]: "ws" is not declared here; it follows from the ws URL',
-    'routes.yaml:2:67 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?',
-    'routes.yaml:2:75 routes[0].capabilities[2]: "other" is no capability; no rule needs it',
+    'routes.yaml:2:67 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?',
+    'routes.yaml:2:75 routes[0].capabilities[2]: "other" is not a known capability; no rule needs it',
     'routes.yaml:3:11 routes[1].id: routes[0] has the id "a" already',
-    'routes.yaml:3:58 routes[1].timeout: 25d is too much; the most is 24d',
+    'routes.yaml:3:58 routes[1].timeout: must be at most 24d, not 25d',
   ])
 })
 
@@ -101,9 +101,9 @@ t.test('routes: allowed and denied methods', async t => {
   const lists = (line: string, networks: string = VALID.networks) =>
     problemsOf({ networks, routes: route(line) })
   t.same(await lines(), [
-    'routes.yaml:5:23 routes[0].methods.deny[0]: "eth_getProff" is no method of ethereum; did you mean "eth_getProof"?',
-    'routes.yaml:5:37 routes[0].methods.deny[1]: "debug_*" is no method of ethereum',
-    'routes.yaml:5:55 routes[0].methods.allow[0]: "getSlot" is no method of ethereum',
+    'routes.yaml:5:23 routes[0].methods.deny[0]: "eth_getProff" is not a method of ethereum; did you mean "eth_getProof"?',
+    'routes.yaml:5:37 routes[0].methods.deny[1]: "debug_*" is not a method of ethereum',
+    'routes.yaml:5:55 routes[0].methods.allow[0]: "getSlot" is not a method of ethereum',
   ])
   t.same(await lists('methods: { deny: [eth_getProof, "eth_get*", "trace_*", eth_unsubscribe] }'), [])
   t.same(await lists('methods: { deny: [eth_own] }', ethereum('methods: { eth_own: {} }')), [])
@@ -139,11 +139,11 @@ t.test('names of rules', async t => {
     'methods.yaml:7:5 families.evm.engine_newPayloadV3: engine_newPayloadV3 is never forwarded, on any plan; remove the rule',
     'methods.yaml:8:5 families.evm.admin_*: admin_* is never forwarded, on any plan; remove the rule',
     'methods.yaml:10:5 families.evm.eth_sendTransaction: eth_sendTransaction is never forwarded, on any plan; remove the rule',
-    'methods.yaml:11:5 families.evm.bad-name: "bad-name" is no method name of family evm; use letters, digits and _, and a * at the end for a prefix',
+    'methods.yaml:11:5 families.evm.bad-name: "bad-name" is not a method name of family evm; use letters, digits and _, and a * at the end for a prefix',
     "methods.yaml:12:5 families.evm.service_x: service_x is answered by the gateway's own management; remove the rule",
-    'methods.yaml:17:5 families.http["get /x"]: "get /x" is no method name of family http; write METHOD /path, and a * at the end for a prefix',
-    'methods.yaml:18:5 families.http.eth_call: "eth_call" is no method name of family http; write METHOD /path, and a * at the end for a prefix',
-    'methods.yaml:19:5 families.http["POST /a*b"]: "POST /a*b" is no method name of family http; write METHOD /path, and a * at the end for a prefix',
+    'methods.yaml:17:5 families.http["get /x"]: "get /x" is not a method name of family http; write METHOD /path, and a * at the end for a prefix',
+    'methods.yaml:18:5 families.http.eth_call: "eth_call" is not a method name of family http; write METHOD /path, and a * at the end for a prefix',
+    'methods.yaml:19:5 families.http["POST /a*b"]: "POST /a*b" is not a method name of family http; write METHOD /path, and a * at the end for a prefix',
   ])
 })
 
@@ -155,7 +155,7 @@ t.test('parameter counts and networks of rules', async t => {
   )
   t.same(await problemsOf({ methods }), [
     'methods.yaml:7:20 families.evm.p_q.params: at least 3 and at most 1 cannot both hold; write [1, 3]',
-    'methods.yaml:8:23 families.evm.n_m.networks[0]: warning: "etherem" is no network of networks.yaml; did you mean "ethereum"? [unknown-network]',
+    'methods.yaml:8:23 families.evm.n_m.networks[0]: warning: "etherem" is not a network in networks.yaml; did you mean "ethereum"? [unknown-network]',
     'methods.yaml:8:32 families.evm.n_m.networks[1]: solana is of family solana, not evm',
   ])
 })
@@ -238,9 +238,9 @@ t.test('rules of a network are checked like those of a family', async t => {
   )
   t.same(await problemsOf({ networks }), [
     'networks.yaml:9:7 networks.ethereum.methods.db_x: db_x is never forwarded, on any plan; remove the rule',
-    'networks.yaml:10:7 networks.ethereum.methods["GET /x"]: "GET /x" is no method name of family evm; use letters, digits and _, and a * at the end for a prefix',
+    'networks.yaml:10:7 networks.ethereum.methods["GET /x"]: "GET /x" is not a method name of family evm; use letters, digits and _, and a * at the end for a prefix',
     'networks.yaml:11:27 networks.ethereum.methods.eth_call.params: at least 2 and at most 1 cannot both hold; write [1, 2]',
-    'networks.yaml:11:46 networks.ethereum.methods.eth_call.networks[0]: warning: "nope" is no network of networks.yaml [unknown-network]',
+    'networks.yaml:11:46 networks.ethereum.methods.eth_call.networks[0]: warning: "nope" is not a network in networks.yaml [unknown-network]',
     'networks.yaml:11:59 networks.ethereum.methods.eth_call.tier: no plan offers the tier "gold"',
   ])
 })
@@ -260,16 +260,16 @@ trustedProxies: [10.0.0.1, foo, 10/8, 010.0.0.0/8, 10.0.0.0/33, 10.0.0.0/8, "::/
 timeouts: { headers: 40s, keepAlive: 30d }
 `
   t.same(await problemsOf({ gateway }), [
-    'gateway.yaml:1:9 listen: "127.0.0.1:65536" is no address to listen on; the port is at most 65535, and only IPv6 has brackets',
-    'gateway.yaml:2:8 admin: "[::ffff:1.2.3.4.5]:1" is no address to listen on; the port is at most 65535, and only IPv6 has brackets',
-    'gateway.yaml:3:18 trustedProxies[0]: "10.0.0.1" is no address range; write 10.0.0.1/32',
-    'gateway.yaml:3:28 trustedProxies[1]: "foo" is no address range; write it like 10.0.0.0/8 or fd00::/8',
-    'gateway.yaml:3:33 trustedProxies[2]: "10/8" is no address range; write it like 10.0.0.0/8 or fd00::/8',
-    'gateway.yaml:3:39 trustedProxies[3]: "010.0.0.0/8" is no address range; write it like 10.0.0.0/8 or fd00::/8',
-    'gateway.yaml:3:52 trustedProxies[4]: "10.0.0.0/33" is no address range; write it like 10.0.0.0/8 or fd00::/8',
-    'gateway.yaml:3:85 trustedProxies[7]: "fd00::1" is no address range; write fd00::1/128',
+    'gateway.yaml:1:9 listen: "127.0.0.1:65536" is not a listen address; the port is at most 65535, and only IPv6 has brackets',
+    'gateway.yaml:2:8 admin: "[::ffff:1.2.3.4.5]:1" is not a listen address; the port is at most 65535, and only IPv6 has brackets',
+    'gateway.yaml:3:18 trustedProxies[0]: "10.0.0.1" is not an address range; write 10.0.0.1/32',
+    'gateway.yaml:3:28 trustedProxies[1]: "foo" is not an address range; write it like 10.0.0.0/8 or fd00::/8',
+    'gateway.yaml:3:33 trustedProxies[2]: "10/8" is not an address range; write it like 10.0.0.0/8 or fd00::/8',
+    'gateway.yaml:3:39 trustedProxies[3]: "010.0.0.0/8" is not an address range; write it like 10.0.0.0/8 or fd00::/8',
+    'gateway.yaml:3:52 trustedProxies[4]: "10.0.0.0/33" is not an address range; write it like 10.0.0.0/8 or fd00::/8',
+    'gateway.yaml:3:85 trustedProxies[7]: "fd00::1" is not an address range; write fd00::1/128',
     'gateway.yaml:4:22 timeouts.headers: headers may not take longer (40s) than the whole request (30s)',
-    'gateway.yaml:4:38 timeouts.keepAlive: 30d is too much; the most is 24d',
+    'gateway.yaml:4:38 timeouts.keepAlive: must be at most 24d, not 30d',
   ])
 })
 

@@ -17,11 +17,11 @@ t.test('mistakes of every kind in one directory, all at once and in order', asyn
   t.same(await problemsOf(texts), [
     'gateway.yaml:1:9: a second ": " in one line, or a line indented too far; quote text that holds ": "',
     'methods.yaml:7:26 families.evm.eth_getLogs.cost: "five" is not a whole number',
-    'methods.yaml:8:5 families.evm.eth_getLogs: this key is written twice',
-    'networks.yaml:4:43 networks.solana.family: "solanna" is no family; did you mean "solana"?',
+    'methods.yaml:8:5 families.evm.eth_getLogs: duplicate key',
+    'networks.yaml:4:43 networks.solana.family: unknown family "solanna"; did you mean "solana"?',
     'plans.yaml:2:11 plans.free.tires: unknown key; did you mean "tiers"?',
-    'routes.yaml:3:14 routes[0].network: "etherum" is no network of networks.yaml; did you mean "ethereum"?',
-    'routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?',
+    'routes.yaml:3:14 routes[0].network: "etherum" is not a network in networks.yaml; did you mean "ethereum"?',
+    'routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?',
     'routes.yaml:6:44 routes[1].http: the environment has no SOLANA_URL; set it, or write ${SOLANA_URL:-default}',
   ])
 })
@@ -43,7 +43,7 @@ t.test('a problem has its parts', async t => {
       column: 29,
       path: 'routes[0].capabilities[1]',
       severity: 'error',
-      message: '"tracee" is no capability',
+      message: '"tracee" is not a known capability',
       hint: 'did you mean "trace"?',
     },
   ])

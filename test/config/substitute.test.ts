@@ -106,7 +106,7 @@ t.test('an empty result is an absent key or item', async t => {
   t.same(problems, [])
   t.match(config?.routes, [{ ws: null, timeout: null, capabilities: ['trace', 'archive'] }])
   t.same(await problemsOf({ routes }, { T: '' }), [
-    'routes.yaml:10:9 routes[0].capabilities[1]: "tracee" is no capability; did you mean "trace"?',
+    'routes.yaml:10:9 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?',
   ])
   t.same(await problemsOf({ routes: route().replace('http://127.0.0.1:1', '${URL:-}') }), [
     'routes.yaml:2:5 routes[0]: "http" is missing; it is written, but its ${…} is empty, which counts as absent',
@@ -126,7 +126,7 @@ t.test('what is missing or wrong is told at its place, once', async t => {
     'routes.yaml:5:9 routes[0].ws: the environment has no NOPE; set it, or write ${NOPE:-default}',
     'routes.yaml:6:15 routes[0].priority: the environment has no PRIORITY; set it, or write ${PRIORITY:-default}',
     'routes.yaml:7:13 routes[0].weight: "heavy" is not a number',
-    'routes.yaml:8:14 routes[0].timeout: "${a b}" is no substitution; write ${NAME}, ${NAME:-default} or ${file:/path}, and $${ for a plain ${',
+    'routes.yaml:8:14 routes[0].timeout: "${a b}" is not a substitution; write ${NAME}, ${NAME:-default} or ${file:/path}, and $${ for a plain ${',
     'routes.yaml:9:19 routes[0].headers.A: cannot read the file /nowhere/secret: it does not exist',
     'routes.yaml:10:14 routes[0].enabled: "${" without its "}"; write ${NAME}, ${NAME:-default} or ${file:/path}, and $${ for a plain ${',
   ])

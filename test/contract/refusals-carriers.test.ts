@@ -81,7 +81,7 @@ interface Case {
   readonly plan?: string
   readonly method?: string
   readonly data?: ExpectedRefusal['data']
-  /** What `Retry-After` has to be, given `data`. */
+  /** What `Retry-After` must be, given `data`. */
   readonly retryAfter?: (data: any) => string | undefined
 }
 const positive = (value: unknown) => Number.isInteger(value) && (value as number) > 0

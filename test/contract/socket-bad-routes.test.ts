@@ -155,7 +155,7 @@ t.test('the only node, which drops each socket, is asked less and less often, an
   await until('the log says that a socket lasts', lasts)
   const { hash } = mine()
   await client.when('the next head', () => hashes(client, heads).includes(hash))
-  t.equal(logged(`${slug}-0`)[1], 'a socket of the route lasts again')
+  t.equal(logged(`${slug}-0`)[1], 'sockets of the route stay open again')
   t.equal(client.over, undefined)
 })
 

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 /** Every scenario has a network of its own, whose first node carries all subscriptions while nothing is wrong. */
 const scenarios = { silent: 3, behind: 3, alone: 1, steady: 3, 'quiet-sol': 2 } as const
 type Slug = keyof typeof scenarios
-/** What a look at routes takes: probes are 5 s apart, and a socket has to be behind for 5 s. */
+/** What a look at routes takes: probes are 5 s apart, and a socket must be behind for 5 s. */
 const NOTICED = 40_000
 
 const scenes = await Promise.all(

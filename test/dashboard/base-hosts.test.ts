@@ -33,7 +33,7 @@ for (const [what, baseUrl, hosts, others] of forms)
     const { token } = await createOwner(gateway, 'alpha')
     for (const host of [...hosts, 'localhost', '127.0.0.1', '[::1]', 'LOCALHOST.']) {
       const own = `${host}:${gateway.port}`
-      // As a browser without Sec-Fetch-Site: the Origin has to be the page's own.
+      // As a browser without Sec-Fetch-Site: the Origin must be the page's own.
       const by = new Visitor(gateway, { host: own, origin: `http://${own}` })
       const plain = { headers: { 'sec-fetch-site': undefined } }
       const page = await by.send('GET', '/', plain)

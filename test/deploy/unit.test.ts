@@ -153,7 +153,7 @@ t.test('without systemd-notify it serves, and says what was not told', async t =
   const gateway = machine.run('ExecStart')
   t.teardown(() => gateway.stop('SIGKILL'))
   await gateway.output('the warning', ({ stdout }) =>
-    stdout.includes('systemd was not told READY=1: systemd-notify ended with 3') ? true : undefined,
+    stdout.includes('systemd was not notified of READY=1: systemd-notify ended with 3') ? true : undefined,
   )
   t.same(await gateway.stop(), { code: 0, signal: null })
 })

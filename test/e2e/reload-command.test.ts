@@ -125,7 +125,7 @@ t.test('an address that is none, answers nothing, or serves something else is to
   const nobody = `127.0.0.1:${await freePort()}`
   for (const command of [['reload'], ['check', '--data']]) {
     const at = (address: string, config: string) => run([...command, '--admin', address, '--config', config])
-    t.match(await at('9464', dir), { code: 2, stderr: /--admin has to be an address such as 127/ })
+    t.match(await at('9464', dir), { code: 2, stderr: /--admin must be an address such as 127/ })
     t.match(await at(nobody, dir), { code: 1, stderr: `tollgate: no gateway answers at ${nobody}\n` })
     t.match(await at(admin, dir), {
       code: 1,

@@ -51,7 +51,7 @@ t.test('a name of an account is printable and at most 64 characters', async t =>
     t.match(await create(name), {
       code: 2,
       stdout: '',
-      stderr: /^tollgate: the name has to be 1 to 64 printable characters\n/,
+      stderr: /^tollgate: the name must be 1 to 64 printable characters\n/,
     })
   t.notOk(readdirSync(dir).includes('data'))
   t.match(await create('Ærø ✓ 東京'), { code: 0 })

@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway.ts'
 import type { HttpOptions } from '../support/http.ts'
 import { startNode } from '../support/scripted-node.ts'
 
-/** What a browser has to be told so that a page may read the answers, the refusals among them. */
+/** What a browser must be told so that a page may read the answers, the refusals among them. */
 const node = await startNode(t, { chainId: 1001 })
 const app = 'https://app.example'
 const body = message('web3_sha3', ['0x00'])

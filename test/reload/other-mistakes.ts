@@ -20,7 +20,7 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
   const route = (...path: Path): Path => ['routes', 0, ...path]
   const rule = (...path: Path): Path => ['families', 'evm', ...path]
   const missing = new Verbatim('${NO_SUCH_VARIABLE}')
-  const twice = /^this key is written twice$/
+  const twice = /^duplicate key$/
   return [
     append('networks.yaml', 'duplicate key', 'baseUrl: http://x.test', 'baseUrl', twice),
     append('routes.yaml', 'duplicate key', 'routes: []', 'routes', twice),
@@ -33,9 +33,9 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
     append('plans.yaml', 'syntax', '--- {}', '', /a second document/),
     append('gateway.yaml', 'syntax', '%', '', /YAML/),
     put('routes.yaml', 'dangling', route('network'), 'alhpa', /is no network of networks\.yaml/),
-    put('routes.yaml', 'dangling', route('capabilities', 1), 'tracee', /is no capability/),
-    put('routes.yaml', 'dangling', route('methods', 'deny', 0), 'eth_getLog', /is no method of alpha/),
-    put('routes.yaml', 'dangling', route('methods', 'allow', 1), 'erigon_*', /is no method of alpha/),
+    put('routes.yaml', 'dangling', route('capabilities', 1), 'tracee', /is not a known capability/),
+    put('routes.yaml', 'dangling', route('methods', 'deny', 0), 'eth_getLog', /is not a method of alpha/),
+    put('routes.yaml', 'dangling', route('methods', 'allow', 1), 'erigon_*', /is not a method of alpha/),
     put(
       'routes.yaml',
       'dangling',
@@ -51,10 +51,10 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
     put('methods.yaml', 'cost', rule('eth_gasPrice', 'cost'), 31, /above the burst of plan public/),
     put('plans.yaml', 'dangling', ['plans', 'paid', 'tiers', 1], 'payed', /no rule has the tier/),
     put('networks.yaml', 'twice', ['networks', 'sol', 'subdomain'], 'alpha-rpc', /belongs to alpha already/),
-    put('networks.yaml', 'family', ['networks', 'sol', 'chainId'], 5, /is no identifier/),
+    put('networks.yaml', 'family', ['networks', 'sol', 'chainId'], 5, /is not an identifier/),
     put('networks.yaml', 'url', ['baseUrl'], 'http://plain.example.test', /./),
     put('gateway.yaml', 'at odds', ['timeouts', 'headers'], '31s', /may not take longer/),
-    put('gateway.yaml', 'range', ['trustedProxies', 0], '10.0.0.0/33', /is no address range/),
+    put('gateway.yaml', 'range', ['trustedProxies', 0], '10.0.0.0/33', /is not an address range/),
     put('gateway.yaml', 'variable', ['log', 'level'], missing, /has no NO_SUCH_VARIABLE/),
   ]
 }

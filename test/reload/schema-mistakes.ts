@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { files, type File } from './config-dir.ts'
 import { pathText, WrittenYaml, type Path, type Place } from './written-yaml.ts'
 
-/** One wrong file, and the problem that has to be told of it. */
+/** One wrong file, and the problem that must be told of it. */
 export interface Mistake {
   readonly file: File
   /** What is wrong: the keyword of the schema, or a name of its own. */
@@ -119,7 +119,7 @@ function* wrongTypes({ type }: Schema, path: Path, put: Put): Generator<Change> 
     if (!isFine) yield put(sample, 'type', / is not | is no |, not text$/)
   }
   // An empty file says nothing, which may be right.
-  if (path.length > 0) yield put(null, 'null', /nothing is written here/)
+  if (path.length > 0) yield put(null, 'null', /value is missing/)
 }
 
 function* wrongScalars(schema: Schema, value: unknown, put: Put): Generator<Change> {
@@ -143,7 +143,7 @@ function* wrongLists(schema: Schema, list: readonly unknown[], path: Path, put: 
     yield put(list.slice(0, Number(schema['minItems']) - 1), 'minItems', /the list is empty|at least/)
   if (schema['maxItems'] !== undefined) yield put([...list, list[0]], 'maxItems', /at most/)
   if (schema['uniqueItems'] === true && list.length > 0)
-    yield put([...list, list[0]], 'uniqueItems', /is written twice/, [...path, list.length])
+    yield put([...list, list[0]], 'uniqueItems', /is a duplicate/, [...path, list.length])
 }
 
 function* wrongMaps(

@@ -52,7 +52,7 @@ async function slowly({ path, gateway: { port } }: Access, body: string): Promis
   }
 }
 
-t.test('a call that has to be sent again finds the routes that it began with', async t => {
+t.test('a call that must be sent again finds the routes that it began with', async t => {
   const gate = new Gate()
   let times = 0
   const second: Handler = (...call) => (++times === 1 ? resetBeforeReply(...call) : echo(...call))

@@ -17,7 +17,7 @@ export interface ClientCall {
 
 /** What the client of one endpoint was told was done for it, and what it asked for and never heard of again. */
 export class ClientLedger {
-  /** Answered by a node or by the gateway itself: has to be metered. */
+  /** Answered by a node or by the gateway itself: must be metered. */
   readonly told = new Map<string, Use>()
   /** May be metered or not. */
   readonly unheard = new Map<string, Use>()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 
-/** A port of 127.0.0.1 that nobody listens on, for what has to be known before a gateway starts. */
+/** A port of 127.0.0.1 that nobody listens on, for what must be known before a gateway starts. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

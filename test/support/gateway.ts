@@ -41,7 +41,7 @@ export class Gateway {
     return `http://127.0.0.1:${portOf(this.#bound().admin)}`
   }
 
-  /** The probes listener, without a trailing slash; one has to be configured. */
+  /** The probes listener, without a trailing slash; one must be configured. */
   get probesUrl(): string {
     return `http://127.0.0.1:${portOf(this.#bound().probes ?? '')}`
   }

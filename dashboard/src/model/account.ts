@@ -29,7 +29,7 @@ export async function updateEndpoint(endpointId: string, change: Change): Promis
   await endpoints.load()
 }
 
-/** Deletes an endpoint; its key is dead from then on. */
+/** Deletes an endpoint; its key is revoked from then on. */
 export async function deleteEndpoint(endpointId: string): Promise<void> {
   await service('service_deleteEndpoint', { endpointId })
   await endpoints.load()

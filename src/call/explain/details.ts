@@ -98,7 +98,7 @@ function blockOf({ from }: NonNullable<BlockSpan>): number | string | null {
 /** The client is told only that there is no such method; the operator, why. */
 function absenceOf(network: Network, method: string, snapshot: Snapshot): Absence {
   if (method.startsWith('service_'))
-    return { why: 'service_ methods are the management, which has none of this name', change: null }
+    return { why: 'service_ methods belong to the gateway; there is none of this name', change: null }
   if (isDenied(method))
     return { why: `${method} is never forwarded, on any plan and whatever methods.yaml says`, change: null }
   if (findMethod(network, method) !== null)

@@ -57,7 +57,7 @@ function checkMatch(row: Partly<WrittenErrorRow>, path: Path): Mistake[] {
     return [mistake([...path, 'text'], `${show(text)} matches every message`, 'write part of the message')]
   // A key that was taken out because it is wrong may have been the one that is looked for.
   if (code !== undefined || text !== undefined || Object.values(row).includes(undefined)) return []
-  return [mistake(path, 'the row has neither "code" nor "text"', 'say which errors it is about')]
+  return [mistake(path, 'the row has neither "code" nor "text"', 'name the errors it is about')]
 }
 
 /** Codes that say how an EVM execution ended: no row makes anything else of them. */
@@ -76,10 +76,7 @@ function checkReach({ code, methods, family, class: means }: Partly<WrittenError
     means !== 'answer'
   )
     mistakes.push({
-      ...mistake(
-        [...path, 'code'],
-        'an EVM node says so of an execution that failed, which is always an answer',
-      ),
+      ...mistake([...path, 'code'], 'EVM nodes report a failed execution with it, which is always an answer'),
       severity: 'warning',
       kind: 'error-row-never-fits',
     })

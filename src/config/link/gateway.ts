@@ -31,7 +31,7 @@ function checkListen(written: string | undefined, path: Path): Mistake[] {
   return [
     mistake(
       path,
-      `${show(written)} is no address to listen on`,
+      `${show(written)} is not a listen address`,
       'the port is at most 65535, and only IPv6 has brackets',
     ),
   ]
@@ -63,7 +63,7 @@ function checkRange(written: string | undefined, index: number): Mistake[] {
   const host = ipaddr.isValid(written)
     ? `write ${written}/${written.includes(':') ? 128 : 32}`
     : 'write it like 10.0.0.0/8 or fd00::/8'
-  return [mistake(['trustedProxies', index], `${show(written)} is no address range`, host)]
+  return [mistake(['trustedProxies', index], `${show(written)} is not an address range`, host)]
 }
 
 /** `10/8` and `010.0.0.0/8` mean something else to every reader: four decimal parts, or IPv6. */

@@ -32,7 +32,7 @@ export function checkName(row: Row): Mistake[] {
   const place = { file, path, at: 'key' } as const
   const { pattern, hint } = SYNTAX[family]
   if (!pattern.test(name))
-    return [{ ...place, message: `${show(name)} is no method name of family ${family}`, hint }]
+    return [{ ...place, message: `${show(name)} is not a method name of family ${family}`, hint }]
   if (isDenied(name) && !(row.devnet && isForDevnets(name))) return [{ ...place, ...denied(row) }]
   if (name.startsWith('service_'))
     return [

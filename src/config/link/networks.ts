@@ -35,13 +35,13 @@ function checkChainId(slug: string, { family, chainId }: Partly<WrittenNetwork>)
     return [
       {
         ...place,
-        message: `${show(chainId)} is no EVM chain id`,
+        message: `${show(chainId)} is not an EVM chain id`,
         hint: 'write a whole number without quotes',
       },
     ]
   if (family !== 'evm' && typeof chainId === 'number')
     return [
-      { ...place, message: `${chainId} is no identifier`, hint: 'write a text, such as solana-mainnet' },
+      { ...place, message: `${chainId} is not an identifier`, hint: 'write a text, such as solana-mainnet' },
     ]
   return []
 }

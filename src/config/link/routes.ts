@@ -58,7 +58,7 @@ function checkNetwork({ network }: Partly<WrittenRoute>, path: Path, { networks 
   return [
     mistake(
       [...path, 'network'],
-      `${show(network)} is no network of networks.yaml`,
+      `${show(network)} is not a network in networks.yaml`,
       networks.suggest(network),
     ),
   ]
@@ -68,7 +68,7 @@ function checkUrl(url: string | undefined, path: Path, schemes: readonly [string
   if (url === undefined) return []
   // The value itself is not shown: it may hold the operator's provider key.
   if (!URL.canParse(url) || !schemes.some(scheme => url.toLowerCase().startsWith(scheme)))
-    return [mistake(path, `the value is no ${schemes.join(' or ')} URL`)]
+    return [mistake(path, `the value is not a URL with ${schemes.join(' or ')}`)]
   if (!hasReadableUser(url))
     return [
       mistake(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25'),
@@ -97,7 +97,7 @@ function checkCapabilities(route: Partly<WrittenRoute>, path: Path, around: Surr
     if (word === 'ws') return [mistake(at, '"ws" is not declared here', 'it follows from the ws URL')]
     if (word === undefined || capabilities === null || capabilities.names.has(word)) return []
     const hint = capabilities.suggest(word) ?? (allNeeds ? 'no rule needs it' : undefined)
-    return hint === undefined ? [] : [mistake(at, `${show(word)} is no capability`, hint)]
+    return hint === undefined ? [] : [mistake(at, `${show(word)} is not a known capability`, hint)]
   })
 }
 
@@ -107,7 +107,7 @@ function checkMethods(route: Partly<WrittenRoute>, path: Path, { methodsOf }: Su
   return (['allow', 'deny'] as const).flatMap(list =>
     (route.methods?.[list] ?? []).flatMap((name, index) => {
       if (name === undefined || isKnown(name, known)) return []
-      const message = `${show(name)} is no method of ${route.network ?? ''}`
+      const message = `${show(name)} is not a method of ${route.network ?? ''}`
       return [mistake([...path, 'methods', list, index], message, known.suggest(name))]
     }),
   )

@@ -73,7 +73,7 @@ function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
             ...mistake(
               row,
               at,
-              `${show(slug)} is no network of networks.yaml`,
+              `${show(slug)} is not a network in networks.yaml`,
               suggest.get(row.family)?.(slug),
             ),
             // One that is no longer served leaves its rows behind.

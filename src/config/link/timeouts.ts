@@ -9,5 +9,5 @@ const LONGEST_MS = 2 ** 31 - 1
 /** Whether a timer can wait that long. */
 export function checkTimeout(file: FileName, path: Path, written: string | undefined): Mistake[] {
   if (written === undefined || (duration(written) ?? 0) <= LONGEST_MS) return []
-  return [{ file, path, at: 'value', message: `${written} is too much`, hint: 'the most is 24d' }]
+  return [{ file, path, at: 'value', message: `must be at most 24d, not ${written}` }]
 }

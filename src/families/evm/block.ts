@@ -96,5 +96,5 @@ function membersOf(object: Raw, names: readonly string[]): (Raw | undefined | nu
 }
 
 function ambiguous(name: string): Ambiguous {
-  return { why: `the member "${name}" is there twice or in a variant of its name, or among too many` }
+  return { why: `the member "${name}" is a duplicate or a variant of another name, or one of too many` }
 }

@@ -115,7 +115,7 @@ function tooLong(what: string): TracerFault {
   return { why: `${what} at most ${MAX_READ} bytes`, data: {} }
 }
 
-const VARIANT = 'is there twice or in a variant of its name, or among too many'
+const VARIANT = 'is a duplicate or a variant of another name, or one of too many'
 
 function unnamed(why: string, tracers: readonly string[]): TracerFault {
   return { why, data: { tracers } }

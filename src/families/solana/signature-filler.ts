@@ -14,7 +14,7 @@ export function signatureFiller(params: Raw): GapFiller {
   return {
     started: () => Promise.resolve(),
     take: () => true,
-    // What is no object is no word about the signature.
+    // What is no object is not a valid word about the signature.
     isLast: result => result.charCodeAt(0) === 123 && memberOf(result, 'value') !== '"receivedSignature"',
     fill: ask => fillSignature(ask, signature, commitmentOf(config)),
   }

@@ -26,7 +26,7 @@ export interface Scenario {
   readonly unmet?: Unmet
   /** Puts right what the attack did to the nodes. */
   readonly restore?: (stage: Stage) => Promise<void> | void
-  /** What else has to be so; `result` is what the attack gave. */
+  /** What else must be so; `result` is what the attack gave. */
   readonly also?: (t: Test, stage: Stage, result: any, seen: Seen) => Promise<void> | void
 }
 

@@ -55,7 +55,7 @@ t.test('who waits too long is told so', async t => {
   t.strictSame(started, ['a1'])
 })
 
-t.test('nothing starts while the log has to be written back', async t => {
+t.test('nothing starts while the log must be written back', async t => {
   let may = true
   const { queue, started, ask, end } = slowly(() => may || queue.running === 0)
   void ask('a', 'a1')
