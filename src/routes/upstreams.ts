@@ -242,7 +242,22 @@ export class Upstreams {
 }
 
 /** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
-function definitionOf(route: Route, { family, chainId, genesisHash }: Network, connect: number): string {
+function definitionOf(
+  route: Route,
+  { family, chainId, genesisHash, head, identity }: Network,
+  connect: number,
+): string {
   const { network, http, headers, limits } = route
-  return JSON.stringify({ network, family, chainId, genesisHash, http, headers, limits, connect })
+  return JSON.stringify({
+    network,
+    family,
+    chainId,
+    genesisHash,
+    head,
+    identity,
+    http,
+    headers,
+    limits,
+    connect,
+  })
 }
