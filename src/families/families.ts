@@ -22,7 +22,10 @@ export function speakAlike(one: Pick<Network, 'family'>, other: Pick<Network, 'f
   return one.family === other.family
 }
 
-/** Adds a family, before the first configuration is read: what it knows of its nodes, and what the files may say of it. */
+/**
+ * Adds a family, before the first configuration is read: what it knows of its nodes, and what the files may say of it. A thread that
+ * reads the files, as the one that loads an edit does, has families of its own.
+ */
 export function addFamily(name: string, family: Family, words: FamilyWords): void {
   FAMILIES[name as Name] = family
   addWords(name as Name, words)

@@ -36,7 +36,7 @@ async function edit(from: string, to: string): Promise<string> {
 t.test('another identity is asked at once', async t => {
   t.match(await access.call('getblock', ['x']), { result: '00' })
   await edit(GENESIS, '1'.repeat(63) + 'a')
-  await until('the route is shut out', async () => /another chain/.test((await route()).why ?? ''))
+  await until('the route is shut out', async () => ((await route()).why ?? '').includes('another chain'))
   t.match(await access.call('getblock', ['x']), { error: { data: { reason: 'no_route' } } })
   await edit('1'.repeat(63) + 'a', GENESIS)
   await until('it serves again', async () => (await access.call('getblock', ['x'])).result === '00')
