@@ -40,7 +40,7 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   const { slug } = network
   const { sticky } = row.rule
   const { floors, blockhashes } = context.live
-  const found = sticky === 'use' ? findFilter(call, caller, context) : call
+  const found = sticky === 'use' || sticky === 'end' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
   const wants = familyOf(network).wants(call, slug, blockhashes)

@@ -1,5 +1,6 @@
 /** One message, the body of a POST or a text frame: runs the calls in it, and gives the sink their reply. */
 import type { BadCall, Call } from '../jsonrpc/call.ts'
+import { familyOf } from '../families/families.ts'
 import { scanMessage } from '../jsonrpc/message.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { statusOf } from '../refusal/refusal.ts'
@@ -26,7 +27,8 @@ export function handleMessage(
   sink: Sink,
   context: Context,
 ): MaybePromise<void> {
-  const message = scanMessage(body, context.snapshot.gateway.limits.depth)
+  const { anyVersion } = familyOf(caller.network)
+  const message = scanMessage(body, context.snapshot.gateway.limits.depth, anyVersion)
   switch (message.kind) {
     case 'refused':
       refuseMessage(message.refusal, caller, sink, context)

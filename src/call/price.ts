@@ -3,7 +3,7 @@ import type { Price } from '../ports/limits.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { Decided } from './decide.ts'
-import { readerOf, UNINSTALL } from './sticky.ts'
+import { readerOf } from './sticky.ts'
 
 /** The row's cost, and rate unless the call ends something of the caller's own. */
 export function priceOf(decided: Decided, caller: Caller, context: Context): Price {
@@ -14,9 +14,9 @@ export function priceOf(decided: Decided, caller: Caller, context: Context): Pri
 const UNRATED: Price = { units: 0, isRated: false }
 
 /** Whether the call ends a subscription or a filter that is the caller's own, which spares everybody work. */
-function endsOwn({ row, method, params, elements }: Decided, caller: Caller, { live }: Context): boolean {
+function endsOwn({ row, params, elements }: Decided, caller: Caller, { live }: Context): boolean {
   if (row.rule.unsubscribes !== null) return caller.session?.holds(params) ?? false
-  if (row.rule.sticky !== 'use' || method !== UNINSTALL) return false
+  if (row.rule.sticky !== 'end') return false
   const [id = 'null'] = elements
   return live.filters.find(id, readerOf(caller), caller.network.slug) !== null
 }

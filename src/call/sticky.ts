@@ -16,9 +16,6 @@ export interface StickyCall {
   readonly params: Raw
 }
 
-/** The method that ends a filter. */
-export const UNINSTALL = 'eth_uninstallFilter'
-
 /** Who owns filters and floors: the endpoint, or on the public route the address. */
 export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
   return payer?.endpoint.id ?? `public ${address}`
@@ -26,19 +23,20 @@ export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>):
 
 /** Where a call that uses a filter goes, or what is said of a filter that is not there. */
 export function findFilter(
-  { method, params, elements }: Pick<Decided, 'method' | 'params' | 'elements'>,
+  { row, params, elements }: Pick<Decided, 'row' | 'params' | 'elements'>,
   caller: Caller,
   context: Context,
 ): StickyCall | WholeAnswer {
   const [id = 'null'] = elements
+  const ends = row.rule.sticky === 'end'
   const { filters, upstreams, clock } = context.live
   const filter = filters.find(id, readerOf(caller), caller.network.slug)
-  if (filter === null) return unknownFilter(method)
+  if (filter === null) return unknownFilter(ends)
   if (upstreams.isOut(filter.route, FORGOTTEN_AFTER, clock.monotonic())) {
     filters.remove(id)
-    return unknownFilter(method)
+    return unknownFilter(ends)
   }
-  if (method === UNINSTALL) filters.remove(id)
+  if (ends) filters.remove(id)
   return {
     routes: [filter.route],
     params: `[${filter.upstreamId}${params.slice(skipSpace(params, 1) + id.length)}`,
@@ -46,8 +44,8 @@ export function findFilter(
 }
 
 /** geth answers false to the end of a filter that is not there, and an error to any other use of it. */
-function unknownFilter(method: string): WholeAnswer {
-  if (method === UNINSTALL) return { kind: 'result', result: 'false' }
+function unknownFilter(ends: boolean): WholeAnswer {
+  if (ends) return { kind: 'result', result: 'false' }
   return { kind: 'error', error: rawJson({ code: -32000, message: 'filter not found' }) }
 }
 

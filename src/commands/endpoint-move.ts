@@ -1,5 +1,6 @@
 /** `tollgate endpoint move`: endpoints of a network that was renamed or removed find another. */
 import { suggester } from '../config/suggest.ts'
+import { speakAlike } from '../families/families.ts'
 import type { Served } from '../http/admin/served.ts'
 import { findNetwork } from '../management/urls.ts'
 import { noAccount, withAccounts } from './accounts.ts'
@@ -47,7 +48,7 @@ of one family. --account moves those of one account only. Usage so far stays und
 async function faultOf(from: string, to: string, { networks }: Served, known: Known): Promise<string | null> {
   const [there, here] = [findNetwork(networks, from), findNetwork(networks, to)]
   if (here === undefined) return known.whyNot('network', to, Object.keys(networks))
-  if (there !== undefined && there.family !== here.family)
+  if (there !== undefined && !speakAlike(there, here))
     return `${from} is of the family ${there.family} and ${to} of ${here.family}: their calls are not the same`
   return null
 }

@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
+import { wordsOf } from '../config/families.ts'
 import { FILES } from '../config/files.ts'
+import { NO_ROUTE } from '../config/kinds.ts'
 import type { FileName } from '../config/files.ts'
 import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
 import { packageFile } from '../config/package-file.ts'
@@ -73,7 +75,7 @@ function textsFor(
   slugs: readonly string[],
   { networks, routes }: Shipped,
 ): Readonly<Record<FileName, string>> {
-  const isEvm = slugs.some(slug => networks[slug]?.family === 'evm')
+  const rare = new Set(slugs.flatMap(slug => wordsOf(networks[slug]!.family).rare))
   return {
     'networks.yaml': `# What clients see: a host for each network. http://127.0.0.1:{port}/{slug} tells them apart by path instead.
 # {port} is the port of listen in gateway.yaml.
@@ -89,7 +91,7 @@ routes:
 ${slugs.map(slug => routeText(routes.find(({ network }) => network === slug)!)).join('')}`,
     'methods.yaml': METHODS,
     'plans.yaml': PLANS,
-    'gateway.yaml': isEvm ? GATEWAY + ACKNOWLEDGED : GATEWAY,
+    'gateway.yaml': GATEWAY + acknowledged([...rare]),
   }
 }
 
@@ -144,7 +146,10 @@ admin: \${TOLLGATE_ADMIN:-127.0.0.1:9464}
 dataDir: \${TOLLGATE_DATA:-./data}
 `
 
-const ACKNOWLEDGED = `
+function acknowledged(rare: readonly string[]): string {
+  if (rare.length === 0) return ''
+  return `
 # Public endpoints have none of these. Remove what your own nodes have.
-acknowledge: [no-route:debug, no-route:trace, no-route:txpool, no-route:erigon, no-route:bundler, no-route:block-access-lists]
+acknowledge: [${rare.map(capability => `${NO_ROUTE}${capability}`).join(', ')}]
 `
+}

@@ -1,4 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
+import { familyNames } from './families.ts'
 import { FILES, type FileName } from './files.ts'
 import { readSchema } from './read.ts'
 
@@ -16,7 +17,19 @@ export function compileSchemas({ source = false } = {}): Compiled {
   })
   ajv.addVocabulary(['patternErrorMessage'])
   const idOf = (file: FileName) => file.replace('.yaml', '.schema.json')
-  for (const file of FILES) ajv.addSchema(JSON.parse(readSchema(file)) as object, idOf(file))
+  for (const file of FILES) ajv.addSchema(withFamilies(JSON.parse(readSchema(file)) as object), idOf(file))
   const validators = Object.fromEntries(FILES.map(file => [file, ajv.getSchema(idOf(file))!]))
   return { ajv, validators: validators as Record<FileName, ValidateFunction> }
+}
+
+/** A schema with the families that do not ship, wherever it lists those that do. */
+function withFamilies(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (key, value: object | string) => {
+    if (typeof value === 'string') return value
+    if (key === 'family') return { ...value, enum: familyNames() }
+    if (key !== 'families' || !('properties' in value)) return value
+    const all = familyNames().map(name => [name, { $ref: '#/definitions/rules' }])
+    const properties = { ...(Object.fromEntries(all) as object), ...(value.properties as object) }
+    return { ...value, properties }
+  }) as object
 }

@@ -118,7 +118,7 @@ function takeNulls(value: Map): Path[] {
   return removed
 }
 
-/** What is to be removed has to be there: a name that is misspelt would be served on. */
+/** What is to be removed must be there: a name that is misspelt would be served on. */
 function unknownRemovals(base: Map, removed: readonly Path[]): Mistake[] {
   return removed.flatMap(path => {
     const name = String(path.at(-1))

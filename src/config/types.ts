@@ -1,6 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 
-export type Family = 'evm' | 'solana' | 'http'
+export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
 
 /** A host and port to bind. */
 export interface ListenAddress {
@@ -55,6 +55,20 @@ export interface GatewayConfig {
   readonly cors: { readonly origins: readonly string[] }
 }
 
+/** A question that the nodes of a network answer about themselves. */
+export interface NodeQuestion {
+  readonly method: string
+  /** An array or an object. */
+  readonly params: object
+  /** The steps from the result to the value that is meant: names of members, indexes of arrays. */
+  readonly at: readonly string[]
+}
+
+/** A question whose answer names the chain, and that answer. */
+export interface IdentityQuestion extends NodeQuestion {
+  readonly equals: string
+}
+
 /** One chain we serve (networks.yaml). */
 export interface NetworkConfig {
   readonly slug: string
@@ -65,6 +79,9 @@ export interface NetworkConfig {
   /** An integer for EVM (EIP-155), the identifier string otherwise. */
   readonly chainId: number | string
   readonly genesisHash: string | null
+  /** What its nodes are asked for the newest height, and for their chain; null where that is not written, and in families that know it. */
+  readonly head: NodeQuestion | null
+  readonly identity: IdentityQuestion | null
   readonly subdomain: string
   readonly public: boolean
   /** A chain of one's own to test on: rows of this network may name what controls its node. */
@@ -126,6 +143,9 @@ export interface RouteConfig {
 export type BlockKind = 'ref' | 'num' | 'hash' | 'txhash' | 'range' | 'slot'
 export type LocalAnswer = 'chainId' | 'networkId' | 'emptyList' | 'false' | 'true' | 'zero' | 'health'
 
+/** What a call does with an id that is bound to one route: makes it, uses it, or ends it. */
+export type StickyRole = 'create' | 'use' | 'end'
+
 /** One row of methods.yaml as written: every key may be absent. Defaults are filled when the snapshot is compiled. */
 export interface RuleConfig {
   readonly cost?: number
@@ -146,7 +166,7 @@ export interface RuleConfig {
   readonly timeout?: 'fast' | 'normal' | 'heavy'
   readonly answer?: LocalAnswer
   readonly subscribe?: string
-  readonly sticky?: 'create' | 'use'
+  readonly sticky?: StickyRole
   readonly nullIsLag?: boolean
   readonly commitment?: number
   readonly jsonParams?: readonly number[]

@@ -3,6 +3,7 @@ import type {
   ErrorRow,
   Family,
   GatewayConfig,
+  IdentityQuestion,
   LocalAnswer,
   NetworkConfig,
   PlanConfig,
@@ -16,10 +17,19 @@ export type WrittenRule = Omit<RuleConfig, 'answer'> & { readonly answer?: Local
 /** Rules by name. */
 export type WrittenRules = Readonly<Record<string, WrittenRule>>
 
+/** `head` or `identity` of a network. */
+export interface WrittenQuestion {
+  readonly method: string
+  readonly params?: object
+  readonly at?: string
+}
+
 /** An entry of networks.yaml. */
 export interface WrittenNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'chainId'> {
   readonly dialect?: string
   readonly genesisHash?: string
+  readonly head?: WrittenQuestion
+  readonly identity?: WrittenQuestion & Pick<IdentityQuestion, 'equals'>
   readonly subdomain?: string
   readonly public?: boolean
   readonly devnet?: boolean
@@ -85,11 +95,7 @@ export interface Written {
   }
   readonly methods: {
     readonly notification?: { readonly cost?: number }
-    readonly families: {
-      readonly evm?: WrittenRules
-      readonly solana?: WrittenRules
-      readonly http?: WrittenRules
-    }
+    readonly families: Readonly<Partial<Record<Family, WrittenRules>>>
   }
   readonly plans: { readonly plans: Readonly<Record<string, WrittenPlan>> }
   readonly gateway?: WrittenGateway

@@ -1,9 +1,10 @@
 /** What a gateway has to know of a kind of chain beyond its YAML: one object a family, and no other place asks which family a network is of. */
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn } from '../refusal/refusal.ts'
-import type { MethodRow } from '../snapshot/types.ts'
+import type { ErrorRow, MethodRow } from '../snapshot/types.ts'
 import type { GapFiller, Heights } from './gap.ts'
 import type { ProbeWords } from './probing.ts'
+import type { NodeError } from './errors/outcome.ts'
 import type { BlockSpan } from './evm/block.ts'
 import type { Blockhashes } from './solana/blockhashes.ts'
 import type { Scale } from './solana/scale.ts'
@@ -58,12 +59,26 @@ export interface SubscriptionWords {
   shown(method: string, scale: Scale, result: Raw): number | null
 }
 
+/** How the errors of its nodes are told apart. */
+export interface NodeErrors {
+  /** Outcomes of an execution that other nodes may see differently. */
+  readonly outcomes: readonly ErrorRow[]
+  /** Whether an error is the outcome of an execution; `message` is in lower case. */
+  isOutcome(error: NodeError, message: string): boolean
+  readonly table: readonly ErrorRow[]
+  /** HTTP statuses of faults under which its nodes answer calls with errors as well: there the body decides, where it is one. */
+  readonly statuses: readonly number[]
+}
+
 /** A kind of chain. */
 export interface Family extends ProbeWords {
   /** How its calls travel. */
   readonly wire: 'json-rpc' | 'http'
   /** Its column of the table of refusals. */
   readonly codes: CodeColumn
+  /** Whether clients may leave `"jsonrpc": "2.0"` out or name another version, as those of JSON-RPC 1.0 do. */
+  readonly anyVersion: boolean
+  readonly errors: NodeErrors
   /** Whether its methods take their params by position only. */
   readonly isPositional: boolean
   /** What names have that a pattern may let through: one padded with white space or lookalikes could be a denied one to a lenient node. */

@@ -74,8 +74,11 @@ interface Scanned {
   readonly item: Call | BadCall | null
 }
 
-/** Scans the value at `at`: a request object becomes a call, any other valid value an item that is refused. */
-export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
+/**
+ * Scans the value at `at`: a request object becomes a call, any other valid value an item that is refused. `anyVersion` also takes
+ * objects that do not say `"jsonrpc": "2.0"`.
+ */
+export function scanCall(raw: Raw, at: number, maxDepth: number, anyVersion = false): Scanned {
   if (raw.charCodeAt(at) !== 123) {
     const end = skipValue(raw, at, maxDepth)
     return { end, item: end < 0 ? null : bad('null', 'a call is a JSON object') }
@@ -95,16 +98,16 @@ export function scanCall(raw: Raw, at: number, maxDepth: number): Scanned {
     count += 1
     return count <= MAX_MEMBERS ? valueEnd : TOO_MANY
   })
-  return { end, item: end < 0 ? null : callOf(members) }
+  return { end, item: end < 0 ? null : callOf(members, anyVersion) }
 }
 
-function callOf({ values, fault, elements }: Members): Call | BadCall {
+function callOf({ values, fault, elements }: Members, anyVersion: boolean): Call | BadCall {
   const [jsonrpc, id, method, params] = values
   const readable = readableId(id)
   if (fault !== undefined) return bad(readable, fault)
   if (id !== undefined && readable !== id)
     return bad(readable, `"id" is a string, a number or null of at most ${MAX_ID} bytes`)
-  if (jsonrpc?.charCodeAt(0) !== 34 || matchName(jsonrpc, 0, '2.0') !== 'same')
+  if (!anyVersion && (jsonrpc?.charCodeAt(0) !== 34 || matchName(jsonrpc, 0, '2.0') !== 'same'))
     return bad(readable, '"jsonrpc" must be "2.0"')
   if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" must be a string')
   const name = method.length > MAX_METHOD_RAW ? null : nameOf(method)

@@ -18,23 +18,23 @@ export type Message =
 export const MAX_BATCH = 1000
 
 /** Scans a message once; no value in it is decoded. `maxDepth` counts every level of the body; a batch keeps at most MAX_BATCH + 1 items. */
-export function scanMessage(body: Buffer, maxDepth: number): Message {
+export function scanMessage(body: Buffer, maxDepth: number, anyVersion = false): Message {
   if (!isUtf8(body)) return refused('parse_error')
   const raw = body.toString('latin1')
   const begin = skipSpace(raw, 0)
-  if (raw.charCodeAt(begin) === 91) return scanBatch(raw, begin, maxDepth)
-  const { end, item } = scanCall(raw, begin, maxDepth)
+  if (raw.charCodeAt(begin) === 91) return scanBatch(raw, begin, maxDepth, anyVersion)
+  const { end, item } = scanCall(raw, begin, maxDepth, anyVersion)
   if (item === null) return broken(end)
   if (skipSpace(raw, end) !== raw.length) return refused('parse_error')
   return { kind: 'single', item }
 }
 
-function scanBatch(raw: Raw, begin: number, maxDepth: number): Message {
+function scanBatch(raw: Raw, begin: number, maxDepth: number, anyVersion: boolean): Message {
   const items: (Call | BadCall)[] = []
   const batchEnd = walkElements(raw, begin, at => {
     // One more tells that there are too many; the others still have to be JSON.
     if (items.length > MAX_BATCH) return skipValue(raw, at, maxDepth - 1)
-    const { end, item } = scanCall(raw, at, maxDepth - 1)
+    const { end, item } = scanCall(raw, at, maxDepth - 1, anyVersion)
     if (item !== null) items.push(item)
     return end
   })

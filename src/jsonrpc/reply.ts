@@ -14,6 +14,7 @@ export type Reply =
 const MAX_REPLY_DEPTH = 10_000
 
 const NAMES = ['id', 'result', 'error'] as const
+type ErrorReply = Reply & { readonly kind: 'error' }
 type Found = Partial<Record<(typeof NAMES)[number] | 'ambiguous', Raw>>
 
 /** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
@@ -26,7 +27,14 @@ export function readReply(body: Raw, id: number): Reply | null {
   return { kind: 'result', result }
 }
 
-function readError(error: Raw, sent: Raw | undefined, id: number): Reply | null {
+/** The error in a response that says itself that it answers the call `id`; null when the body is anything else. */
+export function readOwnError(body: Raw, id: number): ErrorReply | null {
+  const found = isUtf8Raw(body) ? scanResponse(body) : null
+  if (found?.error === undefined || found.error === 'null' || found.id !== String(id)) return null
+  return readError(found.error, found.id, id)
+}
+
+function readError(error: Raw, sent: Raw | undefined, id: number): ErrorReply | null {
   // A node that could not read the request answers with id null (JSON-RPC 2.0, section 5).
   if (sent !== String(id) && sent !== 'null' && sent !== undefined) return null
   if (error.charCodeAt(0) !== 123) return null

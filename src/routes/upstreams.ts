@@ -242,7 +242,7 @@ export class Upstreams {
 }
 
 /** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
-function definitionOf(route: Route, { family, chainId, genesisHash }: Network, connect: number): string {
-  const { network, http, headers, limits } = route
-  return JSON.stringify({ network, family, chainId, genesisHash, http, headers, limits, connect })
+function definitionOf({ network, http, headers, limits }: Route, chain: Network, connect: number): string {
+  const known = [chain.family, chain.chainId, chain.genesisHash, chain.head, chain.identity]
+  return JSON.stringify({ network, known, http, headers, limits, connect })
 }

@@ -53,7 +53,8 @@ export type FamilyRules = Readonly<Record<Family, ReadonlyMap<string, readonly R
 export function familyRules({ families }: Pick<Config, 'families'>): FamilyRules {
   const rules = (family: Family): ReadonlyMap<string, readonly Rule[]> =>
     new Map(Object.entries(families[family]).map(([match, rule]) => [match, rulesOfRow(match, rule)]))
-  return { evm: rules('evm'), solana: rules('solana'), http: rules('http') }
+  const names = Object.keys(families) as Family[]
+  return Object.fromEntries(names.map(name => [name, rules(name)])) as FamilyRules
 }
 
 /** All enabled rules of a network, unsubscribe rows included, in the order they are written. */

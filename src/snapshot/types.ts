@@ -28,7 +28,7 @@ export interface Rule {
   readonly subscribe: string | null
   /** On an unsubscribe row: the method that began it. */
   readonly unsubscribes: string | null
-  readonly sticky: 'create' | 'use' | null
+  readonly sticky: NonNullable<RuleConfig['sticky']> | null
   readonly nullIsLag: boolean
   readonly commitment: number | null
   readonly jsonParams: readonly number[]

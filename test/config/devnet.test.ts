@@ -37,7 +37,7 @@ t.test('its addresses follow the environment', async t => {
   t.equal(config?.baseUrl, 'http://127.0.0.1:9001/{slug}')
   t.same(config?.gateway.listen, { host: '127.0.0.1', port: 9001 })
   const listen = { ...env, TOLLGATE_LISTEN: '127.0.0.1:9002' }
-  for (const example of ['devnet', 'solana', 'beacon'])
+  for (const example of ['devnet', 'solana', 'beacon', 'bitcoin', 'starknet'])
     t.equal(
       (await loadConfig(fromRoot(`examples/${example}`).pathname, listen)).config?.baseUrl,
       'http://127.0.0.1:9002/{slug}',

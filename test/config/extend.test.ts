@@ -45,6 +45,7 @@ t.test('rows are laid over those of the same name key by key, null removes a row
     },
     solana: { getSlot: {} },
     http: {},
+    jsonrpc: {},
   })
 })
 

@@ -13,10 +13,15 @@ const runFile = promisify(execFile)
 t.test('the snippets that the dashboard offers run as they are', async t => {
   const node = await startNode(t, { chainId: 1001, head: 4242 })
   const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 }, sol: { family: 'solana', chainId: 'solana-test' } },
+    networks: {
+      alpha: { chainId: 1001 },
+      sol: { family: 'solana', chainId: 'solana-test' },
+      any: { family: 'jsonrpc', chainId: 'any' },
+    },
     routes: [
       { id: 'alpha-a', network: 'alpha', http: node.url },
       { id: 'sol-a', network: 'sol', http: node.url },
+      { id: 'any-a', network: 'any', http: node.url },
     ],
   })
   const urls = {
@@ -36,6 +41,9 @@ t.test('the snippets that the dashboard offers run as they are', async t => {
     const { stdout } = await runFile(command, [...flags, code(urls[family])], { cwd: root, timeout: 60_000 })
     t.match(stdout, /4242|0x1092/, `${tool} on ${family}`)
   })
+  const [curl] = snippets.jsonrpc
+  const any = (await createAccess(gateway, 'paid', 'any')).url
+  t.match((await runFile('sh', ['-c', curl!.code(any)])).stdout, /"result":.*"chainId":1001/)
   const python = snippets.evm.find(({ tool }) => tool === 'web3.py')?.code('http://x')
   t.equal(
     python,

@@ -20,7 +20,7 @@ families:
     eth_syncing: { answer: 'false', params: [0, 0] }
     web3_clientVersion: { cost: 0, params: [0, 0] }
     eth_newBlockFilter: { cost: 0, params: [0, 0], sticky: create }
-    eth_uninstallFilter: { cost: 0, params: [1, 1], sticky: use }
+    eth_uninstallFilter: { cost: 0, params: [1, 1], sticky: end }
     eth_subscribe: { cost: 0, needs: [ws], subscribe: eth_unsubscribe }
 `,
 })

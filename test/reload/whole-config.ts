@@ -13,6 +13,11 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false },
           methods: { eth_gasPrice: { cost: 2 } },
         },
+        any: {
+          ...{ name: 'Any', family: 'jsonrpc', chainId: 'any-test' },
+          head: { method: 'status', params: { full: true }, at: 'result.height' },
+          identity: { method: 'status', params: [1], at: 'result.chain', equals: 'any' },
+        },
         sol: { name: 'Sol', family: 'solana', chainId: 'sol-test', genesisHash: '1'.repeat(32) },
       },
     },
@@ -27,6 +32,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           errors: [{ code: [-32000], methods: ['eth_call'], family: 'evm', class: 'missing' }],
         },
         { id: 'sol-a', network: 'sol', http: url, enabled: false },
+        { id: 'any-a', network: 'any', http: url, enabled: false },
       ],
     },
     'methods.yaml': {
@@ -47,6 +53,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         },
         solana: { getSlot: { commitment: 0 } },
         http: { 'GET /eth/v1/node/*': { cost: 2 } },
+        jsonrpc: { status: { cost: 2 } },
       },
     },
     'plans.yaml': {

@@ -6,7 +6,7 @@ import { shippedMethodsText } from './shipped-methods.ts'
 /** A network as networks.yaml writes it. */
 export interface NetworkYaml {
   readonly name?: string
-  readonly family?: 'evm' | 'solana' | 'http'
+  readonly family?: 'evm' | 'solana' | 'http' | 'jsonrpc'
   readonly chainId: number | string
   readonly [key: string]: unknown
 }

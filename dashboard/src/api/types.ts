@@ -69,7 +69,7 @@ export interface Routes {
 /** One of service_networkStatus. */
 export interface NetworkStatus extends Routes {
   readonly slug: string
-  readonly family: 'evm' | 'solana' | 'http'
+  readonly family: 'evm' | 'solana' | 'http' | 'jsonrpc'
   readonly head: number | null
   readonly capabilities: Readonly<Record<string, Routes>>
 }

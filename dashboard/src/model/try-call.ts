@@ -4,8 +4,9 @@
 export const METHODS = {
   evm: ['eth_blockNumber', 'eth_chainId', 'eth_gasPrice', 'eth_getBlockByNumber', 'net_version'],
   solana: ['getSlot', 'getBlockHeight', 'getEpochInfo', 'getLatestBlockhash', 'getVersion'],
+  jsonrpc: ['service_supportedNetworks'],
 } as const satisfies Record<string, readonly [string, ...string[]]> as Readonly<
-  Record<'evm' | 'solana', readonly [string, ...string[]]>
+  Record<'evm' | 'solana' | 'jsonrpc', readonly [string, ...string[]]>
 >
 
 /** What came of a call. */

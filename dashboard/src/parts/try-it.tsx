@@ -9,7 +9,7 @@ import { mask } from '../text/mask.ts'
 
 interface Props {
   readonly endpoint: Endpoint
-  readonly family: 'evm' | 'solana'
+  readonly family: 'evm' | 'solana' | 'jsonrpc'
 }
 
 /** A real call with the endpoint's key, and everything that came of it. */

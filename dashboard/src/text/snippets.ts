@@ -54,5 +54,13 @@ console.log(await rpc.getSlot().send())`,
 
 const http: readonly Snippet[] = [{ tool: 'curl', code: url => `curl -s ${url}/eth/v1/node/version` }]
 
+/** What there is to call is the operator's choice; this works with every key. */
+const jsonrpc: readonly Snippet[] = [curl('service_supportedNetworks')]
+
 /** The programs for a family of networks. */
-export const snippets: Readonly<Record<NetworkStatus['family'], readonly Snippet[]>> = { evm, solana, http }
+export const snippets: Readonly<Record<NetworkStatus['family'], readonly Snippet[]>> = {
+  evm,
+  solana,
+  http,
+  jsonrpc,
+}

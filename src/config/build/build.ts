@@ -1,4 +1,5 @@
 import { withPort } from '../base-url.ts'
+import { familyNames } from '../families.ts'
 import type { Config } from '../types.ts'
 import { listenAddress } from '../units.ts'
 import type { Written } from '../written.ts'
@@ -20,11 +21,9 @@ export function build(written: Written, dir: string, extended: readonly string[]
     routes: buildRoutes(written.routes.routes),
     errors: buildErrors(written.routes.errors),
     notification: { cost: notification?.cost ?? 1 },
-    families: {
-      evm: buildRules(families.evm),
-      solana: buildRules(families.solana),
-      http: buildRules(families.http),
-    },
+    families: Object.fromEntries(
+      familyNames().map(name => [name, buildRules(families[name])]),
+    ) as Config['families'],
     plans: buildPlans(written.plans.plans),
     extended,
     gateway: buildGateway(written.gateway ?? {}, baseUrl, dir),

@@ -1,7 +1,7 @@
 import { defaultSubdomain } from '../link/networks.ts'
-import type { NetworkConfig } from '../types.ts'
+import type { NetworkConfig, NodeQuestion } from '../types.ts'
 import { duration } from '../units.ts'
-import type { WrittenNetwork } from '../written.ts'
+import type { WrittenNetwork, WrittenQuestion } from '../written.ts'
 import { buildRules } from './rules.ts'
 
 /** The networks with their defaults, in the order of the file. */
@@ -13,6 +13,11 @@ export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>
     dialect: network.dialect ?? null,
     chainId: network.chainId,
     genesisHash: network.genesisHash ?? null,
+    head: network.head === undefined ? null : buildQuestion(network.head),
+    identity:
+      network.identity === undefined
+        ? null
+        : { ...buildQuestion(network.identity), equals: network.identity.equals },
     subdomain: network.subdomain ?? defaultSubdomain(slug),
     public: network.public ?? false,
     devnet: network.devnet ?? false,
@@ -21,6 +26,10 @@ export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>
     hedge: network.hedge ?? false,
     methods: buildRules(network.methods),
   }))
+}
+
+function buildQuestion({ method, params, at }: WrittenQuestion): NodeQuestion {
+  return { method, params: params ?? [], at: at === undefined ? [] : at.split('.').slice(1) }
 }
 
 function buildLag(written: string | number): NetworkConfig['maxLag'] {

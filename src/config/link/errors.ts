@@ -1,3 +1,4 @@
+import { wordsOf } from '../families.ts'
 import type { Mistake } from '../mistake.ts'
 import type { Path } from '../path.ts'
 import { show } from '../show.ts'
@@ -60,21 +61,15 @@ function checkMatch(row: Partly<WrittenErrorRow>, path: Path): Mistake[] {
   return [mistake(path, 'the row has neither "code" nor "text"', 'name the errors it is about')]
 }
 
-/** Codes that say how an EVM execution ended: no row makes anything else of them. */
-const OUTCOMES: readonly (number | undefined)[] = [3, -32015]
-
 /** A row that never fits is one that its author believes in. */
 function checkReach({ code, methods, family, class: means }: Partly<WrittenErrorRow>, path: Path): Mistake[] {
   const mistakes: Mistake[] = []
   if (methods?.length === 0)
     mistakes.push(mistake([...path, 'methods'], 'the list is empty', 'leave "methods" out for every method'))
   const codes = code === undefined ? [] : [code].flat()
-  if (
-    codes.length > 0 &&
-    codes.every(one => OUTCOMES.includes(one)) &&
-    family !== 'solana' &&
-    means !== 'answer'
-  )
+  // A row for every family is likely to be about EVM nodes, which are most.
+  const outcomes: readonly (number | undefined)[] = wordsOf(family ?? 'evm').outcomes
+  if (codes.length > 0 && codes.every(one => outcomes.includes(one)) && means !== 'answer')
     mistakes.push({
       ...mistake([...path, 'code'], 'EVM nodes report a failed execution with it, which is always an answer'),
       severity: 'warning',

@@ -1,33 +1,14 @@
 import { isRulePath } from '../../net/http-path.ts'
+import { wordsOf } from '../families.ts'
 import type { Mistake } from '../mistake.ts'
 import { show } from '../show.ts'
 import type { Row } from './rows.ts'
 
-/** What a rule of verbatim HTTP may say; the rest is about JSON-RPC, and whether it may be repeated follows from its verb. */
-const KEYS: ReadonlySet<string> = new Set([
-  'cost',
-  'tier',
-  'needs',
-  'timeout',
-  'enabled',
-  'networks',
-  'dialects',
-])
-
-/** What rules of verbatim HTTP get wrong: paths that no request can have, and keys that mean nothing there. */
-export function checkHttpRule({ file, path, family, name, rule }: Row): Mistake[] {
-  if (family !== 'http') return []
+/** Whether requests can have the path of a rule of verbatim HTTP. */
+export function checkPath({ file, path, family, name }: Row): Mistake[] {
+  if (family === undefined || !wordsOf(family).arePaths) return []
   const [, target = ''] = name.split(' ', 2)
-  return [
-    ...(isRulePath(target) ? [] : [{ ...unreachable(target), file, path, at: 'key' as const }]),
-    ...Object.entries(rule)
-      .filter(([key, value]) => value !== undefined && !KEYS.has(key))
-      .map(([key]) => ({
-        ...{ file, path: [...path, key], at: 'key' as const },
-        message: `"${key}" means nothing on a verbatim HTTP network`,
-        hint: 'remove it',
-      })),
-  ]
+  return isRulePath(target) ? [] : [{ ...unreachable(target), file, path, at: 'key' }]
 }
 
 function unreachable(target: string): Pick<Mistake, 'message' | 'hint'> {
@@ -41,7 +22,7 @@ function unreachable(target: string): Pick<Mistake, 'message' | 'hint'> {
 export function checkTwins(rows: readonly Row[]): Mistake[] {
   const first = new Map<string, string>()
   return rows.flatMap(({ file, path, family, network, name }) => {
-    if (family !== 'http' || !name.includes('{')) return []
+    if (family === undefined || !wordsOf(family).arePaths || !name.includes('{')) return []
     const shape = JSON.stringify([network, name.replaceAll(/\{[^}]*\}/g, '{}')])
     const twin = first.get(shape)
     if (twin === undefined) {

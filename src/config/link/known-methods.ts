@@ -2,7 +2,8 @@ import { pathCovers } from '../../net/http-path.ts'
 import type { Family } from '../types.ts'
 import type { Partly, Written } from '../written.ts'
 import { suggester, type Suggest } from '../suggest.ts'
-import { FAMILIES, type Row } from './rows.ts'
+import { familyNames } from '../families.ts'
+import type { Row } from './rows.ts'
 
 /** The method names that the rules of a family, or of one network, define. */
 export interface KnownMethods {
@@ -31,7 +32,7 @@ export function methodsByNetwork(
   written: Partly<Written>,
   rows: readonly Row[],
 ): (slug: string) => KnownMethods | null {
-  const families = new Map<Family | undefined, Row[]>(FAMILIES.map(family => [family, []]))
+  const families = new Map<Family | undefined, Row[]>(familyNames().map(family => [family, []]))
   const networks = new Map<string, Row[]>()
   for (const row of rows) {
     if (row.network === null) families.get(row.family)?.push(row)

@@ -1,22 +1,8 @@
 import { isDenied, isForDevnets } from '../denied.ts'
+import { wordsOf } from '../families.ts'
 import type { Mistake } from '../mistake.ts'
 import { show } from '../show.ts'
-import type { Family } from '../types.ts'
 import type { Row } from './rows.ts'
-
-const JSON_RPC = {
-  pattern: /^[A-Za-z0-9_]+\*?$/,
-  hint: 'use letters, digits and _, and a * at the end for a prefix',
-}
-const HTTP = {
-  pattern: /^(GET|POST|PUT|PATCH|DELETE|HEAD) \/[^\s?#*]*\*?$/,
-  hint: 'write METHOD /path, and a * at the end for a prefix',
-}
-const SYNTAX: Readonly<Record<Family, { pattern: RegExp; hint: string }>> = {
-  evm: JSON_RPC,
-  solana: JSON_RPC,
-  http: HTTP,
-}
 
 function denied({ name, network }: Row): { readonly message: string; readonly hint: string } {
   if (!isForDevnets(name) || network === null)
@@ -30,7 +16,7 @@ export function checkName(row: Row): Mistake[] {
   const { file, path, family, name } = row
   if (family === undefined) return []
   const place = { file, path, at: 'key' } as const
-  const { pattern, hint } = SYNTAX[family]
+  const { pattern, hint } = wordsOf(family).names
   if (!pattern.test(name))
     return [{ ...place, message: `${show(name)} is not a method name of family ${family}`, hint }]
   if (isDenied(name) && !(row.devnet && isForDevnets(name))) return [{ ...place, ...denied(row) }]

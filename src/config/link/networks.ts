@@ -2,6 +2,7 @@ import type { Mistake } from '../mistake.ts'
 import { show } from '../show.ts'
 import type { Partly, Written, WrittenNetwork } from '../written.ts'
 import { baseUrlFault } from '../base-url.ts'
+import { wordsOf } from '../families.ts'
 import { named } from './rows.ts'
 
 /** Paths of the dashboard and the API; a slug of that name could not be reached in the path. */
@@ -12,7 +13,11 @@ export function checkNetworks(written: Partly<Written>): Mistake[] {
   const networks = named(written.networks?.networks)
   return [
     ...checkBaseUrl(written.networks?.baseUrl),
-    ...networks.flatMap(([slug, network]) => [...checkSlug(slug), ...checkChainId(slug, network)]),
+    ...networks.flatMap(([slug, network]) => [
+      ...checkSlug(slug),
+      ...checkChainId(slug, network),
+      ...checkUnused(slug, network),
+    ]),
     ...checkSubdomains(networks),
   ]
 }
@@ -31,19 +36,28 @@ function checkSlug(slug: string): Mistake[] {
 function checkChainId(slug: string, { family, chainId }: Partly<WrittenNetwork>): Mistake[] {
   if (family === undefined || chainId === undefined) return []
   const place = { file: 'networks.yaml', path: ['networks', slug, 'chainId'], at: 'value' } as const
-  if (family === 'evm' && typeof chainId === 'string')
-    return [
-      {
-        ...place,
-        message: `${show(chainId)} is not an EVM chain id`,
-        hint: 'write a whole number without quotes',
-      },
-    ]
-  if (family !== 'evm' && typeof chainId === 'number')
-    return [
-      { ...place, message: `${chainId} is not an identifier`, hint: 'write a text, such as solana-mainnet' },
-    ]
-  return []
+  const wanted = wordsOf(family).chainId
+  if (wanted === (typeof chainId === 'number' ? 'number' : 'text')) return []
+  return wanted === 'number'
+    ? [
+        {
+          ...place,
+          message: `${show(chainId)} is not an EVM chain id`,
+          hint: 'write a whole number without quotes',
+        },
+      ]
+    : [{ ...place, message: `${chainId} is not an identifier`, hint: 'write a text, such as solana-mainnet' }]
+}
+
+/** Keys that its family does not read: what they promise would not be kept. */
+function checkUnused(slug: string, network: Partly<WrittenNetwork>): Mistake[] {
+  if (network.family === undefined) return []
+  const { unused, called } = wordsOf(network.family)
+  return Object.entries(unused).flatMap(([key, hint]): Mistake[] => {
+    if (!(key in network)) return []
+    const message = `"${key}" means nothing on ${called}`
+    return [{ file: 'networks.yaml', path: ['networks', slug, key], at: 'key', message, hint }]
+  })
 }
 
 function checkSubdomains(networks: readonly [string, Partly<WrittenNetwork>][]): Mistake[] {

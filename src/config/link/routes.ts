@@ -79,7 +79,7 @@ function checkUrl(url: string | undefined, path: Path, schemes: readonly [string
   return []
 }
 
-/** Whether user and password can be decoded, as has to be done to send them. */
+/** Whether user and password can be decoded, as must be done to send them. */
 function hasReadableUser(url: string): boolean {
   const { username, password } = new URL(url)
   try {

@@ -1,3 +1,4 @@
+import { familyNames } from '../families.ts'
 import type { FileName } from '../files.ts'
 import type { Path } from '../path.ts'
 import type { Family } from '../types.ts'
@@ -22,12 +23,9 @@ export interface Row {
   readonly whole: SomeRule
 }
 
-/** Every family. */
-export const FAMILIES: readonly Family[] = ['evm', 'solana', 'http']
-
 /** All rules of all families and networks. */
 export function rowsOf(written: Partly<Written>): readonly Row[] {
-  return [...FAMILIES.flatMap(family => familyRows(written, family)), ...networkRows(written)]
+  return [...familyNames().flatMap(family => familyRows(written, family)), ...networkRows(written)]
 }
 
 function familyRows(written: Partly<Written>, family: Family): Row[] {

@@ -1,12 +1,14 @@
+import { familyNames } from '../families.ts'
 import type { Mistake } from '../mistake.ts'
 import type { Path } from '../path.ts'
 import { show } from '../show.ts'
 import { suggester, type Suggest } from '../suggest.ts'
 import type { Partly, Written } from '../written.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
-import { checkHttpRule, checkTwins } from './http-rules.ts'
+import { checkKeys } from './rule-keys.ts'
+import { checkPath, checkTwins } from './http-rules.ts'
 import { checkName } from './method-names.ts'
-import { FAMILIES, named, type Row } from './rows.ts'
+import { named, type Row } from './rows.ts'
 import { subscriptionCheck } from './subscriptions.ts'
 
 /** What single rules get wrong: names, parameter counts, unsubscribe methods, networks; and dialects that no rule knows. */
@@ -46,7 +48,7 @@ function checkDialects(written: Partly<Written>, rows: readonly Row[]): Mistake[
 
 function checkNamed(row: Row): Mistake[] {
   const mistakes = checkName(row)
-  return mistakes.length > 0 ? mistakes : checkHttpRule(row)
+  return mistakes.length > 0 ? mistakes : [...checkPath(row), ...checkKeys(row)]
 }
 
 function checkParams(row: Row): Mistake[] {
@@ -62,7 +64,7 @@ function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
   if (written.networks?.networks === undefined) return () => []
   const all = new Map(Object.entries(written.networks.networks))
   const suggest = new Map<string | undefined, Suggest>()
-  for (const family of FAMILIES) suggest.set(family, suggester(slugsOf(written, family)))
+  for (const family of familyNames()) suggest.set(family, suggester(slugsOf(written, family)))
   return row =>
     (row.rule.networks ?? []).flatMap((slug, index) => {
       if (slug === undefined) return []

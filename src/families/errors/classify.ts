@@ -2,13 +2,12 @@
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { covers } from '../../net/patterns.ts'
 import type { ErrorRow, Family, NodeErrorClass } from '../../snapshot/types.ts'
-import { isEvmOutcome, isSolanaOutcome } from './outcome.ts'
+import { familyOf } from '../families.ts'
 import type { NodeError } from './outcome.ts'
 import { compilePattern, matchPattern } from './pattern.ts'
 import type { Pattern } from './pattern.ts'
 import { isQuotation } from './quotes.ts'
 import { INVALID_CALL } from './row.ts'
-import { EVM_ERRORS, SOLANA_ERRORS, SOLANA_OUTCOMES } from './table.ts'
 
 /** Characters of a message that are looked at. */
 const MOST_OF_A_MESSAGE = 2048
@@ -23,22 +22,6 @@ export interface JudgedCall {
   readonly isRange: boolean
   /** The operator's rows: the route's own, then those of all routes. */
   readonly rows: readonly ErrorRow[]
-}
-
-/** How the errors of a family are told apart. */
-interface Judgement {
-  /** Outcomes of an execution that other nodes may see differently. */
-  readonly outcomes: readonly ErrorRow[]
-  readonly isOutcome: (error: NodeError, message: string) => boolean
-  readonly table: readonly ErrorRow[]
-}
-
-const EVM: Judgement = { outcomes: [], isOutcome: isEvmOutcome, table: EVM_ERRORS }
-
-const JUDGEMENTS: Readonly<Record<Family, Judgement>> = {
-  evm: EVM,
-  solana: { outcomes: SOLANA_OUTCOMES, isOutcome: isSolanaOutcome, table: SOLANA_ERRORS },
-  http: EVM,
 }
 
 interface CompiledRow {
@@ -59,13 +42,13 @@ export function classify(error: NodeError, call: JudgedCall): NodeErrorClass {
 
 /** The row that decides; null when none does, or the error is the outcome of an execution. */
 export function matchingRow(error: NodeError, call: JudgedCall): ErrorRow | null {
-  const { outcomes, isOutcome, table } = JUDGEMENTS[call.family]
+  const { errors } = familyOf(call)
   const message = error.message.slice(0, MOST_OF_A_MESSAGE).toLowerCase().trimStart()
-  for (const { row, pattern } of compile(outcomes))
+  for (const { row, pattern } of compile(errors.outcomes))
     if (fits(row, error.code, call) && pattern !== null && matchPattern(pattern, message) !== null) return row
-  if (isOutcome(error, message)) return null
+  if (errors.isOutcome(error, message)) return null
   let quotes: boolean | null = null
-  for (const rows of [call.rows, table])
+  for (const rows of [call.rows, errors.table])
     for (const { row, pattern } of compile(rows)) {
       if (!fits(row, error.code, call)) continue
       if (pattern === null) return row

@@ -7,6 +7,7 @@ import { NODE_RANGES, PROVIDER_RANGES, RANGE_CODE, RANGE_TIMEOUTS } from '../evm
 import { UNSUPPORTED, UNSUPPORTED_CODE, UNSUPPORTED_EVM_CODE } from '../evm/unsupported.ts'
 import { FAULTS, INTERNAL_CODE, OUT_OF_SERVICE, SYNCING } from './health.ts'
 import { LIMIT_CODES, LIMIT_EVM_CODE, RATES, SUBSCRIPTION_LIMITS, VENDOR_LIMITS } from './limits.ts'
+import { WARMING_UP } from '../jsonrpc/errors.ts'
 import * as solana from '../solana/errors.ts'
 
 /** What providers and gateways say in the same words on every family. */
@@ -64,4 +65,13 @@ export const SOLANA_ERRORS: readonly ErrorRow[] = [
   ...solana.UNHEALTHY,
   ...solana.LACKING,
   ...solana.FAULTY,
+]
+
+/** Errors of any other node that speaks JSON-RPC: the codes of the standard and of its transport; texts are for the operator's rows. */
+export const JSONRPC_ERRORS: readonly ErrorRow[] = [
+  ...WARMING_UP,
+  ...LIMIT_EVM_CODE,
+  ...CODES,
+  ...UNSUPPORTED_CODE,
+  ...INTERNAL_CODE,
 ]

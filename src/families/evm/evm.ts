@@ -2,6 +2,8 @@
 import { memberOf } from '../../jsonrpc/elements.ts'
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { isEvmOutcome } from '../errors/outcome.ts'
+import { EVM_ERRORS } from '../errors/table.ts'
 import type { Family, ReadCall } from '../family.ts'
 import { readSendError, transactionHash } from './known-transaction.ts'
 import { evmProbe } from './probe.ts'
@@ -10,6 +12,8 @@ import { evmSubscriptions } from './subscriptions.ts'
 export const evm: Family = {
   wire: 'json-rpc',
   codes: 'evm',
+  anyVersion: false,
+  errors: { outcomes: [], isOutcome: isEvmOutcome, table: EVM_ERRORS, statuses: [] },
   isPositional: true,
   methodName: /^[A-Za-z0-9_]+$/,
   probeLag: 0,

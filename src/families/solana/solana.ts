@@ -1,6 +1,8 @@
 /** Solana, as Agave's nodes speak. */
 import { rawJson } from '../../jsonrpc/raw.ts'
 import { saysProcessed, transactionSignature } from './known-transaction.ts'
+import { isSolanaOutcome } from '../errors/outcome.ts'
+import { SOLANA_ERRORS, SOLANA_OUTCOMES } from '../errors/table.ts'
 import type { Family } from '../family.ts'
 import { shownBlockhash, shownSlots } from './shown-slots.ts'
 import { slotRead } from './slot-read.ts'
@@ -16,6 +18,8 @@ const GIVE_BLOCKHASH = new Set(['getLatestBlockhash', 'getRecentBlockhash', 'get
 export const solana: Family = {
   wire: 'json-rpc',
   codes: 'solana',
+  anyVersion: false,
+  errors: { outcomes: SOLANA_OUTCOMES, isOutcome: isSolanaOutcome, table: SOLANA_ERRORS, statuses: [] },
   isPositional: false,
   methodName: /^[A-Za-z0-9_]+$/,
   probeLag: 13,

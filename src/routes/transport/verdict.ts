@@ -4,10 +4,11 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import { readOpenError } from '../../jsonrpc/open-error.ts'
 import { findOpenMember, relayValue } from '../../jsonrpc/relay.ts'
 import type { OpenMember } from '../../jsonrpc/relay.ts'
-import { readReply } from '../../jsonrpc/reply.ts'
+import { readOwnError, readReply } from '../../jsonrpc/reply.ts'
 import type { Reply } from '../../jsonrpc/reply.ts'
 import type { NodeErrorClass } from '../../snapshot/types.ts'
 import type { Broken, Exchange } from './exchange.ts'
+import { familyOf } from '../../families/families.ts'
 import { classify } from '../../families/errors/classify.ts'
 import type { JudgedCall } from '../../families/errors/classify.ts'
 import { retryAfterMs } from '../health/pause.ts'
@@ -58,6 +59,10 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
     return { ...setback(how, ...breaks[how]), sent }
   }
   const { status } = exchange
+  if (exchange.kind === 'whole' && familyOf(call).errors.statuses.includes(status)) {
+    const own = readOwnError(exchange.body, id)
+    if (own !== null) return judgeError(own, call) ?? own
+  }
   const byStatus = statusSetback(status, exchange.kind === 'whole' ? exchange.retryAfter : null)
   if (byStatus !== null) return byStatus
   if (exchange.kind === 'open') {

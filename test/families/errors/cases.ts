@@ -56,6 +56,7 @@ const USUAL: Readonly<Record<Family, { readonly method: string; readonly params:
   evm: { method: 'eth_call', params: [{ to: '0x00000000000000000000000000000000000000aa' }, 'latest'] },
   solana: { method: 'getBlock', params: [1200, { commitment: 'confirmed' }] },
   http: { method: 'GET /eth/v1/node/syncing', params: [] },
+  jsonrpc: { method: 'getblock', params: ['00', 1] },
 }
 
 /** The usual call of a family, or one with other parts. */

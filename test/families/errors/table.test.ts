@@ -1,12 +1,18 @@
 import t from 'tap'
 import type { ErrorRow, Family } from '../../../src/snapshot/types.ts'
 import { classify, matchingRow } from '../../../src/families/errors/classify.ts'
-import { EVM_ERRORS, SOLANA_ERRORS, SOLANA_OUTCOMES } from '../../../src/families/errors/table.ts'
+import {
+  EVM_ERRORS,
+  JSONRPC_ERRORS,
+  SOLANA_ERRORS,
+  SOLANA_OUTCOMES,
+} from '../../../src/families/errors/table.ts'
 import { CASES, EFFECTS } from './cases.ts'
 
 const TABLES: readonly (readonly [Family, readonly ErrorRow[]])[] = [
   ['evm', EVM_ERRORS],
   ['solana', [...SOLANA_OUTCOMES, ...SOLANA_ERRORS]],
+  ['jsonrpc', JSONRPC_ERRORS],
 ]
 
 t.test('each case has its class, and what follows from it', t => {

@@ -1,0 +1,16 @@
+import { wordsOf } from '../families.ts'
+import type { Mistake } from '../mistake.ts'
+import type { Row } from './rows.ts'
+
+/** Keys of a rule that its family does not read. */
+export function checkKeys({ file, path, family, rule }: Row): Mistake[] {
+  if (family === undefined) return []
+  const { ruleKeys, called } = wordsOf(family)
+  if (ruleKeys === null) return []
+  return Object.entries(rule)
+    .filter(([key, value]) => value !== undefined && !ruleKeys.has(key))
+    .map(([key]) => ({
+      ...{ file, path: [...path, key], at: 'key' },
+      ...{ message: `"${key}" means nothing on ${called}`, hint: 'remove it' },
+    }))
+}

@@ -1,0 +1,60 @@
+/** Probes nodes of any chain with the questions that networks.yaml gives: the newest height, and what names the chain. */
+import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
+import { readQuantity } from '../../jsonrpc/quantity.ts'
+import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Network } from '../../snapshot/types.ts'
+import type { ProbeWords, Probing } from '../probing.ts'
+
+type IdentityQuestion = NonNullable<Network['identity']>
+
+/** Whether the route answers, and how far it has come; a route without a question is judged by its traffic alone. */
+async function askHead(probing: Probing): Promise<void> {
+  const { head, identity } = probing.network
+  const question = head ?? identity
+  if (question === null) return
+  const told = await probing.askAlive(question.method, rawJson(question.params))
+  if (head === null || told.kind !== 'result') return
+  const height = readQuantity(valueAt(told.result, head.at))
+  if (height !== null) probing.claim(height)
+}
+
+export const jsonrpcProbe: ProbeWords = {
+  probe: askHead,
+  confirm: askHead,
+
+  identify: async probing => {
+    const { identity } = probing.network
+    if (identity === null) return null
+    const told = await probing.ask(identity.method, rawJson(identity.params))
+    if (told.kind === 'failed') return undefined
+    // A node that answers with an error cannot say; it is taken at the operator's word.
+    return told.kind === 'result' ? identityFault(identity, told.result) : null
+  },
+}
+
+/** What is wrong with the answer to the question for the chain, as a sentence; null when it is the right one. */
+export function identityFault({ method, at, equals }: IdentityQuestion, result: Raw): string | null {
+  const value = valueAt(result, at)
+  if (value !== null && isSame(value, equals)) return null
+  return `it serves another chain: ${method} does not answer ${equals}`
+}
+
+/** Whether a raw value, a string or not, says what is expected; the digits of a hex number in any case. */
+function isSame(value: Raw, expected: string): boolean {
+  const told = value.charCodeAt(0) === 34 ? (decodeJson(value) as string) : value
+  if (told === expected) return true
+  return /^0x[0-9a-f]+$/i.test(expected) && told.toLowerCase() === expected.toLowerCase()
+}
+
+/** The value that a path leads to; null where there is none. */
+export function valueAt(result: Raw, path: readonly string[]): Raw | null {
+  let value: Raw | null = result
+  for (const step of path) {
+    if (value === null) return null
+    const first: number = value.charCodeAt(0)
+    if (first === 123) value = memberOf(value, step) ?? null
+    else value = first === 91 && /^\d{1,4}$/.test(step) ? (elementsOf(value)[Number(step)] ?? null) : null
+  }
+  return value
+}

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { identityFault, valueAt } from '../../../src/families/jsonrpc/probe.ts'
+
+t.test('a path leads through members and indexes, and nowhere else', t => {
+  const result = '{"a":{"b":[1,"two",{"c":null}],"d":"0x1"},"e":3,"e":4}'
+  for (const [path, value] of [
+    ['', result],
+    ['a.d', '"0x1"'],
+    ['a.b.1', '"two"'],
+    ['a.b.2.c', 'null'],
+    ['a.b.3', null],
+    ['a.b.-1', null],
+    ['a.b.x', null],
+    ['a.d.x', null],
+    ['x', null],
+    ['A', null],
+    ['e', null],
+  ] as const)
+    t.equal(valueAt(result, path === '' ? [] : path.split('.')), value, path)
+  t.end()
+})
+
+t.test('what names the chain', t => {
+  const fault = (equals: string, result: string, at: readonly string[] = []) =>
+    identityFault({ method: 'who', params: [], at, equals }, result)
+  for (const [equals, result] of [
+    ['main', '"main"'],
+    ['7', '7'],
+    ['7', '"7"'],
+    ['true', 'true'],
+    ['0xAb', '"0xaB"'],
+    ['ü', '"\\u00fc"'],
+  ] as const)
+    t.equal(fault(equals, result), null, `${equals} ${result}`)
+  for (const [equals, result] of [
+    ['main', '"Main"'],
+    ['main', '"mainnet"'],
+    ['main', 'null'],
+    ['main', '{"chain":"main"}'],
+    ['0xab', '"ab"'],
+    ['0xab', '171'],
+  ] as const)
+    t.equal(fault(equals, result), `it serves another chain: who does not answer ${equals}`, result)
+  t.equal(fault('main', '{"chain":"main"}', ['chain']), null)
+  t.ok(fault('main', '{}', ['chain']), 'where nothing is there, it is not the one')
+  t.end()
+})
