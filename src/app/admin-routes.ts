@@ -3,7 +3,7 @@ import { answerExplain } from './answer-explain.ts'
 import type { ByteBudget } from '../limits/byte-budget.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import { gently } from '../reload/gently.ts'
+import { inTimeSlices } from '../reload/time-slices.ts'
 import type { Reloader } from '../reload/reloader.ts'
 import type { Running } from '../http/admin/running.ts'
 import { servedOf } from '../http/admin/served.ts'
@@ -67,7 +67,7 @@ function unready({ state, usage, accounts }: AdminParts): string | null {
 /** JSON text, put together with turns for the calls in between: there may be thousands of routes. */
 async function status({ gateway, reloader }: AdminParts): Promise<string> {
   const { version, networks } = gateway.snapshot
-  const told = await gently(
+  const told = await inTimeSlices(
     (function* () {
       const texts: string[] = []
       for (const network of Object.values(networks)) {
@@ -82,7 +82,7 @@ async function status({ gateway, reloader }: AdminParts): Promise<string> {
 }
 
 function networkStatus(network: Network, { live }: Gateway): unknown {
-  const best = live.tips.best(network.slug)
+  const best = live.heads.best(network.slug)
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = live.upstreams.get(id)
     const now = live.clock.monotonic()
@@ -99,12 +99,12 @@ function networkStatus(network: Network, { live }: Gateway): unknown {
       ...{ head, lag: best === null || head === null ? null : best - head },
       ...(claimed === null || claimed === head ? {} : { claimedHead: claimed }),
       latencyMs: Math.round(route?.latency.average ?? 0),
-      inFlight: route?.room.inFlight ?? 0,
+      inFlight: route?.limits.inFlight ?? 0,
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
     }
   })
-  const headConfirmed = live.tips.isConfirmed(network.slug)
+  const headConfirmed = live.heads.isConfirmed(network.slug)
   return { slug: network.slug, head: best, ...(best === null ? {} : { headConfirmed }), routes }
 }
 
@@ -130,14 +130,14 @@ function registerGauges({ gateway, metrics, sockets, streams, memory, reloader }
     ),
   )
   metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
-    routes((_, { room }) => room.inFlight),
+    routes((_, { limits }) => limits.inFlight),
   )
   metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
     routes((_, { head }) => head),
   )
   metrics.gauge('tollgate_route_lag_blocks', 'Blocks behind the best healthy head', labels, () =>
     routes(({ slug }, { head }) => {
-      const best = live.tips.best(slug)
+      const best = live.heads.best(slug)
       return head === null || best === null ? null : Math.max(0, best - head)
     }),
   )

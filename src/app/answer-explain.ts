@@ -10,7 +10,7 @@ import type { Network, Snapshot } from '../snapshot/types.ts'
 /** The parts of a gateway that it takes. */
 interface Asked {
   readonly snapshot: Snapshot
-  readonly live: Pick<Live, 'upstreams' | 'tips' | 'management' | 'clock'>
+  readonly live: Pick<Live, 'upstreams' | 'heads' | 'management' | 'clock'>
 }
 
 /** Answers `{network, method, plan?, params?, head?}`; with `details: true` also what `tollgate explain` tells a person. */
@@ -22,7 +22,7 @@ export function answerExplain(body: unknown, { snapshot, live }: Asked): AdminRe
   const question = {
     ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
     params: params === undefined || params === null ? null : rawJson(params),
-    head: typeof head === 'number' ? head : live.tips.best(network.slug),
+    head: typeof head === 'number' ? head : live.heads.best(network.slug),
     management: managementOf(method, live.management),
   }
   const explained = explain(question, snapshot, liveView(network, live))

@@ -25,7 +25,7 @@ import { openListeners } from './open-listeners.ts'
 import { openSubscriptions } from './open-subscriptions.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import { logRoutes } from './log-routes.ts'
-import { atOnce, gently } from '../reload/gently.ts'
+import { atOnce, inTimeSlices } from '../reload/time-slices.ts'
 import { Loader } from '../reload/loader.ts'
 import { Reloader } from '../reload/reloader.ts'
 import type { LoadedBy } from '../reload/reloader.ts'
@@ -42,7 +42,7 @@ import { Blockhashes } from '../families/solana/blockhashes.ts'
 import { Filters } from '../routes/filters.ts'
 import { Floors } from '../routes/floors.ts'
 import { Prober } from '../routes/health/prober.ts'
-import { Tips } from '../routes/heads.ts'
+import { Heads } from '../routes/heads.ts'
 import { Upstreams } from '../routes/upstreams.ts'
 import { BadKeys } from '../limits/bad-keys.ts'
 import { UsageJournal } from '../stores/sqlite/usage/usage-journal.ts'
@@ -122,10 +122,10 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
       },
       swap: async next => {
         const { upstreams } = gateway.live
-        const opened = await gently(upstreams.open(next))
+        const opened = await inTimeSlices(upstreams.open(next))
         log.level = next.gateway.log.level
         const { left, underWay } = gateway.swap(next, opened)
-        void underWay.then(() => gently(upstreams.retire(left)))
+        void underWay.then(() => inTimeSlices(upstreams.retire(left)))
       },
       log,
     },
@@ -189,8 +189,8 @@ function makeGateway(
   { metrics, log, memory }: { readonly metrics: Metrics; readonly log: Logger; readonly memory: ByteBudget },
   closing: Closing,
 ): Gateway {
-  const tips = new Tips()
-  const upstreams = new Upstreams(tips)
+  const heads = new Heads()
+  const upstreams = new Upstreams(heads)
   const attempts = new AttemptLog(log)
   closing.push(() => attempts.close())
   // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.
@@ -198,7 +198,7 @@ function makeGateway(
   closing.push(() => upstreams.close())
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
   const observer = makeObserver(metrics, log, attempts)
-  const prober = new Prober(upstreams, tips, snapshot, logRoutes(log, observer))
+  const prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer))
   closing.push(() => prober.close())
   const subscriptions = openSubscriptions(upstreams, snapshot, memory, observer, log)
   closing.push(() => subscriptions.close())
@@ -208,7 +208,7 @@ function makeGateway(
       limits,
       journal: new UsageJournal(ledger),
       upstreams,
-      tips,
+      heads,
       prober,
       filters: new Filters(),
       floors: new Floors(),
@@ -216,7 +216,7 @@ function makeGateway(
       badKeys: new BadKeys(),
     },
     ...{ subscriptions, clientSubscriptions: new Slots() },
-    management: makeManagement({ endpoints: accounts.endpoints, usage, limits, upstreams, tips }),
+    management: makeManagement({ endpoints: accounts.endpoints, usage, limits, upstreams, heads }),
     ...{ observer, clock: systemClock },
   })
   return gateway

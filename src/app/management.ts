@@ -3,7 +3,7 @@ import type { Endpoints } from '../ports/endpoints.ts'
 import type { Management } from '../call/context.ts'
 import { callService, isPublicService, isService } from '../management/call.ts'
 import type { Health } from '../management/types.ts'
-import type { Tips } from '../routes/heads.ts'
+import type { Heads } from '../routes/heads.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Ledger } from '../ports/ledger.ts'
@@ -14,14 +14,14 @@ export interface ManagementParts {
   readonly usage: Ledger
   readonly limits: Pick<Limits, 'quota'>
   readonly upstreams: Upstreams
-  readonly tips: Tips
+  readonly heads: Heads
 }
 
 /** The management port of the pipeline. */
 export function makeManagement(parts: ManagementParts): Management {
-  const { endpoints, usage, limits, upstreams, tips } = parts
+  const { endpoints, usage, limits, upstreams, heads } = parts
   const health: Health = {
-    head: slug => tips.best(slug),
+    head: slug => heads.best(slug),
     isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,
   }
   return {

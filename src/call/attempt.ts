@@ -3,11 +3,11 @@ import { refuse } from '../refusal/refusal.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
 import type { Candidate } from '../routes/pick.ts'
 import type { StreamedBody } from '../routes/transport/streamed-body.ts'
-import type { Setback, Verdict } from '../routes/transport/verdict.ts'
+import type { Failure, Verdict } from '../routes/transport/verdict.ts'
 import type { Context } from './context.ts'
 import type { ReplyMode, Request } from './request.ts'
-import { doubtOf } from './doubt.ts'
-import type { Doubt } from './doubt.ts'
+import { suspicionOf } from './suspect-null.ts'
+import type { Suspicion } from './suspect-null.ts'
 import { familyOf } from '../families/families.ts'
 import { TIMEOUTS } from './request.ts'
 
@@ -46,7 +46,7 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, signal }: AttemptOptions,
-  { live: { observer, tips, upstreams, clock }, gone }: Context,
+  { live: { observer, heads, upstreams, clock }, gone }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params, caller } = request
@@ -68,8 +68,8 @@ export function attempt(
       observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
     }
     if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
-    else observe(verdict.kind === 'setback' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')
-    if (verdict.kind === 'setback' && verdict.why === 'unsupported')
+    else observe(verdict.kind === 'failure' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')
+    if (verdict.kind === 'failure' && verdict.why === 'unsupported')
       upstreams.unsupported.learn(route.id, method)
     return { verdict, candidate }
   }
@@ -79,8 +79,9 @@ export function attempt(
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
-    const doubt = verdict.kind === 'result' ? doubtOf(verdict.result, candidate, request, tips) : null
-    return conclude(doubt === null ? verdict : doubted(verdict as Reply, doubt))
+    const suspicion =
+      verdict.kind === 'result' ? suspicionOf(verdict.result, candidate, request, heads) : null
+    return conclude(suspicion === null ? verdict : suspected(verdict as Reply, suspicion))
   })
 }
 
@@ -91,9 +92,9 @@ export function observeEnd(body: StreamedBody, whenWhole: string, observe: (resu
   })
 }
 
-function doubted(answer: Reply, why: Doubt): Setback {
+function suspected(answer: Reply, why: Suspicion): Failure {
   return {
-    ...{ kind: 'setback', why, refusal: refuse('upstream_error'), said: answer, passOn: true },
+    ...{ kind: 'failure', why, refusal: refuse('upstream_error'), said: answer, passOn: true },
     ...{ sent: true, fault: false, detour: true, complaint: null },
   }
 }

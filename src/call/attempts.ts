@@ -3,7 +3,7 @@ import { refuse, SHUTTING_DOWN } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network } from '../snapshot/types.ts'
 import type { Candidate, Need, Picked } from '../routes/pick.ts'
-import type { Setback } from '../routes/transport/verdict.ts'
+import type { Failure } from '../routes/transport/verdict.ts'
 import type { Context } from './context.ts'
 import { TIMEOUTS } from './request.ts'
 
@@ -48,7 +48,7 @@ export interface Try {
 
 /** How one try, or two side by side, ended. */
 export interface Tried<V> {
-  readonly verdict: V | Setback
+  readonly verdict: V | Failure
   readonly candidate: Candidate
 }
 
@@ -58,7 +58,7 @@ export type Ended<V, R> =
   /** Every route is at its limits. */
   | { readonly kind: 'full' }
   | { readonly kind: 'abandoned' }
-  | { readonly kind: 'failed'; readonly setbacks: readonly Setback[] }
+  | { readonly kind: 'failed'; readonly failures: readonly Failure[] }
 
 /** Tries routes until one answers, or no more may be tried. */
 export async function tryInTurn<V extends { readonly kind: string }, R extends Tried<V>>(
@@ -73,12 +73,12 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   const budget = upstreams.budget(network.slug)
   budget.call(caller, clock.monotonic())
   let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
-  const setbacks: Setback[] = []
-  while (setbacks.length < MAX_ATTEMPTS) {
-    const last = setbacks.at(-1)
+  const failures: Failure[] = []
+  while (failures.length < MAX_ATTEMPTS) {
+    const last = failures.at(-1)
     if (last !== undefined) {
       // What cannot be sent again takes nothing from the budget.
-      if (!mayGoOn(repeat, setbacks) || wanted.routes.every(id => tried.includes(id))) break
+      if (!mayGoOn(repeat, failures) || wanted.routes.every(id => tried.includes(id))) break
       if (!last.detour && !budget.take(caller, clock.monotonic())) break
     }
     let first = pickNow(wanted, tried, last, context)
@@ -92,7 +92,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     const left = deadline - clock.monotonic()
     if (picked === 'none' || left <= 0) break
     tried = [...tried, picked.route.id]
-    const sentBefore = setbacks.length > 0 && setbacks.some(each => each.sent && !isTurnedDown(each))
+    const sentBefore = failures.length > 0 && failures.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
       const second = budget.take(caller, clock.monotonic())
         ? pickNow(wanted, tried, undefined, context)
@@ -102,36 +102,36 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     }
     const round = await tryOne({ picked, left, sentBefore, another })
     const { verdict, candidate }: Tried<V> = round
-    if (!isSetback(verdict)) return { kind: 'answered', verdict, tried: round }
+    if (!isFailure(verdict)) return { kind: 'answered', verdict, tried: round }
     if (isGone()) return { kind: 'abandoned' }
-    setbacks.push(verdict)
-    if (mayAskAgain(verdict, setbacks, wanted, repeat)) tried = tried.filter(id => id !== candidate.route.id)
+    failures.push(verdict)
+    if (mayAskAgain(verdict, failures, wanted, repeat)) tried = tried.filter(id => id !== candidate.route.id)
   }
-  return { kind: 'failed', setbacks }
+  return { kind: 'failed', failures }
 }
 
 /** What is told of a call that no route answered. */
-export function lastRefusal(setbacks: readonly Setback[], { live }: Context): Refusal {
+export function lastRefusal(failures: readonly Failure[], { live }: Context): Refusal {
   // Not the fault that the end of this process made of it.
   if (live.upstreams.closed) return refuse('no_route', SHUTTING_DOWN)
-  return setbacks.at(-1)?.refusal ?? refuse('no_route')
+  return failures.at(-1)?.refusal ?? refuse('no_route')
 }
 
-function isSetback(verdict: { readonly kind: string }): verdict is Setback {
-  return verdict.kind === 'setback'
+function isFailure(verdict: { readonly kind: string }): verdict is Failure {
+  return verdict.kind === 'failure'
 }
 
 /** A node that said why it would not take the call has not acted on it. */
-function isTurnedDown({ complaint, said, why }: Setback): boolean {
+function isTurnedDown({ complaint, said, why }: Failure): boolean {
   return complaint !== null || (said !== null && why !== 'internal')
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
-function mayGoOn(repeat: Bounds['repeat'], setbacks: readonly Setback[]): boolean {
-  const { why, sent } = setbacks.at(-1)!
+function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolean {
+  const { why, sent } = failures.at(-1)!
   if (why === 'too_large' || why === 'no_room') return false
   // A node that failed at the call may have acted on it, and the next one is likely to fail as well.
-  if (why === 'internal') return repeat === 'safe' && setbacks.filter(each => each.why === why).length === 1
+  if (why === 'internal') return repeat === 'safe' && failures.filter(each => each.why === why).length === 1
   return !sent || repeat !== 'never'
 }
 
@@ -143,20 +143,20 @@ const PASSING = new Set(['http_500', 'http_502', 'http_503'])
  * and where there is no other, a safe read is worth a second try.
  */
 function mayAskAgain(
-  { why }: Setback,
-  setbacks: readonly Setback[],
+  { why }: Failure,
+  failures: readonly Failure[],
   { routes }: Wanted,
   repeat: Bounds['repeat'],
 ): boolean {
-  if (why === 'reset') return setbacks.filter(each => each.why === 'reset').length === 1
-  return PASSING.has(why) && routes.length === 1 && repeat === 'safe' && setbacks.length === 1
+  if (why === 'reset') return failures.filter(each => each.why === 'reset').length === 1
+  return PASSING.has(why) && routes.length === 1 && repeat === 'safe' && failures.length === 1
 }
 
 /** The route for the next attempt once one has room; waits a little for that. */
 async function waitForRoom(
   wanted: Wanted,
   tried: readonly string[],
-  last: Setback | undefined,
+  last: Failure | undefined,
   context: Context,
 ): Promise<Picked> {
   const { clock } = context.live
@@ -172,7 +172,7 @@ async function waitForRoom(
 function pickNow(
   { network, row, routes, need, caller }: Wanted,
   tried: readonly string[],
-  last: Setback | undefined,
+  last: Failure | undefined,
   { live: { upstreams, clock } }: Context,
 ): Picked {
   const archive = last?.why === 'missing' ? row.archive.filter(id => !tried.includes(id)) : []

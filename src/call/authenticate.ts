@@ -47,11 +47,11 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   return { network, plan, payer, address, transport, session }
 }
 
-/** An endpoint's own rate bursts as its plan's does, and always enough for the dearest call. */
-function endpointRate({ perSecond }: Endpoint, { dearest }: Network, { rate }: Plan): RateLimit | null {
+/** An endpoint's own rate bursts as its plan's does, and always enough for the most expensive call. */
+function endpointRate({ perSecond }: Endpoint, { maxCost }: Network, { rate }: Plan): RateLimit | null {
   if (perSecond === null) return null
   const ratio = rate === null ? 1 : rate.burst / rate.perSecond
-  return { perSecond, burst: Math.max(dearest, perSecond * ratio) }
+  return { perSecond, burst: Math.max(maxCost, perSecond * ratio) }
 }
 
 function checkRestrictions(endpoint: Endpoint, { address, origin }: Visitor): Refusal | null {

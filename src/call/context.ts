@@ -11,7 +11,7 @@ import type { Filters } from '../routes/filters.ts'
 import type { Floors } from '../routes/floors.ts'
 import type { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
 import type { Prober } from '../routes/health/prober.ts'
-import type { Tips } from '../routes/heads.ts'
+import type { Heads } from '../routes/heads.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeys } from '../limits/bad-keys.ts'
 import type { Payer } from './caller.ts'
@@ -42,7 +42,7 @@ export interface Live {
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management
-  readonly tips: Pick<Tips, 'best' | 'isConfirmed'>
+  readonly heads: Pick<Heads, 'best' | 'isConfirmed'>
   readonly prober: Pick<Prober, 'watch'>
   readonly filters: Filters
   readonly floors: Floors

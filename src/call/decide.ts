@@ -8,8 +8,8 @@ import { isRefusal } from '../refusal/refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network, Plan } from '../snapshot/types.ts'
-import { ableRoutes, needsArchive } from './able.ts'
-import type { FirstSlot } from './able.ts'
+import { eligibleRoutes, needsArchive } from './eligible.ts'
+import type { FirstSlot } from './eligible.ts'
 import type { BlockSpan } from '../families/evm/block.ts'
 import { checkTier, findRow } from './find.ts'
 import { checkParams } from './params.ts'
@@ -76,7 +76,7 @@ export function decide(
   const checked = params === null ? UNASKED : checkParams(row.rule, familyOf(network), params, view, elements)
   if (isRefusal(checked)) return { refusal: checked, row, span: null }
   const { span } = checked
-  const routes = ableRoutes(row, needsArchive(row, network, span, view.head), span, view.firstSlot)
+  const routes = eligibleRoutes(row, needsArchive(row, network, span, view.head), span, view.firstSlot)
   if (isRefusal(routes)) return { refusal: routes, row, span }
   return { refusal: null, row, method, params: checked.params, elements: checked.elements, span, routes }
 }

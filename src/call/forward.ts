@@ -1,7 +1,7 @@
 /** Sends a call upstream, to the next able route while it may be repeated, and reads the answer out of the tries. */
 import { refuse } from '../refusal/refusal.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
-import type { Setback, Verdict } from '../routes/transport/verdict.ts'
+import type { Failure, Verdict } from '../routes/transport/verdict.ts'
 import { refused } from './answer.ts'
 import type { Answer } from './answer.ts'
 import { lastRefusal, tryInTurn } from './attempts.ts'
@@ -18,7 +18,7 @@ export interface Forwarded {
 }
 
 /** How the tries of a call ended. */
-export type Ending = Ended<Exclude<Verdict, Setback>, Round>
+export type Ending = Ended<Exclude<Verdict, Failure>, Round>
 
 /** Sends `request` upstream until a route answers, or no more may be tried. */
 export function forward(request: Request, mode: ReplyMode, context: Context): Promise<Ending> {
@@ -26,7 +26,7 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
   const signal = rule.timeout === 'heavy' ? context.gone() : null
   const bounds = { repeat: rule.retry, isGone: () => signal?.aborted === true }
-  return tryInTurn<Exclude<Verdict, Setback>, Round>(
+  return tryInTurn<Exclude<Verdict, Failure>, Round>(
     request,
     bounds,
     context,
@@ -46,18 +46,18 @@ export function forwarded(ended: Ending, context: Context): Forwarded {
     case 'abandoned':
       return { answer: { kind: 'abandoned' }, route: null }
     case 'failed':
-      return { answer: lastWord(ended.setbacks, context), route: null }
+      return { answer: lastWord(ended.failures, context), route: null }
   }
 }
 
 /** A node's own word about the call is worth more than that a later route could not be reached. */
-function lastWord(setbacks: readonly Setback[], context: Context): Answer {
-  if (context.live.upstreams.closed) return refused(lastRefusal(setbacks, context))
-  const said = setbacks.findLast(({ passOn }) => passOn)?.said ?? null
+function lastWord(failures: readonly Failure[], context: Context): Answer {
+  if (context.live.upstreams.closed) return refused(lastRefusal(failures, context))
+  const said = failures.findLast(({ passOn }) => passOn)?.said ?? null
   if (said !== null) return answerOf(said)
-  return refused(lastRefusal(setbacks, context))
+  return refused(lastRefusal(failures, context))
 }
 
-function answerOf(verdict: Exclude<Verdict, Setback> | Reply): Answer {
+function answerOf(verdict: Exclude<Verdict, Failure> | Reply): Answer {
   return verdict.kind === 'open' ? { ...verdict, kind: 'stream' } : verdict
 }

@@ -10,7 +10,7 @@ import { decide } from './decide.ts'
 import { handleMessage } from './message.ts'
 import { holderOf } from './holder.ts'
 import { refuseMessage } from './refuse-message.ts'
-import { UnderWay } from './under-way.ts'
+import { InFlight } from './in-flight.ts'
 import type { Sink } from './sink.ts'
 import type { Keys } from '../ports/keys.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
@@ -34,7 +34,7 @@ export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
-  readonly #underWay = new UnderWay()
+  readonly #underWay = new InFlight()
   /** What `limits.inFlight` lets each caller have under way. */
   readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, { from: DIVISIBLE_FROM })
 

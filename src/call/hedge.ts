@@ -75,7 +75,7 @@ function cuttable(
 async function firstAnswer(rounds: readonly Promise<Round>[]): Promise<Round> {
   const answered = rounds.map(async round => {
     const done = await round
-    if (done.verdict.kind === 'setback') throw new Error(done.verdict.why)
+    if (done.verdict.kind === 'failure') throw new Error(done.verdict.why)
     return done
   })
   try {

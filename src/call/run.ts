@@ -160,7 +160,7 @@ function drop(answer: Answer | VerbatimAnswer): void {
 function viewOf({ network }: Caller, { snapshot, live }: Context): View {
   return {
     maxDepth: snapshot.gateway.limits.depth,
-    head: live.tips.best(network.slug),
+    head: live.heads.best(network.slug),
     firstSlot: live.upstreams.firstSlot,
   }
 }

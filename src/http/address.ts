@@ -46,9 +46,9 @@ function peerAddress(socket: Socket): ClientAddress {
 /** The right-most address that is no trusted proxy; what stands left of it anybody can write. */
 function walkFromRight(peer: string, hops: readonly string[], ranges: readonly AddressRange[]): string {
   let address = peer
-  for (const hop of hops.toReversed()) {
+  for (const proxy of hops.toReversed()) {
     if (!ranges.some(range => inRange(address, range))) return address
-    const next = writtenAddress(hop.trim())
+    const next = writtenAddress(proxy.trim())
     if (next === null) return address
     address = next
   }
@@ -56,9 +56,9 @@ function walkFromRight(peer: string, hops: readonly string[], ranges: readonly A
 }
 
 /** An address as proxies write it: `1.2.3.4`, `1.2.3.4:567`, `::1`, `[::1]`, `[::1]:567`; never octal or shortened IPv4. */
-function writtenAddress(hop: string): string | null {
-  const [, bracketed, dotted] = /^\[([^\]]*)\](?::\d{1,5})?$|^([\d.]+)(?::\d{1,5})?$/.exec(hop) ?? []
-  const text = bracketed ?? dotted ?? hop
+function writtenAddress(proxy: string): string | null {
+  const [, bracketed, dotted] = /^\[([^\]]*)\](?::\d{1,5})?$|^([\d.]+)(?::\d{1,5})?$/.exec(proxy) ?? []
+  const text = bracketed ?? dotted ?? proxy
   if (bracketed === undefined && ipaddr.IPv4.isValidFourPartDecimal(text)) return text
   return text.includes(':') && ipaddr.IPv6.isValid(text) ? text : null
 }

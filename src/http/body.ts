@@ -1,7 +1,7 @@
 /** Reads request bodies within a bound. */
 import type { IncomingMessage } from 'node:http'
 import type { Holder } from '../limits/byte-budget.ts'
-import { invite } from './connections/invite.ts'
+import { sendContinue } from './connections/expect-continue.ts'
 
 /** Chunks of a body that may be of any size; of more the average is bounded, because each costs far more memory than a few bytes. */
 const FREE_CHUNKS = 1024
@@ -31,7 +31,7 @@ export function collectBody(
     done('too_large')
     return
   }
-  invite(request)
+  sendContinue(request)
   let first: Buffer | null = null
   let others: Buffer[] | null = null
   let size = 0

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './connections/idle.ts'
-import { leave } from './replies/leaving.ts'
+import { leave } from './replies/write-batching.ts'
 import { listenFault } from './listen-fault.ts'
 import { orAfter } from './or-after.ts'
 import { repliesOf } from './replies/replies.ts'

@@ -18,13 +18,13 @@ import { ClientStreams } from './proxied/client-streams.ts'
 import { boundConnections } from './connections/connections.ts'
 import { refuseDetached } from './websocket/detached.ts'
 import { FairTurns } from './fair-turns.ts'
-import { turnsSoFar } from './replies/leaving.ts'
+import { turnsSoFar } from './replies/write-batching.ts'
 import type { HeadFault } from './connections/head-fault.ts'
-import { awaitInvitation } from './connections/invite.ts'
+import { awaitContinue } from './connections/expect-continue.ts'
 import { repliesOf } from './replies/replies.ts'
 import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
-import { boundSilence, sayKeepAlive, SILENCE } from './connections/silence.ts'
+import { boundIdleReplies, sayKeepAlive, SILENCE } from './connections/idle-reply.ts'
 import { SocketGate } from './connections/socket-gate.ts'
 import type { Exchange } from './connections/socket-gate.ts'
 import { countOn } from './replies/unsent.ts'
@@ -62,7 +62,7 @@ export function makePublicListener(
   const server = makeServer(timeouts, certificate)
   // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
   server.maxHeadersCount = 0
-  boundSilence(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
+  boundIdleReplies(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const turns = new FairTurns(turnsSoFar)
   const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
@@ -98,7 +98,7 @@ export function makePublicListener(
   server.on('request', enter)
   server.on('checkExpectation', enter)
   server.on('checkContinue', (request, response) => {
-    awaitInvitation(request, response)
+    awaitContinue(request, response)
     enter(request, response)
   })
   const refuseBody = ({ request, response, started }: Exchange, fault: HeadFault): void => {

@@ -5,7 +5,7 @@ import type { Config, GatewayConfig } from '../config/types.ts'
 import { compileInSteps } from '../snapshot/compile.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
-import { gently } from './gently.ts'
+import { inTimeSlices } from './time-slices.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
 import type { LoadedConfig } from './loader.ts'
 import { restartNotice, restartOnly } from './restart-only.ts'
@@ -117,8 +117,8 @@ export class Reloader {
       this.#succeed(problems)
       return { ok: true, version, changes: renewed, afterRestart, problems, taken: this.#taken }
     }
-    const snapshot = await gently(compileInSteps(config, version))
-    const changes = await gently(changesInSteps(this.#config, config))
+    const snapshot = await inTimeSlices(compileInSteps(config, version))
+    const changes = await inTimeSlices(changesInSteps(this.#config, config))
     await this.#parts.swap(snapshot)
     this.#config = config
     this.#version = version

@@ -45,18 +45,18 @@ interface Tip {
 }
 
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
-export class Tips {
-  readonly #tips = new Map<string, Tip>()
+export class Heads {
+  readonly #heads = new Map<string, Tip>()
   readonly #said = new WeakMap<LiveRoute, Said>()
 
   /** Best believed head of the healthy routes of a network; null until there is one. */
   best(slug: string): number | null {
-    return this.#tips.get(slug)?.head ?? null
+    return this.#heads.get(slug)?.head ?? null
   }
 
   /** Whether that is more than one route's word. */
   isConfirmed(slug: string): boolean {
-    return this.#tips.get(slug)?.anchor != null
+    return this.#heads.get(slug)?.anchor != null
   }
 
   /** A route claims a height; its head rises to it where it is believed. */
@@ -82,14 +82,14 @@ export class Tips {
   needsProof(slug: string, live: LiveRoute, routes: readonly LiveRoute[]): boolean {
     const said = this.#said.get(live)
     if (said === undefined || said.isShown) return false
-    if (this.#tips.get(slug)?.anchor != null && live.head === said.height) return false
+    if (this.#heads.get(slug)?.anchor != null && live.head === said.height) return false
     return routes.some(route => !isNear(this.#said.get(route)?.height ?? said.height, said.height))
   }
 
   /** Takes in what the routes of a network have said. */
   update(chain: Chain, routes: readonly LiveRoute[], now: number): void {
     const said = routes.flatMap(live => this.#said.get(live) ?? [])
-    const tip = this.#tips.get(chain.slug)
+    const tip = this.#heads.get(chain.slug)
     const { anchor = null, blockTime = usualPaceOf(chain) } = tip ?? {}
     const limit = anchor === null ? -1 : highest(anchor, blockTime, now)
     const belief = believe(
@@ -102,7 +102,7 @@ export class Tips {
       else if ((each.live.head ?? 0) > most) each.live.head = null
     if (belief === null) return
     const { claim, sure } = belief
-    this.#tips.set(chain.slug, {
+    this.#heads.set(chain.slug, {
       head: claim.height,
       blockTime: median(said.map(({ live }) => this.#said.get(live)?.pace ?? blockTime)) ?? blockTime,
       anchor: sure === null ? anchor : { height: sure, at: claim.at },
@@ -111,14 +111,14 @@ export class Tips {
 
   /** Whether a height is one that the network may have come to. */
   isPlausible(chain: Chain, height: number, now: number): boolean {
-    const tip = this.#tips.get(chain.slug)
+    const tip = this.#heads.get(chain.slug)
     if (tip?.anchor == null) return true
     return height <= Math.max(tip.head, highest(tip.anchor, tip.blockTime, now))
   }
 
   /** Whether a route is further behind the network's head than its maxLag allows. */
   lagOf(chain: LagChain, live: Pick<LiveRoute, 'head'>): Lag {
-    const tip = this.#tips.get(chain.slug)
+    const tip = this.#heads.get(chain.slug)
     if (tip === undefined || live.head === null) return 'none'
     const behind = tip.head - live.head
     if (behind <= allowedLag(chain, tip)) return 'none'
@@ -137,13 +137,13 @@ export class Tips {
 
   /** The head that is more than one route's word, where any ever was; else the best believed one. Null until there is one. */
   certain(slug: string): number | null {
-    const tip = this.#tips.get(slug)
+    const tip = this.#heads.get(slug)
     return tip?.anchor?.height ?? tip?.head ?? null
   }
 
   /** Whether a height is further behind what is certain than the network's maxLag allows: no single route makes others look slow. */
   isBehind(chain: LagChain, height: number): boolean {
-    const tip = this.#tips.get(chain.slug)
+    const tip = this.#heads.get(chain.slug)
     return tip !== undefined && (this.certain(chain.slug) ?? 0) - height > allowedLag(chain, tip)
   }
 
@@ -160,7 +160,7 @@ export class Tips {
 
   /** Forgets networks that are no longer served. */
   retain(slugs: ReadonlySet<string>): void {
-    for (const slug of this.#tips.keys()) if (!slugs.has(slug)) this.#tips.delete(slug)
+    for (const slug of this.#heads.keys()) if (!slugs.has(slug)) this.#heads.delete(slug)
   }
 }
 

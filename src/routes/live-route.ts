@@ -4,9 +4,9 @@ import type { Family, Route } from '../snapshot/types.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { Latency } from './health/latency.ts'
 import type { JudgedCall } from '../families/errors/classify.ts'
-import { Outstanding } from './health/outstanding.ts'
-import type { Unanswered } from './health/outstanding.ts'
-import { Room } from './health/room.ts'
+import { HangDetector } from './health/hang-detector.ts'
+import type { Unanswered } from './health/hang-detector.ts'
+import { RouteLimits } from './health/route-limits.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
@@ -14,8 +14,8 @@ import type { Scale } from '../families/solana/scale.ts'
 import { Slots } from './slots.ts'
 import type { StreamedBody } from './transport/streamed-body.ts'
 import { judge } from './transport/verdict.ts'
-import type { Setback, Verdict } from './transport/verdict.ts'
-import { Hop } from './transport/proxy/http-proxy.ts'
+import type { Failure, Verdict } from './transport/verdict.ts'
+import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
 import type { Passage, ReplyHead } from './transport/proxy/passage.ts'
 
@@ -46,7 +46,7 @@ export class LiveRoute {
   readonly breaker = new RouteBreaker()
   readonly pauses = new RoutePauses()
   readonly latency = new Latency()
-  readonly room: Room
+  readonly limits: RouteLimits
   /** Last block or slot that it showed and that is believed; null until there is one. */
   head: number | null = null
   /** The last one that it claimed, believed or not. */
@@ -65,12 +65,12 @@ export class LiveRoute {
   readonly slots = new Slots()
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
-  readonly #outstanding = new Outstanding()
+  readonly #hangs = new HangDetector()
   readonly #client: RouteClient
   readonly #family: Family
-  readonly #openHop: () => Hop
+  readonly #openProxy: () => HttpProxy
   readonly #suspect: (live: LiveRoute) => void
-  #hop: Hop | null = null
+  #proxy: HttpProxy | null = null
   /** Those of replies that are on their way. */
   readonly #bodies = new Set<StreamedBody>()
 
@@ -84,10 +84,10 @@ export class LiveRoute {
     this.id = route.id
     this.network = route.network
     this.#suspect = suspect
-    this.room = new Room(route.limits)
+    this.limits = new RouteLimits(route.limits)
     this.#family = family
-    this.#client = new RouteClient(route, connectTimeout, this.room)
-    this.#openHop = () => new Hop(route, connectTimeout)
+    this.#client = new RouteClient(route, connectTimeout, this.limits)
+    this.#openProxy = () => new HttpProxy(route, connectTimeout)
   }
 
   /** Why everybody's calls keep away from it at `now`, as a sentence for the operator; null when they do not. */
@@ -120,15 +120,15 @@ export class LiveRoute {
   /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for everybody. */
   isHanging(now: number, caller?: string): boolean {
     const { p99 } = this.latency
-    const hanging = this.#outstanding.isHanging(now, p99, caller)
+    const hanging = this.#hangs.isHanging(now, p99, caller)
     // The calls of one caller may be slow by themselves: a probe knows.
-    if (hanging && caller !== undefined && !this.#outstanding.isHanging(now, p99)) this.#suspect(this)
+    if (hanging && caller !== undefined && !this.#hangs.isHanging(now, p99)) this.#suspect(this)
     return hanging
   }
 
   /** Whether calls of somebody speak against it. */
   isSuspect(now: number): boolean {
-    return this.#outstanding.isSuspect(now, this.latency.p99)
+    return this.#hangs.isSuspect(now, this.latency.p99)
   }
 
   /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
@@ -139,10 +139,10 @@ export class LiveRoute {
       let over: Unanswered | null = null
       const begun = (): void => {
         begin = performance.now()
-        if (!heavy) over = this.#outstanding.begin(now(), caller)
+        if (!heavy) over = this.#hangs.begin(now(), caller)
       }
       this.#client.post(body, limits, { caller, begun, gone }, exchange => {
-        if (over !== null) this.#outstanding.end(over)
+        if (over !== null) this.#hangs.end(over)
         try {
           const verdict = judge(exchange, id, asked)
           // Nobody will read the rest of it.
@@ -161,27 +161,27 @@ export class LiveRoute {
     passage: Passage,
     { timeout, heavy, caller }: Pick<Asked, 'heavy' | 'caller'> & { readonly timeout: number },
     now: () => number,
-  ): Promise<ReplyHead | Setback> {
+  ): Promise<ReplyHead | Failure> {
     const begin = performance.now()
-    const over = heavy ? null : this.#outstanding.begin(now(), caller)
-    this.room.enter(caller)
-    this.#hop ??= this.#openHop()
-    const result = await this.#hop.send(passage, timeout)
-    if (over !== null) this.#outstanding.end(over)
+    const over = heavy ? null : this.#hangs.begin(now(), caller)
+    this.limits.enter(caller)
+    this.#proxy ??= this.#openProxy()
+    const result = await this.#proxy.send(passage, timeout)
+    if (over !== null) this.#hangs.end(over)
     const verdict = judgeHead(result)
-    if (result.kind === 'breach') this.room.leave(caller)
+    if (result.kind === 'failure') this.limits.leave(caller)
     else {
       result.reply.once('close', () => {
-        this.room.leave(caller)
+        this.limits.leave(caller)
       })
-      if (verdict.kind === 'setback') result.body.destroy()
+      if (verdict.kind === 'failure') result.body.destroy()
     }
     this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
     return verdict
   }
 
   #learn(verdict: Verdict | ReplyHead, ms: number | null, caller: string, now: () => number): void {
-    if (verdict.kind !== 'setback') {
+    if (verdict.kind !== 'failure') {
       if (ms !== null) this.latency.add(ms)
       if ('body' in verdict) this.#follow(verdict.body, caller, now)
       else this.breaker.succeeded(caller)
@@ -244,7 +244,7 @@ export class LiveRoute {
   /** Cuts the connections. */
   destroy(): Promise<void> {
     for (const body of this.#bodies) body.destroy()
-    this.#hop?.destroy()
+    this.#proxy?.destroy()
     return this.#client.destroy()
   }
 }

@@ -65,10 +65,10 @@ export function contenders(
 ): Contenders {
   const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now, caller))
   // The only one is taken whatever its state: see below.
-  if (usable.length === 1) return usable[0]!.live.room.fits(now, caller) ? usable : 'full'
+  if (usable.length === 1) return usable[0]!.live.limits.fits(now, caller) ? usable : 'full'
   const choice = bestOf(usable, need, lagOf, ({ live }) => isHealthy(live, need, caller, now))
   if (choice.length === 0) return 'none'
-  const withRoom = choice.filter(({ live }) => live.room.fits(now, caller))
+  const withRoom = choice.filter(({ live }) => live.limits.fits(now, caller))
   if (withRoom.length === 0) return 'full'
   const preferred =
     need.prefer === undefined ? [] : withRoom.filter(({ route }) => need.prefer!.includes(route.id))
@@ -133,5 +133,5 @@ function draw(candidates: readonly Candidate[], random: () => number): Candidate
 
 /** Expected latency × calls in flight: idle routes share by weight alone. */
 function load({ live }: Candidate): number {
-  return live.latency.average * live.room.inFlight
+  return live.latency.average * live.limits.inFlight
 }

@@ -6,7 +6,7 @@ import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Heights } from '../families/gap.ts'
-import type { Lag, Tips } from './heads.ts'
+import type { Lag, Heads } from './heads.ts'
 import { Unsupported } from './unsupported.ts'
 
 interface Entry {
@@ -34,12 +34,12 @@ export class Upstreams {
   readonly #budgets = new Map<string, RetryBudget>()
   /** What routes have turned out to lack. */
   readonly unsupported = new Unsupported()
-  readonly #tips: Tips
+  readonly #heads: Heads
   #suspect: (live: LiveRoute) => void = () => undefined
   #closed = false
 
-  constructor(tips: Tips) {
-    this.#tips = tips
+  constructor(heads: Heads) {
+    this.#heads = heads
   }
 
   /** Calls `listener` when calls of one caller speak against a route, and a probe could say more. */
@@ -48,7 +48,7 @@ export class Upstreams {
   }
 
   /**
-   * Opens what the snapshot names and is not open yet, one route a step: a large edit is for `gently`. Nothing of it serves
+   * Opens what the snapshot names and is not open yet, one route a step: a large edit is for `inTimeSlices`. Nothing of it serves
    * before it is adopted.
    */
   *open({ networks, gateway }: Snapshot): Generator<void, Opened> {
@@ -128,13 +128,13 @@ export class Upstreams {
   ): Picked {
     const all = this.#candidates(network, ids)
     const able = tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
-    return pick(able, need, ({ live }) => this.#tips.lagOf(network, live), caller, now)
+    return pick(able, need, ({ live }) => this.#heads.lagOf(network, live), caller, now)
   }
 
   /** The same without the draw, for the operator. */
   contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
     const able = this.#candidates(network, ids)
-    return contenders(able, need, ({ live }) => this.#tips.lagOf(network, live), undefined, now)
+    return contenders(able, need, ({ live }) => this.#heads.lagOf(network, live), undefined, now)
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
@@ -142,7 +142,7 @@ export class Upstreams {
     const live = this.get(id)
     if (live === undefined) return null
     if (!live.identified) return 'its chain has not been checked yet'
-    if (!live.room.fits(now)) return 'it is at its limits'
+    if (!live.limits.fits(now)) return 'it is at its limits'
     if (!mayProbe && live.breaker.state(now) === 'half-open')
       return 'it failed, and waits for a call that may be retried'
     return atLeast !== null && !live.hasReached(atLeast, scale) ? `it is behind block ${atLeast}` : null
@@ -156,7 +156,7 @@ export class Upstreams {
     const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
     const against = ({ live }: Candidate): number =>
       trouble(live.id) +
-      (live.whyNot(now) === null ? AGAINST[this.#tips.lagOf(network, live)] : AGAINST.certain)
+      (live.whyNot(now) === null ? AGAINST[this.#heads.lagOf(network, live)] : AGAINST.certain)
     return able
       .sort((a, b) => against(a) - against(b) || a.route.priority - b.route.priority)
       .map(({ route }) => route)
@@ -164,21 +164,21 @@ export class Upstreams {
 
   /** Whether a height is further behind than the network's maxLag allows, whatever a single route claims. */
   isBehind(network: Network, height: number): boolean {
-    return this.#tips.isBehind(network, height)
+    return this.#heads.isBehind(network, height)
   }
 
   /** Head of a route, as far as it is more than its own word where there is another; null until there is one. */
   certainHead(id: string): number | null {
     const live = this.get(id)
     if (live?.head == null) return null
-    return Math.min(live.head, this.#tips.certain(live.network) ?? live.head)
+    return Math.min(live.head, this.#heads.certain(live.network) ?? live.head)
   }
 
   /** How far a network has come, as far as its routes are believed. */
   heights(network: Pick<Network, 'slug' | 'family'>): Heights {
     return {
-      best: () => this.#tips.best(network.slug),
-      isPlausible: height => this.#tips.isPlausible(network, height, performance.now()),
+      best: () => this.#heads.best(network.slug),
+      isPlausible: height => this.#heads.isPlausible(network, height, performance.now()),
     }
   }
 
@@ -188,11 +188,11 @@ export class Upstreams {
    */
   learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): boolean {
     const live = this.get(id)
-    if (!this.#tips.isPlausible(network, head, now)) return false
+    if (!this.#heads.isPlausible(network, head, now)) return false
     if (scale !== 'head') live?.slots.show(scale, head, now)
     if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head))
       return true
-    this.#tips.claim(network, live, head, this.of(network), now)
+    this.#heads.claim(network, live, head, this.of(network), now)
     return true
   }
 
@@ -215,7 +215,7 @@ export class Upstreams {
   whyNot(network: Network, id: string, now: number, tip = true): string | null {
     const live = this.get(id)
     if (live === undefined) return 'not open'
-    return live.whyNot(now) ?? (tip ? this.#tips.whyBehind(network, live) : null)
+    return live.whyNot(now) ?? (tip ? this.#heads.whyBehind(network, live) : null)
   }
 
   /** Ends every connection. */

@@ -87,7 +87,7 @@ function compileNetwork(
       .sort((a, b) => byPrecedence(a.rule.match, b.rule.match)),
     off: disabledRules(config, all, rules),
     absent: record(absentRules(config, all)),
-    dearest: Math.max(1, ...rows.map(row => row.rule.cost)),
+    maxCost: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),
   }

@@ -82,7 +82,7 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   /** Names and patterns of rules that are written and do not count here, and why. */
   readonly absent: Readonly<Record<string, string>>
   /** Highest cost of a call: what a rate limit's burst has to let through. */
-  readonly dearest: number
+  readonly maxCost: number
   /** The enabled routes, by priority. */
   readonly routes: readonly Route[]
   /** Ids of routes that are switched off. */

@@ -28,7 +28,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
         throw boom
       },
     },
-    tips: { best: () => null },
+    heads: { best: () => null },
     floors: new Floors(),
     management: {
       has: (method: string) => method.startsWith('service_'),

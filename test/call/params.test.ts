@@ -2,7 +2,7 @@ import t from 'tap'
 import { evm } from '../../src/families/evm/evm.ts'
 import { solana } from '../../src/families/solana/solana.ts'
 import { checkParams } from '../../src/call/params.ts'
-import { needsArchive } from '../../src/call/able.ts'
+import { needsArchive } from '../../src/call/eligible.ts'
 import { joinRule } from '../../src/snapshot/join.ts'
 import { fillRule } from '../../src/snapshot/rules.ts'
 import type { Network } from '../../src/snapshot/types.ts'
@@ -91,7 +91,7 @@ t.test('a range over maxRange is refused, as far as it can be known', t => {
   for (const params of [range('"0x1"', '"0x65"'), range('"earliest"', '"latest"'), '[{"fromBlock":"0x1"}]'])
     t.match(check(rule, params), { reason: 'invalid_params', data: { maxRange: 100 } }, params)
   for (const params of ['[{"fromBlock":"0x1","FROMBLOCK":"0x0"}]', '[{"toBlock":"0x1","toBlock":"0x2"}]'])
-    t.match(check(rule, params).why, /twice or in a variant/, params)
+    t.match(check(rule, params).why, /is a duplicate or a variant/, params)
   t.end()
 })
 

@@ -21,7 +21,7 @@ const { snapshot } = await loadSnapshot(dir, {})
 const network = snapshot!.networks['ethereum-beacon']!
 
 t.test('the network', t => {
-  t.match(network, { family: 'http', subdomain: 'ethereum-beacon-rpc', public: true, dearest: 20 })
+  t.match(network, { family: 'http', subdomain: 'ethereum-beacon-rpc', public: true, maxCost: 20 })
   t.end()
 })
 

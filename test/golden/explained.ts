@@ -7,14 +7,14 @@ import { text } from 'node:stream/consumers'
 import { answerExplain } from '../../src/app/answer-explain.ts'
 import { UsageError } from '../../src/commands/command.ts'
 import { explain } from '../../src/commands/explain.ts'
-import { atOnce } from '../../src/reload/gently.ts'
+import { atOnce } from '../../src/reload/time-slices.ts'
 import { isPublicService, isService } from '../../src/management/call.ts'
 import { thisProcess } from '../../src/http/admin/running.ts'
 import { servedOf } from '../../src/http/admin/served.ts'
 import { writeServing } from '../../src/http/admin/serving-file.ts'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
-import { Tips } from '../../src/routes/heads.ts'
+import { Heads } from '../../src/routes/heads.ts'
 import { Upstreams } from '../../src/routes/upstreams.ts'
 import type { Case } from './case.ts'
 
@@ -26,7 +26,7 @@ const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>
   unidentified: route => (route.identified = false),
   fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
   paused: route => route.pauses.complain({ about: 'limited', asked: 5_000, from: 'status' }, now()),
-  full: route => route.room.enter(),
+  full: route => route.limits.enter(),
   broken: route => {
     for (let failures = 0; failures < 3; failures++) route.breaker.probeFailed('connect_failed', now(), false)
   },
@@ -37,8 +37,8 @@ const aboutGateway = ['another configuration is served', 'the gateway was killed
 
 /** The real live routes of a snapshot, in the states that the lines tell. */
 function liveParts(snapshot: Snapshot, lines: readonly string[]) {
-  const tips = new Tips()
-  const upstreams = new Upstreams(tips)
+  const heads = new Heads()
+  const upstreams = new Upstreams(heads)
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
   for (const network of Object.values(snapshot.networks))
     for (const route of upstreams.of(network)) route.identified = true
@@ -50,18 +50,18 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
       const [state = '', value = ''] = word.split('=')
       if (state !== 'head') states[state]!(live, value)
       else {
-        tips.claim(network, live, Number(value), upstreams.of(network), now())
-        tips.show(network, live, Number(value), upstreams.of(network), now())
+        heads.claim(network, live, Number(value), upstreams.of(network), now())
+        heads.show(network, live, Number(value), upstreams.of(network), now())
       }
     }
   }
-  for (const network of Object.values(snapshot.networks)) tips.update(network, upstreams.of(network), now())
+  for (const network of Object.values(snapshot.networks)) heads.update(network, upstreams.of(network), now())
   const management = {
     has: isService,
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }
-  return { upstreams, tips, management, clock: { ...systemClock, monotonic: now } }
+  return { upstreams, heads, management, clock: { ...systemClock, monotonic: now } }
 }
 
 /** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */

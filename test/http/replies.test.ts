@@ -3,7 +3,7 @@ import { createServer, get } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { leaveWithTurn } from '../../src/http/replies/leaving.ts'
+import { sendWithTurn } from '../../src/http/replies/write-batching.ts'
 import { repliesOf } from '../../src/http/replies/replies.ts'
 import { SocketGate } from '../../src/http/connections/socket-gate.ts'
 
@@ -40,8 +40,8 @@ t.test('a head that cannot be written costs its own reply only', async t => {
   const warned = once(process, 'warning')
   const headers = (value: string): string[] => ['Content-Type', value, 'Content-Length', '2']
   const [lost, kept] = [t.rejects(bad.reply, { code: 'ECONNRESET' }), good.reply]
-  leaveWithTurn({ response: bad.response, status: 200, headers: headers('a\nb'), body: '{}', budget: null })
-  leaveWithTurn({
+  sendWithTurn({ response: bad.response, status: 200, headers: headers('a\nb'), body: '{}', budget: null })
+  sendWithTurn({
     response: good.response,
     status: 200,
     headers: headers('text/plain'),

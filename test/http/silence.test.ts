@@ -4,13 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import { repliesOf } from '../../src/http/replies/replies.ts'
-import { boundSilence, mayBeSilent, sayKeepAlive } from '../../src/http/connections/silence.ts'
+import { boundIdleReplies, mayIdle, sayKeepAlive } from '../../src/http/connections/idle-reply.ts'
 import { openSocket } from '../support/tcp.ts'
 
 const bound = { silence: 200, keepAlive: 60_000 }
 
 const server = createServer()
-boundSilence(server, bound)
+boundIdleReplies(server, bound)
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 t.teardown(() => server.close())
@@ -28,7 +28,7 @@ async function asked(): Promise<{ readonly socket: Socket; readonly response: Se
 t.test('a connection with a reply under way on which nothing moves is cut, and no other', async t => {
   const lives = { replied: await asked(), stream: await asked(), slow: await asked() }
   lives.replied.response.end('x')
-  mayBeSilent(lives.stream.response)
+  mayIdle(lives.stream.response)
   const pieces = setInterval(() => lives.slow.response.write('x'), bound.silence / 4)
   t.teardown(() => {
     clearInterval(pieces)
@@ -49,7 +49,7 @@ t.test('a connection with a reply under way on which nothing moves is cut, and n
 
 t.test('a stream that is over leaves its connection bound', async t => {
   const { socket, response } = await asked()
-  mayBeSilent(response)
+  mayIdle(response)
   response.end('x')
   await once(response, 'close')
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -64,7 +64,7 @@ t.test(
   async t => {
     const server = createServer()
     const keepAlive = 200
-    boundSilence(server, { silence: 60_000, keepAlive })
+    boundIdleReplies(server, { silence: 60_000, keepAlive })
     server.on('request', (request, response) => {
       sayKeepAlive(response, 75_000)
       repliesOf(server).of(request.socket).begin(response, null)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { changesInSteps } from '../../src/reload/changes.ts'
-import { atOnce } from '../../src/reload/gently.ts'
+import { atOnce } from '../../src/reload/time-slices.ts'
 import { load, type Yaml } from '../support/snapshot.ts'
 
 const networks =

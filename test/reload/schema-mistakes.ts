@@ -116,7 +116,7 @@ function* wrongTypes({ type }: Schema, path: Path, put: Put): Generator<Change> 
   for (const [name, sample] of Object.entries(samples)) {
     const isFine = types.includes(name) || (name === 'integer' && types.includes('number'))
     // A text where a number may also be written is judged by its pattern.
-    if (!isFine) yield put(sample, 'type', / is not | is no |, not text$/)
+    if (!isFine) yield put(sample, 'type', / is not |, not text$/)
   }
   // An empty file says nothing, which may be right.
   if (path.length > 0) yield put(null, 'null', /value is missing/)
@@ -124,18 +124,18 @@ function* wrongTypes({ type }: Schema, path: Path, put: Put): Generator<Change> 
 
 function* wrongScalars(schema: Schema, value: unknown, put: Put): Generator<Change> {
   const limit = (name: string) => Number(schema[name])
-  if (schema.enum !== undefined) yield put('no-such-word', 'enum', / is no .*/)
+  if (schema.enum !== undefined) yield put('no-such-word', 'enum', /^unknown /)
   if (typeof schema['pattern'] === 'string' && typeof value === 'string')
     for (const wrong of ['', '!! no !!', 'two\nlines'])
       if (!new RegExp(schema['pattern'], 'u').test(wrong))
-        yield put(wrong, 'pattern', / is no | is not allowed|the value is/)
+        yield put(wrong, 'pattern', / is not |the value is/)
   if (schema['minLength'] !== undefined) yield put('', 'minLength', /the text is empty/)
   if (schema['maxLength'] !== undefined)
     yield put('x'.repeat(limit('maxLength') + 1), 'maxLength', /the text is too long/)
-  if (schema['minimum'] !== undefined) yield put(limit('minimum') - 1, 'minimum', /is too little/)
-  if (schema['maximum'] !== undefined) yield put(limit('maximum') + 1, 'maximum', /is too much/)
+  if (schema['minimum'] !== undefined) yield put(limit('minimum') - 1, 'minimum', /^must be at least/)
+  if (schema['maximum'] !== undefined) yield put(limit('maximum') + 1, 'maximum', /^must be at most/)
   if (schema['exclusiveMinimum'] !== undefined)
-    yield put(limit('exclusiveMinimum'), 'exclusiveMinimum', /is too little/)
+    yield put(limit('exclusiveMinimum'), 'exclusiveMinimum', /^must be above/)
 }
 
 function* wrongLists(schema: Schema, list: readonly unknown[], path: Path, put: Put): Generator<Change> {
@@ -163,7 +163,7 @@ function* wrongMaps(
   if (schema.propertyNames !== undefined) {
     const sample = Object.values(map).at(-1)
     const wrong = { ...map, 'No such name': sample }
-    yield put(wrong, 'propertyNames', / is no /, [...path, 'No such name'])
+    yield put(wrong, 'propertyNames', / is not a /, [...path, 'No such name'])
   }
 }
 

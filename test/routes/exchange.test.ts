@@ -62,7 +62,7 @@ t.test('the request carries what the route says, and nothing else', async t => {
     names: ['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host', 'x-operator'],
     auth: `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
   })
-  t.equal(live.room.inFlight, 0)
+  t.equal(live.limits.inFlight, 0)
 })
 
 t.test('how an exchange can break', async t => {
@@ -158,9 +158,9 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
     limits,
     () => 0,
   )
-  t.match(verdict, { kind: 'setback', why: 'http_500' })
+  t.match(verdict, { kind: 'failure', why: 'http_500' })
   await within('the end of the connection', gone!, 5_000)
-  t.equal(live.room.inFlight, 0)
+  t.equal(live.limits.inFlight, 0)
 })
 
 t.test('calls that have waited leave no listener on the signal of their socket', async t => {
@@ -194,7 +194,7 @@ t.test('a call whose client leaves while it waits for a connection is never sent
     )
   const all = Array.from({ length: 400 }, (_, id) => ask(id, client.signal))
   const late = ask(400, null)
-  t.equal(live.room.inFlight, 401)
+  t.equal(live.limits.inFlight, 401)
   while (waiting.length < 100) await nextTurn()
   client.abort()
   const answers = setInterval(() => {
@@ -203,8 +203,8 @@ t.test('a call whose client leaves while it waits for a connection is never sent
   await within('the call of another client', late, 5_000)
   const verdicts = await within('the end of all', Promise.all(all), 5_000)
   clearInterval(answers)
-  const unsent = verdicts.filter(verdict => verdict.kind === 'setback' && verdict.why === 'no_turn').length
+  const unsent = verdicts.filter(verdict => verdict.kind === 'failure' && verdict.why === 'no_turn').length
   t.ok(unsent > 200, `${unsent} were not sent`)
   t.equal(asked, 401 - unsent)
-  t.equal(live.room.inFlight, 0)
+  t.equal(live.limits.inFlight, 0)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { believe, highest } from '../../src/routes/claims.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
-import { Tips } from '../../src/routes/heads.ts'
+import { Heads } from '../../src/routes/heads.ts'
 import type { Route } from '../../src/snapshot/types.ts'
 
 const network = { slug: 'eth', family: 'evm', maxLag: { unit: 'ms', value: 30_000 } } as const
@@ -20,81 +20,81 @@ function live(id: string): LiveRoute {
 
 /** Three routes, and what they claim one behind the other. */
 function scene(count = 3) {
-  const tips = new Tips()
+  const heads = new Heads()
   const routes = Array.from({ length: count }, (_, n) => live(`r${n}`))
   const claim = (n: number, height: number, now: number) => {
-    tips.claim(network, routes[n]!, height, routes, now)
+    heads.claim(network, routes[n]!, height, routes, now)
   }
-  return { tips, routes, claim }
+  return { heads, routes, claim }
 }
 
 t.test('one route that claims 2^53-1 gets nothing by it', t => {
-  const { tips, routes, claim } = scene()
+  const { heads, routes, claim } = scene()
   claim(0, Number.MAX_SAFE_INTEGER, 0)
   claim(1, 1_000, 10)
   claim(2, 1_001, 20)
-  t.equal(tips.best('eth'), 1_001)
-  t.ok(tips.isConfirmed('eth'))
+  t.equal(heads.best('eth'), 1_001)
+  t.ok(heads.isConfirmed('eth'))
   claim(0, Number.MAX_SAFE_INTEGER, 5_000)
-  t.equal(tips.best('eth'), 1_001)
+  t.equal(heads.best('eth'), 1_001)
   t.notOk(routes[0]!.hasReached(1_002), 'it counts for what it could show')
   t.equal(routes[0]!.claimed, Number.MAX_SAFE_INTEGER, '/status shows what it claims')
-  t.ok(tips.needsProof('eth', routes[0]!, routes))
-  t.equal(tips.lagOf(network, routes[1]!), 'none')
+  t.ok(heads.needsProof('eth', routes[0]!, routes))
+  t.equal(heads.lagOf(network, routes[1]!), 'none')
   t.end()
 })
 
 t.test('a bigger jump counts once a second route says so, or the route has shown the block', t => {
-  const { tips, routes, claim } = scene()
+  const { heads, routes, claim } = scene()
   for (const n of [0, 1, 2]) claim(n, 1_000, 0)
   claim(0, 5_000, 1_000)
-  t.equal(tips.best('eth'), 1_000)
+  t.equal(heads.best('eth'), 1_000)
   claim(1, 5_003, 2_000)
-  t.equal(tips.best('eth'), 5_003)
+  t.equal(heads.best('eth'), 5_003)
   t.equal(routes[0]!.head, 5_000)
   t.end()
 })
 
 t.test('a block that one route shows does not count against two that agree', t => {
-  const { tips, routes, claim } = scene()
+  const { heads, routes, claim } = scene()
   for (const n of [0, 1, 2]) claim(n, 1_000, 0)
   claim(2, 90_000, 3_000)
-  tips.show(network, routes[2]!, 90_000, routes, 3_000)
-  t.equal(tips.best('eth'), 1_000)
-  t.equal(tips.lagOf(network, routes[0]!), 'none')
+  heads.show(network, routes[2]!, 90_000, routes, 3_000)
+  t.equal(heads.best('eth'), 1_000)
+  t.equal(heads.lagOf(network, routes[0]!), 'none')
   for (let look = 1; look <= 200; look += 1) {
     const now = 3_000 + look * 5_000
     for (const n of [0, 1]) claim(n, 1_000 + Math.floor(now / 12_000), now)
-    const lie = (tips.best('eth') ?? 0) + 60
+    const lie = (heads.best('eth') ?? 0) + 60
     claim(2, lie, now)
-    tips.show(network, routes[2]!, lie, routes, now)
+    heads.show(network, routes[2]!, lie, routes, now)
   }
-  const ahead = tips.best('eth')! - (1_000 + Math.floor(1_003_000 / 12_000))
+  const ahead = heads.best('eth')! - (1_000 + Math.floor(1_003_000 / 12_000))
   t.ok(ahead <= 64 + 4, `drifting upwards with blocks of its own, it is ahead by ${ahead}`)
   const two = scene(2)
   for (const n of [0, 1]) two.claim(n, 1_000, 0)
   two.claim(0, 90_000, 3_000)
-  t.equal(two.tips.best('eth'), 1_000)
-  two.tips.show(network, two.routes[0]!, 90_000, two.routes, 3_000)
-  t.equal(two.tips.best('eth'), 90_000, 'of two routes the one that shows its block')
+  t.equal(two.heads.best('eth'), 1_000)
+  two.heads.show(network, two.routes[0]!, 90_000, two.routes, 3_000)
+  t.equal(two.heads.best('eth'), 90_000, 'of two routes the one that shows its block')
   t.end()
 })
 
 t.test('what the block time allows, times four, and 64 more, is plausible', t => {
-  const { tips, claim } = scene()
+  const { heads, claim } = scene()
   for (const n of [0, 1, 2]) claim(n, 1_000, 0)
   claim(0, 1_065, 0)
-  t.equal(tips.best('eth'), 1_000)
+  t.equal(heads.best('eth'), 1_000)
   claim(0, 1_064, 0)
-  t.equal(tips.best('eth'), 1_064)
+  t.equal(heads.best('eth'), 1_064)
   t.equal(highest({ height: 1_000, at: 0 }, 12_000, 120_000), 1_000 + 40 + 64)
   claim(1, 1_104, 120_000)
-  t.equal(tips.best('eth'), 1_104)
+  t.equal(heads.best('eth'), 1_104)
   t.end()
 })
 
 t.test("plausible steps of one route do not add up, and do not set the network's pace", t => {
-  const { tips, claim } = scene()
+  const { heads, claim } = scene()
   for (const n of [0, 1, 2]) claim(n, 1_000, 0)
   for (let look = 1; look <= 720; look += 1) {
     const now = look * 5_000
@@ -102,39 +102,39 @@ t.test("plausible steps of one route do not add up, and do not set the network's
     claim(1, honest, now)
     claim(2, honest, now)
     for (const more of [1e6, 1e4, 1_000, 200, 100]) claim(0, honest + more, now)
-    claim(0, (tips.best('eth') ?? 0) + 64, now)
+    claim(0, (heads.best('eth') ?? 0) + 64, now)
   }
-  const ahead = tips.best('eth')! - (1_000 + 300)
+  const ahead = heads.best('eth')! - (1_000 + 300)
   t.ok(ahead <= 64 + 4, `after an hour it is ahead by ${ahead}`)
   t.end()
 })
 
 t.test("a single route's word is taken, and it is known to be just that", t => {
-  const { tips, routes, claim } = scene(1)
+  const { heads, routes, claim } = scene(1)
   claim(0, Number.MAX_SAFE_INTEGER, 0)
-  t.equal(tips.best('eth'), Number.MAX_SAFE_INTEGER)
-  t.notOk(tips.isConfirmed('eth'))
-  t.notOk(tips.needsProof('eth', routes[0]!, routes))
+  t.equal(heads.best('eth'), Number.MAX_SAFE_INTEGER)
+  t.notOk(heads.isConfirmed('eth'))
+  t.notOk(heads.needsProof('eth', routes[0]!, routes))
   claim(0, 7, 1_000)
-  t.equal(tips.best('eth'), 7, 'a devnet begins anew')
+  t.equal(heads.best('eth'), 7, 'a devnet begins anew')
   t.end()
 })
 
 t.test('of claims that contradict each other the one that is shown counts', t => {
-  const { tips, routes, claim } = scene(2)
+  const { heads, routes, claim } = scene(2)
   claim(0, 2_000_000, 0)
   claim(1, 1_000, 0)
-  t.equal(tips.best('eth'), 1_000)
-  t.ok(routes.every(route => tips.needsProof('eth', route, routes)))
-  tips.show(network, routes[0]!, 2_000_000, routes, 10)
-  t.equal(tips.best('eth'), 2_000_000)
-  t.equal(tips.lagOf(network, routes[1]!), 'certain')
+  t.equal(heads.best('eth'), 1_000)
+  t.ok(routes.every(route => heads.needsProof('eth', route, routes)))
+  heads.show(network, routes[0]!, 2_000_000, routes, 10)
+  t.equal(heads.best('eth'), 2_000_000)
+  t.equal(heads.lagOf(network, routes[1]!), 'certain')
   const near = scene(2)
   near.claim(0, 100, 0)
   near.claim(1, 1_000, 0)
-  t.equal(near.tips.best('eth'), 1_000, 'a node may be far behind')
-  near.tips.show(network, near.routes[0]!, 100, near.routes, 10)
-  t.equal(near.tips.best('eth'), 100, 'unless it is the other that shows its block')
+  t.equal(near.heads.best('eth'), 1_000, 'a node may be far behind')
+  near.heads.show(network, near.routes[0]!, 100, near.routes, 10)
+  t.equal(near.heads.best('eth'), 100, 'unless it is the other that shows its block')
   t.end()
 })
 

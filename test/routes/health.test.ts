@@ -4,7 +4,7 @@ import { Filters } from '../../src/routes/filters.ts'
 import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
 import { Latency } from '../../src/routes/health/latency.ts'
-import { Outstanding } from '../../src/routes/health/outstanding.ts'
+import { HangDetector } from '../../src/routes/health/hang-detector.ts'
 import { Pause, retryAfterMs } from '../../src/routes/health/pause.ts'
 import { RetryBudget } from '../../src/routes/retry-budget.ts'
 import { RouteBreaker } from '../../src/routes/health/route-breaker.ts'
@@ -180,7 +180,7 @@ t.test('what two callers say is tested at once, unless such a test has failed', 
 })
 
 t.test('several calls far older than usual say that a route hangs', t => {
-  const outstanding = new Outstanding()
+  const outstanding = new HangDetector()
   const hangs = (now: number, p99: number) =>
     ['a', 'b', undefined].map(caller => outstanding.isHanging(now, p99, caller))
   const calls = [0, 0, 0].map(at => outstanding.begin(at, 'a'))

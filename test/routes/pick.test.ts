@@ -3,7 +3,7 @@ import type { Route } from '../../src/snapshot/types.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
 import { pick } from '../../src/routes/pick.ts'
 import type { Candidate, Need, Picked } from '../../src/routes/pick.ts'
-import { Tips } from '../../src/routes/heads.ts'
+import { Heads } from '../../src/routes/heads.ts'
 
 const NOW = 1_000_000
 
@@ -115,14 +115,14 @@ t.test('after the pause one call that may be repeated is let through', t => {
 t.test('a full route counts as not able, and all full is said as such', t => {
   const a = candidate('a', { limits: { inFlight: 1, perSecond: null } })
   const b = candidate('b', { priority: 2, limits: { inFlight: null, perSecond: 2 } })
-  a.live.room.enter()
+  a.live.limits.enter()
   t.equal(choose([a, b]), 'b')
-  b.live.room.enter()
+  b.live.limits.enter()
   t.equal(choose([a, b]), 'b')
-  b.live.room.enter()
+  b.live.limits.enter()
   t.equal(choose([a, b]), 'full')
   t.equal(choose([a, b], {}, NOW + 500), 'b', 'a token came back')
-  a.live.room.leave()
+  a.live.limits.leave()
   t.equal(choose([a, b]), 'a')
   t.end()
 })
@@ -136,7 +136,7 @@ t.test('idle routes share by weight, busy ones by work', t => {
   t.ok(Math.abs(first / 4000 - 0.75) < 0.03, String(first))
   a.live.latency.add(100)
   b.live.latency.add(100)
-  for (let i = 0; i < 10; i += 1) a.live.room.enter()
+  for (let i = 0; i < 10; i += 1) a.live.limits.enter()
   const draws = [0, 0.99]
   t.equal(
     choose([a, b], {}, NOW, () => draws.shift() ?? 0),
@@ -146,24 +146,24 @@ t.test('idle routes share by weight, busy ones by work', t => {
 })
 
 t.test("lag is measured by the network's own pace", t => {
-  const tips = new Tips()
+  const heads = new Heads()
   const { live } = candidate('a')
   const network = { slug: 'eth', maxLag: { unit: 'ms', value: 30_000 } } as const
-  tips.claim(network, live, 100, [live], NOW)
-  tips.claim(network, live, 110, [live], NOW + 2_500) // 250 ms a block: 30 s are 120 blocks
-  t.equal(tips.best('eth'), 110)
-  t.equal(tips.lagOf(network, { head: -10 }), 'none')
-  t.equal(tips.lagOf(network, { head: -11 }), 'doubtful', 'no more than one route may claim alone')
-  t.equal(tips.lagOf(network, { head: 110 - 64 - 240 }), 'doubtful')
-  t.equal(tips.lagOf(network, { head: 110 - 64 - 241 }), 'certain')
+  heads.claim(network, live, 100, [live], NOW)
+  heads.claim(network, live, 110, [live], NOW + 2_500) // 250 ms a block: 30 s are 120 blocks
+  t.equal(heads.best('eth'), 110)
+  t.equal(heads.lagOf(network, { head: -10 }), 'none')
+  t.equal(heads.lagOf(network, { head: -11 }), 'doubtful', 'no more than one route may claim alone')
+  t.equal(heads.lagOf(network, { head: 110 - 64 - 240 }), 'doubtful')
+  t.equal(heads.lagOf(network, { head: 110 - 64 - 241 }), 'certain')
   t.equal(
-    tips.lagOf({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 108 }),
+    heads.lagOf({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 108 }),
     'none',
     'two blocks always are allowed',
   )
-  t.equal(tips.lagOf({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 107 }), 'doubtful')
+  t.equal(heads.lagOf({ slug: 'eth', maxLag: { unit: 'blocks', value: 0 } }, { head: 107 }), 'doubtful')
   live.syncing = true
-  tips.claim(network, live, 500, [live], NOW + 3_000)
-  t.equal(tips.best('eth'), 110, 'a syncing node says nothing of the tip')
+  heads.claim(network, live, 500, [live], NOW + 3_000)
+  t.equal(heads.best('eth'), 110, 'a syncing node says nothing of the tip')
   t.end()
 })

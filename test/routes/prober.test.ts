@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
 import { Prober, type ProberEvents } from '../../src/routes/health/prober.ts'
-import { Tips } from '../../src/routes/heads.ts'
+import { Heads } from '../../src/routes/heads.ts'
 import type { Upstreams } from '../../src/routes/upstreams.ts'
 
 /** A route that answers every question at once, and writes down who was asked for its head. */
@@ -59,7 +59,7 @@ t.test('many routes are looked at twenty at a time, each once a round', async t 
   const asked: string[] = []
   const live = Array.from({ length: 50 }, (_, n) => route(`r${n}`, asked))
   const { upstreams, snapshot } = scene(live)
-  const prober = new Prober(upstreams, new Tips(), snapshot, quiet)
+  const prober = new Prober(upstreams, new Heads(), snapshot, quiet)
   t.teardown(() => {
     prober.close()
   })
@@ -77,7 +77,7 @@ t.test('after a reload new routes are looked at before those that wait, and none
   const asked: string[] = []
   const live = Array.from({ length: 30 }, (_, n) => route(`r${n}`, asked))
   const { upstreams, snapshot } = scene(live)
-  const prober = new Prober(upstreams, new Tips(), snapshot, quiet)
+  const prober = new Prober(upstreams, new Heads(), snapshot, quiet)
   t.teardown(() => {
     prober.close()
   })
@@ -105,7 +105,7 @@ t.test('whatever throws while a route is probed costs that probe only', async t 
   const live = [odd, route('well', asked)]
   Object.assign(odd, { probe: () => Promise.reject(new TypeError('an odd reply')) })
   const { upstreams, snapshot } = scene(live)
-  const prober = new Prober(upstreams, new Tips(), snapshot, { ...quiet, bug: (...bug) => bugs.push(bug) })
+  const prober = new Prober(upstreams, new Heads(), snapshot, { ...quiet, bug: (...bug) => bugs.push(bug) })
   t.teardown(() => {
     prober.close()
   })
@@ -131,7 +131,7 @@ t.test('a route that goes down and comes back is one line each, and so is its ne
   let now = 0
   const prober = new Prober(
     upstreams,
-    new Tips(),
+    new Heads(),
     snapshot,
     {
       ...quiet,

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { Route } from '../../src/snapshot/types.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
 import type { StreamedBody } from '../../src/routes/transport/streamed-body.ts'
-import { Hop } from '../../src/routes/transport/proxy/http-proxy.ts'
+import { HttpProxy } from '../../src/routes/transport/proxy/http-proxy.ts'
 
 /** Milliseconds that a reply may say nothing in these tests. */
 const silence = 100
@@ -22,12 +22,12 @@ async function listen(t: Test, listener: RequestListener): Promise<string> {
 
 /** The body of a verbatim request, sent on for a client that does not leave. */
 async function throughHop(t: Test, http: string): Promise<StreamedBody> {
-  const hop = new Hop({ http, headers: {} }, 1_000, silence)
-  t.teardown(() => hop.destroy())
+  const proxy = new HttpProxy({ http, headers: {} }, 1_000, silence)
+  t.teardown(() => proxy.destroy())
   return new Promise((resolve, reject) => {
     const url = listen(t, (incoming, response) => {
       const passage = { request: incoming, response, verb: 'GET', target: '/x', bodyLimit: null }
-      hop.send(passage, 5_000).then(result => {
+      proxy.send(passage, 5_000).then(result => {
         if (result.kind === 'head') resolve(result.body)
         else reject(new Error(result.how))
       }, reject)

@@ -24,7 +24,7 @@ t.test('results and errors about the call are answers', t => {
   t.end()
 })
 
-t.test('what another route may not have is a setback', t => {
+t.test('what another route may not have is a failure', t => {
   const cases: [Exchange, string, string][] = [
     [whole(200, error(-32000, 'missing trie node abc (path )')), 'missing', 'upstream_error'],
     [whole(200, error(-32000, 'Required Historical State Unavailable')), 'missing', 'upstream_error'],
@@ -49,7 +49,7 @@ t.test('what another route may not have is a setback', t => {
     [{ kind: 'broken', how: 'too_large', sent: true }, 'too_large', 'response_too_large'],
   ]
   for (const [exchange, why, reason] of cases)
-    t.match(judge(exchange, 1), { kind: 'setback', why, refusal: { reason } }, why)
+    t.match(judge(exchange, 1), { kind: 'failure', why, refusal: { reason } }, why)
   t.end()
 })
 
@@ -63,7 +63,7 @@ t.test('a long reply has its result or error in the part that is held back, or i
     member: 'result',
   })
   for (const head of [' '.repeat(300_000), `{"more":"${'a'.repeat(300_000)}`, `<html>${'a'.repeat(300_000)}`])
-    t.match(judge(open(head), 1), { kind: 'setback', why: 'bad_reply', fault: true })
+    t.match(judge(open(head), 1), { kind: 'failure', why: 'bad_reply', fault: true })
   t.end()
 })
 
@@ -78,7 +78,7 @@ t.test('an error object that is too long to hold is judged by its begin', t => {
     `{"message":"rate limit exceeded","code":-32005,"data":{"a":["${long}`,
     `{"code":-32005,"message":"rate limit exceeded ${long}`,
   ])
-    t.match(judged(limited), { kind: 'setback', why: 'limited', complaint: { from: 'text' } })
+    t.match(judged(limited), { kind: 'failure', why: 'limited', complaint: { from: 'text' } })
   t.match(judged(`{"code":-32000,"message":"missing trie node ${long}`), {
     ...{ why: 'missing', passOn: true },
     said: { code: -32000, message: /^missing trie node a{4000}/ },

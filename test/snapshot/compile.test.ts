@@ -1,9 +1,9 @@
 import t from 'tap'
 import { formatProblem } from '../../src/config/problem.ts'
-import { atOnce } from '../../src/reload/gently.ts'
+import { atOnce } from '../../src/reload/time-slices.ts'
 import { dump } from '../../src/snapshot/dump.ts'
 import { findMethod } from '../../src/snapshot/find-method.ts'
-import { Tips } from '../../src/routes/heads.ts'
+import { Heads } from '../../src/routes/heads.ts'
 import { Upstreams } from '../../src/routes/upstreams.ts'
 import { load, snapshotOf } from '../support/snapshot.ts'
 
@@ -30,7 +30,7 @@ families:
 
 t.test('each method is joined with its able routes, and says why others are skipped', async t => {
   const { networks } = await snapshotOf(t, { routes, methods })
-  const { methods: rows, disabled, wss, dearest } = networks['eth']!
+  const { methods: rows, disabled, wss, maxCost } = networks['eth']!
   t.strictSame(rows['eth_gasPrice']?.routes, ['rich', 'plain'])
   t.strictSame(rows['eth_gasPrice']?.skipped, [{ id: 'picky', why: 'its methods.deny lists it' }])
   t.strictSame(rows['trace_block']?.routes, ['rich'])
@@ -43,7 +43,7 @@ t.test('each method is joined with its able routes, and says why others are skip
   t.match(rows['eth_unsubscribe']?.rule, { cost: 0, unsubscribes: 'eth_subscribe', needs: ['ws'] })
   t.equal(rows['eth_elsewhere'], undefined)
   t.equal(rows['eth_off'], undefined)
-  t.strictSame([disabled, wss, dearest], [['off'], true, 20])
+  t.strictSame([disabled, wss, maxCost], [['off'], true, 20])
 })
 
 t.test('exact names win, then the longest pattern, and the deny list over both', async t => {
@@ -126,7 +126,7 @@ t.test(
     )
     t.strictSame(texts, [['gone', 7], [7]])
     t.not(after.version, before.version)
-    const upstreams = new Upstreams(new Tips())
+    const upstreams = new Upstreams(new Heads())
     upstreams.adopt(atOnce(upstreams.open(before)))
     const live = ['a', 'b'].map(id => upstreams.get(id))
     t.strictSame(upstreams.adopt(atOnce(upstreams.open(after))), [], 'no route is left behind')

@@ -230,10 +230,10 @@ t.test('logs of false blocks, too high or too low, leave the gap as it is', asyn
 t.test('a head that the network cannot have come to ends nothing: another route is asked', async t => {
   const heads = headsFiller(heightsAt(1_000))
   heads.take(head(1_000, 'a1000'))
-  await t.rejects(filled(heads, upstream(range(1, 6_000))), { message: /no plausible head/ })
+  await t.rejects(filled(heads, upstream(range(1, 6_000))), { message: /not a plausible head/ })
   const logs = logsFiller('["logs"]', heightsAt(1_000))
   await logs.started(upstream(range(900, 1_000)))
-  await t.rejects(filled(logs, upstream(range(1, 6_000))), { message: /no plausible head/ })
+  await t.rejects(filled(logs, upstream(range(1, 6_000))), { message: /not a plausible head/ })
   const low = headsFiller(heightsAt(1_000))
   low.take(head(1_000, 'a1000'))
   await t.rejects(filled(low, upstream(range(1, 100))), { message: /far behind/ })

@@ -2,7 +2,7 @@
 import { refuse } from '../../refusal/refusal.ts'
 import type { Rule } from '../../snapshot/types.ts'
 import type { Passage, ReplyHead } from '../../routes/transport/proxy/passage.ts'
-import type { Setback } from '../../routes/transport/verdict.ts'
+import type { Failure } from '../../routes/transport/verdict.ts'
 import { refused } from '../answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../answer.ts'
 import { observeEnd } from '../attempt.ts'
@@ -41,7 +41,7 @@ export async function forwardVerbatim(
     case 'abandoned':
       return { kind: 'abandoned' }
     case 'failed':
-      return refused(lastRefusal(ended.setbacks, context))
+      return refused(lastRefusal(ended.failures, context))
   }
 }
 
@@ -56,14 +56,14 @@ async function tryRoute(
   const begin = clock.monotonic()
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
   const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
-  const verdict: ReplyHead | Setback = await live.pass(passage, options, clock.monotonic)
+  const verdict: ReplyHead | Failure = await live.pass(passage, options, clock.monotonic)
   const ms = clock.monotonic() - begin
   const observe = (result: string): void => {
     observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
   }
   if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
   else observe(verdict.why)
-  if (verdict.kind === 'setback' && verdict.why === 'unsupported')
+  if (verdict.kind === 'failure' && verdict.why === 'unsupported')
     upstreams.unsupported.learn(route.id, method)
   return { verdict, candidate: picked }
 }

@@ -1,7 +1,7 @@
 /** Ends a connection whose request body will not be read. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { isUninvited } from './invite.ts'
+import { awaitsContinue } from './expect-continue.ts'
 
 /** Bodies up to this many bytes are read to their end, so that the connection can be kept. */
 const WORTH_READING = 64 * 1024
@@ -19,7 +19,7 @@ export function endAfter(request: IncomingMessage): void {
 
 /** Whether the rest of the body is short enough to be read for the sake of the connection. */
 export function isShort(request: IncomingMessage): boolean {
-  if (last.has(request) || isUninvited(request)) return false
+  if (last.has(request) || awaitsContinue(request)) return false
   if (request.complete) return true
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return encoding === undefined && Number(length ?? 0) <= WORTH_READING

@@ -8,7 +8,7 @@ import { findRow } from '../../call/find.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { ClientStreams } from './client-streams.ts'
 import { corsHeaders } from '../cors.ts'
-import { invite } from '../connections/invite.ts'
+import { sendContinue } from '../connections/expect-continue.ts'
 import { answerPreflight, refuseEarly } from '../rpc.ts'
 import type { RpcOptions, RpcTarget, Visit } from '../rpc.ts'
 import { ResponseSink } from './sink.ts'
@@ -74,7 +74,7 @@ export async function handleVerbatim(
     () => ({ requestId, cors: visit.cors, rate: gateway.rate(caller) }),
     (route, stop) => streams.take({ visitor, caller, method, route, stop }),
   )
-  invite(request)
+  sendContinue(request)
   await gateway.pass(method, caller, sink, requestId)
 }
 

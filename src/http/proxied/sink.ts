@@ -8,7 +8,7 @@ import { HttpSink } from '../replies/http-sink.ts'
 import { isShort, linger } from '../connections/linger.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from '../replies/reply.ts'
 import type { ReplyHead } from '../replies/reply.ts'
-import { mayBeSilent } from '../connections/silence.ts'
+import { mayIdle } from '../connections/idle-reply.ts'
 
 /** On every reply: whatever an upstream sends is never run as a page of ours. */
 const HARDENING = [
@@ -71,7 +71,7 @@ export class ResponseSink implements VerbatimSink {
     response.writeHead(answer.status, headers)
     if (!answer.endless) return
     response.flushHeaders()
-    mayBeSilent(response)
+    mayIdle(response)
     response.socket?.setKeepAlive(true, PROBE_EVERY)
   }
 

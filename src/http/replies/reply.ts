@@ -4,7 +4,7 @@ import type { Budget } from '../../limits/byte-budget.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { RateState } from '../../ports/limits.ts'
-import { leaveWithTurn } from './leaving.ts'
+import { sendWithTurn } from './write-batching.ts'
 
 /** What a reply's headers are made of. */
 export interface ReplyHead {
@@ -34,7 +34,7 @@ export function sendWhole(
 ): void {
   if (response.destroyed) return
   headers.push('Content-Length', String(body.length))
-  leaveWithTurn({ response, status, headers, body, budget })
+  sendWithTurn({ response, status, headers, body, budget })
 }
 
 const NO_HEADERS: readonly string[] = []

@@ -16,7 +16,7 @@ import { partyOf } from '../../call/holder.ts'
 import { Departure } from './departure.ts'
 import type { FairTurns } from '../fair-turns.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { holdForTurn } from '../replies/leaving.ts'
+import { corkForTurn } from '../replies/write-batching.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from '../replies/request-id.ts'
 import { SendQueue } from './send-queue.ts'
@@ -112,7 +112,7 @@ export class ClientSocket implements SinkSocket {
       this.close(1013, SLOW)
       return false
     }
-    holdForTurn(this.#connection)
+    corkForTurn(this.#connection)
     const bytes = typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame
     this.#socket.send(bytes, { binary: false })
     this.#queue.count()

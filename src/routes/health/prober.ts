@@ -5,7 +5,7 @@ import { RouteProbe } from './route-probe.ts'
 import type { ProbeEvents } from './route-probe.ts'
 import { RouteWatch } from './route-watch.ts'
 import type { RouteEvents } from './route-watch.ts'
-import type { Tips } from '../heads.ts'
+import type { Heads } from '../heads.ts'
 import type { Upstreams } from '../upstreams.ts'
 
 /** Milliseconds between two probes of a route. */
@@ -33,7 +33,7 @@ interface Due {
 /** Probes routes as long as the gateway serves. */
 export class Prober {
   readonly #upstreams: Upstreams
-  readonly #tips: Tips
+  readonly #heads: Heads
   readonly #events: ProberEvents
   readonly #probe: RouteProbe
   readonly #watch: RouteWatch
@@ -52,18 +52,18 @@ export class Prober {
   /** `now` is a monotonic clock in milliseconds. */
   constructor(
     upstreams: Upstreams,
-    tips: Tips,
+    heads: Heads,
     snapshot: Snapshot,
     events: ProberEvents,
     now = (): number => performance.now(),
   ) {
     this.#upstreams = upstreams
-    this.#tips = tips
+    this.#heads = heads
     this.#snapshot = snapshot
     this.#events = events
     this.#now = now
     this.#watch = new RouteWatch(events)
-    this.#probe = new RouteProbe({ upstreams, tips, now, events })
+    this.#probe = new RouteProbe({ upstreams, heads, now, events })
     upstreams.whenSuspect(live => {
       this.#confirm(live)
     })
@@ -77,7 +77,7 @@ export class Prober {
   watch(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     const slugs = new Set(Object.keys(snapshot.networks))
-    this.#tips.retain(slugs)
+    this.#heads.retain(slugs)
     this.#watch.retain(slugs)
     // In a turn of its own: thousands of routes take some milliseconds, and so did the swap.
     setImmediate(() => {
@@ -165,7 +165,7 @@ export class Prober {
     // Probes that a stop has cut short say nothing about a route.
     if (this.#isClosed) return
     const routes = this.#upstreams.of(network)
-    this.#tips.update(network, routes, this.#now())
+    this.#heads.update(network, routes, this.#now())
     this.#watch.check(network, live, routes, this.#now())
   }
 }

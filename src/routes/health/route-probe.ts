@@ -3,9 +3,9 @@ import { familyOf } from '../../families/families.ts'
 import type { Page, Probing, Told } from '../../families/probing.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Network } from '../../snapshot/types.ts'
-import type { Tips } from '../heads.ts'
+import type { Heads } from '../heads.ts'
 import type { LiveRoute } from '../live-route.ts'
-import type { Setback } from '../transport/verdict.ts'
+import type { Failure } from '../transport/verdict.ts'
 import type { Upstreams } from '../upstreams.ts'
 
 /** Milliseconds that an answer may take: usually, and where calls have said that something is wrong. */
@@ -17,7 +17,7 @@ const IDENTITY_EVERY = 300_000
 /** What a probe works on. */
 export interface ProbeParts {
   readonly upstreams: Pick<Upstreams, 'of'>
-  readonly tips: Tips
+  readonly heads: Heads
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly events: ProbeEvents
@@ -87,14 +87,14 @@ export class RouteProbe {
     patience: number,
     succeeded: (now: number, isResult: boolean) => void,
   ): Probing {
-    const { upstreams, tips, now } = this.#parts
+    const { upstreams, heads, now } = this.#parts
     const ask = (method: string, params: Raw) => live.probe(method, params, patience)
     return {
       ...{ network, route: live, now },
       ask: async (method, params) => toldBy(await ask(method, params)),
       askAlive: async (method, params) => {
         const verdict = await ask(method, params)
-        if (verdict.kind === 'setback') this.#noteSetback(live, verdict)
+        if (verdict.kind === 'failure') this.#noteFailure(live, verdict)
         else succeeded(now(), verdict.kind === 'result')
         return toldBy(verdict)
       },
@@ -104,11 +104,11 @@ export class RouteProbe {
         else live.breaker.probeFailed(why, now(), live.isSuspect(now()))
       },
       claim: height => {
-        tips.claim(network, live, height, upstreams.of(network), now())
+        heads.claim(network, live, height, upstreams.of(network), now())
       },
-      needsProof: () => tips.needsProof(network.slug, live, upstreams.of(network)),
+      needsProof: () => heads.needsProof(network.slug, live, upstreams.of(network)),
       proved: height => {
-        tips.show(network, live, height, upstreams.of(network), now())
+        heads.show(network, live, height, upstreams.of(network), now())
       },
       isDue: (question, every) => this.#isDue(live, question, every),
     }
@@ -128,7 +128,7 @@ export class RouteProbe {
   }
 
   /** An idle route that is down is found out by us, and so is one that has come back. */
-  #noteSetback(live: LiveRoute, { fault, why, complaint }: Setback): void {
+  #noteFailure(live: LiveRoute, { fault, why, complaint }: Failure): void {
     const now = this.#parts.now()
     if (fault) this.#lost.add(live)
     if (fault) live.breaker.probeFailed(why, now, live.isSuspect(now))
@@ -137,6 +137,6 @@ export class RouteProbe {
 }
 
 function toldBy(verdict: Awaited<ReturnType<LiveRoute['probe']>>): Told {
-  if (verdict.kind === 'setback') return { kind: 'failed', why: verdict.why, said: verdict.said }
+  if (verdict.kind === 'failure') return { kind: 'failed', why: verdict.why, said: verdict.said }
   return verdict.kind === 'result' ? verdict : { kind: 'error' }
 }

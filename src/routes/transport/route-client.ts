@@ -9,7 +9,7 @@ import { FairQueue } from '../fair-queue.ts'
 import type { Turn } from '../fair-queue.ts'
 import { requestTarget } from './request-target.ts'
 import type { RequestTarget } from './request-target.ts'
-import type { Room } from '../health/room.ts'
+import type { RouteLimits } from '../health/route-limits.ts'
 
 /** Connections to an upstream whose route sets no limit. */
 const CONNECTIONS = 256
@@ -32,10 +32,10 @@ export class RouteClient {
   readonly #target: RequestTarget
   readonly #connections: Connections
   readonly #queue: FairQueue
-  readonly #room: Room
+  readonly #room: RouteLimits
 
   /** `connectTimeout` in milliseconds; `room` counts what is under way or waits for its turn. */
-  constructor(route: Route, connectTimeout: number, room: Room) {
+  constructor(route: Route, connectTimeout: number, room: RouteLimits) {
     const most = route.limits.inFlight ?? CONNECTIONS
     this.#target = requestTarget(route)
     this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })

@@ -24,8 +24,8 @@ export interface OpenAnswer {
 }
 
 /** Why an attempt gave no answer; `why` is a bounded word for metrics and `explain`. */
-export interface Setback {
-  readonly kind: 'setback'
+export interface Failure {
+  readonly kind: 'failure'
   readonly why: string
   /** What the client gets when no other route can help. */
   readonly refusal: Refusal
@@ -43,7 +43,7 @@ export interface Setback {
   readonly complaint: Complained | null
 }
 
-export type Verdict = Reply | OpenAnswer | Setback
+export type Verdict = Reply | OpenAnswer | Failure
 
 type NodeErrorReply = Reply & { readonly kind: 'error' }
 
@@ -56,37 +56,37 @@ const REQUEST_TIMEOUT = 408
 export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict {
   if (exchange.kind === 'broken') {
     const { how, sent } = exchange
-    return { ...setback(how, ...breaks[how]), sent }
+    return { ...failure(how, ...breaks[how]), sent }
   }
   const { status } = exchange
   if (exchange.kind === 'whole' && familyOf(call).errors.statuses.includes(status)) {
     const own = readOwnError(exchange.body, id)
     if (own !== null) return judgeError(own, call) ?? own
   }
-  const byStatus = statusSetback(status, exchange.kind === 'whole' ? exchange.retryAfter : null)
+  const byStatus = statusFailure(status, exchange.kind === 'whole' ? exchange.retryAfter : null)
   if (byStatus !== null) return byStatus
   if (exchange.kind === 'open') {
-    if (status !== 200) return setback(`http_${status}`, refuse('upstream_error'), true)
+    if (status !== 200) return failure(`http_${status}`, refuse('upstream_error'), true)
     return openVerdict(exchange, id, call)
   }
   const reply = readReply(exchange.body, id)
-  if (reply === null) return setback('bad_reply', refuse('upstream_error'), true)
+  if (reply === null) return failure('bad_reply', refuse('upstream_error'), true)
   if (reply.kind === 'result')
-    return status < 300 ? reply : setback('bad_reply', refuse('upstream_error'), true)
+    return status < 300 ? reply : failure('bad_reply', refuse('upstream_error'), true)
   return judgeError(reply, call) ?? reply
 }
 
 /** Judges a node's error, over HTTP or a socket; null when it is the answer to the call. */
-export function judgeError(error: NodeErrorReply, call: JudgedCall): Setback | null {
+export function judgeError(error: NodeErrorReply, call: JudgedCall): Failure | null {
   const errorClass = classify(error, call)
-  return errorClass === 'answer' ? null : nodeSetback(errorClass, error)
+  return errorClass === 'answer' ? null : nodeFailure(errorClass, error)
 }
 
 /** Judges a reply by its first part. */
 function openVerdict({ head, tail }: Exchange & { kind: 'open' }, id: number, call: JudgedCall): Verdict {
   const raw = head.toString('latin1')
   const open = findOpenMember(raw)
-  if (open === null) return setback('bad_reply', refuse('upstream_error'), true)
+  if (open === null) return failure('bad_reply', refuse('upstream_error'), true)
   const error = open.member === 'error' ? readOpenError(raw, open.begin) : null
   const against = error === null ? null : judgeError(error, call)
   if (against !== null) return against
@@ -95,14 +95,14 @@ function openVerdict({ head, tail }: Exchange & { kind: 'open' }, id: number, ca
 }
 
 /** What an HTTP status says about the route, whatever the body holds; null where the body decides. */
-export function statusSetback(status: number, retryAfter: string | null): Setback | null {
+export function statusFailure(status: number, retryAfter: string | null): Failure | null {
   if (status === TOO_MANY_REQUESTS) {
     const asked = retryAfterMs(retryAfter, Date.now())
     return complained('limited', { about: 'limited', asked, from: 'status' })
   }
   if (BILLING.has(status)) return complained(`http_${status}`, { about: 'billing', asked: 0, from: 'status' })
   const isFault = status === REQUEST_TIMEOUT || status >= 500 || (status >= 300 && status < 400)
-  return isFault ? setback(`http_${status}`, refuse('upstream_error'), true) : null
+  return isFault ? failure(`http_${status}`, refuse('upstream_error'), true) : null
 }
 
 /** What each class of node errors does: to the route, and to what the client gets when no route answers. */
@@ -126,11 +126,11 @@ const effects: Readonly<Record<Exclude<NodeErrorClass, 'answer'>, Effect>> = {
   internal: { ...NOTHING, fault: true, passOn: true },
 }
 
-function nodeSetback(errorClass: Exclude<NodeErrorClass, 'answer'>, reply: Reply): Setback {
+function nodeFailure(errorClass: Exclude<NodeErrorClass, 'answer'>, reply: Reply): Failure {
   const { fault, detour, complaint: about, passOn } = effects[errorClass]
   const refusal = about === 'limited' ? AT_LIMIT : refuse(passOn ? 'upstream_error' : 'no_route')
   const complaint: Complained | null = about === null ? null : { about, asked: 0, from: 'text' }
-  return { ...setback(errorClass, refusal, fault), detour, said: reply, passOn, complaint }
+  return { ...failure(errorClass, refusal, fault), detour, said: reply, passOn, complaint }
 }
 
 /** What the client gets for each way in which an exchange breaks, and whether that speaks against the route. */
@@ -146,15 +146,15 @@ const breaks: Readonly<Record<Broken['how'], readonly [refusal: Refusal, fault: 
 
 const AT_LIMIT = refuse('no_route', 'Every route is at its limit')
 
-function complained(why: string, complaint: Complained): Setback {
+function complained(why: string, complaint: Complained): Failure {
   const refusal = complaint.about === 'limited' ? AT_LIMIT : refuse('no_route')
-  return { ...setback(why, refusal, false), complaint }
+  return { ...failure(why, refusal, false), complaint }
 }
 
 /** An attempt that gave no answer, on a node that may have acted on it. */
-export function setback(why: string, refusal: Refusal, fault: boolean): Setback {
+export function failure(why: string, refusal: Refusal, fault: boolean): Failure {
   return {
-    ...{ kind: 'setback', why, refusal, said: null, passOn: false },
+    ...{ kind: 'failure', why, refusal, said: null, passOn: false },
     ...{ sent: true, fault, detour: false, complaint: null },
   }
 }

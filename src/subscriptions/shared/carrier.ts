@@ -64,10 +64,10 @@ export async function findCarrier(
     sockets.release(socket)
     refusal = refuse('upstream_error')
     if (outcome === null || 'id' in outcome || outcome.kind !== 'error') continue
-    const setback = judgeError(outcome, { family, method, params, isRange: false, rows: route.errors })
-    if (setback === null) return outcome
-    refusal = setback.refusal
-    if (setback.passOn) said = outcome
+    const failure = judgeError(outcome, { family, method, params, isRange: false, rows: route.errors })
+    if (failure === null) return outcome
+    refusal = failure.refusal
+    if (failure.passOn) said = outcome
   }
   return said ?? refusal
 }

@@ -13,7 +13,7 @@ import { Member } from './listener.ts'
 import type { Listener } from './listener.ts'
 import { SharedSubscription } from './shared.ts'
 import { sharingKey } from './sharing-key.ts'
-import { SilenceWatch } from './silence.ts'
+import { StalledWatch } from './stalled.ts'
 import { SubscriptionSlots } from './slots.ts'
 import { UpstreamSockets } from '../socket/upstream-sockets.ts'
 import type { SocketEvents } from '../socket/upstream-sockets.ts'
@@ -52,7 +52,7 @@ export class Subscriptions {
   readonly #events: SocketEvents
   readonly #budget: ByteBudget | null
   readonly #sockets: UpstreamSockets
-  readonly #silence: SilenceWatch
+  readonly #silence: StalledWatch
   readonly #slots = new SubscriptionSlots()
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new Map<string, number>()
@@ -64,7 +64,7 @@ export class Subscriptions {
     this.#events = events
     this.#budget = budget
     this.#sockets = new UpstreamSockets(connectTimeout, events, budget)
-    this.#silence = new SilenceWatch({
+    this.#silence = new StalledWatch({
       sockets: this.#sockets,
       upstreams,
       networkOf: slug => this.#snapshot.networks[slug],

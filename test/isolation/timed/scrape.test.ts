@@ -33,7 +33,7 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
     live: {
       ...{ clock: systemClock, clientSubscriptions },
       upstreams: { of: () => routes, whyNot: () => null },
-      tips: { best: () => 1_000_009 },
+      heads: { best: () => 1_000_009 },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
     },
   } as unknown as AdminParts['gateway']

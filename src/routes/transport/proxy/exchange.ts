@@ -5,7 +5,7 @@ import { Stream } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
 import { BodyError, StreamedBody } from '../streamed-body.ts'
 import { forwardedHeaders, returnedHeaders } from './headers.ts'
-import type { Breach, Passage, ReplyHead } from './passage.ts'
+import type { ExchangeFailure, Passage, ReplyHead } from './passage.ts'
 
 const EVENT_STREAM = /^text\/event-stream\s*(;|$)/i
 
@@ -39,7 +39,7 @@ class Inlet extends Stream {
 }
 
 /** Sends the passage across; resolves with the head of the reply or the breach. `timeout` in milliseconds until the head. */
-export function cross(passage: Passage, bank: Bank, timeout: number): Promise<ReplyHead | Breach> {
+export function cross(passage: Passage, bank: Bank, timeout: number): Promise<ReplyHead | ExchangeFailure> {
   return new Promise(resolve => {
     new Crossing(passage, bank, resolve).begin(timeout)
   })
@@ -48,7 +48,7 @@ export function cross(passage: Passage, bank: Bank, timeout: number): Promise<Re
 class Crossing {
   readonly #passage: Passage
   readonly #bank: Bank
-  readonly #resolve: (result: ReplyHead | Breach) => void
+  readonly #resolve: (result: ReplyHead | ExchangeFailure) => void
   #upstream: ClientRequest | null = null
   /** That of the reply, once its head has come. */
   #body: StreamedBody | null = null
@@ -60,7 +60,7 @@ class Crossing {
     if (!this.#passage.response.writableFinished) this.#break('aborted')
   }
 
-  constructor(passage: Passage, bank: Bank, resolve: (result: ReplyHead | Breach) => void) {
+  constructor(passage: Passage, bank: Bank, resolve: (result: ReplyHead | ExchangeFailure) => void) {
     this.#passage = passage
     this.#bank = bank
     this.#resolve = resolve
@@ -155,16 +155,16 @@ class Crossing {
     }, ms)
   }
 
-  #break(how: Breach['how']): void {
+  #break(how: ExchangeFailure['how']): void {
     if (this.#done) return
-    this.#finish({ kind: 'breach', how, sent: this.#sent })
+    this.#finish({ kind: 'failure', how, sent: this.#sent })
     const { request } = this.#passage
     if (this.#upstream === null) return
     request.unpipe(this.#upstream)
     this.#upstream.destroy()
   }
 
-  #finish(result: ReplyHead | Breach): void {
+  #finish(result: ReplyHead | ExchangeFailure): void {
     this.#done = true
     clearTimeout(this.#headTimer)
     clearTimeout(this.#connectTimer)

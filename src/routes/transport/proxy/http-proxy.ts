@@ -7,7 +7,7 @@ import { operatorHeaders } from '../request-target.ts'
 import { BodyError } from '../streamed-body.ts'
 import { cross } from './exchange.ts'
 import type { Bank } from './exchange.ts'
-import type { Breach, Passage, ReplyHead } from './passage.ts'
+import type { ExchangeFailure, Passage, ReplyHead } from './passage.ts'
 
 /** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
 const IDLE = 4_000
@@ -15,7 +15,7 @@ const IDLE = 4_000
 const SILENCE = 60_000
 
 /** Opened with the first call of its route. */
-export class Hop {
+export class HttpProxy {
   readonly #bank: Bank
   readonly #silence: number
 
@@ -38,9 +38,9 @@ export class Hop {
   }
 
   /** Sends the passage; `timeout` in milliseconds until the head of the reply. */
-  async send(passage: Passage, timeout: number): Promise<ReplyHead | Breach> {
+  async send(passage: Passage, timeout: number): Promise<ReplyHead | ExchangeFailure> {
     const result = await cross(passage, this.#bank, timeout)
-    if (result.kind === 'head' && !result.endless) boundSilence(result.reply, this.#silence)
+    if (result.kind === 'head' && !result.endless) boundIdleReplies(result.reply, this.#silence)
     return result
   }
 
@@ -50,7 +50,7 @@ export class Hop {
   }
 }
 
-function boundSilence(reply: IncomingMessage, ms: number): void {
+function boundIdleReplies(reply: IncomingMessage, ms: number): void {
   const { socket } = reply
   let wasUnread = false
   const onTimeout = (): void => {

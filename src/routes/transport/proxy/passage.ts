@@ -15,8 +15,8 @@ export interface Passage {
 }
 
 /** How a passage broke before a reply. */
-export interface Breach {
-  readonly kind: 'breach'
+export interface ExchangeFailure {
+  readonly kind: 'failure'
   readonly how: 'unreachable' | 'reset' | 'timeout' | 'garbage' | 'aborted' | 'body_too_large'
   /** Whether the upstream may have seen the request. */
   readonly sent: boolean

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 const SLICE = 5
 
 /** Runs work that stops after each small step, with a turn for the calls every few milliseconds. */
-export async function gently<T>(steps: Generator<void, T>): Promise<T> {
+export async function inTimeSlices<T>(steps: Generator<void, T>): Promise<T> {
   let begin = performance.now()
   for (;;) {
     const step = steps.next()

@@ -13,7 +13,7 @@ export interface Handling {
 }
 
 /** Holds messages from their begin to their end. */
-export class UnderWay {
+export class InFlight {
   readonly #messages: Handling[] = []
   #idle: (() => void)[] = []
 

@@ -9,7 +9,7 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import { countUnsent } from './unsent.ts'
 
 /** A whole HTTP reply. */
-export interface Leaving {
+export interface BatchedReply {
   readonly response: ServerResponse
   readonly status: number
   /** As name, value, name, value. */
@@ -20,17 +20,17 @@ export interface Leaving {
 }
 
 let turns = 0
-let replies: Leaving[] = []
+let replies: BatchedReply[] = []
 let corked: Socket[] = []
 
 /** Sends a reply with the turn's end. Its head waits too: until it is written, it can still say that the connection ends. */
-export function leaveWithTurn(reply: Leaving): void {
+export function sendWithTurn(reply: BatchedReply): void {
   awaitEnd()
   replies.push(reply)
 }
 
 /** Holds what is written to a socket until the turn's end. */
-export function holdForTurn(socket: Socket): void {
+export function corkForTurn(socket: Socket): void {
   if (socket.writableCorked > 0) return
   awaitEnd()
   socket.cork()

@@ -18,7 +18,7 @@ export interface Unanswered {
 }
 
 /** The unanswered calls, oldest first: linked, because each is added at the one end and taken out anywhere. */
-export class Outstanding {
+export class HangDetector {
   #oldest: Unanswered | null = null
   #newest: Unanswered | null = null
   #count = 0

@@ -4,23 +4,23 @@ import { elementsOf, memberOf } from '../jsonrpc/elements.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Rule } from '../snapshot/types.ts'
 import type { Candidate } from '../routes/pick.ts'
-import type { Tips } from '../routes/heads.ts'
+import type { Heads } from '../routes/heads.ts'
 import type { Request } from './request.ts'
 
 /** It has not heard of it yet, or keeps it no more. */
-export type Doubt = 'null_behind' | 'missing'
+export type Suspicion = 'null_behind' | 'missing'
 
 /** Why the result is not believed yet; null when it is. */
-export function doubtOf(
+export function suspicionOf(
   result: Raw,
   { route, live }: Candidate,
   { network, row }: Request,
-  tips: Pick<Tips, 'best'>,
-): Doubt | null {
+  heads: Pick<Heads, 'best'>,
+): Suspicion | null {
   const { rule, archive } = row
   if (!(rule.nullIsLag || rule.reads === 'history') || !saysNone(result, rule)) return null
   const allowed = familyOf(network).probeLag
-  if (rule.nullIsLag && isBehind(live, tips.best(network.slug), allowed)) return 'null_behind'
+  if (rule.nullIsLag && isBehind(live, heads.best(network.slug), allowed)) return 'null_behind'
   const keepsLess = rule.reads === 'history' && rule.block !== null && !archive.includes(route.id)
   return keepsLess && archive.length > 0 ? 'missing' : null
 }

@@ -14,7 +14,7 @@ const LOOK_EVERY = 10_000
 const LOOKS = 4
 
 /** How long a connection may be silent in milliseconds: amid a reply, and between its requests. */
-export interface SilenceBounds {
+export interface IdleBounds {
   readonly silence: number
   readonly keepAlive: number
 }
@@ -32,7 +32,7 @@ interface Look {
  * Begins to look at the connections of a server on which something was asked, until it is closed. The rest is Node's to end: `headersTimeout`,
  * `requestTimeout`.
  */
-export function boundSilence(server: Server, { silence, keepAlive }: SilenceBounds): void {
+export function boundIdleReplies(server: Server, { silence, keepAlive }: IdleBounds): void {
   server.keepAliveTimeout = 0
   const looks = new WeakMap<Socket, Look>()
   const timer = setInterval(
@@ -65,7 +65,7 @@ export function sayKeepAlive(response: ServerResponse, ms: number): void {
 }
 
 /** Lets a reply be silent: an event stream has nothing to say for hours. */
-export function mayBeSilent(response: ServerResponse): void {
+export function mayIdle(response: ServerResponse): void {
   const { socket } = response
   if (socket === null) return
   exempt.add(socket)

@@ -9,18 +9,18 @@ const EVERY = 1_000
 const PATIENCE = 5_000
 
 /** What is watched, and what it is held against. */
-export interface SilenceParts {
+export interface StalledParts {
   readonly sockets: Pick<UpstreamSockets, 'opened' | 'trouble'>
   readonly upstreams: Pick<Upstreams, 'get' | 'whyNot' | 'isBehind' | 'certainHead'>
   readonly networkOf: (slug: string) => Network | undefined
 }
 
 /** Cuts sockets that are behind, so that their subscriptions go elsewhere and fill the gap. Heights decide, never time: chains may be slow. */
-export class SilenceWatch {
-  readonly #parts: SilenceParts
+export class StalledWatch {
+  readonly #parts: StalledParts
   readonly #timer: NodeJS.Timeout
 
-  constructor(parts: SilenceParts) {
+  constructor(parts: StalledParts) {
     this.#parts = parts
     this.#timer = setInterval(() => {
       for (const socket of parts.sockets.opened()) this.#look(socket, performance.now())

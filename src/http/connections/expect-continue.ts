@@ -4,17 +4,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const waiting = new WeakMap<IncomingMessage, ServerResponse>()
 
 /** Remembers that the client waits to be asked for its body. */
-export function awaitInvitation(request: IncomingMessage, response: ServerResponse): void {
+export function awaitContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response)
 }
 
 /** Whether the client was not asked for its body: it may come all the same, or not. */
-export function isUninvited(request: IncomingMessage): boolean {
+export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request)
 }
 
 /** Asks for the body, where the client waits for that. */
-export function invite(request: IncomingMessage): void {
+export function sendContinue(request: IncomingMessage): void {
   waiting.get(request)?.writeContinue()
   waiting.delete(request)
 }

@@ -2,20 +2,20 @@
 import { DIVISIBLE_FROM, FairShare } from '../../limits/fair-share.ts'
 
 /** The limits of routes.yaml; null is none. */
-export interface RoomLimits {
+export interface RouteBounds {
   readonly inFlight: number | null
   readonly perSecond: number | null
 }
 
 /** Counts what is sent; a full route counts as not able, and so does one for a caller who holds its share of it. */
-export class Room {
+export class RouteLimits {
   inFlight = 0
-  readonly #limits: RoomLimits
+  readonly #limits: RouteBounds
   readonly #share: FairShare | null
   #tokens: number
   #at = 0
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: RouteBounds) {
     this.#limits = limits
     const { inFlight } = limits
     this.#share = inFlight === null ? null : new FairShare(() => inFlight, { from: DIVISIBLE_FROM })

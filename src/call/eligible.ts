@@ -27,7 +27,7 @@ export function needsArchive(
 }
 
 /** Ids of the routes that may serve the call, or why none can. */
-export function ableRoutes(
+export function eligibleRoutes(
   row: MethodRow,
   archive: boolean,
   span: BlockSpan,
