@@ -88,7 +88,7 @@ function wrongValue(file: FileName, error: ErrorObject, value: unknown): Mistake
   return { file, path: [...path, ...indexIn(error)], at: 'value', spoils: true, ...sentenceFor(error) }
 }
 
-/** The item of a list that is there twice: the later one is the mistake. */
+/** The duplicate item of a list: the later one is the problem. */
 function indexIn(error: ErrorObject): Path {
   if (error.keyword !== 'uniqueItems') return []
   const { i, j } = error.params as { i: number; j: number }

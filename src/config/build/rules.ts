@@ -13,7 +13,7 @@ function buildRule({ answer, block, ...rule }: WrittenRule): RuleConfig {
   return {
     ...rule,
     ...(block === undefined ? {} : { block: { ...block } }),
-    // YAML reads `answer: false` as the truth value, which is how one wants to write it.
+    // YAML reads `answer: false` as the boolean, which is how one wants to write it.
     ...(answer === undefined ? {} : { answer: String(answer) as LocalAnswer }),
   }
 }

@@ -34,7 +34,7 @@ export function readFrame(raw: Raw): Notification | FrameReply | null {
   if (end < 0) return null
   const object = raw.slice(begin, end)
   const [method, id, params] = pickMembers(object, ['method', 'id', 'params'])
-  // A member that is there twice has no one meaning.
+  // A duplicate member has no one meaning.
   if (method === null || id === null || params === null) return null
   if (method === undefined)
     return id === undefined ? null : { kind: 'reply', id: Number(id), reply: readReply(object, Number(id)) }
