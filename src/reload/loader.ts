@@ -1,7 +1,8 @@
 /** Loads a configuration in a thread of its own: parsing thousands of lines would hold up calls for seconds. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Problem } from '../config/problem.ts'
 import type { Config, NetworkConfig, RouteConfig } from '../config/types.ts'
+import { startThread } from '../net/thread.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
 
 /**
@@ -55,9 +56,8 @@ export class Loader {
   }
 
   #start(): Worker {
-    const own = import.meta.url
-    const options = { workerData: this.#data }
-    const worker = new Worker(new URL(`./worker${own.slice(own.lastIndexOf('.'))}`, own), options)
+    const file = { beside: import.meta.url, source: 'worker', built: 'worker' }
+    const worker = startThread(file, { workerData: this.#data })
     worker.unref()
     worker.on('error', () => undefined)
     worker.on('exit', () => {

@@ -2,8 +2,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Ledger, SumsQuery } from '../../src/ports/ledger.ts'
-import { answer } from '../../src/stores/sqlite/usage/sums/answer.ts'
-import { Scan } from '../../src/stores/sqlite/usage/sums/scan.ts'
+import { SumThreads } from '../../src/stores/sqlite/usage/sums/threads.ts'
 import { UsageJournal } from '../../src/stores/sqlite/usage/usage-journal.ts'
 import { open, payer } from '../stores/usage/parts.ts'
 import { PlainLedger } from '../support/plain-ledger.ts'
@@ -12,7 +11,7 @@ import type { Used } from '../support/plain-ledger.ts'
 const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) => Promise<Ledger>>> = {
   sqlite: async (t, used) => {
     const dir = t.testdir()
-    const { ledger, database } = open(dir)
+    const { ledger } = open(dir)
     const journal = new UsageJournal(ledger)
     for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
       const account = { id: accountId, createdAt: 0 }
@@ -22,13 +21,14 @@ const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) 
         else await journal.charge(owner, method, requests / calls, 0, at * 1000).commit()
     }
     ledger.fold()
-    t.teardown(() => {
+    const sums = new SumThreads(dir, { isLong: () => false, shorten: () => Promise.resolve() })
+    t.teardown(async () => {
+      await sums.close()
       ledger.close()
     })
     return {
       totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
-      // What a thread does, without the thread.
-      sum: query => Promise.resolve(answer(query, new Scan(database.database, query, () => false))),
+      sum: query => sums.sum(query),
     }
   },
   plain: async (_, used) => {

@@ -3,7 +3,8 @@
  * listens meanwhile, and ends when nobody is there any more to hear the answer, such as behind `kill -9`.
  */
 import { constants, setPriority } from 'node:os'
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { startThread } from '../../../net/thread.ts'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { checkFile } from '../file.ts'
@@ -24,7 +25,8 @@ function listen(file: string): void {
   else end()
   // Calls go first when there are not enough cores. The thread inherits it.
   setPriority(constants.priority.PRIORITY_LOW)
-  const reader = new Worker(new URL(import.meta.url), { workerData: file })
+  const own = { beside: import.meta.url, source: 'check-process', built: 'usage-check' }
+  const reader = startThread(own, { workerData: file })
   reader.once('message', (verdict: Verdict) => {
     process.send?.(verdict, end)
   })

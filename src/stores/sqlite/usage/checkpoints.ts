@@ -1,5 +1,6 @@
 /** When the write-ahead log of journal.db is written back into it, on a thread of its own (checkpoint-worker.ts). */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../../net/thread.ts'
 import type { WorkerData, WorkerOrder, WorkerReply } from './checkpoint-worker.ts'
 import type { UsageDatabase } from './database.ts'
 import type { UsageEvents } from './events.ts'
@@ -106,10 +107,9 @@ export class Checkpoints implements ReadLog {
   }
 
   #start(): Worker {
-    const own = import.meta.url
-    const name = own.endsWith('.ts') ? 'checkpoint-worker.ts' : 'usage-checkpoints.js'
     const workerData: WorkerData = this.#database.file
-    const worker = new Worker(new URL(`./${name}`, own), { workerData })
+    const file = { beside: import.meta.url, source: 'checkpoint-worker', built: 'usage-checkpoints' }
+    const worker = startThread(file, { workerData })
     worker.unref()
     worker.on('error', () => undefined)
     worker.on('exit', () => {

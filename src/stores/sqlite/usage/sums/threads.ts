@@ -1,5 +1,6 @@
 /** Answers queries apart from the thread that serves calls. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../../../net/thread.ts'
 import { FairQueue } from './queue.ts'
 import type { Ledger, SumsFailure, SumsPage, SumsQuery } from '../../../../ports/ledger.ts'
 import type { WorkerData, WorkerReply } from './worker.ts'
@@ -86,10 +87,9 @@ class Thread {
   #timer: NodeJS.Timeout | undefined
 
   constructor(workerData: WorkerData, ended: () => void) {
-    const own = import.meta.url
-    const [name, type] = own.endsWith('.ts') ? ['worker', 'ts'] : ['usage-worker', 'js']
+    const file = { beside: import.meta.url, source: 'worker', built: 'usage-worker' }
     const resourceLimits = { maxOldGenerationSizeMb: HEAP }
-    this.#worker = new Worker(new URL(`./${name}.${type}`, own), { workerData, resourceLimits })
+    this.#worker = startThread(file, { workerData, resourceLimits })
     this.#worker.unref()
     this.#worker.on('error', () => undefined)
     this.#ended = ended
