@@ -2,7 +2,6 @@
  * CPU per call of this build, as a ratio against another build that does the same work in the same minutes:
  * `node --import=tsx bench/builds.ts ../before/dist/main.js`. Gateways have a core of their own, the load and its node another.
  */
-import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { FORWARDED, LOCAL, REFUSED } from './parts/calls.ts'
 import { CALLS } from './parts/effort.ts'
@@ -15,11 +14,6 @@ const [other] = process.argv.slice(2)
 if (other === undefined) throw new Error('usage: bench/builds.ts <dist/main.js of the other build>')
 
 const BATCH = 100
-
-/** Binds a process and all of its threads to a core, where there is more than one. */
-function bind(pid: number, core: number): void {
-  execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' })
-}
 
 /** What each build is sent. */
 const works: readonly (readonly [title: string, work: Omit<Load, 'url'>, calls?: number])[] = [
@@ -37,8 +31,6 @@ const works: readonly (readonly [title: string, work: Omit<Load, 'url'>, calls?:
   ],
 ]
 
-// What this process starts inherits its core.
-bind(process.pid, 0)
 await overStarts(async (table, processes) => {
   const upstream = await processes.part('upstream')
   const others = new Processes(resolve(other))
@@ -46,7 +38,6 @@ await overStarts(async (table, processes) => {
     const sides = await Promise.all(
       [processes, others].map(async (each, i) => {
         const { pid, listen } = await each.gateway(configFor(upstream.listen))
-        bind(pid, 1)
         const url = `http://${listen}/eth/v1/rpc/${await each.key('bench')}`
         return { name: i === 0 ? 'this build' : 'the other', pid, url }
       }),

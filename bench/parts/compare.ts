@@ -33,10 +33,17 @@ interface Round {
 /** Comparisons, each of which may be gone on with on processes that were started anew. */
 export class Table {
   readonly #lines = new Map<string, Line>()
+  readonly #prepare: (side: Side) => void
+
+  /** `prepare` is given each side before it is measured. */
+  constructor(prepare: (side: Side) => void = () => undefined) {
+    this.#prepare = prepare
+  }
 
   /** Measures both in turns, so that a noisy minute hits both. */
   async compare(title: string, ours: Side, theirs: Side, count = ROUNDS): Promise<void> {
     const { rounds } = this.#lineOf(title, theirs.name)
+    for (const side of [ours, theirs]) this.#prepare(side)
     for (let round = -WARM_UP; round < count; round += 1) {
       const figures = { ours: await perCall(ours), theirs: await perCall(theirs) }
       if (round >= 0) rounds.push(figures)

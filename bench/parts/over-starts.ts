@@ -1,12 +1,19 @@
 import { Table } from './compare.ts'
 import { STARTS } from './effort.ts'
+import { pinLoad, pinMeasured } from './pin.ts'
 import { Processes } from './processes.ts'
 
-/** Makes the comparisons of a benchmark at each of a few starts of its processes, and prints what all of them come to. */
+/**
+ * Makes the comparisons of a benchmark at each of a few starts of its processes, and prints what all of them come to. What is measured has a core of its
+ * own, the load and its node another.
+ */
 export async function overStarts(
   measure: (table: Table, processes: Processes) => Promise<void>,
 ): Promise<void> {
-  const table = new Table()
+  pinLoad()
+  const table = new Table(({ pid }) => {
+    pinMeasured(pid)
+  })
   for (let start = 0; start < STARTS; start += 1) {
     const processes = new Processes()
     try {

@@ -1,37 +1,46 @@
-/** The reference: node:http or ws in, undici out, JSON.parse, nothing else. `UPSTREAM` is where to. */
+/**
+ * The reference, as tight as Node.js allows: node:http or ws in, `Pool.dispatch` out, JSON.parse, nothing else. Bodies of one chunk are used as they
+ * are, headers are flat arrays. `UPSTREAM` is where to.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { WebSocketServer } from 'ws'
 
 const pool = new Pool(process.env['UPSTREAM'] ?? '', { connections: 256, pipelining: 1 })
+const HEADERS = ['content-type', 'application/json']
 
 function forward(body: Buffer, answer: (reply: Buffer) => void, fail: () => void): void {
-  JSON.parse(body.toString())
-  const reply: Buffer[] = []
-  pool.dispatch(
-    { path: '/', method: 'POST', headers: { 'content-type': 'application/json' }, body },
-    {
-      onRequestStart: () => undefined,
-      onResponseStart: () => undefined,
-      onResponseData: (_, chunk) => void reply.push(chunk),
-      onResponseEnd: () => {
-        answer(Buffer.concat(reply))
-      },
-      onResponseError: fail,
+  JSON.parse(body.toString('latin1'))
+  let reply: Buffer | null = null
+  const handler = {
+    onConnect: () => undefined,
+    onHeaders: () => true,
+    onData: (chunk: Buffer) => {
+      reply = reply === null ? chunk : Buffer.concat([reply, chunk])
+      return true
     },
-  )
+    onComplete: () => {
+      answer(reply!)
+    },
+    onError: fail,
+  }
+  // undici's older interface, which its types no longer have, spares an object for the headers.
+  pool.dispatch({ path: '/', method: 'POST', headers: HEADERS, body }, handler)
 }
 
 const server = createServer((request, response) => {
-  const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  let body: Buffer | null = null
+  request.on('data', (chunk: Buffer) => {
+    body = body === null ? chunk : Buffer.concat([body, chunk])
+  })
   request.on('end', () => {
     const answer = (whole: Buffer): void => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length })
+      response.writeHead(200, ['content-type', 'application/json', 'content-length', String(whole.length)])
       response.end(whole)
     }
-    forward(Buffer.concat(chunks), answer, () => response.destroy())
+    forward(body!, answer, () => response.destroy())
   })
 })
 const acceptor = new WebSocketServer({ server, perMessageDeflate: false })
