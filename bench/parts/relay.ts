@@ -5,7 +5,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
-import type { Dispatcher } from 'undici'
 import { WebSocketServer } from 'ws'
 
 const pool = new Pool(process.env['UPSTREAM'] ?? '', { connections: 256, pipelining: 1 })
