@@ -4,13 +4,8 @@ import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { inRange, parseRange } from '../net/address-range.ts'
 import type { AddressRange } from '../net/address-range.ts'
-
-/** A client's address, and the one that limits count. */
-export interface ClientAddress {
-  readonly address: string
-  /** An IPv6 address cut to its /64: one customer usually holds a whole one. */
-  readonly limitAddress: string
-}
+import { connectionOf } from './connection.ts'
+import type { ClientAddress } from './connection.ts'
 
 /** Longest X-Forwarded-For that is walked, in hops from the right. */
 const MAX_HOPS = 100
@@ -32,15 +27,9 @@ export function addressReader(
 /** What stands for the address of a connection that is gone. */
 const NOBODY = '0.0.0.0'
 
-const addressOf = new WeakMap<Socket, ClientAddress>()
-
 /** The other end of a connection, read once. */
 function peerAddress(socket: Socket): ClientAddress {
-  const known = addressOf.get(socket)
-  if (known !== undefined) return known
-  const fresh = clientAddress(socket.remoteAddress ?? NOBODY)
-  addressOf.set(socket, fresh)
-  return fresh
+  return (connectionOf(socket).address ??= clientAddress(socket.remoteAddress ?? NOBODY))
 }
 
 /** The right-most address that is no trusted proxy; what stands left of it anybody can write. */

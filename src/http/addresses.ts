@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { inRange, parseRange } from '../net/address-range.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { addressReader } from './address.ts'
-import type { ClientAddress } from './address.ts'
+import type { ClientAddress } from './connection.ts'
 
 /** Reads addresses; a reload that changes the proxies is followed. */
 export class Addresses {

@@ -7,7 +7,7 @@ import { ByteBudget } from '../limits/byte-budget.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { refuse } from '../refusal/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
-import type { ClientAddress } from './address.ts'
+import type { ClientAddress } from './connection.ts'
 import { Addresses } from './addresses.ts'
 import type { Certificate } from './certificate.ts'
 import { answerClientErrors } from './connections/client-error.ts'
@@ -27,7 +27,7 @@ import type { RpcOptions } from './rpc.ts'
 import { boundIdleReplies, sayKeepAlive, SILENCE } from './connections/idle-reply.ts'
 import { SocketGate } from './connections/socket-gate.ts'
 import type { Exchange } from './connections/socket-gate.ts'
-import { countOn } from './replies/unsent.ts'
+import { connectionOf } from './connection.ts'
 import { isTakenOff, takeUpgrades } from './websocket/upgrade.ts'
 import { handleVerbatim } from './proxied/proxied.ts'
 
@@ -78,7 +78,7 @@ export function makePublicListener(
   const faults = new WeakMap<IncomingMessage, HeadFault>()
   server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
     gate.control(socket)
-    countOn(socket, memory)
+    connectionOf(socket).budget = memory
   })
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {

@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { HeadFault } from './head-fault.ts'
+import { connectionOf } from '../connection.ts'
 import { InTurns } from '../in-turns.ts'
 import { refuseRaw } from '../replies/raw-reply.ts'
 import type { Exchange, SocketGate } from './socket-gate.ts'
@@ -26,7 +27,6 @@ export interface ClientErrorOptions {
 
 /** Answers requests that cannot be read, and ends their connections. */
 export function answerClientErrors(server: Server, { gateway, gate, refuseBody }: ClientErrorOptions): void {
-  const told = new WeakSet<object>()
   const turns = new InTurns()
   server.on('clientError', (error: ParseError, socket) => {
     if (socket instanceof Socket && gate.brakeOf(socket)?.takes(error) === true) return
@@ -35,9 +35,9 @@ export function answerClientErrors(server: Server, { gateway, gate, refuseBody }
       socket.destroy()
       return
     }
-    // The parser fails again with each piece that follows.
-    if (told.has(socket)) return
-    told.add(socket)
+    const connection = connectionOf(socket)
+    if (connection.isRefused) return
+    connection.isRefused = true
     turns.add(() => {
       answer(socket, fault)
     })

@@ -4,7 +4,7 @@
  * (bench/builds.ts); a look at all connections now and then costs a call nothing.
  */
 import type { Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { connectionOf } from '../connection.ts'
 import { repliesOf } from '../replies/replies.ts'
 
 /** Milliseconds after which a connection that is silent amid a reply is cut (above the longest call). */
@@ -19,30 +19,22 @@ export interface IdleBounds {
   readonly keepAlive: number
 }
 
-/** Connections whose reply may be silent for as long as it lasts. */
-const exempt = new WeakSet<Socket>()
-
-/** What a look has seen: bytes that had moved so far, and since when there were no more. */
-interface Look {
-  readonly bytes: number
-  readonly since: number
-}
-
 /**
  * Begins to look at the connections of a server on which something was asked, until it is closed. The rest is Node's to end: `headersTimeout`,
  * `requestTimeout`.
  */
 export function boundIdleReplies(server: Server, { silence, keepAlive }: IdleBounds): void {
   server.keepAliveTimeout = 0
-  const looks = new WeakMap<Socket, Look>()
   const timer = setInterval(
     () => {
       const now = performance.now()
       for (const [socket, isBusy] of repliesOf(server).all()) {
         const bytes = socket.bytesRead + socket.bytesWritten
-        const last = looks.get(socket)
-        if (last?.bytes !== bytes) looks.set(socket, { bytes, since: now })
-        else if (now - last.since >= (isBusy ? silence : keepAlive) && !exempt.has(socket)) socket.destroy()
+        const connection = connectionOf(socket)
+        const { movement } = connection
+        if (movement?.bytes !== bytes) connection.movement = { bytes, since: now }
+        else if (now - movement.since >= (isBusy ? silence : keepAlive) && !connection.mayIdle)
+          socket.destroy()
       }
     },
     Math.min(LOOK_EVERY, silence / LOOKS, keepAlive / LOOKS),
@@ -68,8 +60,9 @@ export function sayKeepAlive(response: ServerResponse, ms: number): void {
 export function mayIdle(response: ServerResponse): void {
   const { socket } = response
   if (socket === null) return
-  exempt.add(socket)
+  const connection = connectionOf(socket)
+  connection.mayIdle = true
   response.once('close', () => {
-    exempt.delete(socket)
+    connection.mayIdle = false
   })
 }

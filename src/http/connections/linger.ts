@@ -1,6 +1,6 @@
 /** Ends a connection whose request body will not be read. */
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import { connectionOf } from '../connection.ts'
 import { awaitsContinue } from './expect-continue.ts'
 
 /** Bodies up to this many bytes are read to their end, so that the connection can be kept. */
@@ -25,18 +25,15 @@ export function isShort(request: IncomingMessage): boolean {
   return encoding === undefined && Number(length ?? 0) <= WORTH_READING
 }
 
-/** Connections that were told `Connection: close`. */
-const ending = new WeakSet<Socket>()
-
 /** Whether a request came behind one after which the connection ends: nobody answers it. */
 export function isEnding({ socket }: IncomingMessage): boolean {
-  return ending.has(socket)
+  return connectionOf(socket).isEnding
 }
 
 /** After an early reply with `Connection: close`: reads a little, so that the client sees the reply, then cuts. */
 export function linger(request: IncomingMessage): void {
   const { socket } = request
-  ending.add(socket)
+  connectionOf(socket).isEnding = true
   const before = socket.bytesRead
   const timer = setTimeout(() => {
     socket.destroy()

@@ -10,7 +10,8 @@ import type { FairTurns } from '../fair-turns.ts'
 import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
 import { sendLong } from './send-long.ts'
-import { whenGone, whenSent } from './unsent.ts'
+import { connectionOf } from '../connection.ts'
+import { whenSent } from './unsent.ts'
 import { writePiece } from './write-piece.ts'
 
 /** Writes to one response. `head` is asked when the reply begins, so that it tells the rate after the call. */
@@ -45,7 +46,7 @@ export class HttpSink implements Sink {
       if (!response.writableFinished) departure.leave()
     }
     // Of several replies that a connection waits for, Node notifies the first only.
-    const stay = whenGone(socket, over)
+    const stay = connectionOf(socket).whenGone(over)
     response.once('close', over)
     if (response.destroyed || socket.destroyed) over()
     return departure.signal

@@ -1,6 +1,6 @@
 /** Writes a reply piece by piece, as fast as its client reads. */
 import type { ServerResponse } from 'node:http'
-import { whenGone } from './unsent.ts'
+import { connectionOf } from '../connection.ts'
 
 /** Milliseconds that a client may leave a piece unread. */
 const STALL = 30_000
@@ -30,7 +30,7 @@ export async function writePiece(response: ServerResponse, piece: Buffer, stall 
       }
     }, stall)
     // When a connection closes, Node notifies only the first of its pending replies.
-    const stay = whenGone(socket, over)
+    const stay = connectionOf(socket).whenGone(over)
     response.on('drain', over).on('close', over)
   })
 }

@@ -9,13 +9,13 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import type { Caller } from '../../call/caller.ts'
 import { holderOf } from '../../call/holder.ts'
 import { Outbox } from '../../call/outbox.ts'
-import type { ClientAddress } from '../address.ts'
+import type { ClientAddress } from '../connection.ts'
 import { ClientConnection, PARTS } from './client-connection.ts'
 import { ClientSocket } from './client-socket.ts'
 import type { ClientSocketOptions } from './client-socket.ts'
 import { ClientSockets } from './client-sockets.ts'
 import { refuseDetached } from './detached.ts'
-import { handBack } from './hand-back.ts'
+import { declineUpgrade } from './decline-upgrade.ts'
 import type { FairTurns } from '../fair-turns.ts'
 import { headFault } from '../connections/head-fault.ts'
 import type { HeadFault } from '../connections/head-fault.ts'
@@ -57,7 +57,7 @@ export function takeUpgrades(
     }
     gate.whenIdle(socket, () => {
       if (asksForWebSocket(request)) upgrade(request, socket, head)
-      else handBack(server, request, socket, head)
+      else declineUpgrade(server, request, socket, head)
     })
   })
 

@@ -5,21 +5,19 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as SecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { connectionOf } from '../connection.ts'
 
 /** Connection options that speak of the upgrade, and the header that goes with h2c. */
 const OF_THE_UPGRADE = new Set(['upgrade', 'http2-settings'])
 
-/** Requests of one connection that are given back; each leaves listeners of Node on the socket, so the connection ends behind the last. */
+/** Upgrades that are declined on one connection; each leaves listeners of Node on the socket, so the connection ends behind the last. */
 const MOST = 4
 
-/** How many were given back, by connection. */
-const givenBack = new WeakMap<Duplex, number>()
-
 /** Puts the request's bytes back in front of what follows, without its upgrade, and lets the server read them anew. */
-export function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const count = (givenBack.get(socket) ?? 0) + 1
-  givenBack.set(socket, count)
-  const isLast = count >= MOST
+export function declineUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const connection = connectionOf(socket)
+  connection.declined += 1
+  const isLast = connection.declined >= MOST
   const lines = [`${request.method ?? ''} ${request.url ?? ''} HTTP/${request.httpVersion}`]
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const [name = '', value = ''] = request.rawHeaders.slice(i, i + 2)
