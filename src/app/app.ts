@@ -100,7 +100,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const certificate = await openCertificate(settings.tls)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const gateway = makeGateway(snapshot, stores, { metrics, log, memory }, closing)
-  const loader = new Loader(dir, env)
+  const loader = new Loader({ dir, env, port: settings.listen.port })
   closing.push(() => loader.close())
   const otherFiles = new OtherFiles(() => {
     reload('watcher')

@@ -68,7 +68,9 @@ async function start(
     ...{ DEVNET_URL: anvil.url, DEVNET_WS: anvil.wsUrl, TOLLGATE_DATA: data },
     ...{ TOLLGATE_PORT: String(port), TOLLGATE_LISTEN: `127.0.0.1:${port}`, TOLLGATE_ADMIN: '127.0.0.1:0' },
   }
-  const output = new LogOutput(process.stdout.fd, io.err)
+  const output = new LogOutput(process.stdout.fd, sentence => {
+    io.err(sentence)
+  })
   const app = await startApp({ dir: DEVNET, env, makeLog: () => openLog('warn', output) })
   closing.push(() => app.stop())
   const made = await makeAccount({ ...io, env })

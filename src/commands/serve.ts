@@ -21,7 +21,9 @@ says so there too.
 
   async run(args, io) {
     const { config } = readArguments(args, [])
-    const output = new LogOutput(process.stdout.fd, io.err)
+    const output = new LogOutput(process.stdout.fd, sentence => {
+      io.err(sentence)
+    })
     const makeLog = (level: string): Logger => openLog(level, output)
     const app = await startApp({ dir: config, env: io.env, makeLog })
     for (const problem of app.warnings) app.log.warn(formatProblem(problem))
