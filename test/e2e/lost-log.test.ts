@@ -113,7 +113,7 @@ t.test('a stalled reader holds up no call; when it goes on it is told how much i
   t.equal(await gateway.call(), 200)
   let log = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text))
-  const again = await until('it is over', () =>
+  const again = await until<RegExpExecArray>('it is over', () =>
     Promise.resolve(
       /^tollgate: log lines are written to stdout again; (\d+) were dropped\n$/m.exec(printed.stderr) ??
         false,
