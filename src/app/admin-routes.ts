@@ -10,6 +10,7 @@ import { servedOf } from '../http/admin/served.ts'
 import type { AdminRoutes } from '../http/admin/listener.ts'
 import type { ClientSockets } from '../http/websocket/client-sockets.ts'
 import type { ClientStreams } from '../http/proxied/client-streams.ts'
+import { FileLost } from '../stores/sqlite/place.ts'
 import type { LiveRoute } from '../routes/live-route.ts'
 import type { Network } from '../snapshot/types.ts'
 
@@ -39,7 +40,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       const why = unready(parts)
       return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
     },
-    'GET /process': () => ({ status: 200, json: parts.process() }),
+    'GET /process': () => ({ status: 200, json: { ...parts.process(), ...lostFiles(parts) } }),
     'GET /served': () => ({ status: 200, json: servedOf(gateway.snapshot) }),
     'GET /metrics': async () => ({
       status: 200,
@@ -62,6 +63,12 @@ function unready({ state, usage, accounts }: AdminParts): string | null {
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
   const lost = accounts.lost()
   return lost === null ? null : `accounts_unavailable: ${lost.message}`
+}
+
+/** What happened to files of the data directory, for commands that would work on others in their place. */
+function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost'> {
+  const lost = [accounts.lost(), usage.failure].find(error => error instanceof FileLost)
+  return lost === undefined ? {} : { lost: lost.fate }
 }
 
 /** JSON text, put together with turns for the calls in between: there may be thousands of routes. */

@@ -31,6 +31,7 @@ import { Reloader } from '../reload/reloader.ts'
 import type { LoadedBy } from '../reload/reloader.ts'
 import { watchFiles } from '../reload/watch.ts'
 import { OtherFiles } from '../reload/other-files.ts'
+import { whyServed } from '../http/admin/find-gateway.ts'
 import { thisProcess } from '../http/admin/running.ts'
 import type { Bound, Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
@@ -91,6 +92,8 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
   const metrics = new Metrics()
+  const served = await whyServed(settings)
+  if (served !== null) throw new Error(served)
   undoing.push(takingBack(settings.dataDir))
   const events = tellJournal(metrics, log)
   const stores = await openStores(settings.dataDir, env, { log, events }, closing)
@@ -100,7 +103,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const certificate = await openCertificate(settings.tls)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const gateway = makeGateway(snapshot, stores, { metrics, log, memory }, closing)
-  const loader = new Loader(dir, env)
+  const loader = new Loader({ dir, env, port: settings.listen.port })
   closing.push(() => loader.close())
   const otherFiles = new OtherFiles(() => {
     reload('watcher')

@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
 import type { ListenAddress } from '../config/types.ts'
-import { findGateway, gatewayAt } from '../http/admin/find-gateway.ts'
+import { findGateway, gatewayAt, whyLost } from '../http/admin/find-gateway.ts'
 import type { Sought } from '../http/admin/find-gateway.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { LoadedSnapshot } from '../snapshot/load-snapshot.ts'
-import { preflight } from '../reload/preflight.ts'
+import { preflight, problem } from '../reload/preflight.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { adminOption } from './admin-option.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
@@ -61,7 +61,11 @@ async function dataProblems(
   { env }: Io,
 ): Promise<readonly Problem[]> {
   if (config === null || sought === null) return []
-  if ('gateway' in sought) return preflight({ config, places, env, running: sought.gateway })
+  if ('gateway' in sought) {
+    const lost = whyLost(sought.gateway)
+    if (lost !== null) return [problem('dataDir', lost, places)]
+    return preflight({ config, places, env, running: sought.gateway })
+  }
   const problems = await preflight({ config, places, env, running: null })
   return problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))
 }

@@ -23,6 +23,8 @@ type Where = Pick<Arguments, 'config' | 'json'>
 /** The data directory, and who runs there. */
 export interface Grounds {
   readonly gateway: Settings
+  /** Whether the environment may be why a gateway uses another data directory. */
+  readonly variesByEnv: boolean
   /** The gateways that run on this data directory and on this configuration. */
   around(): Promise<Around>
 }
@@ -41,20 +43,23 @@ export async function useDataDir(
   const why = whyNoAccounts(dataDir)
   const { onData, onConfig } = await known.around()
   // Several gateways may serve one configuration, each on data of its own.
-  const elsewhere = onData !== null || onConfig === null ? '' : otherDir(onConfig)
-  if (why !== null && elsewhere !== '') throw new Error(`${why}: ${elsewhere}; ${ITS_ENVIRONMENT}`)
+  const isElsewhere = onData === null && onConfig !== null
+  const elsewhere = isElsewhere ? otherDir(onConfig, known) : ''
+  const isMeant = isNamed(config, dataDir, io)
+  if (why !== null && isElsewhere && !(init && isMeant)) throw new Error(`${why}: ${elsewhere}`)
   if (why !== null && !init)
     throw new Error(`${why}${making === undefined ? '' : `: "${making}" makes them there`}${unset(io)}`)
   const another = await servedForAnother(config, known)
   if (!reads && another !== null) throw new Error(`${another}; name that one with --config`)
-  if (!reads && elsewhere !== '' && !isMeant(config, dataDir, io))
-    throw new Error(
-      `${dataDir} is not the running gateway's data: ${elsewhere}; restart it for it to use ${dataDir}, ${ITS_ENVIRONMENT}, or with TOLLGATE_DATA=${dataDir} to change that one on purpose`,
-    )
+  if (!reads && isElsewhere && !isMeant) {
+    const onPurpose = known.variesByEnv
+      ? `, restart it for it to use ${dataDir}, or set TOLLGATE_DATA=${dataDir} to change that one on purpose`
+      : ''
+    throw new Error(`${dataDir} is not the running gateway's data: ${elsewhere}${onPurpose}`)
+  }
   if (!json) io.err(`tollgate: data directory ${dataDir}${why === null ? '' : ' (new)'}`)
   if (another !== null) io.err(`tollgate: warning: ${another}`)
-  if (elsewhere !== '')
-    io.err(`tollgate: warning: this is not the running gateway's data: ${elsewhere}; ${ITS_ENVIRONMENT}`)
+  if (isElsewhere) io.err(`tollgate: warning: this is not the running gateway's data: ${elsewhere}`)
   // A command that is refused, for whatever reason, leaves no directory without an account.
   if (why !== null) process.once('exit', takingBack(dataDir))
 }
@@ -65,14 +70,16 @@ export async function servedForAnother(config: string, known: Grounds): Promise<
   return onData === null || serves(onData, config) ? null : servesAnother(onData, config)
 }
 
-const ITS_ENVIRONMENT = 'run the command with its environment'
-
-function otherDir({ pid, dataDir }: Running): string {
-  return `the gateway that serves this configuration (process ${pid}) uses ${dataDir}`
+/** Which data directory the gateway of this configuration uses instead, and what to do. */
+function otherDir({ pid, dataDir }: Running, { variesByEnv, gateway }: Grounds): string {
+  const uses = `the gateway that serves this configuration (process ${pid}) uses ${dataDir}`
+  return variesByEnv
+    ? `${uses}; run the command with its environment`
+    : `${uses}, and dataDir in gateway.yaml is ${gateway.dataDir}; restart it or undo the edit`
 }
 
 /** Whether this very directory was named beside the YAML too. */
-function isMeant(config: string, dataDir: string, { env }: Io): boolean {
+function isNamed(config: string, dataDir: string, { env }: Io): boolean {
   const { TOLLGATE_DATA: named = '' } = env
   return named !== '' && realDir(resolve(config, named)) === realDir(dataDir)
 }

@@ -9,6 +9,7 @@ import { startApp } from '../app/app.ts'
 import type { App } from '../app/app.ts'
 import { Closing } from '../app/closing.ts'
 import { openLog } from '../observe/log.ts'
+import { LogOutput } from '../observe/log-output.ts'
 import { packageFile } from '../config/package-file.ts'
 import { servedOf } from '../http/admin/served.ts'
 import { createEndpoint } from '../management/endpoints.ts'
@@ -67,7 +68,10 @@ async function start(
     ...{ DEVNET_URL: anvil.url, DEVNET_WS: anvil.wsUrl, TOLLGATE_DATA: data },
     ...{ TOLLGATE_PORT: String(port), TOLLGATE_LISTEN: `127.0.0.1:${port}`, TOLLGATE_ADMIN: '127.0.0.1:0' },
   }
-  const app = await startApp({ dir: DEVNET, env, makeLog: () => openLog('warn') })
+  const output = new LogOutput(process.stdout.fd, sentence => {
+    io.err(sentence)
+  })
+  const app = await startApp({ dir: DEVNET, env, makeLog: () => openLog('warn', output) })
   closing.push(() => app.stop())
   const made = await makeAccount({ ...io, env })
   const shown = { ...made, ...addresses(app, port), chainId: 31337, node: anvil.url, funded: TEST_ACCOUNT }

@@ -6,7 +6,7 @@ import { DEFAULTS } from '../config/build/gateway.ts'
 import { findWhereabouts } from '../config/data-dir.ts'
 import { listenAddress } from '../config/units.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
-import { gatewaysAround } from '../http/admin/find-gateway.ts'
+import { gatewaysAround, whyLost } from '../http/admin/find-gateway.ts'
 import { findRunning } from '../http/admin/running.ts'
 import type { Settings } from '../http/admin/running.ts'
 import { readServed, servedOf } from '../http/admin/served.ts'
@@ -37,7 +37,7 @@ type Args = Pick<Arguments, 'config' | 'json'>
 
 /** What is known of the configuration in `config`. Throws its problems when nothing says where its data is. */
 export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Known> {
-  const gateway = await settingsOf(config, io)
+  const { variesByEnv, ...gateway } = await settingsOf(config, io)
   const broken = `tollgate: warning: the YAML has errors ("${typed(io, ['check'], config)}" lists them)`
   const load = once(() => loadSnapshot(config, io.env))
   const around = once(() => gatewaysAround(config, gateway))
@@ -50,7 +50,7 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
     return served ?? (snapshot === null ? null : servedOf(snapshot))
   })
   return {
-    gateway,
+    ...{ gateway, variesByEnv },
     around,
     snapshot: async () => (await load()).snapshot,
     servedIfKnown: async () => {
@@ -82,6 +82,8 @@ const NOT_YET = {
 /** The same for a command that works on the data directory, which has to have accounts in it unless `init` is given. */
 export async function knowData(args: Args, io: Io, options: DataDirOptions = {}): Promise<Known> {
   const known = await know(args, io)
+  const lost = whyLost((await known.around()).onData)
+  if (lost !== null) throw new Error(lost)
   // Where there is nothing to manage yet, or nothing any more, what is wrong with the configuration comes first.
   const isNew = whyNoAccounts(known.gateway.dataDir) !== null
   if (isNew) await refuseBroken(args.config, io)
@@ -98,14 +100,15 @@ async function firstAccount({ config }: Args, known: Known, io: Io): Promise<str
 }
 
 /** From gateway.yaml alone; where it does not say, the gateway that serves this very directory does, or the environment. */
-async function settingsOf(dir: string, io: Io): Promise<Settings> {
+async function settingsOf(dir: string, io: Io): Promise<Settings & Pick<Grounds, 'variesByEnv'>> {
   const { env } = io
   const found = await findWhereabouts(dir, env)
   const admin = found.admin ??
     listenAddress(env['TOLLGATE_ADMIN'] ?? DEFAULTS.admin) ?? { host: '127.0.0.1', port: 0 }
-  if (found.dataDir !== null) return { dataDir: found.dataDir, admin }
+  if (found.dataDir !== null) return { dataDir: found.dataDir, admin, variesByEnv: found.variesByEnv }
   const dataDir = (await findRunning(dir, { admin }))?.dataDir ?? env['TOLLGATE_DATA']
-  if (dataDir !== undefined && dataDir !== '') return { dataDir: resolve(dir, dataDir), admin }
+  if (dataDir !== undefined && dataDir !== '')
+    return { dataDir: resolve(dir, dataDir), admin, variesByEnv: true }
   await refuseBroken(dir, io, unset(io))
   throw new Error('gateway.yaml does not say where the data directory is')
 }

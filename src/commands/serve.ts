@@ -2,6 +2,8 @@
 import { startApp } from '../app/app.ts'
 import { formatProblem } from '../config/problem.ts'
 import { openLog } from '../observe/log.ts'
+import type { Logger } from '../observe/log.ts'
+import { LogOutput } from '../observe/log-output.ts'
 import { tellServiceManager } from '../app/service-manager.ts'
 import { readArguments } from './command.ts'
 import type { Command } from './command.ts'
@@ -12,14 +14,18 @@ export const serve: Command = {
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
 SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight
-and exits 0. Logs JSON lines on stdout; the line with "msg":"ready" says where it listens. Under systemd (Type=notify) it
+and exits 0. Logs JSON lines on stdout; lines that it does not take are dropped and counted on stderr. The line with "msg":"ready" says where it listens. Under systemd (Type=notify) it
 says so there too.
 
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
 
   async run(args, io) {
     const { config } = readArguments(args, [])
-    const app = await startApp({ dir: config, env: io.env, makeLog: openLog })
+    const output = new LogOutput(process.stdout.fd, sentence => {
+      io.err(sentence)
+    })
+    const makeLog = (level: string): Logger => openLog(level, output)
+    const app = await startApp({ dir: config, env: io.env, makeLog })
     for (const problem of app.warnings) app.log.warn(formatProblem(problem))
     const stopping = signalled()
     // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
@@ -38,7 +44,7 @@ says so there too.
     void tell('STOPPING=1', 'STATUS=finishing the calls in flight')
     await app.stop()
     app.log.info('stopped')
-    app.log.flush()
+    await output.close()
     return 0
   },
 }

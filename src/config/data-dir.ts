@@ -13,22 +13,30 @@ export interface Whereabouts {
   /** Absolute. */
   readonly dataDir: string | null
   readonly admin: ListenAddress | null
+  /** Whether another environment could mean another data directory. */
+  readonly variesByEnv: boolean
 }
+
+/** Has every variable, with a value that nobody gives it. */
+const OTHER_ENV: Env = new Proxy({}, { get: () => '\u0000' })
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** What gateway.yaml says of the data directory and the admin listener, whatever is wrong with the rest of it and with other files. */
 export async function findWhereabouts(dir: string, env: Env): Promise<Whereabouts> {
-  const unknown = { dataDir: null, admin: null }
+  const unknown = { dataDir: null, admin: null, variesByEnv: true }
   const text = await readText(dir)
   const source = text === null ? null : parseText('gateway.yaml', text)
   if (source === null || !('root' in source)) return unknown
   const { value, mistakes } = evaluate(source, lookupIn(dir, env))
   const isWrong = (key: string): boolean => mistakes.some(({ path }) => path[0] === key)
   const { dataDir, admin } = { ...DEFAULTS, ...(value as Readonly<Record<string, unknown>>) }
+  const elsewhere = evaluate(source, { ...lookupIn(dir, env), env: OTHER_ENV }).value
+  const { dataDir: other } = { ...DEFAULTS, ...(elsewhere as Readonly<Record<string, unknown>>) }
   return {
     dataDir:
       typeof dataDir === 'string' && dataDir !== '' && !isWrong('dataDir') ? resolve(dir, dataDir) : null,
+    variesByEnv: other !== dataDir,
     admin: typeof admin === 'string' && !isWrong('admin') ? listenAddress(admin) : null,
   }
 }

@@ -26,10 +26,11 @@ export interface Loaded {
   readonly texts: Readonly<Record<string, string>>
 }
 
-/** Reads, checks and completes the configuration in `dir`. */
+/** Reads, checks and completes the configuration in `dir`; `port` is the one that is listened on whatever the files say. */
 export async function loadConfig(
   dir: string,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  port?: number,
 ): Promise<Loaded> {
   const { texts, problems: unread } = await readTexts(dir)
   const lookup = lookupIn(dir, env)
@@ -49,7 +50,7 @@ export async function loadConfig(
   return deepFreeze({
     config: problems.some(problem => problem.severity === 'error')
       ? null
-      : build(written as Written, dir, extended?.paths),
+      : build(written as Written, dir, { port, extended: extended?.paths }),
     problems,
     locate: (file: string, path: Path): Place => placeOfKey(files.get(file), path),
     texts,

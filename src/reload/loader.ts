@@ -19,6 +19,14 @@ export type LoaderMessage =
       readonly places: Places
     }
 
+/** What the thread loads. */
+export interface LoaderData {
+  readonly dir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The port that is listened on until the restart, for `{port}` in URLs. */
+  readonly port: number
+}
+
 /** What a load came to; `config` is null when there is an error. */
 export interface LoadedConfig {
   readonly config: Config | null
@@ -33,12 +41,12 @@ const STAY = 10_000
 
 /** Starts its thread with the first load, and keeps it while edits go on. One load at a time. */
 export class Loader {
-  readonly #data: { readonly dir: string; readonly env: Readonly<Record<string, string | undefined>> }
+  readonly #data: LoaderData
   #worker: Worker | null = null
   #leaving: NodeJS.Timeout | undefined
 
-  constructor(dir: string, env: Readonly<Record<string, string | undefined>>) {
-    this.#data = { dir, env: { ...env } }
+  constructor({ dir, env, port }: LoaderData) {
+    this.#data = { dir, env: { ...env }, port }
   }
 
   /** Loads the directory apart from this thread. */

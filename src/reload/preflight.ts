@@ -10,6 +10,7 @@ import { listenAddress } from '../config/units.ts'
 import { inUseProblems } from './in-use-problems.ts'
 import type { InUse } from './in-use-problems.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
+import { whyServed } from '../http/admin/find-gateway.ts'
 import { realDir } from '../http/admin/running.ts'
 import type { Running } from '../http/admin/running.ts'
 import { whyNoDataDir } from '../stores/sqlite/data-dir.ts'
@@ -32,20 +33,27 @@ export async function preflight(asked: Preflight, open: InUse | null = null): Pr
   const { config, places, running } = asked
   const { dataDir } = config.gateway
   const isOwn = running?.dataDir === realDir(dataDir)
-  const why = isOwn ? null : whyNotUsable(dataDir)
+  const why = isOwn ? null : await whyNotUsable(config.gateway)
   const addresses = await addressProblems(config.gateway, running, places)
   if (why !== null) return [problem('dataDir', why, places), ...addresses]
   const used = isOwn && open !== null ? inUseProblems(config, open, places) : await accountProblems(asked)
   return [...used, ...addresses]
 }
 
-function problem(path: 'dataDir' | 'listen' | 'admin' | 'probes', message: string, places: Places): Problem {
+/** A problem of a setting of gateway.yaml. */
+export function problem(
+  path: 'dataDir' | 'listen' | 'admin' | 'probes',
+  message: string,
+  places: Places,
+): Problem {
   return { file: 'gateway.yaml', ...places[path], path, severity: 'error', message }
 }
 
 /** Why another process could not serve on a data directory; null when it could. */
-function whyNotUsable(dataDir: string): string | null {
-  return whyNoDataDir(dataDir) ?? (isLocked(dataDir) ? `another tollgate serve is using ${dataDir}` : null)
+async function whyNotUsable(settings: GatewayConfig): Promise<string | null> {
+  const { dataDir } = settings
+  const why = whyNoDataDir(dataDir) ?? (await whyServed(settings))
+  return why ?? (isLocked(dataDir) ? `another tollgate serve is using ${dataDir}` : null)
 }
 
 /** What the accounts that are there already say; opening them fails as it would at a start. */

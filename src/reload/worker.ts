@@ -2,12 +2,12 @@
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
-import type { LoaderMessage } from './loader.ts'
+import type { LoaderData, LoaderMessage } from './loader.ts'
 
 /** Networks, routes or problems in one message. */
 const PIECE = 200
 
-const { dir, env } = workerData as { readonly dir: string; readonly env: Readonly<Record<string, string>> }
+const { dir, env, port } = workerData as LoaderData
 
 function tell(message: LoaderMessage): void {
   parentPort?.postMessage(message)
@@ -24,7 +24,7 @@ function* pieces<T>(list: readonly T[]): Generator<readonly T[]> {
 }
 
 async function load(): Promise<void> {
-  const { config, snapshot, problems, places } = await loadSnapshot(dir, env)
+  const { config, snapshot, problems, places } = await loadSnapshot(dir, env, port)
   for (const piece of pieces(problems)) await send({ problems: piece })
   if (config === null || snapshot === null) {
     tell({ rest: null, version: '', places })

@@ -24,12 +24,13 @@ export interface LoadedSnapshot {
 /** Where things stand that only accounts or the machine can say something against. */
 export type Places = Readonly<Record<'plans' | 'networks' | 'listen' | 'admin' | 'probes' | 'dataDir', Place>>
 
-/** Reads and compiles the configuration of a directory. */
+/** Reads and compiles the configuration of a directory; `port` is the one that is listened on whatever the files say. */
 export async function loadSnapshot(
   dir: string,
   env: Readonly<Record<string, string | undefined>>,
+  port?: number,
 ): Promise<LoadedSnapshot> {
-  const { config, problems, locate } = await loadConfig(dir, env)
+  const { config, problems, locate } = await loadConfig(dir, env, port)
   const places = {
     plans: locate('plans.yaml', ['plans']),
     networks: locate('networks.yaml', ['networks']),

@@ -178,6 +178,17 @@ t.test("a command knows that the running gateway's data is elsewhere", async t =
   const right = await run(['account', 'list', '--config', gateway.dir], { TOLLGATE_DATA: elsewhere })
   t.strictSame([right.code, right.stderr], [0, `tollgate: data directory ${elsewhere}\n`])
 
+  const meant = join(gateway.dir, 'meant')
+  const made = await run([...CREATE, '--init', '--config', gateway.dir], { TOLLGATE_DATA: meant })
+  t.equal(made.code, 0, 'a directory that is named on purpose may be made')
+  t.strictSame(
+    made.stderr,
+    `tollgate: data directory ${meant} (new)\ntollgate: warning: this is not the running gateway's data: ${why}\n`,
+  )
+  const there = (args: string[]) => run([...args, '--config', gateway.dir], { TOLLGATE_DATA: meant })
+  t.match(await there(['account', 'create', 'other', '--plan', 'paid']), { code: 0 })
+  t.equal((await there(['account', 'list', '--json'])).stdout.match(/"acc_/g)?.length, 2)
+
   const explained = await run(['explain', 'alpha', 'web3_sha3', '--json', '--config', gateway.dir])
   t.match(JSON.parse(explained.stdout), { live: true, outcome: 'forward' }, 'explain asks it all the same')
 

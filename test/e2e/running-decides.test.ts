@@ -143,15 +143,14 @@ t.test('a data directory that the running gateway does not use is not changed by
   const { gateway, second, made } = await movedData(t)
   const { dir, pid } = gateway
   const before = await listed(dir, made)
-  const uses = `the gateway that serves this configuration (process ${pid}) uses ${join(dir, 'data')}`
-  const how = `restart it for it to use ${second}, run the command with its environment, or with TOLLGATE_DATA=${second} to change that one on purpose`
+  const uses = `the gateway that serves this configuration (process ${pid}) uses ${join(dir, 'data')}, and dataDir in gateway.yaml is ${second}; restart it or undo the edit`
   for (const args of writing(made)) {
     const { code, stdout, stderr } = await outcome(dir, args)
     t.strictSame([code, stdout], [1, ''], args.join(' '))
-    t.equal(stderr, `tollgate: ${second} is not the running gateway's data: ${uses}; ${how}\n`)
+    t.equal(stderr, `tollgate: ${second} is not the running gateway's data: ${uses}\n`)
   }
   t.strictSame(await listed(dir, made), before)
-  const warning = `tollgate: warning: this is not the running gateway's data: ${uses}; run the command with its environment\n`
+  const warning = `tollgate: warning: this is not the running gateway's data: ${uses}\n`
   for (const args of [['account', 'list'], ['usage']]) {
     const { code, stderr } = await outcome(dir, args)
     t.strictSame([code, stderr], [0, `tollgate: data directory ${second}\n${warning}`], args.join(' '))

@@ -10,10 +10,18 @@ import { buildPlans } from './plans.ts'
 import { buildRoutes } from './routes.ts'
 import { buildRules } from './rules.ts'
 
+/** What the files of a configuration do not say themselves. */
+export interface Beside {
+  /** The port of `{port}`, where one is listened on already. */
+  readonly port?: number | undefined
+  /** The files that methods.yaml extends. */
+  readonly extended?: readonly string[] | undefined
+}
+
 /** The configuration that faultless files describe: defaults filled in, units turned into numbers, paths made absolute. */
-export function build(written: Written, dir: string, extended: readonly string[] = []): Config {
-  const { port } = listenAddress(written.gateway?.listen ?? DEFAULTS.listen)!
-  const baseUrl = withPort(written.networks.baseUrl, port)
+export function build(written: Written, dir: string, { port, extended = [] }: Beside = {}): Config {
+  const listen = listenAddress(written.gateway?.listen ?? DEFAULTS.listen)!
+  const baseUrl = withPort(written.networks.baseUrl, port ?? listen.port)
   const { families, notification } = written.methods
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),

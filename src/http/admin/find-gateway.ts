@@ -2,7 +2,7 @@
 import { listenAddress } from '../../config/units.ts'
 import type { ListenAddress } from '../../config/types.ts'
 import { processAt, realDir } from './running.ts'
-import type { Found, Settings } from './running.ts'
+import type { Found, Running, Settings } from './running.ts'
 import { readServing, whyUnread } from './serving-file.ts'
 
 /** What was found: the gateway, or in one sentence why there is none. */
@@ -20,17 +20,23 @@ export interface Around {
 }
 
 /** Who runs on `dataDir` and who serves `dir`, by the admin address of its configuration, or by what lies in its data directory. */
-export async function gatewaysAround(dir: string, { admin, dataDir }: Settings): Promise<Around> {
+export async function gatewaysAround(dir: string, settings: Settings): Promise<Around> {
+  const found = await answering(settings)
+  return {
+    onData: onDataDir(settings, found),
+    onConfig: found.find(one => one !== null && serves(one, dir)) ?? null,
+  }
+}
+
+function onDataDir({ dataDir }: Settings, found: readonly (Found | null)[]): Found | null {
+  return found.find(one => one?.dataDir === realDir(dataDir)) ?? null
+}
+
+/** Who answers at the address of the configuration, and at the one that lies in the data directory. */
+async function answering({ admin, dataDir }: Settings): Promise<readonly (Found | null)[]> {
   const serving = readServing(dataDir)
   const addresses = [admin.port === 0 ? null : admin, serving === null ? null : listenAddress(serving.admin)]
-  const found = await Promise.all(
-    addresses.map(async address => (address === null ? null : processAt(address, PATIENCE))),
-  )
-  const [behind, named] = found
-  return {
-    onData: [named, behind].find(one => one?.dataDir === realDir(dataDir)) ?? null,
-    onConfig: found.find(one => one != null && serves(one, dir)) ?? null,
-  }
+  return Promise.all(addresses.map(async address => (address === null ? null : processAt(address, PATIENCE))))
 }
 
 /** The gateway that serves `dir`. */
@@ -57,6 +63,20 @@ export function serves({ configDir }: Found, dir: string): boolean {
 /** That a gateway serves another configuration than `dir`. */
 export function servesAnother({ pid, configDir, dataDir }: Found, dir: string): string {
   return `the gateway on the data directory ${dataDir} (process ${pid}) serves the configuration directory ${configDir}, not ${realDir(dir)}`
+}
+
+/** That the files of a running gateway's data directory went away: what is made there now is no part of what it serves. Null while they are there. */
+export function whyLost(running: Running | null): string | null {
+  if (running?.lost === undefined) return null
+  const { pid, dataDir, lost } = running
+  return `a gateway (process ${pid}) runs on ${dataDir}, and its files were ${lost} while it ran: stop it and restore them from a backup`
+}
+
+/** Why another gateway cannot serve on a data directory: one that answers runs there, whatever became of its lock. Null when none does. */
+export async function whyServed(settings: Settings): Promise<string | null> {
+  const onData = onDataDir(settings, await answering(settings))
+  if (onData === null) return null
+  return whyLost(onData) ?? `another tollgate serve is using ${settings.dataDir}`
 }
 
 function nobody(dir: string, { admin, dataDir }: Settings): string {

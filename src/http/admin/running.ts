@@ -1,7 +1,7 @@
 /** Which gateway runs behind an admin address: the command line asks before it works beside it. */
 import { realpathSync } from 'node:fs'
 import { get } from 'node:http'
-import { resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ListenAddress } from '../../config/types.ts'
 import type { Snapshot } from '../../snapshot/types.ts'
@@ -14,6 +14,8 @@ export interface Running {
   readonly dataDir: string
   /** Its listeners, once all are open; those of an older gateway are not told. */
   readonly bound?: Bound
+  /** What happened to files of its data directory while they were open; absent while all are there. */
+  readonly lost?: 'removed' | 'replaced'
 }
 
 /** Where each listener is, as `host:port`; `probes` is absent where it is not configured. */
@@ -61,7 +63,8 @@ export function realDir(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return resolve(path)
+    const whole = resolve(path)
+    return dirname(whole) === whole ? whole : join(realDir(dirname(whole)), basename(whole))
   }
 }
 
@@ -89,9 +92,13 @@ function ask(url: string, patience: number): Promise<Running | null> {
 
 function read(body: string): Running | null {
   try {
-    const { pid, configDir, dataDir, bound } = JSON.parse(body) as Readonly<Record<string, unknown>>
+    const { pid, configDir, dataDir, bound, lost } = JSON.parse(body) as Readonly<Record<string, unknown>>
     if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
-    return { pid, configDir, dataDir, ...(bound === undefined ? {} : { bound: bound as Bound }) }
+    return {
+      ...{ pid, configDir, dataDir },
+      ...(bound === undefined ? {} : { bound: bound as Bound }),
+      ...(lost === 'removed' || lost === 'replaced' ? { lost } : {}),
+    }
   } catch {
     return null
   }

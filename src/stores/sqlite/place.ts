@@ -36,8 +36,11 @@ export function sizeOf(path: string): number {
 
 /** That an open file is no longer the one at its path: what is written to it is found by nobody. */
 export class FileLost extends Error {
+  readonly fate: 'removed' | 'replaced'
+
   constructor(path: string, fate: 'removed' | 'replaced', consequence = '') {
     super(`${path} was ${fate} while it was open${consequence}`)
+    this.fate = fate
   }
 }
 
