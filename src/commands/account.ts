@@ -9,6 +9,7 @@ import { noAccount, withAccounts } from './accounts.ts'
 import { CHANGED, fail, print, readArguments, UsageError } from './command.ts'
 import { typed } from './called-as.ts'
 import type { Command, Io } from './command.ts'
+import { urlLines } from './endpoint-urls.ts'
 import { group } from './group.ts'
 import type { Known } from './known.ts'
 import { manage } from './manage.ts'
@@ -59,14 +60,7 @@ accounts may have one name; a warning lists the others.`,
       const lines = () => [
         `account          ${account.id} (${account.name}, plan ${plan})`,
         `dashboard token  ${dashboardToken}   shown only now`,
-        ...(endpoint === null
-          ? []
-          : [
-              `HTTPS            ${endpoint.httpsUrl}`,
-              ...(endpoint.wssUrl === '' ? [] : [`WSS              ${endpoint.wssUrl}`]),
-              '',
-              `export KEY=${endpoint.apiKey}`,
-            ]),
+        ...(endpoint === null ? [] : [...urlLines(endpoint, 17), '', `export KEY=${endpoint.apiKey}`]),
       ]
       print(io, json, result, lines, done)
       return 0

@@ -118,6 +118,7 @@ function refuseSlips(args: readonly string[], options: Types): void {
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (option !== undefined) refuseMissing(token, option.type)
     if (option?.type === 'string' && !option.multiple) {
       if (valued.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
       valued.add(token.name)
@@ -126,6 +127,19 @@ function refuseSlips(args: readonly string[], options: Types): void {
     const names = [...Object.keys(options), 'help'].map(name => `--${name}`)
     throw new UsageError(unknown('option', token.rawName, names))
   }
+}
+
+interface OptionToken {
+  readonly name: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+/** The option behind an option is not its value: whoever means that writes `--name=-value`. */
+function refuseMissing({ name, value, inlineValue }: OptionToken, type: 'string' | 'boolean'): void {
+  if (type === 'boolean' && value !== undefined) throw new UsageError(`--${name} takes no value`)
+  const isMissing = value === undefined || (inlineValue !== true && /^-./.test(value))
+  if (type === 'string' && isMissing) throw new UsageError(`--${name} needs a value`)
 }
 
 /**

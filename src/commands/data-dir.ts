@@ -1,5 +1,6 @@
 /** The data directory that a command works on: it is told, never made by the way, and changed only where the running gateway means it too. */
 import { resolve } from 'node:path'
+import { quoted } from '../config/shell-word.ts'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
 import { serves, servesAnother } from '../http/admin/find-gateway.ts'
@@ -49,7 +50,7 @@ export async function useDataDir(
   if (!reads && another !== null) throw new Error(`${another}; name that one with --config`)
   if (!reads && elsewhere !== '' && !isMeant(config, dataDir, io))
     throw new Error(
-      `${dataDir} is not the running gateway's data: ${elsewhere}; restart it for it to use ${dataDir}, ${ITS_ENVIRONMENT}, or with TOLLGATE_DATA=${dataDir} to change that one on purpose`,
+      `${dataDir} is not the running gateway's data: ${elsewhere}; restart it for it to use ${dataDir}, ${ITS_ENVIRONMENT}, or with TOLLGATE_DATA=${quoted(dataDir)} to change that one on purpose`,
     )
   if (!json) io.err(`tollgate: data directory ${dataDir}${why === null ? '' : ' (new)'}`)
   if (another !== null) io.err(`tollgate: warning: ${another}`)

@@ -11,7 +11,7 @@ import { packageFile } from '../config/package-file.ts'
 import { typed } from './called-as.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
-import { unknown } from './unknown.ts'
+import { listed, unknown } from './unknown.ts'
 
 const options = { network: 'strings' } as const
 
@@ -33,7 +33,7 @@ there already is written over.
     const known = Object.keys(shipped.networks)
     const stranger = wanted.find(slug => !known.includes(slug))
     if (stranger !== undefined) return Promise.resolve(fail(io, json, unknown('network', stranger, known)))
-    if (wanted.length === 0) throw new UsageError(`--network is missing; there are ${known.join(', ')}`)
+    if (wanted.length === 0) throw new UsageError(`--network is missing; ${listed(known)}`)
     const there = FILES.find(file => existsSync(join(dir, file)))
     if (there !== undefined) return Promise.resolve(fail(io, json, `${join(dir, there)} is there already`))
     mkdirSync(dir, { recursive: true })

@@ -1,5 +1,6 @@
 /** Files of a data directory that are closed to whoever runs the command: which one, whose it is, as whom, and what to do. */
-import { chmodSync, chownSync, cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -59,6 +60,42 @@ for (const name of ['accounts.db', 'accounts.db-wal', 'accounts.db-shm', 'journa
     t.equal(checked.code, 1)
     t.match(checked.stdout, new RegExp(` dataDir: ${sentence}$`, 'm'))
   })
+
+t.test('a master key that is closed says so as other files do', async t => {
+  const data = await copied(t)
+  const file = join(data, 'master.key')
+  chownSync(file, me.uid, me.gid)
+  chmodSync(file, isRoot ? 0o400 : 0)
+  const mode = isRoot ? '0400' : '0000'
+  const sentence = `the master key file ${file} cannot be read: permission denied for ${user}; ${advice(mode, file)}`
+  for (const args of [['serve'], ['account', 'list']]) {
+    const { code, stderr } = run(data, ...args)
+    t.equal(code, 1)
+    t.match(stderr, new RegExp(`^tollgate: ${sentence}$`, 'm'), args.join(' '))
+  }
+})
+
+t.test('what hints say to run can be pasted, whatever a path has in it', async t => {
+  const data = join(await copied(t), "it's mine")
+  const above = join(data, '..')
+  mkdirSync(data)
+  for (const name of ['accounts.db', 'master.key']) cpSync(join(above, name), join(data, name))
+  for (const path of [data, ...filesOf(data)]) if (isRoot) chownSync(path, NOBODY, NOBODY)
+  const pasted = /^tollgate: .*: (chmod .*?)(, or .*)?$/m
+  for (const [name, mode] of [
+    ['accounts.db', 0o400],
+    ['master.key', 0o644],
+    ['master.key', 0],
+  ] as const) {
+    chmodSync(join(data, name), mode)
+    const { code, stderr } = run(data, 'account', 'list')
+    t.equal(code, 1)
+    const hint = pasted.exec(stderr)?.[1]
+    t.ok(hint, stderr)
+    execFileSync('sh', ['-c', hint!])
+    t.match(run(data, 'account', 'list'), { code: 0 }, hint)
+  }
+})
 
 t.test('check --data of a data directory of somebody else', async t => {
   const data = await copied(t)
