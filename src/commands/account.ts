@@ -62,7 +62,7 @@ accounts may have one name; a warning lists the others.`,
         `dashboard token  ${dashboardToken}   shown only now`,
         ...(endpoint === null ? [] : [...urlLines(endpoint, 17), '', `export KEY=${endpoint.apiKey}`]),
       ]
-      print(io, json, result, lines, done)
+      print(io, json, result, lines, done, true)
       return 0
     }
     const making = typed(io, ['account', 'create', ...args, '--init'])
@@ -138,7 +138,7 @@ const rotateToken: Command = {
       if (dashboardToken === null) return fail(io, json, await noAccount(store, accountId))
       const done = `the account ${accountId} has a new dashboard token: ${tokenAgain(io, accountId, config)} gives it another`
       const lines = () => [`dashboard token  ${dashboardToken}   shown only now`]
-      print(io, json, { accountId, dashboardToken }, lines, done)
+      print(io, json, { accountId, dashboardToken }, lines, done, true)
       return 0
     })
   },

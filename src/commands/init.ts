@@ -39,13 +39,15 @@ there already is written over.
     mkdirSync(dir, { recursive: true })
     const texts = textsFor([...new Set(wanted)], shipped)
     for (const file of FILES) writeFileSync(join(dir, file), texts[file], { flag: 'wx' })
-    print(io, json, { dir, files: FILES }, () => [
-      `wrote ${FILES.map(file => join(dir, file)).join(', ')}`,
+    const wrote = `wrote ${FILES.map(file => join(dir, file)).join(', ')}`
+    const next = () => [
+      wrote,
       'next:',
       `  ${typed(io, ['check'], dir)}`,
       `  ${typed(io, ['account', 'create', 'acme', '--plan', 'free', '--chain', wanted[0]!, '--init'], dir)}`,
       `  ${typed(io, ['serve'], dir)}`,
-    ])
+    ]
+    print(io, json, { dir, files: FILES }, next, wrote)
     return Promise.resolve(0)
   },
 }

@@ -71,9 +71,7 @@ t.test('URLs are labelled by their scheme', async t => {
       networks: { alpha: { chainId: 1001 } },
       baseUrl,
       methods: fewMethods,
-      routes: [
-        { id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:9', ws: 'ws://127.0.0.1:9' },
-      ],
+      routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:9', ws: 'ws://127.0.0.1:9' }],
     })
     const account = await run(['account', 'create', 'acme', '--plan', 'paid', '--init', '--config', at])
     const id = /acc_\w+/.exec(account.stdout)![0]
