@@ -2,6 +2,7 @@
 import type { Explained } from '../call/explain/explain.ts'
 import type { Details } from '../call/explain/details.ts'
 import type { Turn } from '../call/explain/turns.ts'
+import { ago } from './ago.ts'
 import { adviceFor } from './explain-advice.ts'
 import type { Run } from './explain-advice.ts'
 
@@ -86,8 +87,15 @@ function routeLines({ explanation, details }: Explained): string[] {
   return explanation.routes.map(({ id, why }) => {
     const turn = turns.get(id)
     const head = turn?.head == null ? '' : ` (at block ${turn.head})`
-    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}`
+    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}${why === undefined ? failureOf(turn) : ''}`
   })
+}
+
+/** What calls that are sent there may meet too, where nothing was answered since. */
+function failureOf(turn: Turn | undefined): string {
+  if (turn?.lastFailure == null) return ''
+  const { why, ms } = turn.lastFailure
+  return `; last failure: ${why}, ${ago(0, ms)}`
 }
 
 function turnSentence(
@@ -120,10 +128,10 @@ function nextSentence({ weight, priority }: Turn, next: readonly Turn[], standby
 function retryLines({ explanation, details }: Explained): string[] {
   if (explanation.outcome !== 'forward' || details.rule?.unsubscribes != null) return []
   if (details.rule === null || details.turns.state !== 'open') return []
+  const others = details.turns.routes.filter(({ when }) => when !== 'never').length - 1
+  if (others < 1) return ['none: no other route is able to serve it']
   if (details.rule.subscribe !== null)
     return ['when the route is lost, the subscription goes on over another able one']
-  if (details.turns.routes.filter(({ when }) => when !== 'never').length < 2)
-    return ['none: no other route is able to serve it']
   return details.rule.retry === 'never'
     ? ['another route only as long as nothing was sent (retry: never)']
     : [`another route after a failure, at most 3 attempts in all (retry: ${details.rule.retry})`]

@@ -61,7 +61,8 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }
-  return { upstreams, heads, management, clock: { ...systemClock, monotonic: now } }
+  const subscriptions = { whyNoSocket: () => null }
+  return { upstreams, heads, management, subscriptions, clock: { ...systemClock, monotonic: now } }
 }
 
 /** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */
