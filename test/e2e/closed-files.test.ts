@@ -4,8 +4,10 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, statSync, writeFi
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { Child, cleanEnvironment } from '../support/child.ts'
 import { runJson, runWithoutRights } from '../support/cli.ts'
 import { prepareGateway } from '../support/gateway.ts'
+import { mainFile, nodeFile } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -23,11 +25,11 @@ await runJson(gateway.dir, ['account', 'create', 'acme', '--plan', 'paid', '--in
 chmodSync(gateway.dir, 0o755)
 
 /** A copy of the data directory, whose own user is the one that commands run as. */
-async function copied(t: Test): Promise<string> {
+async function copied(t: Test, from = whole): Promise<string> {
   const above = await tempDir(t)
   chmodSync(above, 0o755)
   const data = join(above, 'data')
-  cpSync(whole, data, { recursive: true })
+  cpSync(from, data, { recursive: true })
   if (isRoot) for (const path of [data, ...filesOf(data)]) chownSync(path, NOBODY, NOBODY)
   return data
 }
@@ -59,6 +61,38 @@ for (const name of ['accounts.db', 'accounts.db-wal', 'accounts.db-shm', 'journa
     const checked = run(data, 'check', '--data')
     t.equal(checked.code, 1)
     t.match(checked.stdout, new RegExp(` dataDir: ${sentence}$`, 'm'))
+  })
+
+/** What a killed gateway leaves: its databases with their logs. */
+const killed = await (async () => {
+  const data = join(gateway.dir, 'killed')
+  cpSync(whole, data, { recursive: true })
+  const child = new Child(
+    nodeFile,
+    [mainFile, 'serve', '--config', gateway.dir],
+    cleanEnvironment({ DATA: data }),
+  )
+  await child.output('ready', () => child.stdout.split('\n').find(line => line.includes('"ready"')))
+  await child.stop('SIGKILL')
+  return data
+})()
+
+for (const [name, command] of [
+  ['accounts.db-wal', ['account', 'list']],
+  ['accounts.db-shm', ['account', 'list']],
+  ['accounts.db-wal', ['serve']],
+  ['journal.db-wal', ['serve']],
+  ['journal.db-shm', ['serve']],
+] as const)
+  t.test(`${command.join(' ')}: ${name} that a crash left, closed to its own owner, is named`, async t => {
+    const data = await copied(t, killed)
+    const file = join(data, name)
+    t.ok(filesOf(data).includes(file))
+    chmodSync(file, 0o400)
+    const { code, stderr } = run(data, ...command)
+    t.equal(code, 1)
+    const sentence = `${file} cannot be opened for writing: permission denied for ${user}; its mode is 0400: chmod u\\+rw ${file}`
+    t.match(stderr, new RegExp(`^tollgate: ${sentence}$`, 'm'))
   })
 
 t.test('a master key that is closed says so as other files do', async t => {
