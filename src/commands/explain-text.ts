@@ -6,8 +6,16 @@ import { ago } from './ago.ts'
 import { adviceFor } from './explain-advice.ts'
 import type { Run } from './explain-advice.ts'
 
-/** The lines for a person. `files` is the version of the YAML as it stands; null while it has errors. `run` is a command as it is typed. */
-export function explainLines(explained: Explained, files: string | null, run: Run): string[] {
+/** The YAML as it stands, in the environment of the command. */
+export interface Files {
+  /** Null while it has errors. */
+  readonly version: string | null
+  /** Those of which the gateway's environment has others, where nothing else differs from what it serves; else null. */
+  readonly variables: readonly string[] | null
+}
+
+/** The lines for a person. `run` is a command as it is typed. */
+export function explainLines(explained: Explained, files: Files, run: Run): string[] {
   const { explanation, details } = explained
   const { network, method, plan } = explanation
   const dialect = details.dialect === null ? '' : ` (dialect ${details.dialect})`
@@ -137,13 +145,18 @@ function retryLines({ explanation, details }: Explained): string[] {
     : [`another route after a failure, at most 3 attempts in all (retry: ${details.rule.retry})`]
 }
 
-function seenLines({ explanation, details }: Explained, files: string | null): string[] {
+function seenLines({ explanation, details }: Explained, { version, variables }: Files): string[] {
   const head = details.head === null ? 'no head known' : `head ${details.head}`
   if (!explanation.live)
     return [`offline, ${head}: no gateway runs on this dataDir, so the health of routes is not known`]
-  if (files === null)
+  if (version === null)
     return [`by the running gateway, ${head}`, 'it serves what it had before: these files have errors']
-  return details.version === files
+  if (variables !== null && variables.length > 0)
+    return [
+      `by the running gateway, ${head}`,
+      `the environment of this shell differs from the gateway's in ${variables.length === 1 ? 'a variable' : 'variables'} of these files: ${variables.join(', ')}`,
+    ]
+  return details.version === version
     ? [`by the running gateway, ${head}`]
     : [
         `by the running gateway, ${head}`,

@@ -1,4 +1,6 @@
 /** What `explain` says of a route just after a call or a subscription failed on it. */
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
@@ -67,4 +69,23 @@ t.test('where another route has one, it is named', async t => {
   t.match(stdout, 'is subscribed to over spared-b')
   t.match(stdout, /spared-a +skipped: its WebSocket cannot be reached/)
   t.match(stdout, /retry +none: no other route/)
+})
+
+t.test('a shell with another environment is told apart from an edit', async t => {
+  const other = await startGateway(t, {
+    networks: { alpha: { chainId: 1001, name: '${TEST_NAME:-Alpha}' } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: well.url }],
+  })
+  const seen = async (env: Record<string, string>) =>
+    (await run(['explain', 'alpha', 'web3_sha3', '--config', other.dir], env)).stdout
+  t.notMatch(await seen({}), /environment|not that of these files/)
+  const said = await seen({ TEST_NAME: 'Beta' })
+  t.match(
+    said,
+    "the environment of this shell differs from the gateway's in a variable of these files: TEST_NAME",
+  )
+  t.notMatch(said, 'reload it')
+  // A rejected edit: the gateway goes on with what it had.
+  appendFileSync(join(other.dir, 'plans.yaml'), '\ncolour: red\n')
+  t.match(await seen({}), 'these files have errors')
 })

@@ -72,6 +72,7 @@ async function serve(dir: string, snapshot: Snapshot, lines: readonly string[]) 
     void text(request).then(body => {
       const answers: Readonly<Record<string, () => unknown>> = {
         '/process': () => ({ status: 200, json: thisProcess(dir, { dataDir: join(dir, 'data') }) }),
+        '/on-disk': () => ({ status: 200, json: { version: null } }),
         '/served': () => ({ status: 200, json: servedOf(snapshot) }),
         '/explain': () => answerExplain(JSON.parse(body), { snapshot, live }),
       }
