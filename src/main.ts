@@ -60,8 +60,8 @@ const commands: Readonly<Record<string, Entry>> = {
 const stdout = new Output(process.stdout)
 const stderr = new Output(process.stderr)
 const io: Io = {
-  out: (text, done) => {
-    stdout.line(text, done)
+  out: (text, done, once) => {
+    stdout.line(text, done, once)
   },
   drained: () => stdout.drained(),
   err: text => {

@@ -53,6 +53,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       const result = await reloader.reload('request')
       return { status: result.ok ? 200 : 422, json: result }
     },
+    'GET /on-disk': async () => ({ status: 200, json: { version: await reloader.onDisk() } }),
     'POST /explain': body => answerExplain(body, gateway),
   }
 }

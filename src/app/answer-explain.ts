@@ -10,7 +10,9 @@ import type { Network, Snapshot } from '../snapshot/types.ts'
 /** The parts of a gateway that it takes. */
 interface Asked {
   readonly snapshot: Snapshot
-  readonly live: Pick<Live, 'upstreams' | 'heads' | 'management' | 'clock'>
+  readonly live: Pick<Live, 'upstreams' | 'heads' | 'management' | 'clock'> & {
+    readonly subscriptions: Pick<Live['subscriptions'], 'whyNoSocket'>
+  }
 }
 
 /** Answers `{network, method, plan?, params?, head?}`; with `details: true` also what `tollgate explain` tells a person. */
@@ -34,7 +36,7 @@ function managementOf(method: string, management: Management): Question['managem
   return management.isPublic(method) ? 'everybody' : 'keys'
 }
 
-function liveView(network: Network, { upstreams, clock }: Asked['live']): LiveView {
+function liveView(network: Network, { upstreams, clock, subscriptions }: Asked['live']): LiveView {
   return {
     firstSlot: upstreams.firstSlot,
     whyNot: (id, tip) => upstreams.whyNot(network, id, clock.monotonic(), tip),
@@ -42,6 +44,8 @@ function liveView(network: Network, { upstreams, clock }: Asked['live']): LiveVi
       const route = upstreams.get(id)
       return route === undefined ? 'not open' : route.whyDown(clock.monotonic())
     },
+    lastFailure: id => upstreams.get(id)?.breaker.lastFailure(clock.monotonic()) ?? null,
+    whyNoSocket: id => subscriptions.whyNoSocket(id),
     waits: (id, need) => upstreams.waits(id, need, clock.monotonic()),
     contenders: (ids, need) => {
       const found = upstreams.contenders(network, ids, need, clock.monotonic())

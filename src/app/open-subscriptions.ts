@@ -28,7 +28,7 @@ export function openSubscriptions(
         )
       },
       socketsFail: (route, why) => {
-        log.warn({ route, why }, 'sockets of a route keep failing')
+        log.warn({ route, why }, 'sockets of a route fail')
       },
       socketsLast: (route, ms) => {
         log.info({ route, failedMs: Math.round(ms) }, 'sockets of the route stay open again')

@@ -36,7 +36,7 @@ export interface Live {
   readonly limits: Limits
   readonly journal: Journal
   readonly badKeys: BadKeys
-  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'reconcile' | 'close'>
+  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'whyNoSocket' | 'reconcile' | 'close'>
   /** How many subscriptions clients hold on each network. */
   readonly clientSubscriptions: Slots
   readonly upstreams: Upstreams

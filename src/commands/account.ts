@@ -9,6 +9,7 @@ import { noAccount, withAccounts } from './accounts.ts'
 import { CHANGED, fail, print, readArguments, UsageError } from './command.ts'
 import { typed } from './called-as.ts'
 import type { Command, Io } from './command.ts'
+import { urlLines } from './endpoint-urls.ts'
 import { group } from './group.ts'
 import type { Known } from './known.ts'
 import { manage } from './manage.ts'
@@ -59,16 +60,9 @@ accounts may have one name; a warning lists the others.`,
       const lines = () => [
         `account          ${account.id} (${account.name}, plan ${plan})`,
         `dashboard token  ${dashboardToken}   shown only now`,
-        ...(endpoint === null
-          ? []
-          : [
-              `HTTPS            ${endpoint.httpsUrl}`,
-              ...(endpoint.wssUrl === '' ? [] : [`WSS              ${endpoint.wssUrl}`]),
-              '',
-              `export KEY=${endpoint.apiKey}`,
-            ]),
+        ...(endpoint === null ? [] : [...urlLines(endpoint, 17), '', `export KEY=${endpoint.apiKey}`]),
       ]
-      print(io, json, result, lines, done)
+      print(io, json, result, lines, done, true)
       return 0
     }
     const making = typed(io, ['account', 'create', ...args, '--init'])
@@ -144,7 +138,7 @@ const rotateToken: Command = {
       if (dashboardToken === null) return fail(io, json, await noAccount(store, accountId))
       const done = `the account ${accountId} has a new dashboard token: ${tokenAgain(io, accountId, config)} gives it another`
       const lines = () => [`dashboard token  ${dashboardToken}   shown only now`]
-      print(io, json, { accountId, dashboardToken }, lines, done)
+      print(io, json, { accountId, dashboardToken }, lines, done, true)
       return 0
     })
   },

@@ -1,5 +1,6 @@
 /** How the program was called: what hints say to run is then what can be pasted. */
 import { basename, relative } from 'node:path'
+import { quoted } from '../config/shell-word.ts'
 import type { Io } from './command.ts'
 
 type Env = Io['env']
@@ -16,8 +17,4 @@ export function programOf(script: string, env: Env, cwd: string): string {
 export function typed({ program }: Pick<Io, 'program'>, words: readonly string[], config = '.'): string {
   const place = config === '.' ? [] : ['--config', config]
   return [program, ...[...words, ...place].map(quoted)].join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

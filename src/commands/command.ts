@@ -4,8 +4,8 @@ import { unknown } from './unknown.ts'
 
 /** The outside of a command; tests give their own. */
 export interface Io {
-  /** Writes to stdout, a line; `done` says on stderr what was done, where it cannot be written. */
-  out(text: string, done?: string): void
+  /** Writes to stdout, a line; `done` says on stderr what was done, where it cannot be written, `once` that it is shown only now. */
+  out(text: string, done?: string, once?: boolean): void
   /** Resolves once stdout takes more without holding it in memory; false when nobody reads it any more. */
   drained(): Promise<boolean>
   /** Writes to stderr, a line. */
@@ -118,6 +118,7 @@ function refuseSlips(args: readonly string[], options: Types): void {
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (option !== undefined) refuseMissing(token, option.type)
     if (option?.type === 'string' && !option.multiple) {
       if (valued.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
       valued.add(token.name)
@@ -128,9 +129,22 @@ function refuseSlips(args: readonly string[], options: Types): void {
   }
 }
 
+interface OptionToken {
+  readonly name: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+/** The option behind an option is not its value: whoever means that writes `--name=-value`. */
+function refuseMissing({ name, value, inlineValue }: OptionToken, type: 'string' | 'boolean'): void {
+  if (type === 'boolean' && value !== undefined) throw new UsageError(`--${name} takes no value`)
+  const isMissing = value === undefined || (inlineValue !== true && /^-./.test(value))
+  if (type === 'string' && isMissing) throw new UsageError(`--${name} needs a value`)
+}
+
 /**
  * Prints what a command found: one JSON value, or lines for a person, in one piece, so that a reader has all of it or nothing. `done` is a sentence
- * about what was changed, for whom it cannot be written.
+ * about what was changed, for whom it cannot be written; `once` that it holds a secret which is shown only now.
  */
 export function print(
   io: Io,
@@ -138,9 +152,10 @@ export function print(
   value: unknown,
   lines: () => readonly string[],
   done?: string,
+  once = false,
 ): void {
   const text = json ? JSON.stringify(value, null, 2) : lines().join('\n')
-  if (json || text !== '') io.out(text, done)
+  if (json || text !== '') io.out(text, done, once)
 }
 
 /** Of a change that the caller knows as it asked for it. */

@@ -1,5 +1,6 @@
 /** The data directory that a command works on: it is told, never made by the way, and changed only where the running gateway means it too. */
 import { resolve } from 'node:path'
+import { quoted } from '../config/shell-word.ts'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
 import { serves, servesAnother } from '../http/admin/find-gateway.ts'
@@ -53,7 +54,7 @@ export async function useDataDir(
   if (!reads && another !== null) throw new Error(`${another}; name that one with --config`)
   if (!reads && isElsewhere && !isMeant) {
     const onPurpose = known.variesByEnv
-      ? `, restart it for it to use ${dataDir}, or set TOLLGATE_DATA=${dataDir} to change that one on purpose`
+      ? `, restart it for it to use ${dataDir}, or set TOLLGATE_DATA=${quoted(dataDir)} to change that one on purpose`
       : ''
     throw new Error(`${dataDir} is not the running gateway's data: ${elsewhere}${onPurpose}`)
   }

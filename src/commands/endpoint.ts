@@ -10,6 +10,7 @@ import { typed } from './called-as.ts'
 import type { Command, Io } from './command.ts'
 import type { DataDirOptions } from './data-dir.ts'
 import { move } from './endpoint-move.ts'
+import { urlLines } from './endpoint-urls.ts'
 import { group } from './group.ts'
 import type { Known } from './known.ts'
 import { manage } from './manage.ts'
@@ -158,8 +159,7 @@ function lines(result: unknown): string[] {
     'endpointId' | 'name' | 'httpsUrl' | 'wssUrl',
     string
   >
-  const wss = wssUrl === '' ? [] : [`WSS       ${wssUrl}`]
-  return [`endpoint  ${endpointId} (${name})`, `HTTPS     ${httpsUrl}`, ...wss]
+  return [`endpoint  ${endpointId} (${name})`, ...urlLines({ httpsUrl, wssUrl }, 10)]
 }
 
 export const endpoint = group('endpoint', {

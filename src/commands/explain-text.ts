@@ -2,11 +2,20 @@
 import type { Explained } from '../call/explain/explain.ts'
 import type { Details } from '../call/explain/details.ts'
 import type { Turn } from '../call/explain/turns.ts'
+import { ago } from './ago.ts'
 import { adviceFor } from './explain-advice.ts'
 import type { Run } from './explain-advice.ts'
 
-/** The lines for a person. `files` is the version of the YAML as it stands; null while it has errors. `run` is a command as it is typed. */
-export function explainLines(explained: Explained, files: string | null, run: Run): string[] {
+/** The YAML as it stands, in the environment of the command. */
+export interface Files {
+  /** Null while it has errors. */
+  readonly version: string | null
+  /** Those of which the gateway's environment has others, where nothing else differs from what it serves; else null. */
+  readonly variables: readonly string[] | null
+}
+
+/** The lines for a person. `run` is a command as it is typed. */
+export function explainLines(explained: Explained, files: Files, run: Run): string[] {
   const { explanation, details } = explained
   const { network, method, plan } = explanation
   const dialect = details.dialect === null ? '' : ` (dialect ${details.dialect})`
@@ -86,8 +95,15 @@ function routeLines({ explanation, details }: Explained): string[] {
   return explanation.routes.map(({ id, why }) => {
     const turn = turns.get(id)
     const head = turn?.head == null ? '' : ` (at block ${turn.head})`
-    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}`
+    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}${why === undefined ? failureOf(turn) : ''}`
   })
+}
+
+/** What calls that are sent there may meet too, where nothing was answered since. */
+function failureOf(turn: Turn | undefined): string {
+  if (turn?.lastFailure == null) return ''
+  const { why, ms } = turn.lastFailure
+  return `; last failure: ${why}, ${ago(0, ms)}`
 }
 
 function turnSentence(
@@ -120,22 +136,27 @@ function nextSentence({ weight, priority }: Turn, next: readonly Turn[], standby
 function retryLines({ explanation, details }: Explained): string[] {
   if (explanation.outcome !== 'forward' || details.rule?.unsubscribes != null) return []
   if (details.rule === null || details.turns.state !== 'open') return []
+  const others = details.turns.routes.filter(({ when }) => when !== 'never').length - 1
+  if (others < 1) return ['none: no other route is able to serve it']
   if (details.rule.subscribe !== null)
     return ['when the route is lost, the subscription goes on over another able one']
-  if (details.turns.routes.filter(({ when }) => when !== 'never').length < 2)
-    return ['none: no other route is able to serve it']
   return details.rule.retry === 'never'
     ? ['another route only as long as nothing was sent (retry: never)']
     : [`another route after a failure, at most 3 attempts in all (retry: ${details.rule.retry})`]
 }
 
-function seenLines({ explanation, details }: Explained, files: string | null): string[] {
+function seenLines({ explanation, details }: Explained, { version, variables }: Files): string[] {
   const head = details.head === null ? 'no head known' : `head ${details.head}`
   if (!explanation.live)
     return [`offline, ${head}: no gateway runs on this dataDir, so the health of routes is not known`]
-  if (files === null)
+  if (version === null)
     return [`by the running gateway, ${head}`, 'it serves what it had before: these files have errors']
-  return details.version === files
+  if (variables !== null && variables.length > 0)
+    return [
+      `by the running gateway, ${head}`,
+      `the environment of this shell differs from the gateway's in ${variables.length === 1 ? 'a variable' : 'variables'} of these files: ${variables.join(', ')}`,
+    ]
+  return details.version === version
     ? [`by the running gateway, ${head}`]
     : [
         `by the running gateway, ${head}`,

@@ -5,6 +5,8 @@ import { rawOf } from '../jsonrpc/raw.ts'
 import { explain as explainCall } from '../call/explain/explain.ts'
 import type { Explained } from '../call/explain/explain.ts'
 import type { Served } from '../http/admin/served.ts'
+import { readTexts } from '../config/read.ts'
+import { variablesIn } from '../config/substitute.ts'
 import { isPublicService, isService } from '../management/call.ts'
 import { findNetwork } from '../management/urls.ts'
 import type { Snapshot } from '../snapshot/types.ts'
@@ -51,8 +53,12 @@ JSON, --head the block number to take for the latest.
       (snapshot === null ? null : offline(question, snapshot))
     if (explained === null) return fail(io, json, 'the running gateway no longer answers')
     if ('error' in explained) return fail(io, json, `the running gateway answered: ${explained.error}`)
+    const files = snapshot?.version ?? null
+    const { version } = explained.details
+    const isTaken = files !== null && files !== version && (await askRunning(known, askOnDisk)) === version
+    const variables = isTaken ? await variablesOf(config) : null
     print(io, json, explained.explanation, () =>
-      explainLines(explained, snapshot?.version ?? null, words => typed(io, words, config)),
+      explainLines(explained, { version: files, variables }, words => typed(io, words, config)),
     )
     return explained.explanation.outcome === 'refuse' ? 1 : 0
   },
@@ -98,6 +104,22 @@ interface Question {
   /** JSON text. */
   readonly params: string | null
   readonly head: number | null
+}
+
+/** The version that the files have for the running gateway. */
+async function askOnDisk(admin: string): Promise<string | null> {
+  try {
+    const response = await fetch(`http://${admin}/on-disk`, { signal: AbortSignal.timeout(PATIENCE) })
+    return ((await response.json()) as { readonly version: string | null }).version
+  } catch {
+    return null // an older one does not say
+  }
+}
+
+/** What the files take from the environment. */
+async function variablesOf(config: string): Promise<string[]> {
+  const { texts } = await readTexts(config)
+  return [...new Set(Object.values(texts).flatMap(variablesIn))]
 }
 
 async function askAt(

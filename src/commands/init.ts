@@ -1,5 +1,5 @@
 /** `tollgate init`: the smallest configuration that serves some of the networks that ship with the program. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { wordsOf } from '../config/families.ts'
@@ -8,10 +8,11 @@ import { NO_ROUTE } from '../config/kinds.ts'
 import type { FileName } from '../config/files.ts'
 import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
 import { packageFile } from '../config/package-file.ts'
+import { missingFolders, removeFolders } from '../stores/sqlite/data-dir.ts'
 import { typed } from './called-as.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command } from './command.ts'
-import { unknown } from './unknown.ts'
+import { listed, unknown } from './unknown.ts'
 
 const options = { network: 'strings' } as const
 
@@ -33,21 +34,49 @@ there already is written over.
     const known = Object.keys(shipped.networks)
     const stranger = wanted.find(slug => !known.includes(slug))
     if (stranger !== undefined) return Promise.resolve(fail(io, json, unknown('network', stranger, known)))
-    if (wanted.length === 0) throw new UsageError(`--network is missing; there are ${known.join(', ')}`)
+    if (wanted.length === 0) throw new UsageError(`--network is missing; ${listed(known)}`)
     const there = FILES.find(file => existsSync(join(dir, file)))
     if (there !== undefined) return Promise.resolve(fail(io, json, `${join(dir, there)} is there already`))
-    mkdirSync(dir, { recursive: true })
     const texts = textsFor([...new Set(wanted)], shipped)
-    for (const file of FILES) writeFileSync(join(dir, file), texts[file], { flag: 'wx' })
-    print(io, json, { dir, files: FILES }, () => [
-      `wrote ${FILES.map(file => join(dir, file)).join(', ')}`,
+    writeAll(dir, texts)
+    const wrote = `wrote ${FILES.map(file => join(dir, file)).join(', ')}`
+    const next = () => [
+      wrote,
       'next:',
       `  ${typed(io, ['check'], dir)}`,
       `  ${typed(io, ['account', 'create', 'acme', '--plan', 'free', '--chain', wanted[0]!, '--init'], dir)}`,
       `  ${typed(io, ['serve'], dir)}`,
-    ])
+    ]
+    print(io, json, { dir, files: FILES }, next, wrote)
     return Promise.resolve(0)
   },
+}
+
+/** Writes all files or none: what a disk that is full left of them would keep the next `init` from writing. */
+function writeAll(dir: string, texts: Readonly<Record<FileName, string>>): void {
+  const missing = missingFolders(dir)
+  const made: string[] = []
+  try {
+    mkdirSync(dir, { recursive: true })
+    for (const file of FILES) writeNew(join(dir, file), texts[file], made)
+  } catch (error) {
+    for (const path of made) rmSync(path, { force: true })
+    removeFolders(missing.filter(folder => existsSync(folder)))
+    throw error
+  }
+}
+
+/** Node.js does not say which file could not be written once it is open. */
+function writeNew(path: string, text: string, made: string[]): void {
+  const descriptor = openSync(path, 'wx')
+  made.push(path)
+  try {
+    writeFileSync(descriptor, text)
+  } catch (error) {
+    throw Object.assign(error as Error, { path })
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** The folder that is meant: a word, or `--config`, which is `.` where it is not given. */

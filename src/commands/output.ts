@@ -1,4 +1,6 @@
 /** Where a command writes. */
+import { fstatSync, readSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import type { Writable } from 'node:stream'
 
 /** Why something that was written has not arrived, and what the reader should know of it. */
@@ -6,6 +8,23 @@ export interface Lost {
   readonly error: NodeJS.ErrnoException
   /** What was done and cannot be read there; empty where nothing was. */
   readonly done: string
+}
+
+const CLOSED: NodeJS.ErrnoException = Object.assign(new Error('ECLOSED: it is closed'), { code: 'ECLOSED' })
+
+/**
+ * Whether a stream was closed when the program was started. Node.js then opens /dev/null for reading and writing in its place, and so do some who
+ * throw away what a program of theirs prints; a shell opens it for writing only.
+ */
+function isClosed(stream: Writable & { readonly fd?: unknown }): boolean {
+  const { fd } = stream
+  try {
+    if (typeof fd !== 'number' || fstatSync(fd).rdev !== statSync(devNull).rdev) return false
+    readSync(fd, Buffer.alloc(1))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -24,8 +43,9 @@ export class Output {
     })
   }
 
-  /** Writes a line; `done` is a sentence for whoever cannot read it there. */
-  line(text: string, done = ''): void {
+  /** Writes a line; `done` is a sentence for whoever cannot read it there, `once` that it can be read nowhere else. */
+  line(text: string, done = '', once = false): void {
+    if (once && this.#error === null && isClosed(this.#stream)) this.#error = CLOSED
     const lost = (): void => {
       if (done !== '') this.#done = done
     }

@@ -52,9 +52,9 @@ function tell(result: ReloadResult, json: boolean, io: Io): number {
   const { ok, changes, afterRestart, problems } = result
   const notice = afterRestart.length === 0 ? [] : [restartNotice(afterRestart)]
   const told = problems.map(formatProblem)
-  print(io, json, result, () =>
-    ok ? [...told, ...(changes.length === 0 ? [unchanged(result)] : changes), ...notice] : [],
-  )
+  const lines = () =>
+    ok ? [...told, ...(changes.length === 0 ? [unchanged(result)] : changes), ...notice] : []
+  print(io, json, result, lines, ok ? `the edit is served: version ${result.version}` : '')
   if (ok) return 0
   if (!json) for (const line of told) io.err(line)
   io.err('tollgate: the edit was refused; the configuration before it is still served')

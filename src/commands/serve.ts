@@ -14,8 +14,8 @@ export const serve: Command = {
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
 SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight
-and exits 0. Logs JSON lines on stdout; lines that it does not take are dropped and counted on stderr. The line with "msg":"ready" says where it listens. Under systemd (Type=notify) it
-says so there too.
+and exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
+with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports them there too.
 
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
 

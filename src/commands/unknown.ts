@@ -9,7 +9,9 @@ export function unknown(what: string, word: string, known: readonly string[], wi
   return `there is no ${what} "${written}"; ${suggester(known)(word) ?? listed(known)}`
 }
 
-function listed(known: readonly string[]): string {
+/** Which names there are. */
+export function listed(known: readonly string[]): string {
   const more = known.length > LISTED ? ' …' : ''
-  return known.length === 0 ? 'there is none' : `there are ${known.slice(0, LISTED).join(', ')}${more}`
+  if (known.length < 2) return known.length === 0 ? 'there is none' : `there is only ${known[0]!}`
+  return `there are ${known.slice(0, LISTED).join(', ')}${more}`
 }

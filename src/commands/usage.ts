@@ -29,7 +29,7 @@ const OPTIONS = {
 
 export const usage: Command = {
   options: OPTIONS,
-  usage: `tollgate usage [--account ID] [--from T] [--to T] [--by hour|day] [--detail] [--csv] [--config DIR] [--json]
+  usage: `tollgate usage [--account ID] [--from T] [--to T] [--by hour|day] [--detail] [--csv | --json] [--config DIR]
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Default: the last 30 days, by day.
 --from is inclusive, --to is not. Requests are the billed units; refusals are free. --detail adds the bytes of replies, the
@@ -38,6 +38,8 @@ of older days there is one row, at 00:00.`,
 
   async run(args, io) {
     const parsed = readArguments(args, [], OPTIONS)
+    if (parsed.json && parsed.given['csv'] === true)
+      throw new UsageError('--csv and --json are two formats; give one of them')
     const query = queryOf(parsed)
     const { gateway } = await knowData(parsed, io, { reads: true })
     const { dataDir } = gateway

@@ -2,6 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
+import { quoted } from './shell-word.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -39,7 +40,7 @@ export function accessFault(error: unknown): string {
     return `${denied}; its file system forbids it, or it is immutable (lsattr)`
   if (isOwner) {
     const rights = status.isDirectory() ? 'u+rwx' : 'u+rw'
-    return `${denied}; ${closed === path ? 'its mode' : `the mode of ${closed}`} is ${mode}: chmod ${rights} ${closed}`
+    return `${denied}; ${closed === path ? 'its mode' : `the mode of ${closed}`} is ${mode}: chmod ${rights} ${quoted(closed)}`
   }
   const owner = closed === path ? 'its owner' : `the owner of ${closed}`
   return `${denied}; run it as ${owner} (uid ${status.uid}, mode ${mode}), or give that user access`

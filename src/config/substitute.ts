@@ -62,3 +62,8 @@ function fileText(path: string, lookup: Lookup): Substitution {
   // Editors and secret stores end a file with a newline that is not part of the secret.
   return { text: read.text.replace(/[\r\n]+$/, '') }
 }
+
+/** Names of the variables that a text asks the environment for. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?=\}|:-)/g)].map(([, name]) => name!)
+}

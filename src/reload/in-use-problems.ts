@@ -4,9 +4,17 @@ import type { Problem } from '../config/problem.ts'
 import type { Config } from '../config/types.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
 
+/** Some of many. */
+interface Holders {
+  readonly count: number
+  readonly first: readonly string[]
+}
+
 /** What accounts use. */
 export interface InUse {
   plans(): readonly string[]
+  /** How many accounts have a plan, and the first of them. */
+  accountsWith(plan: string): Holders
   /** Slugs of the networks that endpoints are on. */
   networks(): readonly string[]
   endpointsOn(network: string): number
@@ -33,17 +41,24 @@ export function inUseProblems(
       hint: `tollgate endpoint move --from ${slug} --to <network> takes ${count === 1 ? 'it' : 'them'} to another one`,
     }
   })
-  return [...missingPlans(gone, places), ...unacknowledged(problems, gateway.acknowledge)]
+  return [...missingPlans(gone, inUse, places), ...unacknowledged(problems, gateway.acknowledge)]
 }
 
-function missingPlans(gone: readonly string[], places: Places): Problem[] {
+function missingPlans(gone: readonly string[], inUse: InUse, places: Places): Problem[] {
   if (gone.length === 0) return []
   const names = gone.map(plan => `"${plan}"`).join(', ')
   return [
     {
       ...{ file: 'plans.yaml', ...places.plans, path: 'plans', severity: 'error' },
       message: `accounts use ${gone.length === 1 ? 'a plan that is' : 'plans that are'} not here: ${names}`,
-      hint: 'move them to another plan first (tollgate account set-plan)',
+      hint: `move them to another plan first (tollgate account set-plan <id> <plan>): ${gone.map(plan => heldBy(plan, inUse)).join('; ')}`,
     },
   ]
+}
+
+/** `3 accounts have "free": acc_a, acc_b, acc_c` */
+function heldBy(plan: string, inUse: InUse): string {
+  const { count, first } = inUse.accountsWith(plan)
+  const more = count > first.length ? ', …' : ''
+  return `${count === 1 ? '1 account has' : `${count} accounts have`} "${plan}": ${first.join(', ')}${more}`
 }

@@ -100,6 +100,13 @@ export class Reloader {
     return result
   }
 
+  /** The version that the files as they are now have in this environment; null while they have errors. Serves nothing. */
+  onDisk(): Promise<string | null> {
+    const result = this.#last.then(() => this.#parts.load())
+    this.#last = result.catch(() => undefined)
+    return result.then(({ config, version }) => (config === null ? null : version))
+  }
+
   /** Resolves when no reload is under way. */
   async idle(): Promise<void> {
     await this.#last

@@ -56,6 +56,8 @@ t.test('the decision for a call, and what speaks against each route', async t =>
     firstSlot: () => null,
     whyNot: id => (id === 'rich' ? 'it is behind' : null),
     whyDown: () => null,
+    lastFailure: () => null,
+    whyNoSocket: () => null,
     waits: () => null,
     contenders: () => ['plain'],
     head: () => null,

@@ -149,7 +149,7 @@ t.test('the only node, which drops each socket, is asked less and less often, an
   await bad!.when('six more sockets', () => bad!.upgrades.length === 7)
   const took = performance.now() - begun
   t.ok(took >= 1_500, `six sockets in ${Math.round(took)} ms`)
-  t.strictSame(logged(`${slug}-0`), ['sockets of a route keep failing'])
+  t.strictSame(logged(`${slug}-0`), ['sockets of a route fail'])
   bad!.onSubscribe(() => 'accept')
   const lasts = () => Promise.resolve(logged(`${slug}-0`).length === 2)
   await until('the log says that a socket lasts', lasts)

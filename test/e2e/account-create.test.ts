@@ -25,7 +25,7 @@ t.test('the last line puts the key into a variable of the shell, and the gateway
   t.equal(reply.status, 200)
 })
 
-t.test('a WSS URL is printed only where a route has WebSocket', async t => {
+t.test('a WebSocket URL is printed only where a route has WebSocket', async t => {
   const ws = 'ws://127.0.0.1:1'
   const networks = {
     plain: { chainId: 1 },
@@ -44,11 +44,11 @@ t.test('a WSS URL is printed only where a route has WebSocket', async t => {
     const has = chain === 'sockets'
     const args = ['account', 'create', 'acme', '--plan', 'paid', '--chain', chain, '--config', gateway.dir]
     const { stdout } = await run(args)
-    t.equal(stdout.includes('WSS'), has, `account create on ${chain}`)
+    t.equal(/^WSS? /m.test(stdout), has, `account create on ${chain}`)
     t.equal(stdout.includes('ws://'), has)
     const id = /acc_\w+/.exec(stdout)![0]
     const more = await run(['endpoint', 'create', '--account', id, '--chain', chain, '--config', gateway.dir])
-    t.equal(more.stdout.includes('WSS'), has, `endpoint create on ${chain}`)
+    t.equal(/^WSS? /m.test(more.stdout), has, `endpoint create on ${chain}`)
     const { endpoints } = await runJson(gateway.dir, ['endpoint', 'list', '--account', id])
     for (const { wssUrl } of endpoints)
       t.match(wssUrl, has ? /^ws:\/\/\S+\/v1\/rpc\/tg_/ : /^$/, `listed on ${chain}`)
@@ -114,7 +114,7 @@ t.test('a plan or network that is not there gets a suggestion', async t => {
     ],
     [
       ['endpoint', 'create', '--account', accountId, '--chain', 'zzzzz'],
-      'there is no network "zzzzz"; there are alpha',
+      'there is no network "zzzzz"; there is only alpha',
     ],
   ]
   for (const [args, said] of cases)

@@ -1,10 +1,13 @@
 /** Files of a data directory that are closed to whoever runs the command: which one, whose it is, as whom, and what to do. */
-import { chmodSync, chownSync, cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { Child, cleanEnvironment } from '../support/child.ts'
 import { runJson, runWithoutRights } from '../support/cli.ts'
 import { prepareGateway } from '../support/gateway.ts'
+import { mainFile, nodeFile } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -22,11 +25,11 @@ await runJson(gateway.dir, ['account', 'create', 'acme', '--plan', 'paid', '--in
 chmodSync(gateway.dir, 0o755)
 
 /** A copy of the data directory, whose own user is the one that commands run as. */
-async function copied(t: Test): Promise<string> {
+async function copied(t: Test, from = whole): Promise<string> {
   const above = await tempDir(t)
   chmodSync(above, 0o755)
   const data = join(above, 'data')
-  cpSync(whole, data, { recursive: true })
+  cpSync(from, data, { recursive: true })
   if (isRoot) for (const path of [data, ...filesOf(data)]) chownSync(path, NOBODY, NOBODY)
   return data
 }
@@ -59,6 +62,74 @@ for (const name of ['accounts.db', 'accounts.db-wal', 'accounts.db-shm', 'journa
     t.equal(checked.code, 1)
     t.match(checked.stdout, new RegExp(` dataDir: ${sentence}$`, 'm'))
   })
+
+/** What a killed gateway leaves: its databases with their logs. */
+const killed = await (async () => {
+  const data = join(gateway.dir, 'killed')
+  cpSync(whole, data, { recursive: true })
+  const child = new Child(
+    nodeFile,
+    [mainFile, 'serve', '--config', gateway.dir],
+    cleanEnvironment({ DATA: data }),
+  )
+  await child.output('ready', () => child.stdout.split('\n').find(line => line.includes('"ready"')))
+  await child.stop('SIGKILL')
+  return data
+})()
+
+for (const [name, command] of [
+  ['accounts.db-wal', ['account', 'list']],
+  ['accounts.db-shm', ['account', 'list']],
+  ['accounts.db-wal', ['serve']],
+  ['journal.db-wal', ['serve']],
+  ['journal.db-shm', ['serve']],
+] as const)
+  t.test(`${command.join(' ')}: ${name} that a crash left, closed to its own owner, is named`, async t => {
+    const data = await copied(t, killed)
+    const file = join(data, name)
+    t.ok(filesOf(data).includes(file))
+    chmodSync(file, 0o400)
+    const { code, stderr } = run(data, ...command)
+    t.equal(code, 1)
+    const sentence = `${file} cannot be opened for writing: permission denied for ${user}; its mode is 0400: chmod u\\+rw ${file}`
+    t.match(stderr, new RegExp(`^tollgate: ${sentence}$`, 'm'))
+  })
+
+t.test('a master key that is closed says so as other files do', async t => {
+  const data = await copied(t)
+  const file = join(data, 'master.key')
+  chownSync(file, me.uid, me.gid)
+  chmodSync(file, isRoot ? 0o400 : 0)
+  const mode = isRoot ? '0400' : '0000'
+  const sentence = `the master key file ${file} cannot be read: permission denied for ${user}; ${advice(mode, file)}`
+  for (const args of [['serve'], ['account', 'list']]) {
+    const { code, stderr } = run(data, ...args)
+    t.equal(code, 1)
+    t.match(stderr, new RegExp(`^tollgate: ${sentence}$`, 'm'), args.join(' '))
+  }
+})
+
+t.test('what hints say to run can be pasted, whatever a path has in it', async t => {
+  const data = join(await copied(t), "it's mine")
+  const above = join(data, '..')
+  mkdirSync(data)
+  for (const name of ['accounts.db', 'master.key']) cpSync(join(above, name), join(data, name))
+  for (const path of [data, ...filesOf(data)]) if (isRoot) chownSync(path, NOBODY, NOBODY)
+  const pasted = /^tollgate: .*: (chmod .*?)(, or .*)?$/m
+  for (const [name, mode] of [
+    ['master.key', 0o644],
+    ['master.key', 0],
+    ['accounts.db', 0o400],
+  ] as const) {
+    chmodSync(join(data, name), mode)
+    const { code, stderr } = run(data, 'account', 'list')
+    t.equal(code, 1)
+    const hint = pasted.exec(stderr)?.[1]
+    if (hint === undefined) return void t.fail(stderr)
+    execFileSync('sh', ['-c', hint])
+    t.equal(statSync(join(data, name)).mode & 0o777, 0o600, hint)
+  }
+})
 
 t.test('check --data of a data directory of somebody else', async t => {
   const data = await copied(t)

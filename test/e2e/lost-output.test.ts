@@ -1,13 +1,15 @@
 /** A command whose result cannot be written: it says so in a sentence, exits 1, and names what was done and how to see it again. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { cleanEnvironment } from '../support/child.ts'
 import { runJson } from '../support/cli.ts'
-import { prepareGateway } from '../support/gateway.ts'
+import { prepareGateway, startGateway } from '../support/gateway.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const FULL = '/dev/full'
 const skip = existsSync(FULL) ? false : `no ${FULL} here`
@@ -79,4 +81,62 @@ t.test('an output that is open for reading only is a sentence too', t => {
   t.equal(code, 1)
   t.match(stderr, /^tollgate: stdout cannot be written: .+\n$/)
   t.end()
+})
+
+/** Runs a command whose stdout is closed, as `>&-` of a shell does. */
+function unopened(...args: string[]): { code: number | null; stderr: string } {
+  const { status, stderr } = spawnSync('sh', ['-c', 'exec "$@" >&-', 'sh', nodeFile, mainFile, ...args], {
+    env: cleanEnvironment(),
+    encoding: 'utf8',
+  })
+  return { code: status, stderr }
+}
+
+t.test('a stdout that is closed loses a token as a full disk does', t => {
+  for (const json of [[], ['--json']]) {
+    const { code, stderr } = unopened(
+      'account',
+      'create',
+      `closed${json.join()}`,
+      '--plan',
+      'paid',
+      ...json,
+      ...at,
+    )
+    t.equal(code, 1)
+    t.match(stderr, /stdout cannot be written: it is closed; the account acc_\w+ was made: /)
+  }
+  t.match(unopened('account', 'rotate-token', id, ...at), {
+    code: 1,
+    stderr: /it is closed; the account acc_\w+ has a new/,
+  })
+  t.match(unopened('account', 'suspend', id, ...at), { code: 0 }, 'what is asked for needs no word')
+  t.end()
+})
+
+t.test('init names what it has written', { skip }, async t => {
+  const folder = join(await tempDir(t), 'new')
+  const { code, stderr } = lost(['init', folder, '--network', 'ethereum'])
+  t.equal(code, 1)
+  t.match(
+    stderr,
+    `; wrote ${['networks', 'routes', 'methods', 'plans', 'gateway'].map(name => join(folder, `${name}.yaml`)).join(', ')}\n`,
+  )
+})
+
+t.test('a reload whose answer is lost says what is served', { skip }, async t => {
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+  })
+  const plans = join(gateway.dir, 'plans.yaml')
+  const whole = readFileSync(plans, 'utf8')
+  const args = ['reload', '--config', gateway.dir]
+  t.match(lost(args), { code: 1, stderr: sentence('; the edit is served: version \\w+') })
+  writeFileSync(plans, 'plans: 1\n')
+  t.match(lost([...args, '--json']), {
+    code: 1,
+    stderr: /the edit was refused; .*\n.*stdout cannot be written/,
+  })
+  writeFileSync(plans, whole)
 })

@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
     name: 'a plan that an account has is gone',
     file: 'plans.yaml',
     edit: text => text.replace(/\bfree"?:/, match => match.replace('free', 'gratis')),
-    told: /plans\.yaml:\d+:\d+ plans: accounts use a plan that is not here: "free"; move them to another plan first/,
+    told: /plans\.yaml:\d+:\d+ plans: accounts use a plan that is not here: "free"; move them to another plan first \(tollgate account set-plan <id> <plan>\): 1 account has "free": acc_\w+/,
     refused: true,
   },
   {

@@ -78,6 +78,7 @@ t.test('a plan that accounts use cannot be taken away', async t => {
   const { status, json } = await post('/reload')
   t.equal(status, 422)
   t.match(JSON.stringify(json.problems), 'accounts use a plan that is not here')
+  t.match(JSON.stringify(json.problems), /: \d+ accounts? (has|have) \\"paid\\": acc_\w+/)
   await writeFile(file('plans.yaml'), good)
   t.equal((await post('/reload')).status, 200)
 })

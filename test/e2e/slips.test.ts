@@ -32,6 +32,10 @@ t.test('words that cannot be meant', async t => {
       ['account', 'create', 'acme', '--plan', 'free', '--plan=paid', '--config', dir],
       '--plan is given twice',
     ],
+    [['account', 'list', '--config'], '--config needs a value'],
+    [['account', 'list', '--config', '--help=no'], '--config needs a value'],
+    [['account', 'create', 'acme', '--config', dir, '--plan'], '--plan needs a value'],
+    [['account', 'list', '--config', dir, '--json=yes'], '--json takes no value'],
   ]
   for (const [args, why] of refused) {
     const { code, stdout, stderr } = await run(args)
@@ -44,6 +48,39 @@ t.test('words that cannot be meant', async t => {
     'the same twice is one',
   )
   t.match(await run(['init', two, '--network', 'ethereum', '--network', 'solana']), { code: 0 })
+})
+
+t.test('usage has one format', async t => {
+  const why = '--csv and --json are two formats; give one of them'
+  const { code, stdout, stderr } = await run(['usage', '--csv', '--json', '--config', dir])
+  t.strictSame([code, JSON.parse(stdout), stderr.split('\n')[0]], [2, { error: why }, `tollgate: ${why}`])
+})
+
+t.test('a list of one is said as one', async t => {
+  const { stderr } = await run(['explain', 'zzzzzz', 'eth_chainId', '--config', dir])
+  t.equal(stderr, 'tollgate: there is no network "zzzzzz"; there is only alpha\n')
+})
+
+t.test('URLs are labelled by their scheme', async t => {
+  for (const [baseUrl, http, ws] of [
+    ['http://127.0.0.1:8080/{slug}', 'HTTP', 'WS'],
+    ['https://rpc.example.com/{slug}', 'HTTPS', 'WSS'],
+  ] as const) {
+    const at = await tempDir(t)
+    await writeConfig(at, {
+      networks: { alpha: { chainId: 1001 } },
+      baseUrl,
+      methods: fewMethods,
+      routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:9', ws: 'ws://127.0.0.1:9' }],
+    })
+    const account = await run(['account', 'create', 'acme', '--plan', 'paid', '--init', '--config', at])
+    const id = /acc_\w+/.exec(account.stdout)![0]
+    const endpoint = await run(['endpoint', 'create', '--account', id, '--chain', 'alpha', '--config', at])
+    for (const { stdout } of [account, endpoint]) {
+      t.match(stdout, new RegExp(`^${http} +${http.toLowerCase()}://`, 'm'))
+      t.match(stdout, new RegExp(`^${ws} +${ws.toLowerCase()}://`, 'm'))
+    }
+  }
 })
 
 t.test('a name of an account is printable and at most 64 characters', async t => {

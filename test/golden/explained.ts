@@ -61,7 +61,8 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }
-  return { upstreams, heads, management, clock: { ...systemClock, monotonic: now } }
+  const subscriptions = { whyNoSocket: () => null }
+  return { upstreams, heads, management, subscriptions, clock: { ...systemClock, monotonic: now } }
 }
 
 /** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */
@@ -71,6 +72,7 @@ async function serve(dir: string, snapshot: Snapshot, lines: readonly string[]) 
     void text(request).then(body => {
       const answers: Readonly<Record<string, () => unknown>> = {
         '/process': () => ({ status: 200, json: thisProcess(dir, { dataDir: join(dir, 'data') }) }),
+        '/on-disk': () => ({ status: 200, json: { version: null } }),
         '/served': () => ({ status: 200, json: servedOf(snapshot) }),
         '/explain': () => answerExplain(JSON.parse(body), { snapshot, live }),
       }

@@ -69,6 +69,9 @@ export function detailsOf(
   const { network, method, management } = question
   const rule = row?.rule ?? null
   const tier = rule?.tier
+  // Whoever cannot be connected to is passed over for a subscription, as long as another can.
+  const isCarried = live !== null && rule?.subscribe != null && !isDown
+  const carriers = isCarried ? keepers.filter(id => live.whyNoSocket(id) === null) : keepers
   return {
     version: snapshot.version,
     dialect: network.dialect,
@@ -87,7 +90,7 @@ export function detailsOf(
     data: refusal?.data ?? {},
     beyond: beyond === null ? null : { reason: beyond.reason, message: beyond.message, data: beyond.data },
     isDown,
-    turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, keepers, need, live),
+    turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, carriers, need, live),
   }
 }
 

@@ -52,13 +52,13 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const archive = row !== null && needsArchive(row, network, span, head)
   const need = row === null ? null : needOf(row.rule, span, null)
   const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
-  const liveWhy = (id: string): string | null =>
-    live === null ? null : (live.whyDown(id) ?? live.whyNot(id, need!.tip))
+  const whyDown = (id: string): string | null =>
+    live === null ? null : (live.whyDown(id) ?? (row?.rule.subscribe == null ? null : live.whyNoSocket(id)))
+  const liveWhy = (id: string): string | null => whyDown(id) ?? live?.whyNot(id, need!.tip) ?? null
   const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
   const isAnswered = question.management !== null || row?.rule.answer != null
   const isLocal = isAnswered || row?.rule.unsubscribes != null
-  const isDown =
-    live !== null && !isLocal && decided === null && keepers.every(id => live.whyDown(id) !== null)
+  const isDown = live !== null && !isLocal && decided === null && keepers.every(id => whyDown(id) !== null)
   const refusal = isDown ? refuse('no_route', ALL_DOWN) : decided
   const explanation: Explanation = {
     ...{ network: network.slug, method, plan, live: live !== null },

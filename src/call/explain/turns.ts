@@ -1,5 +1,6 @@
 /** Says of each route when a call would come to it. */
 import type { Network, Route } from '../../snapshot/types.ts'
+import type { LastFailure } from '../../routes/health/route-breaker.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** What is known of the routes of a network while the gateway runs. */
@@ -8,6 +9,10 @@ export interface LiveView {
   whyNot(id: string, tip: boolean): string | null
   /** Why no call can count on a route now: it does not answer, or not for us; null while it does. */
   whyDown(id: string): string | null
+  /** What failed last at a route, and how many milliseconds ago; null when something was answered since. */
+  lastFailure(id: string): LastFailure | null
+  /** Why a route can carry no subscription now although it answers calls, or null. */
+  whyNoSocket(id: string): string | null
   /** Why a call passes over a route that is well, or null. */
   waits(id: string, need: Need): string | null
   /** Between which of `ids` the next attempt is decided; `full` when all are at their limits, `none` when none can. */
@@ -26,6 +31,7 @@ export interface Turn {
   readonly priority: number
   readonly weight: number
   readonly head: number | null
+  readonly lastFailure: LastFailure | null
   /** Why it is passed over although it could serve, where that is not its priority. */
   readonly waits: string | null
 }
@@ -53,6 +59,7 @@ export function turnsOf(
       ...{ id, priority, weight },
       when: next.includes(id) ? 'next' : ids.includes(id) ? 'later' : 'never',
       head: live?.head(id) ?? null,
+      lastFailure: live?.lastFailure(id) ?? null,
       waits: ids.includes(id) && !next.includes(id) ? (live?.waits(id, need) ?? null) : null,
     })),
   }

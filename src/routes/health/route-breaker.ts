@@ -12,10 +12,19 @@ const IN_A_ROW = 3
 /** What came of a failure: whether it opened a breaker, and so is worth a probe. */
 export type Opened = 'for everybody' | 'for the caller' | null
 
+/** A failure with no success after it. */
+export interface LastFailure {
+  readonly why: string
+  /** Milliseconds since then. */
+  readonly ms: number
+}
+
 /** Closed, open or half-open by caller. Times are in milliseconds of a monotonic clock. */
 export class RouteBreaker {
   /** What failed last, as a word for the operator; null while all is well. */
   lastError: string | null = null
+  /** When it failed last. */
+  #failedAt = 0
   readonly #breakers = new ByCaller(() => new Breaker())
   /** Who failed since anybody's last success. */
   readonly #failing = new Set<string>()
@@ -27,6 +36,11 @@ export class RouteBreaker {
     const state = this.#breakers.everybody.state(now)
     if (state !== 'closed' || caller === undefined) return state
     return this.#breakers.of(caller)?.state(now) ?? 'closed'
+  }
+
+  /** What failed last, and how many milliseconds ago; null while all is well. */
+  lastFailure(now: number): LastFailure | null {
+    return this.lastError === null ? null : { why: this.lastError, ms: now - this.#failedAt }
   }
 
   /** Milliseconds until a call of anybody may try; 0 when one may now. */
@@ -59,6 +73,7 @@ export class RouteBreaker {
 
   failed(caller: string, why: string, now: number): Opened {
     this.lastError = why
+    this.#failedAt = now
     const { everybody } = this.#breakers
     const before = this.state(now, caller)
     const own = this.#breakers.make(caller)
@@ -73,6 +88,7 @@ export class RouteBreaker {
   /** A probe failed. One is enough where calls say the same (`isSuspect`: by hanging); else it takes as many as calls do. */
   probeFailed(why: string, now: number, isSuspect: boolean): void {
     this.lastError = why
+    this.#failedAt = now
     this.#probesFail = true
     const { everybody } = this.#breakers
     if (isSuspect || this.#breakers.count(breaker => breaker.state(now) !== 'closed') > 0) everybody.open(now)

@@ -26,20 +26,23 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && primary(error) === BUSY
 }
 
-/** A failure on `file` as one sentence for the operator; what SQLite did not say is passed on as it is. */
-export function explainFailure(file: string, error: unknown): unknown {
+/**
+ * A failure on `file` as one sentence for the operator; what SQLite did not say is passed on as it is. `closed` is which file was closed to us before it
+ * was opened (closed-file.ts): SQLite may have removed that one since.
+ */
+export function explainFailure(file: string, error: unknown, closed: string | null = null): unknown {
   if (!isSqliteError(error)) return error
-  return new Error(sentence(file, error), { cause: error })
+  return new Error(sentence(file, error, closed), { cause: error })
 }
 
-function sentence(file: string, error: SqliteError): string {
+function sentence(file: string, error: SqliteError, before: string | null): string {
   const code = primary(error)
   // What the system said is not passed on: a log that cannot be made is an I/O error, or a file that cannot be opened.
   if (code === FULL || code === IOERR || code === CANTOPEN) {
     const dir = dirname(realPath(file))
     if (isFull(dir)) return `${file} cannot be used: the disk of ${dir} is full`
   }
-  const closed = code === READONLY || code === IOERR || code === CANTOPEN ? whyClosed(file) : null
+  const closed = code === READONLY || code === IOERR || code === CANTOPEN ? (before ?? whyClosed(file)) : null
   if (closed !== null) return closed
   switch (code) {
     case BUSY:

@@ -4,7 +4,7 @@
 const AVOIDED = 60_000
 /** How long a socket has to last to end a row of failures. */
 export const STEADY = 5_000
-/** Failures in a row that the operator is told of. */
+/** Sockets lost in a row that the operator is told of; of one that cannot be opened he hears at once. */
 const REPORTED = 3
 /** Pause before a socket is opened after the second failure in a row; doubled with each further one up to the last. */
 const FIRST_PAUSE = 100
@@ -27,6 +27,8 @@ interface Record {
   failures: number
   avoidedUntil: number
   cut: boolean
+  /** Whether the last socket could not be opened. */
+  unreached: boolean
   /** When the next socket may be opened. */
   openAt: number
   /** Since when the operator knows that they fail; null when they do not. */
@@ -54,13 +56,35 @@ export class SocketHealth {
     return Math.max(0, (this.#records.get(route)?.openAt ?? 0) - now)
   }
 
-  /** A socket could not be opened, or was lost. */
-  failed(route: string, why: string, now: number): void {
+  /** Whether the last socket could not be opened, and that was a short while ago. */
+  isUnreached(route: string, now: number): boolean {
+    const record = this.#records.get(route)
+    return record?.unreached === true && now < record.avoidedUntil
+  }
+
+  /** A socket could not be opened. */
+  unreached(route: string, now: number): void {
+    this.#failed(route, 'it takes no connections', now, 1)
+    this.#record(route, now).unreached = true
+  }
+
+  /** A socket is open, and may still be lost. */
+  opened(route: string): void {
+    const record = this.#records.get(route)
+    if (record !== undefined) record.unreached = false
+  }
+
+  /** A socket was lost. */
+  lost(route: string, now: number): void {
+    this.#failed(route, 'its connections do not last', now, REPORTED)
+  }
+
+  #failed(route: string, why: string, now: number, reported: number): void {
     const record = this.#record(route, now)
     record.failures += 1
     if (record.failures > 1)
       record.openAt = now + Math.min(FIRST_PAUSE * 2 ** (record.failures - 2), LAST_PAUSE)
-    if (record.failures < REPORTED || record.failingSince !== null) return
+    if (record.failures < reported || record.failingSince !== null) return
     record.failingSince = now
     this.#events.socketsFail(route, why)
   }
@@ -93,7 +117,14 @@ export class SocketHealth {
   /** The record of a route against which something speaks from now on. */
   #record(route: string, now: number): Record {
     const known = this.#records.get(route)
-    const record = known ?? { failures: 0, avoidedUntil: 0, cut: false, openAt: 0, failingSince: null }
+    const record = known ?? {
+      failures: 0,
+      avoidedUntil: 0,
+      cut: false,
+      unreached: false,
+      openAt: 0,
+      failingSince: null,
+    }
     if (known === undefined) this.#records.set(route, record)
     if (now >= record.avoidedUntil) record.cut = false
     record.avoidedUntil = now + AVOIDED

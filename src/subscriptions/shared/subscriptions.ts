@@ -112,6 +112,11 @@ export class Subscriptions {
     }
   }
 
+  /** Why a route can carry no subscription now, as a sentence for the operator; null where nothing is known against it. */
+  whyNoSocket(routeId: string): string | null {
+    return this.#sockets.whyNone(routeId)
+  }
+
   /** Upstream subscriptions now, by network. */
   count(): ReadonlyMap<string, number> {
     return this.#counts

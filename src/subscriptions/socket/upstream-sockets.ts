@@ -43,6 +43,11 @@ export class UpstreamSockets {
     return this.#health.trouble(routeId, performance.now())
   }
 
+  /** Why a route has no socket although one was tried for lately; null when it has one, or none was wanted. */
+  whyNone(routeId: string): string | null {
+    return this.#health.isUnreached(routeId, performance.now()) ? 'its WebSocket cannot be reached' : null
+  }
+
   /** The socket of a route, after a pause where the last ones failed; rejects when it cannot be opened. */
   get(route: Route): Promise<UpstreamSocket> {
     const definition = definitionOf(route)
@@ -92,10 +97,11 @@ export class UpstreamSockets {
     if (wait > 0) await pause(wait, undefined, { ref: false })
     const socket = await UpstreamSocket.open(route, this.#connectTimeout(), this.#contextOf(id)).catch(
       (error: unknown) => {
-        this.#health.failed(id, 'it takes no connections', performance.now())
+        this.#health.unreached(id, performance.now())
         throw error
       },
     )
+    this.#health.opened(id)
     const steady = setTimeout(() => {
       this.#health.lasted(id, performance.now())
     }, STEADY).unref()
@@ -119,7 +125,7 @@ export class UpstreamSockets {
         this.#events.cut(id, why)
       },
       onLost: () => {
-        this.#health.failed(id, 'its connections do not last', performance.now())
+        this.#health.lost(id, performance.now())
       },
     }
   }

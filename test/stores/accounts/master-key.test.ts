@@ -69,7 +69,9 @@ t.test('a key file that others can read is refused', t => {
   for (const mode of [0o640, 0o604, 0o660, 0o644, 0o610]) {
     const dataDir = t.testdir({ 'master.key': text })
     chmodSync(join(dataDir, 'master.key'), mode)
-    t.throws(() => readMasterKey(dataDir, {}), { message: /is open to others than its owner: chmod 600 it/ })
+    t.throws(() => readMasterKey(dataDir, {}), {
+      message: /is open to others than its owner: chmod 600 \S+master\.key, or set/,
+    })
     t.ok(readMasterKey(dataDir, { TOLLGATE_MASTER_KEY: text }), 'unless it is not needed')
   }
   const dataDir = t.testdir()
@@ -83,8 +85,8 @@ t.test('a directory in its place, and a directory that is none, are clear senten
     message: /master\.key is not a file$/,
   })
   const file = join(t.testdir({ file: '' }), 'file')
-  t.throws(() => readMasterKey(file, {}), { message: /cannot be read \(ENOTDIR\)$/ })
-  t.throws(() => createMasterKey(file), { message: /cannot be created \(ENOTDIR\)$/ })
+  t.throws(() => readMasterKey(file, {}), { message: /cannot be read: it is not a directory$/ })
+  t.throws(() => createMasterKey(file), { message: /cannot be created: it is not a directory$/ })
   t.end()
 })
 

@@ -26,6 +26,15 @@ t.test('plans in use are each named once', async t => {
   t.strictSame(store.inUse.plans(), ['free', 'paid'])
 })
 
+t.test('the accounts of a plan are counted, and the first three named', async t => {
+  const { store } = await openStore(t)
+  t.strictSame(store.inUse.accountsWith('free'), { count: 0, first: [] })
+  const ids: string[] = []
+  for (let number = 0; number < 5; number++)
+    ids.push((await store.accounts.create({ name: 'x', plan: 'free' })).account.id)
+  t.strictSame(store.inUse.accountsWith('free'), { count: 5, first: ids.slice(0, 3) })
+})
+
 t.test('everything is there after closing and opening again', async t => {
   const { store, endpoint, dataDir, account } = await openWithEndpoint(t)
   store.close()

@@ -30,6 +30,8 @@ export class AccountTable {
           SELECT (SELECT min(plan) FROM account WHERE plan > used.plan) FROM used WHERE used.plan IS NOT NULL
         )
         SELECT plan FROM used WHERE plan IS NOT NULL`),
+      withPlan: database.prepare('SELECT id FROM account WHERE plan = ? ORDER BY seq LIMIT ?'),
+      countOfPlan: database.prepare('SELECT count(*) AS accounts FROM account WHERE plan = ?'),
       insert: database.prepare(`
         INSERT INTO account (id, name, plan, status, created_at, token_hash) VALUES (?, ?, ?, ?, ?, ?)`),
       setPlan: database.prepare('UPDATE account SET plan = ? WHERE id = ?'),
@@ -62,6 +64,13 @@ export class AccountTable {
 
   plans(): string[] {
     return (this.#sql.plans.all() as { plan: string }[]).map(row => row.plan)
+  }
+
+  /** The accounts of a plan: their number, and the ids of the first `most`. */
+  withPlan(plan: string, most: number): { readonly count: number; readonly first: string[] } {
+    const { accounts: count } = this.#sql.countOfPlan.get(plan) as { accounts: number }
+    const first = (this.#sql.withPlan.all(plan, most) as { id: string }[]).map(({ id }) => id)
+    return { count, first }
   }
 
   insert(account: Account, tokenHash: Buffer): void {

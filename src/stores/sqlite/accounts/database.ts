@@ -4,6 +4,7 @@ import { DatabaseSync } from '../driver.ts'
 import { refuseLostAccounts } from './present.ts'
 import { unlock } from './canary.ts'
 import { accountsFile } from './schema.ts'
+import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
 import { openDataDir } from '../data-dir.ts'
 import { prepareFile } from '../file.ts'
@@ -39,6 +40,7 @@ async function openOnce(dataDir: string, env: NodeJS.ProcessEnv, deadline: numbe
   const file = join(dataDir, accountsFile.name)
   let database: DatabaseSync | undefined
   let place: OpenedFile | undefined
+  const closed = closedFile(file)
   try {
     refuseLostAccounts(dataDir)
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
@@ -65,6 +67,6 @@ async function openOnce(dataDir: string, env: NodeJS.ProcessEnv, deadline: numbe
   } catch (error) {
     database?.close()
     const fate = place?.fate() ?? null
-    throw fate === null ? explainFailure(file, error) : new FileLost(file, fate)
+    throw fate === null ? explainFailure(file, error, closed) : new FileLost(file, fate)
   }
 }

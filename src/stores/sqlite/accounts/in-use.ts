@@ -16,6 +16,11 @@ export class AccountsInUse {
     return this.#accounts.plans()
   }
 
+  /** How many accounts have a plan, and the first three of them. */
+  accountsWith(plan: string): { readonly count: number; readonly first: string[] } {
+    return this.#accounts.withPlan(plan, 3)
+  }
+
   /** Slugs of the networks that some endpoint is on. */
   networks(): string[] {
     return this.#endpoints.networks()

@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { accessFault } from '../../../config/file-words.ts'
+import { quoted } from '../../../config/shell-word.ts'
 
 const VARIABLE = 'TOLLGATE_MASTER_KEY'
 
@@ -27,7 +29,7 @@ export function createMasterKey(dataDir: string): KeyObject {
     writeOnce(file, `${randomBytes(32).toString('base64')}\n`)
     syncDirectory(dataDir)
   } catch (error) {
-    throw new Error(`the master key file ${file} cannot be created (${reason(error)})`, { cause: error })
+    throw new Error(`the master key file ${file} cannot be created: ${accessFault(error)}`, { cause: error })
   }
   return readKeyFile(file)!
 }
@@ -42,8 +44,8 @@ function readKeyFile(file: string): KeyObject | null {
   try {
     descriptor = openSync(file, 'r')
   } catch (error) {
-    if (reason(error) === 'ENOENT') return null
-    throw new Error(`the master key file ${file} cannot be read (${reason(error)})`, { cause: error })
+    if (codeOf(error) === 'ENOENT') return null
+    throw new Error(`the master key file ${file} cannot be read: ${accessFault(error)}`, { cause: error })
   }
   try {
     const status = fstatSync(descriptor)
@@ -51,7 +53,7 @@ function readKeyFile(file: string): KeyObject | null {
     // Windows has no such modes and reports every file as readable by all.
     if (process.platform !== 'win32' && (status.mode & 0o077) !== 0) {
       throw new Error(
-        `the master key file ${file} is open to others than its owner: chmod 600 it, or set ${VARIABLE}`,
+        `the master key file ${file} is open to others than its owner: chmod 600 ${quoted(file)}, or set ${VARIABLE}`,
       )
     }
     return decode(readFileSync(descriptor, 'utf8').trim(), file)
@@ -74,14 +76,14 @@ function writeOnce(file: string, content: string): void {
   try {
     linkSync(draft, file)
   } catch (error) {
-    if (reason(error) !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   } finally {
     rmSync(draft)
   }
 }
 
-function reason(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error)
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code
 }
 
 /** Without it a power loss can keep what was sealed and lose the key. */

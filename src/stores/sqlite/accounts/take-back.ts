@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdsOnlyOurs, missingFolders, removeFolders } from '../data-dir.ts'
 import { DatabaseSync } from '../driver.ts'
-import { inTransaction } from '../transaction.ts'
+import { sizeOf } from '../place.ts'
 import { accountsFile } from './schema.ts'
 
 /**
@@ -38,8 +38,10 @@ function removeUnused(dataDir: string): void {
   if (!existsSync(file)) return
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
+    // To begin with an empty file takes a journal, for which a full disk has no room.
+    if (sizeOf(file) === 0) database.exec('PRAGMA journal_mode = MEMORY')
     // Whoever writes an account has this lock: before, it is seen here; afterwards it finds its file gone (transactions.ts).
-    inTransaction(database, () => {
+    whileLocked(database, () => {
       const names = readdirSync(dataDir)
       if (hasAccounts(database) || !holdsOnlyOurs(names)) return
       // The file last: others without it would be taken for what is left of accounts (present.ts).
@@ -48,6 +50,16 @@ function removeUnused(dataDir: string): void {
     })
   } finally {
     database.close()
+  }
+}
+
+/** Keeps writers away. Nothing is written that would have to be committed. */
+function whileLocked(database: DatabaseSync, work: () => void): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    work()
+  } finally {
+    database.exec('ROLLBACK')
   }
 }
 

@@ -7,6 +7,7 @@ import type { Cell, CellKey } from './cell.ts'
 import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
 import type { Fold } from './fold.ts'
+import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
 import { closeFile, prepareFile } from '../file.ts'
 import { OpenedDatabase, OpenedFile, realPath, refuseLoneLog } from '../place.ts'
@@ -154,6 +155,7 @@ export class UsageDatabase {
 export function openUsageDatabase(dataDir: string): UsageDatabase {
   const path = join(dataDir, journalFile.name)
   let database: DatabaseSync | undefined
+  const closed = closedFile(path)
   try {
     refuseLoneLog(path)
     const opened = (database = new DatabaseSync(path))
@@ -167,6 +169,6 @@ export function openUsageDatabase(dataDir: string): UsageDatabase {
     return new UsageDatabase(opened, file, isUnchecked)
   } catch (error) {
     database?.close()
-    throw explainFailure(path, error)
+    throw explainFailure(path, error, closed)
   }
 }
