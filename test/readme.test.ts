@@ -8,7 +8,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 t.test("the README's table of refusals is the code's", t => {
   const rows = [
     ...readme.matchAll(
-      /^\| ([a-z_]+)(?: \([^)]*\))? \| (\d+) \| (-?\d+) \| (-?\d+) \| (\d+|–) \| (yes|no) \|$/gm,
+      /^\| ([a-z_]+)(?: \([^)]*\))? +\| (\d+) +\| (-?\d+) +\| (-?\d+) +\| (\d+|–) +\| (yes|no) +\|$/gm,
     ),
   ]
   const told = rows.map(([, reason, status, evm, solana, http, billed]) => [
