@@ -73,7 +73,10 @@ t.test('init says what it cannot do, and writes over nothing', async t => {
   const named = join(dir, 'named')
   t.match(await run(['init', '--config', named, '--network', 'solana']), { code: 0 })
   t.same(readdirSync(named).sort(), FILES, '--config names the folder too')
-  t.match(await run(['init', dir, 'other', '--network', 'solana']), { code: 2, stderr: 'unexpected argument "other"' })
+  t.match(await run(['init', dir, 'other', '--network', 'solana']), {
+    code: 2,
+    stderr: 'unexpected argument "other"',
+  })
 })
 
 t.test('printed URLs have the port that the gateway listens on', async t => {
