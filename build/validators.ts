@@ -1,6 +1,6 @@
 /** src/config/validators.ts as the built program has it: the code that ajv makes of the schemas, without ajv. */
 import standalone from 'ajv/dist/standalone/index.js'
-import { compileSchemas } from '../src/config/compile-schemas.ts'
+import { compileSchemas } from '../src/config/schema/compile-schemas.ts'
 import { FILES } from '../src/config/files.ts'
 
 /** A module of JavaScript that exports `validatorOf`. */

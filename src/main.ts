@@ -2,12 +2,12 @@
 /** argv → command. */
 import { UsageError } from './commands/command.ts'
 import type { Command, Entry, Io } from './commands/command.ts'
-import { programOf, typed } from './commands/called-as.ts'
+import { programOf, typed } from './commands/output/called-as.ts'
 import { commonBefore } from './commands/common-before.ts'
 import { commandFor } from './commands/group.ts'
-import { Output } from './commands/output.ts'
-import { asksJson, tellLost, tellRefused } from './commands/refused.ts'
-import { suggester } from './config/suggest.ts'
+import { Output } from './commands/output/output.ts'
+import { asksJson, tellLost, tellRefused } from './commands/output/refused.ts'
+import { suggester } from './config/words/suggest.ts'
 import { version } from './commands/version.ts'
 
 const commands: Readonly<Record<string, Entry>> = {
@@ -29,7 +29,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   explain: {
     summary: 'say what would happen to a call, and why',
-    load: async () => (await import('./commands/explain.ts')).explain,
+    load: async () => (await import('./commands/explain/explain.ts')).explain,
   },
   dump: {
     summary: 'print the compiled snapshot as JSON, secrets out',
@@ -37,11 +37,11 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   account: {
     summary: 'make, list and change accounts',
-    load: async () => (await import('./commands/account.ts')).account,
+    load: async () => (await import('./commands/accounts/account.ts')).account,
   },
   endpoint: {
     summary: 'make, list and change endpoints',
-    load: async () => (await import('./commands/endpoint.ts')).endpoint,
+    load: async () => (await import('./commands/accounts/endpoint.ts')).endpoint,
   },
   usage: {
     summary: 'show what accounts used, as a table, CSV or JSON',
@@ -53,7 +53,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   completion: {
     summary: 'print a completion script for bash, zsh or fish',
-    load: async () => (await import('./commands/completion.ts')).completion(commands),
+    load: async () => (await import('./commands/completion/completion.ts')).completion(commands),
   },
 }
 

@@ -4,7 +4,7 @@ import type { KeyOwner } from '../ports/keys.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn } from '../refusal/refusal.ts'
 import type { RateLimit } from '../ports/limits.ts'
-import type { WholeAnswer } from './answer.ts'
+import type { WholeAnswer } from './reply/answer.ts'
 import type { MethodRow, Network, Plan } from '../snapshot/types.ts'
 
 /** Who is charged: the owner of the key, and the plan of the moment. */

@@ -1,7 +1,7 @@
 /** Answers a question for health from what is known of the routes, in the words of the family's nodes. */
 import { familyOf } from '../families/families.ts'
 import type { Network } from '../snapshot/types.ts'
-import type { WholeAnswer } from './answer.ts'
+import type { WholeAnswer } from './reply/answer.ts'
 import type { Live } from './context.ts'
 
 /** Well while some route can serve the newest block; else as behind as the best route is, where nodes of the family say so. */

@@ -3,7 +3,7 @@ import type { Price } from '../ports/limits.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { Decided } from './decide.ts'
-import { readerOf } from './sticky.ts'
+import { readerOf } from './node/sticky.ts'
 
 /** The row's cost, and rate unless the call ends something of the caller's own. */
 export function priceOf(decided: Decided, caller: Caller, context: Context): Price {

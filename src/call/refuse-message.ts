@@ -4,7 +4,7 @@ import type { Refusal } from '../refusal/refusal.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
-import type { Sink } from './sink.ts'
+import type { Sink } from './reply/sink.ts'
 
 /** Refuses a message as a whole: one error object with id null. `status` replaces the table's. */
 export function refuseMessage(

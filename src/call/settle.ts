@@ -2,7 +2,7 @@
 import type { OutcomeKind } from '../ports/observer.ts'
 import type { Charge } from '../ports/journal.ts'
 import type { Rule } from '../snapshot/types.ts'
-import type { Answer, VerbatimAnswer, WholeAnswer } from './answer.ts'
+import type { Answer, VerbatimAnswer, WholeAnswer } from './reply/answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 

@@ -1,4 +1,4 @@
-import { listenAddress } from '../config/units.ts'
+import { listenAddress } from '../config/words/units.ts'
 import type { ListenAddress } from '../config/types.ts'
 import { UsageError } from './command.ts'
 

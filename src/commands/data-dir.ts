@@ -1,6 +1,6 @@
 /** The data directory that a command works on: it is told, never made by the way, and changed only where the running gateway means it too. */
 import { resolve } from 'node:path'
-import { quoted } from '../config/shell-word.ts'
+import { quoted } from '../config/words/shell-word.ts'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
 import { serves, servesAnother } from '../http/admin/find-gateway.ts'

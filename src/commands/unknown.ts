@@ -1,4 +1,4 @@
-import { suggester } from '../config/suggest.ts'
+import { suggester } from '../config/words/suggest.ts'
 
 /** Names that are listed where none is near what was written. */
 const LISTED = 20

@@ -1,6 +1,6 @@
 /** Usage as `tollgate usage` prints it, line by line: there may be more than fits in memory. */
 import type { DetailedRow, UsageRow } from '../ports/ledger.ts'
-import { isoTime, moment, tableInBlocks } from './table.ts'
+import { isoTime, moment, tableInBlocks } from './output/table.ts'
 
 /** A row, with all that is kept of it or without. */
 export type Row = UsageRow & Partial<DetailedRow>

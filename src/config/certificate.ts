@@ -1,7 +1,7 @@
 /** Reads the certificate that gateway.yaml names. */
 import { readFile } from 'node:fs/promises'
 import type { createSecureContext } from 'node:tls'
-import { fileFault } from './file-words.ts'
+import { fileFault } from './words/file-words.ts'
 import type { GatewayConfig } from './types.ts'
 
 /** What a TLS server serves with; both are PEM. */

@@ -1,4 +1,4 @@
-import type { Evaluated } from './evaluate.ts'
+import type { Evaluated } from './yaml/evaluate.ts'
 import type { Extended } from './extend.ts'
 import { FILES } from './files.ts'
 import type { FileName } from './files.ts'
@@ -6,7 +6,7 @@ import { link } from './link/link.ts'
 import type { Mistake } from './mistake.ts'
 import { prune } from './prune.ts'
 import { emptyRecord } from './record.ts'
-import { checkShape } from './shape.ts'
+import { checkShape } from './schema/shape.ts'
 import type { Partly, Written } from './written.ts'
 
 /** What the files say, wrong values taken out, and all their mistakes. */

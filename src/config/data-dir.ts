@@ -2,11 +2,11 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { DEFAULTS } from './build/gateway.ts'
-import { evaluate } from './evaluate.ts'
-import { parseText } from './parse.ts'
+import { evaluate } from './yaml/evaluate.ts'
+import { parseText } from './yaml/parse.ts'
 import { lookupIn } from './read.ts'
 import type { ListenAddress } from './types.ts'
-import { listenAddress } from './units.ts'
+import { listenAddress } from './words/units.ts'
 
 /** What gateway.yaml alone says; null is what cannot be read from it. */
 export interface Whereabouts {

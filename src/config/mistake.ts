@@ -1,6 +1,6 @@
 import type { FileName } from './files.ts'
 import type { Kind } from './kinds.ts'
-import type { Path } from './path.ts'
+import type { Path } from './yaml/path.ts'
 
 /** A problem whose place has not been looked up yet. */
 export interface Mistake {

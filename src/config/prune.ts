@@ -1,5 +1,5 @@
 import type { Mistake } from './mistake.ts'
-import type { Path } from './path.ts'
+import type { Path } from './yaml/path.ts'
 
 /** Takes spoilt values out of `value`, in place, so that what is left can be checked against the other files. */
 export function prune(value: unknown, mistakes: readonly Mistake[]): void {

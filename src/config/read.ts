@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { fileFault } from './file-words.ts'
+import { fileFault } from './words/file-words.ts'
 import { FILES, isOptional, type FileName } from './files.ts'
 import type { Problem } from './problem.ts'
 import { emptyRecord } from './record.ts'
-import type { Lookup } from './substitute.ts'
+import type { Lookup } from './yaml/substitute.ts'
 
 /** The raw texts of a directory, and what could not be read. */
 export interface Texts {

@@ -1,8 +1,8 @@
-import type { Evaluated } from './evaluate.ts'
+import type { Evaluated } from './yaml/evaluate.ts'
 import type { Mistake } from './mistake.ts'
-import { placeOf } from './parse.ts'
-import { formatPath } from './path.ts'
-import { keyPlace, valuePlace, type Place } from './place.ts'
+import { placeOf } from './yaml/parse.ts'
+import { formatPath } from './yaml/path.ts'
+import { keyPlace, valuePlace, type Place } from './yaml/place.ts'
 import type { Problem } from './problem.ts'
 
 /** A mistake with its place in the file's text. */

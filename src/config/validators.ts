@@ -3,7 +3,7 @@
  * file what it comes to: build/validators.ts.
  */
 import type { ValidateFunction } from 'ajv'
-import { compileSchemas } from './compile-schemas.ts'
+import { compileSchemas } from './schema/compile-schemas.ts'
 import type { FileName } from './files.ts'
 
 let compiled: Readonly<Record<FileName, ValidateFunction>> | undefined

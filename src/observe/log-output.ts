@@ -1,6 +1,6 @@
 /** Where log lines go: a file, a terminal or a pipe that may take none for a while. No call waits for it. */
 import { write, writeSync } from 'node:fs'
-import { fileFault } from '../config/file-words.ts'
+import { fileFault } from '../config/words/file-words.ts'
 
 /** Bytes kept for a stalled reader; lines beyond are dropped. */
 const MAX_HELD = 1024 * 1024

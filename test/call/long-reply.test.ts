@@ -1,6 +1,6 @@
 import t from 'tap'
-import { LongReply } from '../../src/call/long-reply.ts'
-import type { Part } from '../../src/call/long-reply.ts'
+import { LongReply } from '../../src/call/reply/long-reply.ts'
+import type { Part } from '../../src/call/reply/long-reply.ts'
 import { Random } from '../support/random.ts'
 
 t.test('the pieces are the bytes of the parts, whatever their lengths', t => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { loadConfig } from '../../src/config/load.ts'
-import { substitute, type Lookup } from '../../src/config/substitute.ts'
+import { substitute, type Lookup } from '../../src/config/yaml/substitute.ts'
 import { directory, ethereum, load, problemsOf, route } from './directory.ts'
 
 const lookup = (env: Lookup['env'], files: Record<string, string> = {}): Lookup => ({

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { suggester } from '../../src/config/suggest.ts'
+import { suggester } from '../../src/config/words/suggest.ts'
 
 const suggest = suggester(['trace', 'debug', 'txpool', 'eth_getBlockByNumber', 'ws'])
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { duration, listenAddress, size } from '../../src/config/units.ts'
-import { schemaErrors } from '../../src/config/schemas.ts'
+import { duration, listenAddress, size } from '../../src/config/words/units.ts'
+import { schemaErrors } from '../../src/config/schema/schemas.ts'
 
 const accepts = (gateway: object) => schemaErrors('gateway.yaml', gateway).length === 0
 const count = fc.integer({ min: 1, max: 99_999_999 })

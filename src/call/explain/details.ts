@@ -1,6 +1,6 @@
 /** What a person who asks about a call wants to know besides the decision itself. */
 import { isDenied } from '../../config/denied.ts'
-import { suggester } from '../../config/suggest.ts'
+import { suggester } from '../../config/words/suggest.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import { covers } from '../../net/patterns.ts'

@@ -13,7 +13,7 @@ import { detailsOf } from './details.ts'
 import type { Details } from './details.ts'
 import type { Question } from './question.ts'
 import type { LiveView } from './turns.ts'
-import { needOf } from '../need.ts'
+import { needOf } from '../node/need.ts'
 
 /** One route and whether the call could go there. */
 export interface ExplainedRoute {

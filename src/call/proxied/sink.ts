@@ -1,8 +1,8 @@
 /** Where a verbatim reply goes: an HTTP reply whose head is the upstream's. */
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Passage } from '../../routes/transport/proxy/passage.ts'
-import type { VerbatimAnswer } from '../answer.ts'
-import type { Sink } from '../sink.ts'
+import type { VerbatimAnswer } from '../reply/answer.ts'
+import type { Sink } from '../reply/sink.ts'
 
 /** The transport's side of a verbatim call. */
 export interface VerbatimSink extends Sink {

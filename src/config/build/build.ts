@@ -1,7 +1,7 @@
 import { withPort } from '../base-url.ts'
 import { familyNames } from '../families.ts'
 import type { Config } from '../types.ts'
-import { listenAddress } from '../units.ts'
+import { listenAddress } from '../words/units.ts'
 import type { Written } from '../written.ts'
 import { buildErrors } from './errors.ts'
 import { buildGateway, DEFAULTS } from './gateway.ts'

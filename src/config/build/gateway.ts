@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { dashboardHostOf } from '../base-url.ts'
 import type { GatewayConfig } from '../types.ts'
-import { duration, listenAddress, size } from '../units.ts'
+import { duration, listenAddress, size } from '../words/units.ts'
 import type { WrittenGateway } from '../written.ts'
 
 /** Where the gateway listens and keeps its data by default, the data relative to the configuration. */

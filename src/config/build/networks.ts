@@ -1,6 +1,6 @@
 import { defaultSubdomain } from '../link/networks.ts'
 import type { NetworkConfig, NodeQuestion } from '../types.ts'
-import { duration } from '../units.ts'
+import { duration } from '../words/units.ts'
 import type { WrittenNetwork, WrittenQuestion } from '../written.ts'
 import { buildRules } from './rules.ts'
 

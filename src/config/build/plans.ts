@@ -1,5 +1,5 @@
 import type { PlanConfig } from '../types.ts'
-import { duration } from '../units.ts'
+import { duration } from '../words/units.ts'
 import type { WrittenPlan } from '../written.ts'
 
 /** The plans with their defaults, in the order of the file. */

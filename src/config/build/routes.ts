@@ -1,6 +1,6 @@
 import { emptyRecord } from '../record.ts'
 import type { RouteConfig } from '../types.ts'
-import { duration } from '../units.ts'
+import { duration } from '../words/units.ts'
 import type { WrittenRoute } from '../written.ts'
 import { buildErrors } from './errors.ts'
 

@@ -1,4 +1,4 @@
-import { nearest } from '../suggest.ts'
+import { nearest } from '../words/suggest.ts'
 import type { Partly, Written, WrittenRule } from '../written.ts'
 
 /** What a rule says that other files refer to; `subscribe` defines a method. */

@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import { DEFAULTS } from '../build/gateway.ts'
 import type { Mistake } from '../mistake.ts'
-import type { Path } from '../path.ts'
-import { show } from '../show.ts'
+import type { Path } from '../yaml/path.ts'
+import { show } from '../words/show.ts'
 import { sharePort } from '../share-port.ts'
-import { duration, listenAddress } from '../units.ts'
+import { duration, listenAddress } from '../words/units.ts'
 import type { Partly, Written, WrittenGateway } from '../written.ts'
 import { checkTimeout } from './timeouts.ts'
 

@@ -1,7 +1,7 @@
 import { isRulePath } from '../../net/http-path.ts'
 import { wordsOf } from '../families.ts'
 import type { Mistake } from '../mistake.ts'
-import { show } from '../show.ts'
+import { show } from '../words/show.ts'
 import type { Row } from './rows.ts'
 
 /** Whether requests can have the path of a rule of verbatim HTTP. */

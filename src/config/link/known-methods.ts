@@ -1,7 +1,7 @@
 import { pathCovers } from '../../net/http-path.ts'
 import type { Family } from '../types.ts'
 import type { Partly, Written } from '../written.ts'
-import { suggester, type Suggest } from '../suggest.ts'
+import { suggester, type Suggest } from '../words/suggest.ts'
 import { familyNames } from '../families.ts'
 import type { Row } from './rows.ts'
 

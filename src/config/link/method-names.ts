@@ -1,7 +1,7 @@
 import { isDenied, isForDevnets } from '../denied.ts'
 import { wordsOf } from '../families.ts'
 import type { Mistake } from '../mistake.ts'
-import { show } from '../show.ts'
+import { show } from '../words/show.ts'
 import type { Row } from './rows.ts'
 
 function denied({ name, network }: Row): { readonly message: string; readonly hint: string } {

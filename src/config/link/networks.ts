@@ -1,5 +1,5 @@
 import type { Mistake } from '../mistake.ts'
-import { show } from '../show.ts'
+import { show } from '../words/show.ts'
 import type { Partly, Written, WrittenNetwork } from '../written.ts'
 import { baseUrlFault } from '../base-url.ts'
 import { wordsOf } from '../families.ts'

@@ -1,6 +1,6 @@
 import { familyNames } from '../families.ts'
 import type { FileName } from '../files.ts'
-import type { Path } from '../path.ts'
+import type { Path } from '../yaml/path.ts'
 import type { Family } from '../types.ts'
 import type { Partly, Written, WrittenRule } from '../written.ts'
 

@@ -1,6 +1,6 @@
 import type { Mistake } from '../mistake.ts'
-import type { Path } from '../path.ts'
-import { nearest } from '../suggest.ts'
+import type { Path } from '../yaml/path.ts'
+import { nearest } from '../words/suggest.ts'
 import type { Partly, Written } from '../written.ts'
 import { lacksTiers, mayLack } from './gaps.ts'
 import { named, type Row } from './rows.ts'

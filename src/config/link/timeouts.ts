@@ -1,7 +1,7 @@
 import type { FileName } from '../files.ts'
 import type { Mistake } from '../mistake.ts'
-import type { Path } from '../path.ts'
-import { duration } from '../units.ts'
+import type { Path } from '../yaml/path.ts'
+import { duration } from '../words/units.ts'
 
 /** A longer timer fires at once (Node.js: 2^31 - 1 ms). */
 const LONGEST_MS = 2 ** 31 - 1

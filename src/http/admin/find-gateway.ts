@@ -1,5 +1,5 @@
 /** Which gateway serves a configuration directory now: an edit may have changed its admin address or its data directory since it was started. */
-import { listenAddress } from '../../config/units.ts'
+import { listenAddress } from '../../config/words/units.ts'
 import type { ListenAddress } from '../../config/types.ts'
 import { processAt, realDir } from './running.ts'
 import type { Found, Running, Settings } from './running.ts'

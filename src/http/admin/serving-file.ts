@@ -1,7 +1,7 @@
 /** Tells the command line where the gateway of a dataDir listens. */
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileFault, thisUser } from '../../config/file-words.ts'
+import { fileFault, thisUser } from '../../config/words/file-words.ts'
 
 /** A gateway that is serving now. */
 export interface Serving {

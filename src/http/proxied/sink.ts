@@ -2,7 +2,7 @@
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { isRefusal } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { VerbatimAnswer } from '../../call/answer.ts'
+import type { VerbatimAnswer } from '../../call/reply/answer.ts'
 import type { VerbatimSink } from '../../call/proxied/sink.ts'
 import { HttpSink } from '../replies/http-sink.ts'
 import { isShort, linger } from '../connections/linger.ts'

@@ -1,8 +1,8 @@
 /** A reply over a WebSocket: one text frame a message. */
 import type { Hold } from '../../limits/byte-budget.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import type { LongReply } from '../../call/long-reply.ts'
-import type { Sink } from '../../call/sink.ts'
+import type { LongReply } from '../../call/reply/long-reply.ts'
+import type { Sink } from '../../call/reply/sink.ts'
 import type { Departure } from './departure.ts'
 
 /** What a sink needs of its socket. */

@@ -1,7 +1,7 @@
 /** Which file of a database is closed to this process, and why: SQLite says neither, so the system is asked. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { accessFault } from '../../config/file-words.ts'
+import { accessFault } from '../../config/words/file-words.ts'
 import { realPath } from './place.ts'
 import { whyNoneMade } from './data-dir.ts'
 

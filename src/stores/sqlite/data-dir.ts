@@ -1,7 +1,7 @@
 /** The data directory: it and everything in it is its owner's alone. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { accessFault } from '../../config/file-words.ts'
+import { accessFault } from '../../config/words/file-words.ts'
 
 const FOLDER = 0o700
 const FILE = 0o600

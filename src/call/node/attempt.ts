@@ -1,0 +1,114 @@
+/** One try at one route, and what its reply means for this call. */
+import { refuse } from '../../refusal/refusal.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Candidate } from '../../routes/pick.ts'
+import type { StreamedBody } from '../../routes/transport/streamed-body.ts'
+import type { Failure, Verdict } from '../../routes/transport/verdict.ts'
+import type { Context } from '../context.ts'
+import type { ReplyMode, Request } from './request.ts'
+import { suspicionOf } from './suspect-null.ts'
+import type { Suspicion } from './suspect-null.ts'
+import { familyOf } from '../../families/families.ts'
+import { TIMEOUTS } from './request.ts'
+
+/** Bytes of a reply held back until status, id and error are known. */
+const HOLD_BACK = 256 * 1024
+/** Milliseconds for the question whether a transaction is there. */
+const LOOKUP_TIMEOUT = 5_000
+
+/** The bounds of one try. */
+export interface AttemptOptions {
+  /** Milliseconds left of the call's deadline. */
+  readonly left: number
+  readonly mode: ReplyMode
+  /** Whether an earlier try may have reached a node. */
+  readonly sentBefore: boolean
+  /** Ends the try early. */
+  readonly signal: AbortSignal | null
+}
+
+/** How one try ended. */
+export interface Round {
+  readonly verdict: Verdict
+  readonly candidate: Candidate
+}
+
+let lastId = 0
+
+/** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
+function nextId(): number {
+  lastId = (lastId % 999_999) + 1
+  return lastId
+}
+
+/** Sends the call to the candidate; the verdict is about this call, on this route. */
+export function attempt(
+  candidate: Candidate,
+  request: Request,
+  { left, mode, sentBefore, signal }: AttemptOptions,
+  { live: { observer, heads, upstreams, clock }, gone }: Context,
+): Promise<Round> {
+  const { route, live } = candidate
+  const { network, row, method, params, caller } = request
+  const { rule } = row
+  const id = nextId()
+  const begin = clock.monotonic()
+  const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
+  const limits = {
+    timeout,
+    holdBack: mode.stream ? HOLD_BACK : Infinity,
+    maxBytes: mode.maxBytes,
+    signal,
+    holder: mode.holder,
+  }
+  const conclude = (verdict: Verdict): Round => {
+    const ms = clock.monotonic() - begin
+    const observe = (result: string): void => {
+      observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
+    }
+    if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
+    else observe(verdict.kind === 'failure' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')
+    if (verdict.kind === 'failure' && verdict.why === 'unsupported')
+      upstreams.unsupported.learn(route.id, method)
+    return { verdict, candidate }
+  }
+  const isRange = rule.block?.kind === 'range'
+  // prettier-ignore
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, gone, family: network.family, method, params, isRange, rows: route.errors }
+  return live.ask(asked, limits, clock.monotonic).then(verdict => {
+    if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
+      return alreadySent(verdict, request, candidate).then(conclude)
+    const suspicion =
+      verdict.kind === 'result' ? suspicionOf(verdict.result, candidate, request, heads) : null
+    return conclude(suspicion === null ? verdict : suspected(verdict as Reply, suspicion))
+  })
+}
+
+/** The result of an attempt whose reply streams is known when its body has ended. */
+export function observeEnd(body: StreamedBody, whenWhole: string, observe: (result: string) => void): void {
+  void body.ended.then(end => {
+    observe(end === 'whole' ? whenWhole : end)
+  })
+}
+
+function suspected(answer: Reply, why: Suspicion): Failure {
+  return {
+    ...{ kind: 'failure', why, refusal: refuse('upstream_error'), said: answer, passOn: true },
+    ...{ sent: true, fault: false, detour: true, complaint: null },
+  }
+}
+
+/** An earlier try may have brought the transaction to the chain: then its hash is the answer. */
+async function alreadySent(
+  error: Reply & { readonly kind: 'error' },
+  { params, network }: Request,
+  { live }: Candidate,
+): Promise<Reply> {
+  const sent = familyOf(network).sentBefore(params, error)
+  if (sent === null) return error
+  const { result, proof } = sent
+  if (proof === null) return { kind: 'result', result }
+  const found = await live.probe(proof.method, proof.params, LOOKUP_TIMEOUT)
+  return found.kind === 'result' && found.result !== 'null' ? { kind: 'result', result } : error
+}

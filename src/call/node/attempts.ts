@@ -1,0 +1,187 @@
+/** Goes from route to route while a call may be repeated, within one deadline and the network's retry budget. */
+import { refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { MethodRow, Network } from '../../snapshot/types.ts'
+import type { Candidate, Need, Picked } from '../../routes/pick.ts'
+import type { Failure } from '../../routes/transport/verdict.ts'
+import type { Context } from '../context.ts'
+import { TIMEOUTS } from './request.ts'
+
+/** Routes one call may be sent to. */
+const MAX_ATTEMPTS = 3
+/** Milliseconds that a call waits for room when every route is at its limits, and between two looks. */
+const WAIT_FOR_ROOM = 1_000
+const LOOK_EVERY = 20
+
+const NONE: readonly string[] = []
+
+/** What is looked for: a route that answers. */
+export interface Wanted {
+  readonly network: Network
+  readonly row: MethodRow
+  /** Ids of the routes that may serve the call. */
+  readonly routes: readonly string[]
+  readonly need: Need
+  readonly method: string
+  /** Whose call it is: what its calls have suffered keeps only its own away from a route. */
+  readonly caller: string
+}
+
+/** What bounds the tries. */
+export interface Bounds {
+  /** Whether the call may be sent again once a node may have seen it (the rule's retry class). */
+  readonly repeat: 'safe' | 'dedupe' | 'never'
+  /** Whether nobody waits for an answer any more. */
+  readonly isGone: () => boolean
+}
+
+/** What one try needs to know of the others. */
+export interface Try {
+  readonly picked: Candidate
+  /** Milliseconds left of the deadline. */
+  readonly left: number
+  /** Whether an earlier try may have reached a node. */
+  readonly sentBefore: boolean
+  /** Picks one more route, for a second try beside this one. */
+  readonly another: () => Picked
+}
+
+/** How one try, or two side by side, ended. */
+export interface Tried<V> {
+  readonly verdict: V | Failure
+  readonly candidate: Candidate
+}
+
+/** What came of all tries. */
+export type Ended<V, R> =
+  | { readonly kind: 'answered'; readonly verdict: V; readonly tried: R }
+  /** Every route is at its limits. */
+  | { readonly kind: 'full' }
+  | { readonly kind: 'abandoned' }
+  | { readonly kind: 'failed'; readonly failures: readonly Failure[] }
+
+/** Tries routes until one answers, or no more may be tried. */
+export async function tryInTurn<V extends { readonly kind: string }, R extends Tried<V>>(
+  wanted: Wanted,
+  { repeat, isGone }: Bounds,
+  context: Context,
+  tryOne: (each: Try) => Promise<R>,
+): Promise<Ended<V, R>> {
+  const { network, row, caller } = wanted
+  const { upstreams, clock } = context.live
+  const deadline = clock.monotonic() + TIMEOUTS[row.rule.timeout].deadline
+  const budget = upstreams.budget(network.slug)
+  budget.call(caller, clock.monotonic())
+  let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
+  const failures: Failure[] = []
+  while (failures.length < MAX_ATTEMPTS) {
+    const last = failures.at(-1)
+    if (last !== undefined) {
+      // What cannot be sent again takes nothing from the budget.
+      if (!mayGoOn(repeat, failures) || wanted.routes.every(id => tried.includes(id))) break
+      if (!last.detour && !budget.take(caller, clock.monotonic())) break
+    }
+    let first = pickNow(wanted, tried, last, context)
+    if (first === 'none' && last === undefined && tried.length > 0) {
+      // Routes that are thought not to have the method are better than none.
+      tried = NONE
+      first = pickNow(wanted, tried, last, context)
+    }
+    const picked = first === 'full' ? await waitForRoom(wanted, tried, last, context) : first
+    if (picked === 'full') return { kind: 'full' }
+    const left = deadline - clock.monotonic()
+    if (picked === 'none' || left <= 0) break
+    tried = [...tried, picked.route.id]
+    const sentBefore = failures.length > 0 && failures.some(each => each.sent && !isTurnedDown(each))
+    const another = (): Picked => {
+      const second = budget.take(caller, clock.monotonic())
+        ? pickNow(wanted, tried, undefined, context)
+        : 'none'
+      if (typeof second !== 'string') tried = [...tried, second.route.id]
+      return second
+    }
+    const round = await tryOne({ picked, left, sentBefore, another })
+    const { verdict, candidate }: Tried<V> = round
+    if (!isFailure(verdict)) return { kind: 'answered', verdict, tried: round }
+    if (isGone()) return { kind: 'abandoned' }
+    failures.push(verdict)
+    if (mayAskAgain(verdict, failures, wanted, repeat)) tried = tried.filter(id => id !== candidate.route.id)
+  }
+  return { kind: 'failed', failures }
+}
+
+/** What is told of a call that no route answered. */
+export function lastRefusal(failures: readonly Failure[], { live }: Context): Refusal {
+  // Not the fault that the end of this process made of it.
+  if (live.upstreams.closed) return refuse('no_route', SHUTTING_DOWN)
+  return failures.at(-1)?.refusal ?? refuse('no_route')
+}
+
+function isFailure(verdict: { readonly kind: string }): verdict is Failure {
+  return verdict.kind === 'failure'
+}
+
+/** A node that said why it would not take the call has not acted on it. */
+function isTurnedDown({ complaint, said, why }: Failure): boolean {
+  return complaint !== null || (said !== null && why !== 'internal')
+}
+
+/** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
+function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolean {
+  const { why, sent } = failures.at(-1)!
+  if (why === 'too_large' || why === 'no_room') return false
+  // A node that failed at the call may have acted on it, and the next one is likely to fail as well.
+  if (why === 'internal') return repeat === 'safe' && failures.filter(each => each.why === why).length === 1
+  return !sent || repeat !== 'never'
+}
+
+/** HTTP statuses of a front end whose node was not there for a moment. */
+const PASSING = new Set(['http_500', 'http_502', 'http_503'])
+
+/**
+ * Whether the same route may be asked once more: a kept-alive connection that the upstream closed at that moment says nothing about it;
+ * and where there is no other, a safe read is worth a second try.
+ */
+function mayAskAgain(
+  { why }: Failure,
+  failures: readonly Failure[],
+  { routes }: Wanted,
+  repeat: Bounds['repeat'],
+): boolean {
+  if (why === 'reset') return failures.filter(each => each.why === 'reset').length === 1
+  return PASSING.has(why) && routes.length === 1 && repeat === 'safe' && failures.length === 1
+}
+
+/** The route for the next attempt once one has room; waits a little for that. */
+async function waitForRoom(
+  wanted: Wanted,
+  tried: readonly string[],
+  last: Failure | undefined,
+  context: Context,
+): Promise<Picked> {
+  const { clock } = context.live
+  const patience = clock.monotonic() + WAIT_FOR_ROOM
+  for (;;) {
+    await new Promise<void>(resolve => clock.after(LOOK_EVERY, resolve))
+    const picked = pickNow(wanted, tried, last, context)
+    if (picked !== 'full' || clock.monotonic() >= patience) return picked
+  }
+}
+
+/** The route for the next attempt. After missing state only an archive helps. */
+function pickNow(
+  { network, row, routes, need, caller }: Wanted,
+  tried: readonly string[],
+  last: Failure | undefined,
+  { live: { upstreams, clock } }: Context,
+): Picked {
+  const archive = last?.why === 'missing' ? row.archive.filter(id => !tried.includes(id)) : []
+  return upstreams.pick(
+    network,
+    archive.length > 0 ? archive : routes,
+    tried,
+    need,
+    caller,
+    clock.monotonic(),
+  )
+}

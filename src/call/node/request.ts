@@ -1,0 +1,33 @@
+/** A call on its way upstream. */
+import type { Holder } from '../../limits/byte-budget.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { MethodRow, Network } from '../../snapshot/types.ts'
+import type { Need } from '../../routes/pick.ts'
+
+/** Milliseconds per attempt and for all attempts of a call, by the rule's class (design, "Numbers"). */
+export const TIMEOUTS = {
+  fast: { attempt: 5_000, deadline: 15_000 },
+  normal: { attempt: 10_000, deadline: 30_000 },
+  heavy: { attempt: 60_000, deadline: 60_000 },
+} as const
+
+/** A call that has passed every check. */
+export interface Request {
+  readonly network: Network
+  readonly row: MethodRow
+  readonly method: string
+  readonly params: Raw
+  /** Ids of the routes that may serve it. */
+  readonly routes: readonly string[]
+  readonly need: Need
+  /** Whose call it is (`holderOf`). */
+  readonly caller: string
+}
+
+/** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */
+export interface ReplyMode {
+  readonly stream: boolean
+  readonly maxBytes: number | null
+  /** Where the bytes of a reply are counted while they are held. */
+  readonly holder: Holder | null
+}

@@ -1,0 +1,81 @@
+/** What a call comes to. */
+import { encodeRefusal, encodeResult } from '../../jsonrpc/encode.ts'
+import { refuse } from '../../refusal/refusal.ts'
+import type { CodeColumn, Refusal } from '../../refusal/refusal.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { OpenMember } from '../../jsonrpc/relay.ts'
+import type { StreamedBody } from '../../routes/transport/streamed-body.ts'
+
+/** A reply too long to hold back: its value streams to the client. */
+export interface StreamAnswer {
+  readonly kind: 'stream'
+  readonly member: OpenMember['member']
+  readonly body: StreamedBody
+}
+
+/** An answer that is all here. */
+export type WholeAnswer =
+  | {
+      readonly kind: 'result'
+      readonly result: Raw
+      /** Told once whether the result reached the transport: what it promises begins then, or is undone. */
+      readonly delivered?: (sent: boolean) => void
+    }
+  /** The error object of a node, or of a `service_*` method. */
+  | { readonly kind: 'error'; readonly error: Raw }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** The client left while a node was at work: charged, and said to nobody. */
+  | { readonly kind: 'abandoned' }
+
+export type Answer = WholeAnswer | StreamAnswer
+
+/** The reply of a verbatim HTTP upstream: its head has come, its body passes on as it comes. */
+export interface VerbatimAnswer {
+  readonly kind: 'verbatim'
+  readonly status: number
+  /** What of its headers goes on, as name, value, name, value. */
+  readonly headers: readonly string[]
+  readonly body: StreamedBody
+  /** Whether the upstream says where its body ends, by length or by chunks. */
+  readonly isFramed: boolean
+  /** An event stream: it goes on until somebody leaves. */
+  readonly endless: boolean
+  /** The route that sends it. */
+  readonly route: string
+}
+
+/** The response object of an answer, under the client's own id. */
+export function encodeAnswer(answer: WholeAnswer, id: Raw, column: CodeColumn, requestId: string): Raw {
+  switch (answer.kind) {
+    case 'result':
+      return encodeResult(id, answer.result)
+    case 'error':
+      return `{"jsonrpc":"2.0","id":${id},"error":${answer.error}}`
+    case 'abandoned':
+      return encodeRefusal(refuse('upstream_error'), id, column, requestId)
+    case 'refused':
+      return encodeRefusal(answer.refusal, id, column, requestId)
+  }
+}
+
+/** The same in parts that follow each other. A long value stands by itself, as it came: to join it would be to copy it. */
+export function encodeParts(
+  answer: WholeAnswer,
+  id: Raw,
+  column: CodeColumn,
+  requestId: string,
+): readonly [Raw, ...Raw[]] {
+  switch (answer.kind) {
+    case 'result':
+      return [`{"jsonrpc":"2.0","id":${id},"result":`, answer.result, '}']
+    case 'error':
+      return [`{"jsonrpc":"2.0","id":${id},"error":`, answer.error, '}']
+    default:
+      return [encodeAnswer(answer, id, column, requestId)]
+  }
+}
+
+/** A refusal as an answer. */
+export function refused(refusal: Refusal): WholeAnswer {
+  return { kind: 'refused', refusal }
+}
