@@ -83,6 +83,16 @@ t.test('imports point one way', t => {
   t.end()
 })
 
+t.test('a folder holds one idea: at most 25 files', t => {
+  const counts = new Map<string, number>()
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  t.strictSame(
+    [...counts].filter(([, count]) => count > 25),
+    [],
+  )
+  t.end()
+})
+
 t.test('a call knows only the types of the live parts', t => {
   const used = imports.filter(({ from, to }) => folderOf(from) === 'call' && typesOnly.has(folderOf(to)))
   t.ok(used.length > 5)
