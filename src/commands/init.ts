@@ -54,7 +54,7 @@ there already is written over.
 
 /** Writes all files or none: what a disk that is full left of them would keep the next `init` from writing. */
 function writeAll(dir: string, texts: Readonly<Record<FileName, string>>): void {
-  const missing = missingFolders(dir)
+  const missing = foldersToMake(dir)
   const made: string[] = []
   try {
     mkdirSync(dir, { recursive: true })
@@ -63,6 +63,15 @@ function writeAll(dir: string, texts: Readonly<Record<FileName, string>>): void 
     for (const path of made) rmSync(path, { force: true })
     removeFolders(missing.filter(folder => existsSync(folder)))
     throw error
+  }
+}
+
+/** None where a file is in the way: making them says so. */
+function foldersToMake(dir: string): readonly string[] {
+  try {
+    return missingFolders(dir)
+  } catch {
+    return []
   }
 }
 
