@@ -25,7 +25,7 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
     Array.from({ length: NETWORKS }, (_, i) => [`net-${i}`, { slug: `net-${i}` }]),
   )
   const routes = Array.from({ length: ROUTES }, (_, i) => ({
-    ...{ id: `route-${i}`, head: 1_000_000 + i, room: { inFlight: i } },
+    ...{ id: `route-${i}`, head: 1_000_000 + i, limits: { inFlight: i } },
   }))
   const clientSubscriptions = new Slots()
   const gateway = {
