@@ -34,7 +34,7 @@ export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
-  readonly #underWay = new InFlight()
+  readonly #messages = new InFlight()
   /** What `limits.inFlight` lets each caller have under way. */
   readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, { from: DIVISIBLE_FROM })
 
@@ -58,7 +58,7 @@ export class Gateway {
     const left = this.live.upstreams.adopt(opened)
     this.live.prober.watch(snapshot)
     this.live.subscriptions.reconcile(snapshot)
-    return { left, underWay: this.#underWay.allOver() }
+    return { left, underWay: this.#messages.allOver() }
   }
 
   /** Who a visitor is, before its body is read. */
@@ -117,14 +117,14 @@ export class Gateway {
 
   /** Counts a message as in flight until it is over. */
   #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
-    const message = this.#underWay.add(() => {
+    const message = this.#messages.add(() => {
       refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
     })
     const holder = holderOf(caller)
     this.#room.take(1, holder)
     const over = (): void => {
       this.#room.giveBack(1, holder)
-      this.#underWay.remove(message)
+      this.#messages.remove(message)
       sink.done()
     }
     return coming.then(over, (error: unknown) => {
@@ -156,16 +156,16 @@ export class Gateway {
 
   /** Messages being handled. */
   get inFlight(): number {
-    return this.#underWay.size
+    return this.#messages.size
   }
 
   /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */
   cutShort(): void {
-    this.#underWay.cutShort()
+    this.#messages.cutShort()
   }
 
   /** Resolves when no message is being handled. */
   idle(): Promise<void> {
-    return this.#underWay.idle()
+    return this.#messages.idle()
   }
 }
