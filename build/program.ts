@@ -21,10 +21,11 @@ const replaced: Plugin = {
       resolveDir: root,
       loader: 'js',
     }))
-    // Of undici the program uses pools alone; its other half would be loaded at every start.
+    // Of undici the program uses its client alone; the rest of it would be loaded at every start.
     program.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'part' }))
     program.onLoad({ filter: /^undici$/, namespace: 'part' }, () => ({
-      contents: `export { default as Pool } from 'undici/lib/dispatcher/pool.js'`,
+      contents: `export { default as Client } from 'undici/lib/dispatcher/client.js'
+export { default as buildConnector } from 'undici/lib/core/connect.js'`,
       resolveDir: root,
     }))
   },

@@ -1,19 +1,26 @@
 /**
  * The reference, as tight as Node.js allows: node:http or ws in, `Pool.dispatch` out, JSON.parse, nothing else. Bodies of one chunk are used as they
- * are, headers are flat arrays. `UPSTREAM` is where to.
+ * are, headers are flat arrays. `UPSTREAM` is where to. With `OWN_CONNECTIONS` the gateway's connections stand in for the pool.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
 import { WebSocketServer } from 'ws'
+import { Connections } from '../../src/routes/transport/connections.ts'
+import type { Handler } from '../../src/routes/transport/connections.ts'
 
-const pool = new Pool(process.env['UPSTREAM'] ?? '', { connections: 256, pipelining: 1 })
+const origin = process.env['UPSTREAM'] ?? ''
+const pool =
+  process.env['OWN_CONNECTIONS'] === undefined
+    ? new Pool(origin, { connections: 256, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+    : new Connections({ origin, most: 256, connectTimeout: 10_000 })
 const HEADERS = ['content-type', 'application/json']
 
 function forward(body: Buffer, answer: (reply: Buffer) => void, fail: () => void): void {
   JSON.parse(body.toString('latin1'))
   let reply: Buffer | null = null
   const handler = {
+    connection: null as Handler['connection'],
     onConnect: () => undefined,
     onHeaders: () => true,
     onData: (chunk: Buffer) => {
@@ -21,6 +28,7 @@ function forward(body: Buffer, answer: (reply: Buffer) => void, fail: () => void
       return true
     },
     onComplete: () => {
+      handler.connection?.succeeded()
       answer(reply!)
     },
     onError: fail,

@@ -77,7 +77,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
       const { match, answer: local } = call.row.rule
       if (caller.payer !== null)
         charge = journal.charge(caller.payer, match, grant.units, grant.period, clock.now())
-      const askedAt = clock.monotonic()
+      const askedAt = local === null ? clock.monotonic() : 0
       const coming = work.execute(call)
       answer = coming instanceof Promise ? await coming : coming
       if (local === null) running.upstreamMs = clock.monotonic() - askedAt

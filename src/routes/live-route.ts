@@ -138,8 +138,8 @@ export class LiveRoute {
       let begin = NaN
       let over: Unanswered | null = null
       const begun = (): void => {
-        begin = performance.now()
-        if (!heavy) over = this.#hangs.begin(now(), caller)
+        begin = now()
+        if (!heavy) over = this.#hangs.begin(begin, caller)
       }
       this.#client.post(body, limits, { caller, begun, gone }, exchange => {
         if (over !== null) this.#hangs.end(over)
@@ -147,7 +147,7 @@ export class LiveRoute {
           const verdict = judge(exchange, id, asked)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
-          this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
+          this.#learn(verdict, heavy ? null : now() - begin, caller, now)
           resolve(verdict)
         } catch (error) {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
@@ -162,8 +162,8 @@ export class LiveRoute {
     { timeout, heavy, caller }: Pick<Asked, 'heavy' | 'caller'> & { readonly timeout: number },
     now: () => number,
   ): Promise<ReplyHead | Failure> {
-    const begin = performance.now()
-    const over = heavy ? null : this.#hangs.begin(now(), caller)
+    const begin = now()
+    const over = heavy ? null : this.#hangs.begin(begin, caller)
     this.limits.enter(caller)
     this.#proxy ??= this.#openProxy()
     const result = await this.#proxy.send(passage, timeout)
@@ -176,7 +176,7 @@ export class LiveRoute {
       })
       if (verdict.kind === 'failure') result.body.destroy()
     }
-    this.#learn(verdict, heavy ? null : performance.now() - begin, caller, now)
+    this.#learn(verdict, heavy ? null : now() - begin, caller, now)
     return verdict
   }
 

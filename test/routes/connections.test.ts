@@ -30,7 +30,10 @@ async function upstream(t: Test) {
     server.close()
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { origin, seen, held, answer: () => held.pop()?.end('late') }
+  const closeIdle = () => {
+    server.closeIdleConnections()
+  }
+  return { origin, seen, held, closeIdle, answer: () => held.pop()?.end('late') }
 }
 
 /** Resolves when the reply is here and its connection is free again. */
@@ -42,60 +45,100 @@ async function ask(connections: Connections, path: string): Promise<Exchange> {
   return exchange
 }
 
-/** Each call finds the connections of the one before too old. */
-function ageing(origin: string): Connections {
-  let calls = 0
-  return new Connections({ origin, most: 8, connectTimeout: 1_000, now: () => (calls += 1) * 700_000 })
-}
+const seen = (what: string, holds: () => boolean) => until(what, () => Promise.resolve(holds()))
 
-t.test('connections are kept, and made anew when they are old', async t => {
+t.test('connections are kept, the last one used is used next, and old ones are made anew', async t => {
   const node = await upstream(t)
-  let minutes = 0
-  const now = () => minutes * 60_000
-  const connections = new Connections({ origin: node.origin, most: 8, connectTimeout: 1_000, now })
+  const connections = new Connections({ origin: node.origin, most: 8, connectTimeout: 1_000, age: 300 })
   const slow = ask(connections, '/held')
-  await until('the held call is there', () => Promise.resolve(node.held.length === 1))
+  await seen('the held call is there', () => node.held.length === 1)
   t.match(await ask(connections, '/'), { kind: 'whole', status: 200, body: 'at once' })
   t.match(await ask(connections, '/'), { kind: 'whole' })
   t.equal(node.seen.opened, 2, 'the second call took the connection of the first')
-  minutes = 9
-  await ask(connections, '/')
-  t.equal(node.seen.opened, 2, 'nor are they old after nine minutes')
-  minutes = 11
+  await seen('what is idle and old is closed', () => node.seen.open === 1)
   await ask(connections, '/')
   t.equal(node.seen.opened, 3)
   node.answer()
   t.match(await slow, { kind: 'whole', body: 'late' }, 'what was under way on an old one is answered')
-  await until('the old ones are closed', () => Promise.resolve(node.seen.open === 1))
+  await seen('that one is closed too', () => node.seen.open <= 1)
   await connections.close()
-  await until('all are closed', () => Promise.resolve(node.seen.open === 0))
+  await seen('all are closed', () => node.seen.open === 0)
 })
 
-t.test('closing waits for calls on old connections too; destroying does not', async t => {
+t.test('there are no more than may be: what is over the bound waits for the first that is free', async t => {
   const node = await upstream(t)
-  const connections = ageing(node.origin)
-  const calls = [ask(connections, '/held'), ask(connections, '/held')]
-  await until('both are there', () => Promise.resolve(node.held.length === 2))
+  const connections = new Connections({ origin: node.origin, most: 2, connectTimeout: 1_000 })
+  const held = [ask(connections, '/held'), ask(connections, '/held')]
+  await seen('both are there', () => node.held.length === 2)
+  const waiting = [ask(connections, '/'), ask(connections, '/')]
+  node.answer()
+  t.match(await Promise.all(waiting), [{ body: 'at once' }, { body: 'at once' }])
+  t.equal(node.seen.opened, 2)
+  node.answer()
+  t.match(await Promise.all(held), [{ body: 'late' }, { body: 'late' }])
+  await connections.close()
+  await seen('all are closed', () => node.seen.open === 0)
+})
+
+t.test('a connection that broke is let go of, and another takes its place for what waits', async t => {
+  const node = await upstream(t)
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  const cut = ask(connections, '/held')
+  await seen('it is there', () => node.held.length === 1)
+  const waiting = ask(connections, '/')
+  node.held.pop()!.destroy()
+  t.match(await cut, { kind: 'broken', how: 'reset', sent: true })
+  t.match(await waiting, { kind: 'whole', body: 'at once' })
+  t.equal(node.seen.opened, 2)
+  await connections.close()
+})
+
+t.test('an idle connection that the upstream closes is not used again', async t => {
+  const node = await upstream(t)
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  await ask(connections, '/')
+  node.closeIdle()
+  await seen('it is closed', () => node.seen.open === 0)
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' })
+  t.equal(node.seen.opened, 2)
+  await connections.close()
+})
+
+t.test('an upstream that is not there costs a call no more than its own', async t => {
+  const connections = new Connections({ origin: 'http://127.0.0.1:1', most: 1, connectTimeout: 1_000 })
+  const calls = [ask(connections, '/'), ask(connections, '/'), ask(connections, '/')]
+  for (const call of calls) t.match(await call, { kind: 'broken', how: 'unreachable', sent: false })
+  await connections.close()
+})
+
+t.test('closing waits for calls, also for those that have no connection yet; destroying does not', async t => {
+  const node = await upstream(t)
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  const calls = [ask(connections, '/held'), ask(connections, '/')]
+  await seen('the first is there', () => node.held.length === 1)
   const closed = connections.close()
   node.answer()
-  node.answer()
-  t.match(await Promise.all(calls), [{ body: 'late' }, { body: 'late' }])
+  t.match(await Promise.all(calls), [{ body: 'late' }, { body: 'at once' }])
   await closed
+  await seen('all are closed', () => node.seen.open === 0)
 
-  const cut = ageing(node.origin)
-  const lost = [ask(cut, '/held'), ask(cut, '/held')]
-  await until('both are there', () => Promise.resolve(node.held.length === 2))
+  const cut = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  const lost = [ask(cut, '/held'), ask(cut, '/')]
+  await seen('the first is there', () => node.held.length === 1)
   await cut.destroy()
   t.match(await Promise.all(lost), [
     { kind: 'broken', how: 'reset', sent: true },
-    { kind: 'broken', how: 'reset', sent: true },
+    { kind: 'broken', how: 'unreachable', sent: false },
   ])
+  await seen('all are cut', () => node.seen.open === 0)
 })
 
-t.test('a call after the end is the last one, or is refused', async t => {
+t.test('a call behind the close is served, and its connection ends; behind the cut it is refused', async t => {
   const node = await upstream(t)
   const connections = new Connections({ origin: node.origin, most: 8, connectTimeout: 1_000 })
   await connections.close()
-  t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' }, 'none was open: it is served')
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' })
+  await seen('it is closed', () => node.seen.open === 0)
+  await connections.destroy()
   t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
 })

@@ -69,9 +69,11 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
 ): Promise<Ended<V, R>> {
   const { network, row, caller } = wanted
   const { upstreams, clock } = context.live
-  const deadline = clock.monotonic() + TIMEOUTS[row.rule.timeout].deadline
+  // Read once a round: the clock costs what a stage of the call does.
+  let now = clock.monotonic()
+  const deadline = now + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
-  budget.call(caller, clock.monotonic())
+  budget.call(caller, now)
   let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
   const failures: Failure[] = []
   while (failures.length < MAX_ATTEMPTS) {
@@ -79,24 +81,28 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (last !== undefined) {
       // What cannot be sent again takes nothing from the budget.
       if (!mayGoOn(repeat, failures) || wanted.routes.every(id => tried.includes(id))) break
-      if (!last.detour && !budget.take(caller, clock.monotonic())) break
+      now = clock.monotonic()
+      if (!last.detour && !budget.take(caller, now)) break
     }
-    let first = pickNow(wanted, tried, last, context)
+    let first = pickNow(wanted, tried, last, context, now)
     if (first === 'none' && last === undefined && tried.length > 0) {
       // Routes that are thought not to have the method are better than none.
       tried = NONE
-      first = pickNow(wanted, tried, last, context)
+      first = pickNow(wanted, tried, last, context, now)
     }
-    const picked = first === 'full' ? await waitForRoom(wanted, tried, last, context) : first
+    let picked = first
+    if (first === 'full') {
+      picked = await waitForRoom(wanted, tried, last, context)
+      now = clock.monotonic()
+    }
     if (picked === 'full') return { kind: 'full' }
-    const left = deadline - clock.monotonic()
+    const left = deadline - now
     if (picked === 'none' || left <= 0) break
     tried = [...tried, picked.route.id]
     const sentBefore = failures.length > 0 && failures.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
-      const second = budget.take(caller, clock.monotonic())
-        ? pickNow(wanted, tried, undefined, context)
-        : 'none'
+      const then = clock.monotonic()
+      const second = budget.take(caller, then) ? pickNow(wanted, tried, undefined, context, then) : 'none'
       if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }
@@ -163,8 +169,9 @@ async function waitForRoom(
   const patience = clock.monotonic() + WAIT_FOR_ROOM
   for (;;) {
     await new Promise<void>(resolve => clock.after(LOOK_EVERY, resolve))
-    const picked = pickNow(wanted, tried, last, context)
-    if (picked !== 'full' || clock.monotonic() >= patience) return picked
+    const now = clock.monotonic()
+    const picked = pickNow(wanted, tried, last, context, now)
+    if (picked !== 'full' || now >= patience) return picked
   }
 }
 
@@ -173,15 +180,9 @@ function pickNow(
   { network, row, routes, need, caller }: Wanted,
   tried: readonly string[],
   last: Failure | undefined,
-  { live: { upstreams, clock } }: Context,
+  { live: { upstreams } }: Context,
+  now: number,
 ): Picked {
   const archive = last?.why === 'missing' ? row.archive.filter(id => !tried.includes(id)) : []
-  return upstreams.pick(
-    network,
-    archive.length > 0 ? archive : routes,
-    tried,
-    need,
-    caller,
-    clock.monotonic(),
-  )
+  return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, caller, now)
 }

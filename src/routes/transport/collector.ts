@@ -1,5 +1,6 @@
 /** Collects the reply of one exchange with an upstream. */
 import { Readable } from 'node:stream'
+import type { Handler } from './connections.ts'
 import type { Broken, Exchange, ExchangeLimits } from './exchange.ts'
 import { headerOf } from './raw-headers.ts'
 import { ReplyTurns } from './reply-turns.ts'
@@ -27,7 +28,8 @@ const turns = new ReplyTurns()
  * Collects a reply for one request. undici calls it by its older interface, around which 7.x wraps the newer one: an object of all headers, a controller
  * and three calls more a reply, which come to 3 % of a forwarded call (docs/decisions.md).
  */
-export class Collector {
+export class Collector implements Handler {
+  connection: Handler['connection'] = null
   readonly #limits: ExchangeLimits
   readonly #resolve: (exchange: Exchange) => void
   /** For the attempt, and once the reply is open for its silence. */
@@ -147,6 +149,7 @@ export class Collector {
   }
 
   onComplete(): void {
+    this.connection?.succeeded()
     if (this.#isRefused) return
     if (this.#tail !== null) {
       clearTimeout(this.#timer)
@@ -163,6 +166,7 @@ export class Collector {
   }
 
   onError(): void {
+    this.connection?.failed()
     this.break(this.#abort === null ? 'unreachable' : 'reset')
   }
 
