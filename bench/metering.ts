@@ -154,6 +154,7 @@ const fail = (error: Error): void => {
 }
 const events = {
   committed: () => undefined,
+  recovered: () => undefined,
   failed: fail,
   lost: fail,
   delayed: (_: unknown, error: Error) => {

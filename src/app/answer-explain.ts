@@ -32,7 +32,7 @@ export function answerExplain(body: unknown, { snapshot, live }: Asked): AdminRe
 }
 
 function managementOf(method: string, management: Management): Question['management'] {
-  if (!management.has(method)) return null
+  if (!management.methods.has(method)) return null
   return management.isPublic(method) ? 'everybody' : 'keys'
 }
 

@@ -1,7 +1,8 @@
 /** Joins the `service_*` methods to the line: what they work on, from the live parts of this process. */
 import type { Endpoints } from '../ports/endpoints.ts'
 import type { Management } from '../call/context.ts'
-import { callService, isPublicService, isService } from '../management/call.ts'
+import { callService, isPublicService } from '../management/call.ts'
+import { serviceMethods } from '../management/methods.ts'
 import type { Health } from '../management/types.ts'
 import type { Heads } from '../routes/heads.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
@@ -25,7 +26,7 @@ export function makeManagement(parts: ManagementParts): Management {
     isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,
   }
   return {
-    has: isService,
+    methods: serviceMethods,
     isPublic: isPublicService,
     answer: (method, params, payer, snapshot) =>
       callService(method, params, payer, {

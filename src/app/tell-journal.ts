@@ -22,9 +22,8 @@ export function tellJournal(metrics: Metrics, log: Logger): UsageEvents & { read
   let toldAt: number | null = null
   const delayedAt = new Map<SideWork, number>()
   return {
-    committed: seconds => {
-      metrics.committed(seconds)
-      if (toldAt === null) return
+    committed: metrics.committed.bind(metrics),
+    recovered: () => {
       toldAt = null
       log.info('usage journal recovered; calls are served')
     },

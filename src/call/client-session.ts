@@ -13,11 +13,11 @@ import { refused } from './reply/answer.ts'
 import type { WholeAnswer } from './reply/answer.ts'
 import type { Caller, Session } from './caller.ts'
 import type { Live } from './context.ts'
-import { holderOf } from './holder.ts'
+import { holderOf } from './caller.ts'
 import type { Outbox } from './reply/outbox.ts'
 import { giveBack, NO_JOURNAL } from './run.ts'
-import { note } from './node/remember.ts'
-import { readerOf } from './node/sticky.ts'
+import { note } from './execute.ts'
+import { readerOf } from './caller.ts'
 
 /** The socket as the session uses it. */
 export interface ClientEnd {

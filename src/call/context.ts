@@ -8,10 +8,9 @@ import type { Observer } from '../ports/observer.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Blockhashes } from '../families/solana/blockhashes.ts'
 import type { Filters } from '../routes/filters.ts'
-import type { Floors } from '../routes/floors.ts'
+import type { Floors, Heads } from '../routes/heads.ts'
 import type { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
 import type { Prober } from '../routes/health/prober.ts'
-import type { Heads } from '../routes/heads.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeys } from '../limits/bad-keys.ts'
 import type { Payer } from './caller.ts'
@@ -19,7 +18,8 @@ import type { Slots } from '../limits/holdings.ts'
 
 /** The `service_*` methods, as the line sees them. */
 export interface Management {
-  has(method: string): boolean
+  /** Their names. */
+  readonly methods: Pick<ReadonlySet<string>, 'has'>
   /** Whether the method works without a key. */
   isPublic(method: string): boolean
   /** The result, as a value or as JSON text, or the error object; null when this caller has no such method. */

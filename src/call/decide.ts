@@ -4,16 +4,14 @@
  */
 import { familyOf } from '../families/families.ts'
 import type { Elements } from '../jsonrpc/elements.ts'
-import { isRefusal } from '../refusal/refusal.ts'
+import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network, Plan } from '../snapshot/types.ts'
-import { eligibleRoutes, needsArchive } from './eligible.ts'
-import type { FirstSlot } from './eligible.ts'
 import type { BlockSpan } from '../families/evm/block.ts'
-import { checkTier, findRow } from './find.ts'
 import { checkParams } from './params.ts'
 import type { CheckedParams } from './params.ts'
+import { findMethod } from '../snapshot/find-method.ts'
 
 /** A call that may be served: its row, what it reads and the routes able to serve it. */
 export interface Decided {
@@ -82,3 +80,88 @@ export function decide(
 }
 
 const UNASKED: CheckedParams = { params: '[]', elements: [], span: null }
+
+/** The row of a method that this transport can carry. */
+export function findRow(network: Network, method: string, transport: 'http' | 'ws'): MethodRow | Refusal {
+  const row = network.methods[method] ?? findMethod(network, method)
+  if (row === null || row.unable?.reason === 'method_not_found') return unknownMethod(network)
+  if (row.rule.match !== method && !familyOf(network).methodName.test(method)) return unknownMethod(network)
+  const overSocket = row.rule.subscribe !== null || row.rule.unsubscribes !== null
+  if (overSocket && transport === 'http')
+    return refuse('method_not_found', 'Subscriptions need a WebSocket connection to this endpoint')
+  return row
+}
+
+/** By network: what it does not have is asked for by the thousand, and is refused in the same words. */
+const unknown = new WeakMap<Network, Refusal>()
+
+function unknownMethod(network: Network): Refusal {
+  let refusal = unknown.get(network)
+  if (refusal === undefined) {
+    const sentence = `The method does not exist or is not available on ${network.name}`
+    unknown.set(network, (refusal = refuse('method_not_found', sentence)))
+  }
+  return refusal
+}
+
+/** Whether the plan includes the row's tier. */
+export function checkTier(row: MethodRow, plan: Pick<Plan, 'tiers'>): Refusal | null {
+  const { tier } = row.rule
+  if (plan.tiers.includes(tier)) return null
+  return refuse(
+    'plan_required',
+    `This method is part of the tier "${tier}", which the plan does not include`,
+    { tier },
+  )
+}
+
+/** The oldest slot that a route keeps; null when it has not told, or keeps all. */
+export type FirstSlot = (route: string) => number | null
+
+/**
+ * Whether a call reads state older than a non-archive route keeps (spec, chain methods rule 2). Unknown ages, such as
+ * a hash's, are not called old: a route's missing-state answer tells then.
+ */
+export function needsArchive(
+  row: MethodRow,
+  network: Network,
+  span: BlockSpan,
+  head: number | null,
+): boolean {
+  const { reads } = row.rule
+  if (reads === 'none' || reads === 'history' || span === null) return false
+  const { from } = span
+  if (from.kind === 'tag') return from.tag === 'earliest'
+  if (from.kind === 'hash' || head === null) return false
+  const read = reads === 'replay' ? from.number - 1 : from.number
+  return read < head - network.stateWindow
+}
+
+/** Ids of the routes that may serve the call, or why none can. */
+export function eligibleRoutes(
+  row: MethodRow,
+  archive: boolean,
+  span: BlockSpan,
+  firstSlot: FirstSlot,
+): readonly string[] | Refusal {
+  if (row.unable !== null) return refuseUnable(row.unable)
+  const routes = archive ? row.archive : keepersOf(row, span, firstSlot)
+  return routes.length > 0 ? routes : missing('archive')
+}
+
+/** Nodes keep the last part of a ledger; what is older, some answer wrongly instead of with an error. */
+export function keepersOf(row: MethodRow, span: BlockSpan, firstSlot: FirstSlot): readonly string[] {
+  if (row.rule.reads !== 'history' || span?.from.kind !== 'number') return row.routes
+  const { number } = span.from
+  return row.routes.filter(id => row.archive.includes(id) || (firstSlot(id) ?? 0) <= number)
+}
+
+function refuseUnable(unable: NonNullable<MethodRow['unable']>): Refusal {
+  return unable.reason === 'capability_missing' ? missing(unable.capability) : refuse(unable.reason)
+}
+
+function missing(capability: string): Refusal {
+  return refuse('capability_missing', `No route of this network has the capability "${capability}"`, {
+    capability,
+  })
+}

@@ -5,16 +5,26 @@ import { refuse } from '../refusal/refusal.ts'
 import { refused } from './reply/answer.ts'
 import type { Answer } from './reply/answer.ts'
 import type { Caller } from './caller.ts'
-import type { Context } from './context.ts'
+import type { Context, Live } from './context.ts'
 import type { Decided } from './decide.ts'
-import { forward, forwarded } from './node/forward.ts'
-import type { ReplyMode } from './node/request.ts'
+import type { ReplyMode, Request } from './node/request.ts'
 import { healthOf } from './health.ts'
-import { holderOf } from './holder.ts'
+import { holderOf, readerOf } from './caller.ts'
 import { localResult } from './local.ts'
-import { remember } from './node/remember.ts'
-import { needOf } from './node/need.ts'
-import { findFilter, keepFilter, readerOf } from './node/sticky.ts'
+import { findFilter, keepFilter } from './node/sticky.ts'
+import type { Reply } from '../jsonrpc/reply.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Failure, Verdict } from '../routes/transport/verdict.ts'
+import { lastRefusal, tryInTurn } from './node/attempts.ts'
+import type { Ended } from './node/attempts.ts'
+import { hedged } from './node/hedge.ts'
+import type { Round } from './node/attempt.ts'
+import type { Rule, Network } from '../snapshot/types.ts'
+import type { Need } from '../routes/pick.ts'
+import type { BlockSpan } from '../families/evm/block.ts'
+import type { SlotRead } from '../families/solana/slot-read.ts'
+import type { Scale } from '../families/solana/scale.ts'
+import { attempt } from './node/attempt.ts'
 
 /** What the call is answered with. */
 export function execute(
@@ -51,4 +61,122 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
+}
+
+/** The answer, and the route that gave it. */
+export interface Forwarded {
+  readonly answer: Answer
+  readonly route: string | null
+}
+
+/** How the tries of a call ended. */
+export type Ending = Ended<Exclude<Verdict, Failure>, Round>
+
+/** Sends `request` upstream until a route answers, or no more may be tried. */
+export function forward(request: Request, mode: ReplyMode, context: Context): Promise<Ending> {
+  const { network, row } = request
+  const { rule } = row
+  // Only heavy calls are worth a listener: a node may be at work on them for a minute.
+  const signal = rule.timeout === 'heavy' ? context.gone() : null
+  const bounds = { repeat: rule.retry, isGone: () => signal?.aborted === true }
+  return tryInTurn<Exclude<Verdict, Failure>, Round>(
+    request,
+    bounds,
+    context,
+    ({ picked, left, sentBefore, another }) =>
+      network.hedge
+        ? hedged(picked, request, { left, mode, sentBefore, signal }, context, another)
+        : attempt(picked, request, { left, mode, sentBefore, signal }, context),
+  )
+}
+
+/** What the client is told of an ending. */
+export function forwarded(ended: Ending, context: Context): Forwarded {
+  switch (ended.kind) {
+    case 'answered': {
+      return { answer: answerOf(ended.verdict), route: ended.tried.candidate.route.id }
+    }
+    case 'full':
+      return { answer: refused(refuse('overloaded', 'Every route is at its limit')), route: null }
+    case 'abandoned':
+      return { answer: { kind: 'abandoned' }, route: null }
+    case 'failed':
+      return { answer: lastWord(ended.failures, context), route: null }
+  }
+}
+
+/** A node's own word about the call is worth more than that a later route could not be reached. */
+function lastWord(failures: readonly Failure[], context: Context): Answer {
+  if (context.live.upstreams.closed) return refused(lastRefusal(failures, context))
+  const said = failures.findLast(({ passOn }) => passOn)?.said ?? null
+  if (said !== null) return answerOf(said)
+  return refused(lastRefusal(failures, context))
+}
+
+function answerOf(verdict: Exclude<Verdict, Failure> | Reply): Answer {
+  return verdict.kind === 'open' ? { ...verdict, kind: 'stream' } : verdict
+}
+
+/**
+ * The need of a call; `floor` is the newest block that its endpoint was shown on the call's scale, `slots` what a Solana call
+ * says of its own.
+ */
+export function needOf(
+  rule: Rule,
+  span: BlockSpan,
+  floor: number | null,
+  slots: SlotRead | null = null,
+): Need {
+  const to = span?.to ?? null
+  const mayProbe = rule.retry === 'safe'
+  // Without a block of its own a call is about the present: prices, the pool, sending.
+  const tip = to === null || (to.kind === 'tag' && to.tag !== 'earliest')
+  if (slots !== null) {
+    const { scale, prefer } = slots
+    const own = to?.kind === 'number' ? to.number : null
+    return { tip, atLeast: highest(own, slots.slot, tip ? floor : null), mayProbe, scale, prefer }
+  }
+  if (to?.kind === 'number') return { tip: false, atLeast: to.number, mayProbe }
+  return { tip, atLeast: tip ? floor : null, mayProbe }
+}
+
+function highest(...numbers: readonly (number | null)[]): number | null {
+  const known = numbers.filter(number => number !== null)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+/** An answer, and whose it is. */
+export interface Shown {
+  readonly network: Network
+  readonly call: Decided
+  readonly wants: SlotRead | null
+  /** Whose floors it raises. */
+  readonly reader: string
+  /** The route that answered. */
+  readonly route: string | null
+  readonly result: Raw
+}
+
+/** Takes note of an answer. */
+export function remember(
+  shown: Shown,
+  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'clock'>,
+): void {
+  const { network, call, wants, route, result } = shown
+  const { heights, blockhash } = familyOf(network).shown(call, wants, result)
+  for (const [scale, number] of heights) note(shown, scale, number, live)
+  if (blockhash === null || route === null || wants === null) return
+  const slot = heights[0]?.[1] ?? null
+  live.blockhashes.add(network.slug, blockhash, { route, slot, commitment: wants.commitment })
+}
+
+/** Takes note of a height that a reader was shown, and of the route that it came over. */
+export function note(
+  { network, reader, route }: Pick<Shown, 'network' | 'reader' | 'route'>,
+  scale: Scale,
+  number: number,
+  { floors, upstreams, clock }: Pick<Live, 'floors' | 'upstreams' | 'clock'>,
+): void {
+  if (route === null || upstreams.learnHead(network, route, number, clock.monotonic(), scale))
+    floors.show(reader, network.slug, number, scale)
 }

@@ -2,15 +2,12 @@
 import { DIVISIBLE_FROM, FairShare } from '../limits/fair-share.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
-import { authenticate } from './authenticate.ts'
-import type { Visitor } from './authenticate.ts'
-import type { Caller } from './caller.ts'
+import { authenticate, holderOf } from './caller.ts'
+import type { Visitor, Caller } from './caller.ts'
 import type { Context, Live } from './context.ts'
 import { decide } from './decide.ts'
 import { handleMessage } from './message.ts'
-import { holderOf } from './holder.ts'
 import { refuseMessage } from './refuse-message.ts'
-import { InFlight } from './in-flight.ts'
 import type { Sink } from './reply/sink.ts'
 import type { Keys } from '../ports/keys.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
@@ -167,5 +164,64 @@ export class Gateway {
   /** Resolves when no message is being handled. */
   idle(): Promise<void> {
     return this.#messages.idle()
+  }
+}
+
+/** One message, and how to end it early. */
+export interface Handling {
+  /** Where it stands; ours. */
+  at: number
+  readonly cutShort: () => void
+  /** Who waits for its end. */
+  waiting: (() => void)[] | null
+}
+
+/** Holds messages from their begin to their end. */
+export class InFlight {
+  readonly #messages: Handling[] = []
+  #idle: (() => void)[] = []
+
+  get size(): number {
+    return this.#messages.length
+  }
+
+  /** Keeps a message until `remove`. */
+  add(cutShort: () => void): Handling {
+    const message: Handling = { at: this.#messages.length, cutShort, waiting: null }
+    this.#messages.push(message)
+    return message
+  }
+
+  remove(message: Handling): void {
+    const last = this.#messages.pop()
+    if (last !== undefined && last !== message) {
+      this.#messages[message.at] = last
+      last.at = message.at
+    }
+    if (message.waiting !== null) for (const resolve of message.waiting) resolve()
+    if (this.#messages.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** Ends every message early. */
+  cutShort(): void {
+    for (const message of [...this.#messages]) message.cutShort()
+  }
+
+  /** Resolves when the messages of now are over. */
+  allOver(): Promise<unknown> {
+    return Promise.all(
+      this.#messages.map(
+        message =>
+          new Promise<void>(resolve => {
+            message.waiting ??= []
+            message.waiting.push(resolve)
+          }),
+      ),
+    )
+  }
+
+  /** Resolves when there is no message. */
+  idle(): Promise<void> {
+    return this.#messages.length === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
   }
 }

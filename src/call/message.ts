@@ -1,24 +1,23 @@
 /** One message, the body of a POST or a text frame: runs the calls in it, and gives the sink their reply. */
-import type { BadCall, Call } from '../jsonrpc/call.ts'
+import type { BadCall, Call } from '../jsonrpc/message.ts'
 import { familyOf } from '../families/families.ts'
 import { scanMessage } from '../jsonrpc/message.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { statusOf } from '../refusal/refusal.ts'
 import { encodeAnswer, encodeParts } from './reply/answer.ts'
 import type { Answer, WholeAnswer } from './reply/answer.ts'
-import { askedBy } from './asked.ts'
 import { runBatch } from './batch.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { execute } from './execute.ts'
 import { LONG, LongReply } from './reply/long-reply.ts'
-import { refuseMessage } from './refuse-message.ts'
 import type { ReplyMode } from './node/request.ts'
-import { run } from './run.ts'
+import { run, askedBy } from './run.ts'
 import type { Sent } from './settle.ts'
 import type { Sink } from './reply/sink.ts'
 import { sendStream } from './reply/stream.ts'
+import { refuseMessage } from './refuse-message.ts'
 
 /** Handles the bytes of one message of an authenticated caller. */
 export function handleMessage(

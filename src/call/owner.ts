@@ -3,7 +3,7 @@ import type { Account } from '../ports/accounts.ts'
 import type { SignIn, SignIns } from '../ports/keys.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
-import { checkAddress } from './authenticate.ts'
+import { checkAddress } from './caller.ts'
 
 /** The account that a sign-in opens now to a visitor from `address`; as for a management call with that key. */
 export function admitOwner(from: SignIn, address: string, signIns: SignIns): Account | Refusal {

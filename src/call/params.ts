@@ -1,5 +1,5 @@
 /** Checks what a rule says of a call's params, and decodes those that may come as JSON in a string. */
-import { elementsIn, elementsOf } from '../jsonrpc/elements.ts'
+import { elementsIn, elementsOf, MAX_READ } from '../jsonrpc/elements.ts'
 import type { Elements } from '../jsonrpc/elements.ts'
 import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
@@ -11,7 +11,6 @@ import type { Rule } from '../snapshot/types.ts'
 import { blockSpan } from '../families/evm/block.ts'
 import type { BlockSpan } from '../families/evm/block.ts'
 import { TIMEOUTS } from './node/request.ts'
-import { MAX_READ } from '../jsonrpc/elements.ts'
 import { configOf } from '../families/solana/config.ts'
 import { tracerFault } from '../families/evm/tracer.ts'
 import type { TracerBounds } from '../families/evm/tracer.ts'
@@ -44,7 +43,8 @@ export function checkParams(
     return isPositional ? invalid('params are positional: send an array') : unread(params, sent)
   if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
     return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
-  if (isTooLong(configOf(rule.commitment, sent.first))) return tooLong('the config object')
+  if (rule.commitment !== null && isTooLong(configOf(rule.commitment, sent.first)))
+    return tooLong('the config object')
   if (!readsParams(rule)) return unread(params, sent)
   const [min, max] = rule.params ?? [0, MAX_PARAMS]
   if (sent.count < min || sent.count > max) return invalid(countFault(min, max, sent.count))

@@ -1,10 +1,11 @@
-import { encodeRefusal } from '../jsonrpc/encode.ts'
+/** Refuses a message as a whole. */
 import { statusOf } from '../refusal/refusal.ts'
-import type { Refusal } from '../refusal/refusal.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { Sink } from './reply/sink.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import { encodeRefusal } from '../jsonrpc/raw.ts'
 
 /** Refuses a message as a whole: one error object with id null. `status` replaces the table's. */
 export function refuseMessage(

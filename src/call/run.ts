@@ -1,7 +1,7 @@
 /** One call, from what it asks to what was charged for it: the only place where the order stands. */
-import type { Call } from '../jsonrpc/call.ts'
+import type { Call, BadCall } from '../jsonrpc/message.ts'
 import type { Charge } from '../ports/journal.ts'
-import type { Grant } from '../ports/limits.ts'
+import type { Grant, Price } from '../ports/limits.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
@@ -12,10 +12,12 @@ import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { decide } from './decide.ts'
 import type { Decided, View } from './decide.ts'
-import { priceOf } from './price.ts'
 import { serve } from './service.ts'
-import { settle } from './settle.ts'
+import { readerOf } from './caller.ts'
 import type { Running, Sent } from './settle.ts'
+import { settle } from './settle.ts'
+import { familyOf } from '../families/families.ts'
+import { isBad } from '../jsonrpc/message.ts'
 
 /** What differs between kinds of messages: how a call is answered, and where its answer goes. */
 export interface Work<A> {
@@ -39,7 +41,8 @@ export function run<A extends Answer | VerbatimAnswer>(
   let refusal: Refusal
   try {
     if (isRefusal(asked)) refusal = asked
-    else if (context.live.management.has(asked.method)) return manage(asked, running, caller, context, work)
+    else if (context.live.management.methods.has(asked.method))
+      return manage(asked, running, caller, context, work)
     else {
       const call = decide(asked, caller, viewOf(caller, context))
       running.rule = call.row?.rule ?? null
@@ -170,3 +173,30 @@ function bug(error: unknown, { live, requestId }: Context): Refusal {
   live.observer.bug(error, requestId)
   return refuse('internal')
 }
+
+/** The row's cost, and rate unless the call ends something of the caller's own. */
+export function priceOf(decided: Decided, caller: Caller, context: Context): Price {
+  const { rule } = decided.row
+  return rule.cost === 0 && endsOwn(decided, caller, context) ? UNRATED : { units: rule.cost, isRated: true }
+}
+
+const UNRATED: Price = { units: 0, isRated: false }
+
+/** Whether the call ends a subscription or a filter that is the caller's own, which spares everybody work. */
+function endsOwn({ row, params, elements }: Decided, caller: Caller, { live }: Context): boolean {
+  if (row.rule.unsubscribes !== null) return caller.session?.holds(params) ?? false
+  if (row.rule.sticky !== 'end') return false
+  const [id = 'null'] = elements
+  return live.filters.find(id, readerOf(caller), caller.network.slug) !== null
+}
+
+/** The call in an item, or why there is none that can be made here. */
+export function askedBy(item: Call | BadCall, { network }: Caller, { live }: Context): Call | Refusal {
+  if (isBad(item)) return item.refusal
+  // The rules of a network of the family http name verbs and paths, which are no JSON-RPC methods.
+  return familyOf(network).wire === 'http' && !live.management.methods.has(item.method) ? ONLY_SERVICE : item
+}
+const ONLY_SERVICE = refuse(
+  'method_not_found',
+  'Only service_* methods are called here: send others to their path',
+)

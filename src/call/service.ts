@@ -1,6 +1,6 @@
 /** `service_*` calls: answered by the gateway, free, with a bucket of their own (design, "Management"). */
 import { decodeJson, rawJson } from '../jsonrpc/raw.ts'
-import type { Call } from '../jsonrpc/call.ts'
+import type { Call } from '../jsonrpc/message.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { refused } from './reply/answer.ts'

@@ -1,10 +1,10 @@
 /** The one door out: every call leaves one settlement and one observation. */
-import type { OutcomeKind } from '../ports/observer.ts'
 import type { Charge } from '../ports/journal.ts'
-import type { Rule } from '../snapshot/types.ts'
 import type { Answer, VerbatimAnswer, WholeAnswer } from './reply/answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
+import type { OutcomeKind } from '../ports/observer.ts'
+import type { Rule } from '../snapshot/types.ts'
 
 /** What is known of a call while it runs. */
 export interface Running {
@@ -16,7 +16,6 @@ export interface Running {
   /** When the call was begun, by the monotonic clock. */
   readonly begin: number
 }
-
 /** How a call's reply left. */
 export interface Sent {
   readonly bytesOut: number
@@ -31,7 +30,6 @@ export interface Sent {
   /** Milliseconds of the reply that were its upstream's. */
   readonly upstreamMs?: number
 }
-
 /** Settles and observes a call whose reply has left. */
 export function settle(
   given: Answer | VerbatimAnswer,
@@ -64,7 +62,6 @@ export function settle(
     totalMs,
   })
 }
-
 function outcomeOf(answer: Answer | VerbatimAnswer, cut: boolean): OutcomeKind {
   if (cut || answer.kind === 'abandoned') return 'failed'
   if (answer.kind === 'refused') return answer.refusal.reason === 'internal' ? 'failed' : 'refused'

@@ -1,6 +1,5 @@
 /** One spelling for JSON values that mean the same. */
-import { elementsOf, membersOf } from '../jsonrpc/elements.ts'
-import { nameOf } from '../jsonrpc/names.ts'
+import { elementsOf, membersOf, nameOf } from '../jsonrpc/elements.ts'
 import { rawJson } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 

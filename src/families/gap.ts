@@ -1,6 +1,6 @@
 /** What a subscription missed between two upstream sockets, by its kind. */
-import type { Raw } from '../jsonrpc/raw.ts'
 import type { Reply } from '../jsonrpc/reply.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
 
 /** Asks one question of the node behind a socket; null when the socket breaks before the answer. */
 export type Ask = (method: string, params: Raw) => Promise<Reply | null>

@@ -6,6 +6,7 @@ import { inRange, parseRange } from '../net/address-range.ts'
 import type { AddressRange } from '../net/address-range.ts'
 import { connectionOf } from './connection.ts'
 import type { ClientAddress } from './connection.ts'
+import type { Gateway } from '../call/gateway.ts'
 
 /** Longest X-Forwarded-For that is walked, in hops from the right. */
 const MAX_HOPS = 100
@@ -59,4 +60,36 @@ export function clientAddress(address: string): ClientAddress {
   if (!(ip instanceof ipaddr.IPv6)) return { address: ip.toString(), limitAddress: ip.toString() }
   const network = [...ip.parts.slice(0, 4), 0, 0, 0, 0]
   return { address: ip.toString(), limitAddress: `${new ipaddr.IPv6(network).toString()}/64` }
+}
+
+/** Reads addresses; a reload that changes the proxies is followed. */
+export class Addresses {
+  readonly #gateway: Gateway
+  #proxies: readonly string[] = []
+  #read = addressReader([])
+  #ranges = [] as ReturnType<typeof parseRange>[]
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** Where a request comes from. */
+  of(request: IncomingMessage): ClientAddress {
+    this.#follow()
+    return this.#read(request)
+  }
+
+  /** Whether a connection's other end is a proxy that speaks for many clients. */
+  isProxy(peer: string): boolean {
+    this.#follow()
+    return this.#ranges.some(range => inRange(peer, range))
+  }
+
+  #follow(): void {
+    const { trustedProxies } = this.#gateway.snapshot.gateway
+    if (trustedProxies === this.#proxies) return
+    this.#proxies = trustedProxies
+    this.#read = addressReader(trustedProxies)
+    this.#ranges = trustedProxies.map(parseRange)
+  }
 }

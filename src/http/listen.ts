@@ -2,10 +2,10 @@
 import type { Server } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './connections/idle.ts'
+import { connectionsOf } from './connection.ts'
 import { leave } from './replies/write-batching.ts'
 import { listenFault } from './listen-fault.ts'
 import { orAfter } from './or-after.ts'
-import { repliesOf } from './replies/replies.ts'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
@@ -55,7 +55,7 @@ export async function drain(server: Server, options: Drain): Promise<void> {
   const end = performance.now() + patience
   const left = (): number => Math.max(0, end - performance.now())
   // A client may be sending on a connection that is idle for us: its next reply says that it is the last one.
-  repliesOf(server).end()
+  connectionsOf(server).end()
   const before = bytesOf(server)
   const spread = Math.min(SPREAD, patience)
   const keepIdle = Math.min(options.keepIdle, patience - spread)

@@ -7,8 +7,7 @@ import { ByteBudget } from '../limits/byte-budget.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { refuse } from '../refusal/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
-import type { ClientAddress } from './connection.ts'
-import { Addresses } from './addresses.ts'
+import { Addresses } from './address.ts'
 import type { Certificate } from './certificate.ts'
 import { answerClientErrors } from './connections/client-error.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
@@ -19,15 +18,13 @@ import { boundConnections } from './connections/connections.ts'
 import { refuseDetached } from './websocket/detached.ts'
 import { FairTurns } from './fair-turns.ts'
 import { turnsSoFar } from './replies/write-batching.ts'
-import type { HeadFault } from './connections/head-fault.ts'
-import { awaitContinue } from './connections/expect-continue.ts'
-import { repliesOf } from './replies/replies.ts'
+import type { HeadFault } from './request-head.ts'
+import { awaitContinue } from './body.ts'
 import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
 import { boundIdleReplies, sayKeepAlive, SILENCE } from './connections/idle-reply.ts'
-import { SocketGate } from './connections/socket-gate.ts'
-import type { Exchange } from './connections/socket-gate.ts'
-import { connectionOf } from './connection.ts'
+import { connectionOf, connectionsOf } from './connection.ts'
+import type { ClientAddress, Exchange } from './connection.ts'
 import { isTakenOff, takeUpgrades } from './websocket/upgrade.ts'
 import { handleVerbatim } from './proxied/proxied.ts'
 
@@ -65,10 +62,11 @@ export function makePublicListener(
   boundIdleReplies(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const turns = new FairTurns(turnsSoFar)
-  const gate = new SocketGate(limits.socketCalls, repliesOf(server), memory)
+  const asked = connectionsOf(server)
+  asked.limit = limits.socketCalls
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
-  const sockets = takeUpgrades(server, { gateway, address, gate, memory, turns })
+  const sockets = takeUpgrades(server, { gateway, address, memory, turns })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
     ...{ gateway, address, dashboard: openDashboard(address) },
@@ -77,8 +75,9 @@ export function makePublicListener(
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
   server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-    gate.control(socket)
-    connectionOf(socket).budget = memory
+    const connection = connectionOf(socket)
+    connection.control(socket, memory)
+    connection.budget = memory
   })
 
   const enter = (request: IncomingMessage, response: ServerResponse): void => {
@@ -86,7 +85,7 @@ export function makePublicListener(
     sayKeepAlive(response, timeouts.keepAlive)
     // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    gate.enter(request, response, () => {
+    asked.enter(request, response, () => {
       const fault = faults.get(request)
       if (fault !== undefined) {
         refuseFault(visitOf(request, response, gateway), fault, gateway)
@@ -101,16 +100,16 @@ export function makePublicListener(
     awaitContinue(request, response)
     enter(request, response)
   })
-  const refuseBody = ({ request, response, started }: Exchange, fault: HeadFault): void => {
-    if (!started) faults.set(request, fault)
+  const refuseBody = ({ request, response, isStarted }: Exchange, fault: HeadFault): void => {
+    if (!isStarted) faults.set(request, fault)
     else if (response.headersSent) request.socket.destroy()
     else refuseFault(visitOf(request, response, gateway), fault, gateway)
   }
-  answerClientErrors(server, { gateway, gate, refuseBody })
+  answerClientErrors(server, { gateway, refuseBody })
   server.on('connect', (request, socket) => {
     socket.on('error', () => undefined)
     if (!(socket instanceof Socket)) return
-    gate.whenIdle(socket, () => {
+    connectionOf(socket).whenIdle(() => {
       refuseDetached(request, socket, refuse('method_not_allowed'), gateway)
     })
   })

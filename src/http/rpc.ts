@@ -4,26 +4,26 @@ import type { ByteBudget } from '../limits/byte-budget.ts'
 import { Hold } from '../limits/byte-budget.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
-import { encodeRefusal } from '../jsonrpc/encode.ts'
+import { encodeRefusal } from '../jsonrpc/raw.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
-import { columnOf } from '../call/caller.ts'
-import type { Visitor } from '../call/authenticate.ts'
-import type { Caller } from '../call/caller.ts'
-import { holderOf, partyOf } from '../call/holder.ts'
+import { columnOf, holderOf, partyOf } from '../call/caller.ts'
+import type { Visitor, Caller } from '../call/caller.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { ClientAddress } from './connection.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
-import { collectBody, isJson } from './body.ts'
-import { corsHeaders, preflightHeaders } from './cors.ts'
+import { collectBody, isJson, endAfter, isEnding, isShort, linger } from './body.ts'
+import {
+  corsHeaders,
+  preflightHeaders,
+  headersOf,
+  retryAfterHeaders,
+  sendWhole,
+  nextRequestId,
+} from './replies/reply.ts'
 import type { FairTurns } from './fair-turns.ts'
-import { headFault } from './connections/head-fault.ts'
-import type { HeadFault } from './connections/head-fault.ts'
+import { headFault, askedFor, findTarget } from './request-head.ts'
+import type { HeadFault, Target } from './request-head.ts'
 import { HttpSink } from './replies/http-sink.ts'
-import { endAfter, isEnding, isShort, linger } from './connections/linger.ts'
-import { headersOf, retryAfterHeaders, sendWhole } from './replies/reply.ts'
-import { nextRequestId } from './replies/request-id.ts'
-import { askedFor, findTarget } from './target.ts'
-import type { Target } from './target.ts'
 
 /** What the listener knows besides the gateway. */
 export interface RpcOptions {

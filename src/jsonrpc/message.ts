@@ -1,12 +1,11 @@
 /** A message: the body of a POST or a text frame, which holds one call or a batch of them. */
 import { isUtf8 } from 'node:buffer'
-import { MAX_MEMBERS, scanCall } from './call.ts'
-import type { BadCall, Call } from './call.ts'
 import type { Raw } from './raw.ts'
 import { refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
-import { TOO_DEEP, TOO_MANY, skipSpace, skipValue } from './skip.ts'
-import { walkElements } from './walk.ts'
+import { TOO_DEEP, TOO_MANY, skipSpace, skipValue, walkElements, walkMembers } from './skip.ts'
+import { FoundElements, NO_ELEMENTS, matchName, nameOf } from './elements.ts'
+import type { Elements } from './elements.ts'
 
 /** What a message asks: one call, or several whose answers travel as one array. */
 export type Message =
@@ -53,4 +52,126 @@ function broken(end: number): Message {
 
 function refused(reason: 'parse_error' | 'invalid_request', detail?: string): Message {
   return { kind: 'refused', refusal: refuse(reason, detail) }
+}
+
+/** Longest id in bytes that is kept and echoed. */
+export const MAX_ID = 1024
+/** Longest method name in characters. */
+export const MAX_METHOD = 128
+/** Most members of a call. */
+export const MAX_MEMBERS = 100
+/** Longest quoted string in bytes that can spell such a name: each character as an escape. */
+const MAX_METHOD_RAW = MAX_METHOD * 6 + 2
+
+/** A well-formed call. */
+export interface Call {
+  /** The client's own bytes; undefined for a notification. */
+  readonly id: Raw | undefined
+  readonly method: string
+  /** The client's own bytes of an array or object; `[]` when absent or null. */
+  readonly params: Raw
+  /** What they hold, where they are an array. */
+  readonly elements: Elements
+}
+
+/** An item that is no well-formed call; answered with the id where one was readable, else null. */
+export interface BadCall {
+  readonly id: Raw
+  readonly refusal: Refusal
+}
+
+/** Narrowing for what a message holds. */
+export function isBad(item: Call | BadCall): item is BadCall {
+  return 'refusal' in item
+}
+
+const NAMES = ['jsonrpc', 'id', 'method', 'params'] as const
+const PARAMS = NAMES.indexOf('params')
+
+/** The members that a call has. */
+class Members {
+  /** Each as it was sent, in the order of NAMES: by place, as V8 looks a computed name up anew each time. */
+  readonly values: (Raw | undefined)[] = [undefined, undefined, undefined, undefined]
+  /** Why two parsers could read the object differently. */
+  fault: string | undefined = undefined
+  elements: Elements = NO_ELEMENTS
+
+  /** Which of the four the name at `nameAt` spells, or -1; a fault where another parser could read it otherwise. */
+  placeOf(raw: Raw, nameAt: number): number {
+    for (let place = 0; place < NAMES.length; place += 1) {
+      const match = matchName(raw, nameAt, NAMES[place]!)
+      if (match === 'other') continue
+      if (match === 'same') return place
+      this.fault = `a member's name is a variant of "${NAMES[place]!}"`
+      return -1
+    }
+    return -1
+  }
+
+  keep(place: number, value: Raw): void {
+    if (this.values[place] !== undefined) this.fault = `duplicate member "${NAMES[place]!}"`
+    this.values[place] = value
+  }
+}
+
+interface Scanned {
+  /** Index after the object, INVALID, TOO_DEEP or TOO_MANY. */
+  readonly end: number
+  readonly item: Call | BadCall | null
+}
+
+/**
+ * Scans the value at `at`: a request object becomes a call, any other valid value an item that is refused. `anyVersion` also takes
+ * objects that do not say `"jsonrpc": "2.0"`.
+ */
+export function scanCall(raw: Raw, at: number, maxDepth: number, anyVersion = false): Scanned {
+  if (raw.charCodeAt(at) !== 123) {
+    const end = skipValue(raw, at, maxDepth)
+    return { end, item: end < 0 ? null : bad('null', 'a call is a JSON object') }
+  }
+  const members = new Members()
+  let count = 0
+  const end = walkMembers(raw, at, (nameAt, begin) => {
+    const place = members.placeOf(raw, nameAt)
+    let valueEnd: number
+    if (place === PARAMS && raw.charCodeAt(begin) === 91) {
+      const elements = new FoundElements()
+      valueEnd = elements.scan(raw, begin, maxDepth - 1)
+      members.elements = elements
+    } else valueEnd = skipValue(raw, begin, maxDepth - 1)
+    if (valueEnd < 0) return valueEnd
+    if (place >= 0) members.keep(place, raw.slice(begin, valueEnd))
+    count += 1
+    return count <= MAX_MEMBERS ? valueEnd : TOO_MANY
+  })
+  return { end, item: end < 0 ? null : callOf(members, anyVersion) }
+}
+
+function callOf({ values, fault, elements }: Members, anyVersion: boolean): Call | BadCall {
+  const [jsonrpc, id, method, params] = values
+  const readable = readableId(id)
+  if (fault !== undefined) return bad(readable, fault)
+  if (id !== undefined && readable !== id)
+    return bad(readable, `"id" is a string, a number or null of at most ${MAX_ID} bytes`)
+  if (!anyVersion && (jsonrpc?.charCodeAt(0) !== 34 || matchName(jsonrpc, 0, '2.0') !== 'same'))
+    return bad(readable, '"jsonrpc" must be "2.0"')
+  if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" must be a string')
+  const name = method.length > MAX_METHOD_RAW ? null : nameOf(method)
+  if (name === null || name.length > MAX_METHOD)
+    return bad(readable, `"method" has at most ${MAX_METHOD} characters`)
+  if (params === undefined || params === 'null') return { id, method: name, params: '[]', elements }
+  const c = params.charCodeAt(0)
+  if (c !== 91 && c !== 123) return bad(readable, '"params" must be an array or an object')
+  return { id, method: name, params, elements }
+}
+
+/** An id that may be echoed: a string, number or null of bounded length; `null` in place of any other. */
+function readableId(id: Raw | undefined): Raw {
+  if (id === undefined || id.length > MAX_ID) return 'null'
+  const c = id.charCodeAt(0)
+  return c === 34 || c === 45 || (c >= 48 && c <= 57) ? id : 'null'
+}
+
+function bad(id: Raw, why: string): BadCall {
+  return { id, refusal: refuse('invalid_request', `This is not a JSON-RPC 2.0 request: ${why}`) }
 }

@@ -1,9 +1,8 @@
 /** What a node answers: the raw `result` or `error` of one response object. */
-import { matchName } from './names.ts'
+import { matchName } from './elements.ts'
 import { decodeJson, isUtf8Raw } from './raw.ts'
 import type { Raw } from './raw.ts'
-import { skipSpace, skipValue } from './skip.ts'
-import { walkMembers } from './walk.ts'
+import { skipSpace, skipValue, walkMembers } from './skip.ts'
 
 /** A node's response, its value as it was sent. */
 export type Reply =

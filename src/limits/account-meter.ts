@@ -3,8 +3,6 @@ import type { Plan } from '../snapshot/types.ts'
 import { newBucket, putBack, rateState, take } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
 import type { QuotaState, RateLimit, RateState } from '../ports/limits.ts'
-import { windowAt } from './window.ts'
-import type { Window } from './window.ts'
 
 /** Reads what the ledger says was used in a window, null when it cannot be read now; `switched` from windows of another kind. */
 export type UsedInWindow = (account: string, window: Window, switched: boolean) => number | null
@@ -92,4 +90,31 @@ export class AccountMeter {
     this.#used = used
     return window
   }
+}
+
+/** Quota windows: a fixed span that runs from the account's creation, or the calendar month in UTC. */
+export interface Window {
+  /** Unix seconds, inclusive. */
+  readonly start: number
+  /** Unix seconds, exclusive: when the quota resets. */
+  readonly end: number
+}
+
+/** The window that `now` (milliseconds) falls in. `createdAt` is in Unix seconds, `every` in milliseconds. */
+export function windowAt(every: number | 'month', createdAt: number, now: number): Window {
+  if (every === 'month') return monthAt(new Date(now))
+  const span = every / 1000
+  const index = Math.max(0, Math.floor((now / 1000 - createdAt) / span))
+  const start = createdAt + index * span
+  return { start, end: start + span }
+}
+
+function monthAt(date: Date): Window {
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  return { start: Date.UTC(year, month) / 1000, end: Date.UTC(year, month + 1) / 1000 }
+}
+
+/** The hour that `now` (milliseconds) falls in, as Unix seconds. */
+export function hourAt(now: number): number {
+  return Math.floor(now / 3_600_000) * 3600
 }

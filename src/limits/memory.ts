@@ -14,11 +14,10 @@ import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { Plan } from '../snapshot/types.ts'
 import { AccountMeter } from './account-meter.ts'
-import type { UsedInWindow } from './account-meter.ts'
+import type { UsedInWindow, Window } from './account-meter.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { newBucket, putBack, rateState, take } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
-import type { Window } from './window.ts'
 
 /** Rate of `service_*` calls, per account (design, "Management"). */
 const MANAGEMENT = { perSecond: 10, burst: 30 }

@@ -2,10 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Registry, collectDefaultMetrics } from 'prom-client'
 import type { Reason } from '../refusal/table.ts'
-import { Histogram } from './histogram.ts'
-import { linesOf } from './series.ts'
+import { linesOf, labelText } from './series.ts'
 import type { Sample, Series } from './series.ts'
-import { Tally } from './tally.ts'
 import type { AttemptObservation, NotificationObservation, Observation } from '../ports/observer.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -139,5 +137,98 @@ export class Metrics {
     const tally = new Tally()
     this.#series.push({ name, help, type: 'counter', labelNames, read: () => tally.entries() })
     return tally
+  }
+}
+
+interface Cell {
+  readonly labels: readonly string[]
+  value: number
+}
+
+interface Node {
+  readonly next: Map<string, Node>
+  cell: Cell | null
+}
+
+/** Counters in a tree of label values, so that counting joins no strings. */
+export class Tally {
+  readonly #root = newNode()
+  readonly #cells: Cell[] = []
+
+  /** Adds to the counter of these label values. */
+  add(labels: readonly string[], by = 1): void {
+    let node = this.#root
+    for (const label of labels) {
+      let next = node.next.get(label)
+      if (next === undefined) node.next.set(label, (next = newNode()))
+      node = next
+    }
+    if (node.cell === null) this.#cells.push((node.cell = { labels, value: by }))
+    else node.cell.value += by
+  }
+
+  /** All counters, each with its label values. */
+  *entries(): Generator<Sample> {
+    for (const { labels, value } of this.#cells) yield [labels, value]
+  }
+}
+
+function newNode(): Node {
+  return { next: new Map<string, Node>(), cell: null }
+}
+
+interface Counts {
+  /** How many fell under each bound and above the one before; the last is without a bound. */
+  readonly buckets: number[]
+  sum: number
+}
+
+/** Seconds by value of `label`; without a label every observation is given the empty value. */
+export class Histogram {
+  readonly #name: string
+  readonly #help: string
+  readonly #bounds: readonly number[]
+  readonly #label: string | null
+  readonly #counts = new Map<string, Counts>()
+
+  constructor(name: string, help: string, bounds: readonly number[], label: string | null) {
+    this.#name = name
+    this.#help = help
+    this.#bounds = bounds
+    this.#label = label
+    if (label === null) this.#countsOf('')
+  }
+
+  observe(value: string, seconds: number): void {
+    const counts = this.#countsOf(value)
+    let i = 0
+    while (i < this.#bounds.length && seconds > this.#bounds[i]!) i += 1
+    counts.buckets[i]! += 1
+    counts.sum += seconds
+  }
+
+  /** In the text format of Prometheus: buckets are cumulative there. */
+  *lines(): Generator<string> {
+    yield `# HELP ${this.#name} ${this.#help}\n# TYPE ${this.#name} histogram\n`
+    for (const [value, { buckets, sum }] of this.#counts) {
+      const own = this.#label === null ? '' : labelText([this.#label], [value])
+      let count = 0
+      for (const [i, bucket] of buckets.entries()) {
+        count += bucket
+        const le = labelText(['le'], [i < this.#bounds.length ? String(this.#bounds[i]) : '+Inf'])
+        yield `${this.#name}_bucket{${own === '' ? le : `${own},${le}`}} ${count}\n`
+      }
+      const labels = own === '' ? '' : `{${own}}`
+      yield `${this.#name}_sum${labels} ${sum}\n${this.#name}_count${labels} ${count}\n`
+    }
+    yield '\n'
+  }
+
+  #countsOf(value: string): Counts {
+    const known = this.#counts.get(value)
+    if (known !== undefined) return known
+    const fresh = { buckets: new Array<number>(this.#bounds.length + 1).fill(0), sum: 0 }
+    this.#counts.set(value, fresh)
+    return fresh
   }
 }

@@ -12,8 +12,8 @@ export interface Clock {
 
 /** The clock of this process. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
+  now: Date.now,
+  monotonic: performance.now.bind(performance),
   after: (ms, f) => {
     const timer = setTimeout(f, ms)
     return () => {

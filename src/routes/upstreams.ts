@@ -3,11 +3,10 @@ import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import { LiveRoute } from './live-route.ts'
 import { contenders, pick } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
-import { RetryBudget } from './retry-budget.ts'
+import { RetryBudget, Unsupported } from './retries.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Heights } from '../families/gap.ts'
 import type { Lag, Heads } from './heads.ts'
-import { Unsupported } from './unsupported.ts'
 
 interface Entry {
   /** Everything that makes it this way to this upstream: a change of it is another live route. */

@@ -6,7 +6,7 @@ import { Gateway } from '../../src/call/gateway.ts'
 import type { Observation } from '../../src/ports/observer.ts'
 import type { Live } from '../../src/call/context.ts'
 import { makePublicListener } from '../../src/http/public-listener.ts'
-import { Floors } from '../../src/routes/floors.ts'
+import { Floors } from '../../src/routes/heads.ts'
 import { MemoryLimits } from '../../src/limits/memory.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -31,7 +31,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
     heads: { best: () => null },
     floors: new Floors(),
     management: {
-      has: (method: string) => method.startsWith('service_'),
+      methods: { has: (method: string) => method.startsWith('service_') },
       isPublic: () => true,
       answer: () => Promise.reject(boom),
     },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { familyOf } from '../../src/families/families.ts'
 import type { RuleConfig } from '../../src/config/types.ts'
-import type { Call } from '../../src/jsonrpc/call.ts'
+import type { Call } from '../../src/jsonrpc/message.ts'
 import { scanMessage } from '../../src/jsonrpc/message.ts'
 import { checkParams } from '../../src/call/params.ts'
 import { fillRule } from '../../src/snapshot/rules.ts'

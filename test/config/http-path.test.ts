@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { isNormalPath, isPlainQuery, isRulePath } from '../../src/net/http-path.ts'
 import { isRefusal } from '../../src/refusal/refusal.ts'
-import { findRow } from '../../src/call/find.ts'
-import { findTarget } from '../../src/http/target.ts'
+import { findRow } from '../../src/call/decide.ts'
+import { findTarget } from '../../src/http/request-head.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
 /** Pieces by which one server reads another path than the next one does. */

@@ -57,7 +57,7 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
   }
   for (const network of Object.values(snapshot.networks)) heads.update(network, upstreams.of(network), now())
   const management = {
-    has: isService,
+    methods: { has: isService },
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }

@@ -3,16 +3,14 @@ import { createServer, get } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { connectionsOf } from '../../src/http/connection.ts'
 import { sendWithTurn } from '../../src/http/replies/write-batching.ts'
-import { repliesOf } from '../../src/http/replies/replies.ts'
-import { SocketGate } from '../../src/http/connections/socket-gate.ts'
 
 const server = createServer()
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 t.teardown(() => server.close())
 const { port } = server.address() as AddressInfo
-const gate = new SocketGate(16, repliesOf(server))
 
 /** Sends a request; resolves when it was entered, with its reply still open. */
 async function entered(): Promise<{
@@ -22,7 +20,7 @@ async function entered(): Promise<{
   const reply = once(get({ port, host: '127.0.0.1' }), 'response') as Promise<[IncomingMessage]>
   const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
   await new Promise<void>(resolve => {
-    gate.enter(request, response, resolve)
+    connectionsOf(server).enter(request, response, resolve)
   })
   return { response, reply: reply.then(([message]) => message.resume()) }
 }

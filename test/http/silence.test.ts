@@ -3,10 +3,11 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
-import { repliesOf } from '../../src/http/replies/replies.ts'
+import { connectionsOf } from '../../src/http/connection.ts'
 import { boundIdleReplies, mayIdle, sayKeepAlive } from '../../src/http/connections/idle-reply.ts'
 import { openSocket } from '../support/tcp.ts'
 
+const nothing = () => undefined
 const bound = { silence: 200, keepAlive: 60_000 }
 
 const server = createServer()
@@ -21,7 +22,7 @@ async function asked(): Promise<{ readonly socket: Socket; readonly response: Se
   const socket = await openSocket(port)
   socket.resume().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
-  repliesOf(server).of(request.socket).begin(response, null)
+  connectionsOf(server).enter(request, response, nothing)
   return { socket, response }
 }
 
@@ -54,7 +55,7 @@ t.test('a stream that is over leaves its connection bound', async t => {
   await once(response, 'close')
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   const [request, next] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
-  repliesOf(server).of(request.socket).begin(next, null)
+  connectionsOf(server).enter(request, next, nothing)
   await once(socket, 'close')
   t.pass('it was cut')
 })
@@ -67,11 +68,11 @@ t.test(
     boundIdleReplies(server, { silence: 60_000, keepAlive })
     server.on('request', (request, response) => {
       sayKeepAlive(response, 75_000)
-      repliesOf(server).of(request.socket).begin(response, null)
+      connectionsOf(server).enter(request, response, nothing)
       response.end('x')
     })
     server.on('upgrade', (request, socket) => {
-      repliesOf(server).forget(request.socket)
+      connectionsOf(server).forget(request.socket)
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
     })
     server.listen(0, '127.0.0.1')

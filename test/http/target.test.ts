@@ -1,5 +1,5 @@
 import t from 'tap'
-import { askedFor, hostName, findTarget } from '../../src/http/target.ts'
+import { askedFor, hostName, findTarget } from '../../src/http/request-head.ts'
 import { isJson } from '../../src/http/body.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { writePiece } from '../../src/http/replies/write-piece.ts'
+import { writePiece } from '../../src/http/replies/write-batching.ts'
 import { pipelined } from '../support/pipelined.ts'
 import { startPlainServer } from '../support/plain-server.ts'
 

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { isBad } from '../../src/jsonrpc/call.ts'
-import { scanMessage } from '../../src/jsonrpc/message.ts'
+import { isBad, scanMessage } from '../../src/jsonrpc/message.ts'
 import type { Message } from '../../src/jsonrpc/message.ts'
 
 const scan = (text: string | Buffer): Message => scanMessage(Buffer.from(text as string), 64)

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isBad } from '../../src/jsonrpc/call.ts'
-import { memberOf, pickMembers } from '../../src/jsonrpc/elements.ts'
-import { scanMessage } from '../../src/jsonrpc/message.ts'
-import { matchName } from '../../src/jsonrpc/names.ts'
+import { isBad, scanMessage } from '../../src/jsonrpc/message.ts'
+import { memberOf, pickMembers, matchName } from '../../src/jsonrpc/elements.ts'
 
 const quiet = { numRuns: 3000 }
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')

@@ -1,7 +1,7 @@
 /** What every implementation of the port Journal keeps to: the one on SQLite, and a plain one in memory. */
 import t from 'tap'
 import type { Charge, Journal } from '../../src/ports/journal.ts'
-import { UsageJournal } from '../../src/stores/sqlite/usage/usage-journal.ts'
+import { UsageJournal } from '../../src/stores/sqlite/usage/ledger.ts'
 import { closeToWrites, NOW, open, payer, reading } from '../stores/usage/parts.ts'
 import { until } from '../support/until.ts'
 import { PlainJournal } from '../support/plain-journal.ts'

@@ -1,14 +1,11 @@
 import t from 'tap'
-import { Breaker } from '../../src/routes/health/breaker.ts'
+import { Breaker, RouteBreaker } from '../../src/routes/health/breaker.ts'
 import { Filters } from '../../src/routes/filters.ts'
 import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
-import { Latency } from '../../src/routes/health/latency.ts'
-import { HangDetector } from '../../src/routes/health/hang-detector.ts'
-import { Pause, retryAfterMs } from '../../src/routes/health/pause.ts'
-import { RetryBudget } from '../../src/routes/retry-budget.ts'
-import { RouteBreaker } from '../../src/routes/health/route-breaker.ts'
-import { RoutePauses } from '../../src/routes/health/route-pauses.ts'
+import { Latency, HangDetector } from '../../src/routes/health/load.ts'
+import { Pause, retryAfterMs, RoutePauses } from '../../src/routes/health/route-pauses.ts'
+import { RetryBudget } from '../../src/routes/retries.ts'
 
 t.test('three failures in a row open a breaker, and so does a high rate of them', t => {
   const breaker = new Breaker()

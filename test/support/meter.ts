@@ -5,11 +5,11 @@ import type { Account, Grant, Payer, QuotaState, RateState } from '../../src/por
 import { isRefusal, refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
-import type { Cell } from '../../src/stores/sqlite/usage/cell.ts'
+import type { Cell } from '../../src/stores/sqlite/usage/cells.ts'
 import type { Group } from '../../src/stores/sqlite/usage/group.ts'
 import type { Ledger } from '../../src/stores/sqlite/usage/ledger.ts'
-import { UsageJournal } from '../../src/stores/sqlite/usage/usage-journal.ts'
-import type { CellCharge } from '../../src/stores/sqlite/usage/usage-journal.ts'
+import type { CellCharge } from '../../src/stores/sqlite/usage/ledger.ts'
+import { UsageJournal } from '../../src/stores/sqlite/usage/ledger.ts'
 
 /** A call that was let in. */
 export interface Admission {

@@ -5,15 +5,14 @@ import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Rule, Snapshot } from '../../snapshot/types.ts'
-import { keepersOf, needsArchive } from '../eligible.ts'
-import type { FirstSlot } from '../eligible.ts'
+import { keepersOf, needsArchive, decide } from '../decide.ts'
+import type { FirstSlot } from '../decide.ts'
 import type { BlockSpan } from '../../families/evm/block.ts'
-import { decide } from '../decide.ts'
 import { detailsOf } from './details.ts'
 import type { Details } from './details.ts'
 import type { Question } from './question.ts'
 import type { LiveView } from './turns.ts'
-import { needOf } from '../node/need.ts'
+import { needOf } from '../execute.ts'
 
 /** One route and whether the call could go there. */
 export interface ExplainedRoute {

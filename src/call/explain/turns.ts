@@ -1,6 +1,6 @@
 /** Says of each route when a call would come to it. */
 import type { Network, Route } from '../../snapshot/types.ts'
-import type { LastFailure } from '../../routes/health/route-breaker.ts'
+import type { LastFailure } from '../../routes/health/breaker.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** What is known of the routes of a network while the gateway runs. */

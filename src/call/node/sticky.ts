@@ -6,6 +6,7 @@ import type { Answer, WholeAnswer } from '../reply/answer.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Decided } from '../decide.ts'
+import { readerOf } from '../caller.ts'
 
 /** Milliseconds that a filter's route may be out: clients make a new one when they hear that it is not found. */
 const FORGOTTEN_AFTER = 10_000
@@ -14,11 +15,6 @@ const FORGOTTEN_AFTER = 10_000
 export interface StickyCall {
   readonly routes: readonly string[]
   readonly params: Raw
-}
-
-/** Who owns filters and floors: the endpoint, or on the public route the address. */
-export function readerOf({ payer, address }: Pick<Caller, 'payer' | 'address'>): string {
-  return payer?.endpoint.id ?? `public ${address}`
 }
 
 /** Where a call that uses a filter goes, or what is said of a filter that is not there. */

@@ -11,7 +11,7 @@ import type { Tried, Try } from '../node/attempts.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Decided } from '../decide.ts'
-import { holderOf } from '../holder.ts'
+import { holderOf } from '../caller.ts'
 import { TIMEOUTS } from '../node/request.ts'
 
 /** The reply of the first route that gives one, or why there is none. */

@@ -1,5 +1,5 @@
 /** What a call comes to. */
-import { encodeRefusal, encodeResult } from '../../jsonrpc/encode.ts'
+import { encodeRefusal, encodeResult } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { CodeColumn, Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'

@@ -2,7 +2,7 @@
  * Whether a node's message quotes the call that drew it. Such a message says what the client chose, so its text decides
  * nothing: otherwise `web3_sha3 ["too many requests"]` would pause routes.
  */
-import { nameOf } from '../../jsonrpc/names.ts'
+import { nameOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { skipSpace, skipString } from '../../jsonrpc/skip.ts'
 import { lettersOf, spelledByHex } from './letters.ts'

@@ -1,7 +1,6 @@
 /** Subscriptions as EVM nodes have them (geth, "Real-time Events"): one method, whose first parameter says what of. */
 import { randomBytes } from 'node:crypto'
-import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
-import { nameOf } from '../../jsonrpc/names.ts'
+import { elementsOf, memberOf, nameOf } from '../../jsonrpc/elements.ts'
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'

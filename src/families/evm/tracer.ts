@@ -2,12 +2,11 @@
  * Which tracers a call asks for, and for how long: any name but the built-in ones is JavaScript that the operator's node would run,
  * and a long time or many replayed blocks keep it busy after the caller has its answer.
  */
-import { membersOf, pickBounded, pickMembers } from '../../jsonrpc/elements.ts'
+import { membersOf, pickBounded, pickMembers, MAX_READ } from '../../jsonrpc/elements.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { MembersBound } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { milliseconds } from './go-duration.ts'
-import { MAX_READ } from '../../jsonrpc/elements.ts'
 
 /** Bytes of a tracer's name or a time; what is longer is no name but JavaScript. */
 const MAX_NAME = 256

@@ -1,9 +1,8 @@
 /** What a Solana transaction says of itself: its signature, and the blockhash that it lives by. */
 import { base58 } from '@scure/base'
-import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
+import { elementsOf, memberOf, MAX_READ } from '../../jsonrpc/elements.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { MAX_READ } from '../../jsonrpc/elements.ts'
 
 /** A signed transaction, as far as it is read. */
 export interface SolanaTransaction {

@@ -4,9 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { isJson } from '../body.ts'
-import { headFault } from '../connections/head-fault.ts'
-import { isOwnAddress } from '../own-address.ts'
-import { hostName } from '../target.ts'
+import { headFault, isOwnAddress, hostName } from '../request-head.ts'
 import type { GatewayConfig } from '../../snapshot/types.ts'
 
 /** A request that is not answered. */

@@ -1,11 +1,11 @@
 /** The admin listener: health, metrics and questions of the operator. Loopback by default; serves no keys. */
 import { createServer } from 'node:http'
+import { connectionsOf } from '../connection.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { adminRefusal } from './access.ts'
 import type { AdminNames, AdminRefusal } from './access.ts'
 import { readBody } from '../body.ts'
 import { probesRefusal } from './probes-access.ts'
-import { repliesOf } from '../replies/replies.ts'
 
 /** What an admin path answers: a status and a JSON value, or text of some type. */
 export type AdminReply =
@@ -59,25 +59,26 @@ function makeListener(
   const server = createServer(OPTIONS)
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = SILENCE
-  const replies = repliesOf(server)
+  const asked = connectionsOf(server)
   server.on('request', (request, response) => {
-    replies.of(request.socket).begin(response, null)
-    const refusal = refusalOf(request)
-    if (refusal !== null) {
-      // Nothing behind a request that is not read is read either.
-      response.shouldKeepAlive = false
-      send(response, { status: refusal.status, json: { error: refusal.error } })
-      return
-    }
-    void answer(request, routes)
-      .catch((error: unknown) => {
-        bug(error)
-        return { status: 500, json: { error: 'internal error' } }
-      })
-      .then(reply => {
-        if (reply.status === 413) response.shouldKeepAlive = false
-        send(response, reply)
-      })
+    asked.enter(request, response, () => {
+      const refusal = refusalOf(request)
+      if (refusal !== null) {
+        // Nothing behind a request that is not read is read either.
+        response.shouldKeepAlive = false
+        send(response, { status: refusal.status, json: { error: refusal.error } })
+        return
+      }
+      void answer(request, routes)
+        .catch((error: unknown) => {
+          bug(error)
+          return { status: 500, json: { error: 'internal error' } }
+        })
+        .then(reply => {
+          if (reply.status === 413) response.shouldKeepAlive = false
+          send(response, reply)
+        })
+    })
   })
   return server
 }

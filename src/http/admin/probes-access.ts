@@ -1,7 +1,7 @@
 /** What the probes listener answers: it may be open to a whole network, so nothing there tells of routes, or changes anything. */
 import type { IncomingMessage } from 'node:http'
 import type { AdminRefusal } from './access.ts'
-import { headFault } from '../connections/head-fault.ts'
+import { headFault } from '../request-head.ts'
 
 const PATHS = ['/livez', '/readyz', '/metrics']
 

@@ -3,11 +3,11 @@ import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Gateway } from '../../call/gateway.ts'
-import type { HeadFault } from './head-fault.ts'
+import type { HeadFault } from '../request-head.ts'
 import { connectionOf } from '../connection.ts'
+import type { Exchange } from '../connection.ts'
 import { InTurns } from '../in-turns.ts'
 import { refuseRaw } from '../replies/raw-reply.ts'
-import type { Exchange, SocketGate } from './socket-gate.ts'
 
 /** What Node tells of a request that it will not read on. */
 interface ParseError extends Error {
@@ -21,15 +21,14 @@ interface ParseError extends Error {
 /** What to do about a broken request: `refuseBody` answers one whose head has been entered already. */
 export interface ClientErrorOptions {
   readonly gateway: Gateway
-  readonly gate: SocketGate
   readonly refuseBody: (exchange: Exchange, fault: HeadFault) => void
 }
 
 /** Answers requests that cannot be read, and ends their connections. */
-export function answerClientErrors(server: Server, { gateway, gate, refuseBody }: ClientErrorOptions): void {
+export function answerClientErrors(server: Server, { gateway, refuseBody }: ClientErrorOptions): void {
   const turns = new InTurns()
   server.on('clientError', (error: ParseError, socket) => {
-    if (socket instanceof Socket && gate.brakeOf(socket)?.takes(error) === true) return
+    if (socket instanceof Socket && connectionOf(socket).brake?.takes(error) === true) return
     const fault = faultOf(error)
     if (fault === null || !socket.writable || !(socket instanceof Socket)) {
       socket.destroy()
@@ -45,12 +44,13 @@ export function answerClientErrors(server: Server, { gateway, gate, refuseBody }
 
   const answer = (socket: Socket, fault: HeadFault): void => {
     if (!socket.writable) return
-    const open = gate.newest(socket)
+    const connection = connectionOf(socket)
+    const open = connection.newest
     if (open !== null && !open.request.complete) {
       refuseBody(open, fault)
       return
     }
-    gate.whenIdle(socket, () => {
+    connection.whenIdle(() => {
       if (!socket.writable) return
       gateway.live.observer.refused(fault.refusal.reason)
       refuseRaw(socket, fault.refusal, fault.status, gateway.snapshot.gateway.cors.origins)

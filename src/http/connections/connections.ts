@@ -5,7 +5,7 @@ import { refuse, statusOf } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import { clientAddress } from '../address.ts'
-import type { Addresses } from '../addresses.ts'
+import type { Addresses } from '../address.ts'
 import { refuseRaw } from '../replies/raw-reply.ts'
 
 /** Connections that are being told at a time; beyond that they are closed without a word. */

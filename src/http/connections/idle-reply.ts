@@ -4,8 +4,7 @@
  * (bench/builds.ts); a look at all connections now and then costs a call nothing.
  */
 import type { Server, ServerResponse } from 'node:http'
-import { connectionOf } from '../connection.ts'
-import { repliesOf } from '../replies/replies.ts'
+import { connectionOf, connectionsOf } from '../connection.ts'
 
 /** Milliseconds after which a connection that is silent amid a reply is cut (above the longest call). */
 export const SILENCE = 120_000
@@ -28,12 +27,11 @@ export function boundIdleReplies(server: Server, { silence, keepAlive }: IdleBou
   const timer = setInterval(
     () => {
       const now = performance.now()
-      for (const [socket, isBusy] of repliesOf(server).all()) {
+      for (const [socket, connection] of connectionsOf(server).all()) {
         const bytes = socket.bytesRead + socket.bytesWritten
-        const connection = connectionOf(socket)
         const { movement } = connection
         if (movement?.bytes !== bytes) connection.movement = { bytes, since: now }
-        else if (now - movement.since >= (isBusy ? silence : keepAlive) && !connection.mayIdle)
+        else if (now - movement.since >= (connection.isBusy ? silence : keepAlive) && !connection.mayIdle)
           socket.destroy()
       }
     },

@@ -2,8 +2,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
+import { connectionsOf } from '../connection.ts'
 import { orAfter } from '../or-after.ts'
-import { repliesOf } from '../replies/replies.ts'
 
 /** Milliseconds over which idle connections are ended: clients that all connect again in one moment are a burst for the others. */
 export const SPREAD = 1_000
@@ -89,12 +89,17 @@ export async function endIdle(
     if (spread > 0) await orAfter(open.none(), spread / steps)
     // What has arrived is read first.
     await turn()
-    const busy = new Set([...repliesOf(server).busy()].map(peerOf))
+    const busy = new Set(busyOf(server).map(peerOf))
     for (const socket of part(all, step, steps)) {
       // A request on its way has bytes before it has a reply.
       if (socket.bytesRead === (before.get(socket) ?? 0) && !busy.has(peerOf(socket))) socket.destroy()
     }
   }
+}
+
+/** Those that have a reply in flight. */
+function busyOf(server: Server): Socket[] {
+  return [...connectionsOf(server).all()].flatMap(([socket, { isBusy }]) => (isBusy ? [socket] : []))
 }
 
 function part<T>(all: readonly T[], nth: number, of: number): readonly T[] {

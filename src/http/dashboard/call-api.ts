@@ -1,8 +1,7 @@
 /** POST /api/rpc: the one way from the page to the account, by the same `service_*` methods that keys have. */
 import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
-import { rawJson } from '../../jsonrpc/raw.ts'
-import { encodeResult } from '../../jsonrpc/encode.ts'
+import { rawJson, encodeResult } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Management } from '../../call/context.ts'
 import type { Account } from '../../ports/accounts.ts'
@@ -38,7 +37,7 @@ async function serve(
   { live, snapshot }: Gateway,
 ): Promise<Exclude<Awaited<ReturnType<Management['answer']>>, null> | Refusal> {
   if (typeof method !== 'string') return refuse('invalid_request')
-  if (!live.management.has(method)) return refuse('method_not_found')
+  if (!live.management.methods.has(method)) return refuse('method_not_found')
   const limited = await live.limits.takeManagement(account, live.clock.now())
   if (limited !== null) return limited
   return (await live.management.answer(method, params, { account }, snapshot)) ?? refuse('method_not_found')

@@ -1,11 +1,10 @@
 /** One request of the dashboard, and how it is answered. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { encodeRefusal } from '../../jsonrpc/encode.ts'
+import { encodeRefusal, rawJson } from '../../jsonrpc/raw.ts'
 import { statusOf } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { isShort, linger } from '../connections/linger.ts'
+import { isShort, linger } from '../body.ts'
 import { retryAfterHeaders } from '../replies/reply.ts'
 import { securityHeaders } from './security-headers.ts'
 

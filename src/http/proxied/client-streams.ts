@@ -2,9 +2,8 @@
 import type { Gateway } from '../../call/gateway.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { Caller } from '../../call/caller.ts'
-import type { Visitor } from '../../call/authenticate.ts'
-import { holderOf } from '../../call/holder.ts'
+import type { Caller, Visitor } from '../../call/caller.ts'
+import { holderOf } from '../../call/caller.ts'
 import { Slots } from '../../limits/holdings.ts'
 
 /** How often changes of keys, plans and configuration are acted on, in milliseconds. */

@@ -11,8 +11,7 @@ import { headersOf, retryAfterHeaders, sendWhole } from './reply.ts'
 import type { ReplyHead } from './reply.ts'
 import { sendLong } from './send-long.ts'
 import { connectionOf } from '../connection.ts'
-import { whenSent } from './unsent.ts'
-import { writePiece } from './write-piece.ts'
+import { whenSent, writePiece } from './write-batching.ts'
 
 /** Writes to one response. `head` is asked when the reply begins, so that it tells the rate after the call. */
 export class HttpSink implements Sink {

@@ -1,11 +1,9 @@
 /** A refusal as bytes, for connections on which Node has no response to write to. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { encodeRefusal } from '../../jsonrpc/encode.ts'
+import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import { corsHeaders } from '../cors.ts'
-import { headersOf } from './reply.ts'
-import { nextRequestId } from './request-id.ts'
+import { corsHeaders, headersOf, nextRequestId } from './reply.ts'
 
 /** Milliseconds that a client gets to take the reply and go. */
 const PATIENCE = 2_000

@@ -5,6 +5,7 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { RateState } from '../../ports/limits.ts'
 import { sendWithTurn } from './write-batching.ts'
+import { randomFillSync } from 'node:crypto'
 
 /** What a reply's headers are made of. */
 export interface ReplyHead {
@@ -52,4 +53,56 @@ export function retryAfterHeaders({ data }: Refusal): readonly string[] {
         ? resetsAt - Date.now() / 1000
         : 0
   return wait >= SHORTEST_RETRY_AFTER ? ['Retry-After', String(Math.ceil(wait))] : NO_HEADERS
+}
+
+/** Characters of an id: 96 random bits in base64url, so that no two are ever equal. */
+const LENGTH = 16
+/** Ids made of one draw: asking the system for bytes, and spelling them, costs more than an id. */
+const BATCH = 512
+
+const bytes = Buffer.alloc((LENGTH / 4) * 3 * BATCH)
+
+let pool = ''
+let at = 0
+
+/** A name for one request: random, so it tells nobody how many requests there were between two of theirs. */
+export function nextRequestId(): string {
+  if (at === pool.length) {
+    pool = randomFillSync(bytes).toString('base64url')
+    at = 0
+  }
+  at += LENGTH
+  return pool.slice(at - LENGTH, at)
+}
+
+/** CORS (Fetch standard, "CORS protocol"): any page may call unless the operator lists origins; never credentials. */
+
+const EXPOSED = 'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
+const ANY = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
+/** Seconds that a browser may keep a preflight's answer. */
+const MAX_AGE = '86400'
+
+/** The CORS headers of a reply, as name, value, name, value; `more` names further headers that pages may read. */
+export function corsHeaders(
+  origins: readonly string[],
+  origin: string | undefined,
+  more: readonly string[] = [],
+): readonly string[] {
+  if (more.length === 0 && origins.includes('*')) return ANY
+  const exposed = more.length === 0 ? EXPOSED : `${EXPOSED}, ${more.join(', ')}`
+  if (origins.includes('*'))
+    return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed]
+  const headers = ['Vary', 'Origin']
+  if (origin !== undefined && origins.includes(origin))
+    headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed)
+  return headers
+}
+
+/** What a preflight is answered beyond that; requested headers are reflected (Solana's clients send their own). */
+export function preflightHeaders(requested: string | undefined, verbs: readonly string[]): string[] {
+  return [
+    ...['Access-Control-Allow-Methods', [...verbs, 'OPTIONS'].join(', ')],
+    ...['Access-Control-Allow-Headers', requested ?? 'content-type'],
+    ...['Access-Control-Max-Age', MAX_AGE],
+  ]
 }

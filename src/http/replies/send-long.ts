@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { LongReply } from '../../call/reply/long-reply.ts'
 import { InTurns } from '../in-turns.ts'
-import { writePiece } from './write-piece.ts'
+import { writePiece } from './write-batching.ts'
 
 /** Bytes of one piece. */
 const PIECE = 256 * 1024

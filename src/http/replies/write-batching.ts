@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Budget } from '../../limits/byte-budget.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { countUnsent } from './unsent.ts'
+import { connectionOf } from '../connection.ts'
 
 /** A whole HTTP reply. */
 export interface BatchedReply {
@@ -66,4 +66,79 @@ export function leave(): void {
     }
   }
   for (const socket of sockets) socket.uncork()
+}
+
+/** Bytes that a reply under way costs besides its own: request, response, headers. */
+const PER_REPLY = 4 * 1024
+
+type Release = () => void
+
+/** Replies of which somebody keeps count. */
+const counted = new WeakSet<ServerResponse>()
+
+/** Calls `release` once: when the reply has been sent, or its connection is gone. */
+export function whenSent(response: ServerResponse, release: Release): void {
+  const { socket } = response.req
+  if (response.closed || socket.destroyed) {
+    release()
+    return
+  }
+  counted.add(response)
+  const once = (): void => {
+    if (stay()) release()
+  }
+  const stay = connectionOf(socket).whenGone(once)
+  response.once('close', once)
+}
+
+/**
+ * Counts a whole reply that its client has not taken at once, in the caller's budget, or where none is known in the connection's; without
+ * room for it, the connection ends.
+ */
+export function countUnsent(response: ServerResponse, bytes: number, callers: Budget | null): void {
+  if (response.writableLength === 0 || counted.has(response)) return
+  const { socket } = response.req
+  const budget = callers ?? connectionOf(socket).budget
+  if (budget === null) return
+  const held = bytes + PER_REPLY
+  if (!budget.take(held)) {
+    socket.destroy()
+    return
+  }
+  whenSent(response, () => {
+    budget.giveBack(held)
+  })
+}
+
+/** Milliseconds that a client may leave a piece unread. */
+const STALL = 30_000
+
+/** Writes a piece; resolves when the next may be written, to false when the client is gone. One that does not read is cut. */
+export async function writePiece(response: ServerResponse, piece: Buffer, stall = STALL): Promise<boolean> {
+  const { socket } = response.req
+  const isOpen = (): boolean => !response.destroyed && !socket.destroyed
+  if (!isOpen()) return false
+  if (response.write(piece)) return true
+  return new Promise(resolve => {
+    const over = (): void => {
+      clearTimeout(timer)
+      stay()
+      response.off('drain', over).off('close', over)
+      resolve(isOpen())
+    }
+    // Behind an earlier reply of its connection it waits for that one, which has a time of its own.
+    let isBehind = response.socket === null
+    const timer = setTimeout(() => {
+      if (isBehind && isOpen()) {
+        isBehind = response.socket === null
+        timer.refresh()
+      } else {
+        response.destroy()
+        over()
+      }
+    }, stall)
+    // When a connection closes, Node notifies only the first of its pending replies.
+    const stay = connectionOf(socket).whenGone(over)
+    response.on('drain', over).on('close', over)
+  })
 }

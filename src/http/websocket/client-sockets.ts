@@ -1,6 +1,6 @@
 /** All client sockets: who holds how many, and what has to happen to open ones. */
 import type { Gateway } from '../../call/gateway.ts'
-import { holderOf } from '../../call/holder.ts'
+import { holderOf } from '../../call/caller.ts'
 import { Slots } from '../../limits/holdings.ts'
 import type { ClientSocket } from './client-socket.ts'
 

@@ -6,7 +6,7 @@ import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { columnOf } from '../../call/caller.ts'
-import { endAfter } from '../connections/linger.ts'
+import { endAfter } from '../body.ts'
 import { readTarget, refuseEarly, visitOf } from '../rpc.ts'
 
 /** Answers with the refusal and ends the connection; `status` replaces the table's. */

@@ -7,8 +7,9 @@ import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Caller } from '../../call/caller.ts'
-import { holderOf } from '../../call/holder.ts'
+import { holderOf } from '../../call/caller.ts'
 import { Outbox } from '../../call/reply/outbox.ts'
+import { connectionOf, connectionsOf } from '../connection.ts'
 import type { ClientAddress } from '../connection.ts'
 import { ClientConnection, PARTS } from './client-connection.ts'
 import { ClientSocket } from './client-socket.ts'
@@ -17,18 +18,15 @@ import { ClientSockets } from './client-sockets.ts'
 import { refuseDetached } from './detached.ts'
 import { declineUpgrade } from './decline-upgrade.ts'
 import type { FairTurns } from '../fair-turns.ts'
-import { headFault } from '../connections/head-fault.ts'
-import type { HeadFault } from '../connections/head-fault.ts'
-import { isEnding } from '../connections/linger.ts'
-import { repliesOf } from '../replies/replies.ts'
+import { headFault } from '../request-head.ts'
+import type { HeadFault } from '../request-head.ts'
+import { isEnding } from '../body.ts'
 import { readTarget } from '../rpc.ts'
-import type { SocketGate } from '../connections/socket-gate.ts'
 
 /** What the upgrade needs to know. */
 export interface UpgradeOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
-  readonly gate: SocketGate
   readonly memory: ByteBudget
   readonly turns: FairTurns
 }
@@ -36,7 +34,7 @@ export interface UpgradeOptions {
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
 export function takeUpgrades(
   server: Server,
-  { gateway, address, gate, memory, turns }: UpgradeOptions,
+  { gateway, address, memory, turns }: UpgradeOptions,
 ): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -47,7 +45,7 @@ export function takeUpgrades(
   })
   const sockets = new ClientSockets(gateway)
   const outbox = new Outbox()
-  const replies = repliesOf(server)
+  const asked = connectionsOf(server)
   server.on('upgrade', (request, socket, head) => {
     // A reset from here on would end the process if nobody listened.
     socket.on('error', () => undefined)
@@ -55,7 +53,7 @@ export function takeUpgrades(
       socket.destroy()
       return
     }
-    gate.whenIdle(socket, () => {
+    connectionOf(socket).whenIdle(() => {
       if (asksForWebSocket(request)) upgrade(request, socket, head)
       else declineUpgrade(server, request, socket, head)
     })
@@ -79,7 +77,7 @@ export function takeUpgrades(
     acceptor.handleUpgrade(request, socket, head, webSocket => {
       const holder = holderOf(caller)
       sockets.slots.take(holder, Infinity)
-      replies.forget(socket)
+      asked.forget(socket)
       const client = new ClientSocket(webSocket, socket, {
         ...{ gateway, outbox, visitor, caller, memory: memory.of(holder), turns },
         onClose: () => {

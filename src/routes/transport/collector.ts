@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream'
 import type { Handler } from './connections.ts'
 import type { Broken, Exchange, ExchangeLimits } from './exchange.ts'
-import { headerOf } from './raw-headers.ts'
 import { ReplyTurns } from './reply-turns.ts'
 import { BodyError } from './streamed-body.ts'
 
@@ -238,4 +237,14 @@ export class Collector implements Handler {
     }
     this.#resolve(exchange)
   }
+}
+
+/** The first value of a header, by its name in lower case; null where it is not there. */
+export function headerOf(headers: readonly Buffer[], name: string): string | null {
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const [found, value] = [headers[i]!, headers[i + 1]!]
+    if (found.length === name.length && found.toString('latin1').toLowerCase() === name)
+      return value.toString('latin1')
+  }
+  return null
 }

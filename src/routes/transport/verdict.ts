@@ -11,7 +11,7 @@ import type { Broken, Exchange } from './exchange.ts'
 import { familyOf } from '../../families/families.ts'
 import { classify } from '../../families/errors/classify.ts'
 import type { JudgedCall } from '../../families/errors/classify.ts'
-import { retryAfterMs } from '../health/pause.ts'
+import { retryAfterMs } from '../health/route-pauses.ts'
 import type { Complained } from '../health/route-pauses.ts'
 import { StreamedBody } from './streamed-body.ts'
 

@@ -1,8 +1,8 @@
 /** One upstream subscription shared by any number of clients; it outlives the socket that carries it. */
+import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
 import { Backlog } from '../socket/backlog.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 import { findCarrier } from './carrier.ts'

@@ -1,9 +1,9 @@
 /** All shared subscriptions: one upstream subscription for equal calls on one network. */
 import { familyOf } from '../../families/families.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.ts'
 import type { Upstreams } from '../../routes/upstreams.ts'

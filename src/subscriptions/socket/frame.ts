@@ -1,9 +1,8 @@
 /** What an upstream says over its socket: replies to our requests, and notifications. */
-import { nameOf } from '../../jsonrpc/names.ts'
-import { pickMembers } from '../../jsonrpc/elements.ts'
+import { nameOf, pickMembers } from '../../jsonrpc/elements.ts'
+import type { Reply } from '../../jsonrpc/reply.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { readReply } from '../../jsonrpc/reply.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
 import { skipSpace, skipValue } from '../../jsonrpc/skip.ts'
 
 /** Levels of nesting in a frame. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { emptyCell } from '../../../src/stores/sqlite/usage/cell.ts'
+import { emptyCell } from '../../../src/stores/sqlite/usage/cells.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { Gateway } from '../../support/gateway.ts'
 

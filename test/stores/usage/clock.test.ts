@@ -5,7 +5,7 @@ import type { UsageDatabase } from '../../../src/stores/sqlite/usage/database.ts
 import { Ledger } from '../../../src/stores/sqlite/usage/ledger.ts'
 import { Meter, type Admission } from '../../support/meter.ts'
 import type { Payer } from '../../../src/ports/limits.ts'
-import { windowAt } from '../../../src/limits/window.ts'
+import { windowAt } from '../../../src/limits/account-meter.ts'
 import { Random } from '../../support/random.ts'
 import { closeToWrites, eventsTo, reading, usedOf } from './parts.ts'
 import { until } from '../../support/until.ts'

@@ -19,6 +19,7 @@ function recorder(): { readonly told: string[]; readonly events: UsageEvents } {
   const told: string[] = []
   const events: UsageEvents = {
     committed: () => told.push('committed'),
+    recovered: () => told.push('recovered'),
     failed: ({ message }) => told.push(`failed: ${message}`),
     delayed: (work, { message }) => told.push(`${work}: ${message}`),
     lost: ({ message }) => told.push(`lost: ${message}`),
@@ -86,7 +87,7 @@ t.test('a commit that failed is followed by one that works, also without a call'
   t.match(meter.admit(unlimited, 'm', 1, NOW), { reason: 'journal_unavailable' })
   writable()
   await until('one works', () => Promise.resolve(ledger.failure === null))
-  t.equal(told.at(-1), 'committed')
+  t.same(told.slice(-2), ['committed', 'recovered'])
   t.ok(await meter.committed(admitted(meter.admit(unlimited, 'm', 3, NOW))))
   ledger.close()
   t.match(reading(dir).rows({ from: 0, to: NOW, by: 'hour' }), [{ calls: 1, requests: 3 }])

@@ -61,7 +61,8 @@ export function closeToWrites({ database }: UsageDatabase): () => void {
 
 /** Events that tell `failed` of whatever goes wrong. */
 export function eventsTo(failed: (error: Error) => void): UsageEvents {
-  return { committed: () => undefined, failed, delayed: (_, error) => failed(error), lost: failed }
+  const none = () => undefined
+  return { committed: none, recovered: none, failed, delayed: (_, error) => failed(error), lost: failed }
 }
 
 /** What was used of a quota that can be read. */

@@ -5,6 +5,8 @@ export type SideWork = 'quota' | 'fold' | 'sync' | 'checkpoint'
 export interface UsageEvents {
   /** A group of charges is on disk, after so many seconds. */
   committed(seconds: number): void
+  /** It is, and the one before was not: calls are served again. */
+  recovered(): void
   /** It is not. Calls are refused until a commit works again. */
   failed(error: Error): void
   /** Other work failed. It is done again later, and nothing that was recorded is lost. */

@@ -1,7 +1,7 @@
 /** Statements that take cells over into the ledger. */
 import type { DatabaseSync } from '../driver.ts'
 import { inTransaction } from '../transaction.ts'
-import type { Cell } from './cell.ts'
+import type { Cell } from './cells.ts'
 
 const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests,

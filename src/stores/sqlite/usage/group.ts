@@ -1,6 +1,5 @@
 /** The charges of a few calls, committed together. */
-import type { Cell } from './cell.ts'
-import { entryOf } from './record.ts'
+import type { Cell } from './cells.ts'
 
 /** What is given back of one cell. */
 export interface GivenBack {
@@ -70,4 +69,13 @@ export class Group {
     for (const cell of this.charged) cell.named = false
     for (const { cell } of this.givenBack) cell.named = false
   }
+}
+
+/** The entry of a cell; calls and requests are negative when they are given back. */
+export function entryOf(cell: Cell, calls: number, requests: number): string {
+  const { place } = cell
+  if (cell.named) return `[${place},${calls},${requests}]`
+  cell.named = true
+  const { account, endpoint, network, method, hour, window } = cell
+  return JSON.stringify([place, calls, requests, account, endpoint, network, method, hour, window])
 }

@@ -2,7 +2,7 @@
  * Adds what the ledger has not taken over yet to what its tables say. The journal says the same, and is what other processes read, but one that holds
  * the cells needs not read thousands of charges for the few of one account.
  */
-import type { Cell } from './cell.ts'
+import type { Cell } from './cells.ts'
 import type { Totals } from '../../../ports/ledger.ts'
 
 /** Totals by endpoint, with the charges of `held`, the cells of one account. */

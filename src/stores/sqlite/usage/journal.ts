@@ -4,11 +4,10 @@
  * after a crash at the next start.
  */
 import { isBusy } from '../error.ts'
-import type { Cell } from './cell.ts'
-import type { Cells } from './cells.ts'
+import { Group } from './group.ts'
+import type { Cell, Cells } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
 import type { UsageEvents } from './events.ts'
-import { Group } from './group.ts'
 
 /** Milliseconds for which charges wait for others at most, while no reply waits for them, and once one does. */
 const GROUP_MS = 10
@@ -21,7 +20,7 @@ const BUSY_FOR = 1_000
 const BUSY_RETRY = 5
 
 /** Groups charges and commits them. */
-export class Journal {
+export class JournalWriter {
   readonly #database: UsageDatabase
   readonly #cells: Cells
   readonly #events: UsageEvents
@@ -100,10 +99,12 @@ export class Journal {
       cell.waitingCalls = cell.waitingRequests = 0
     }
     for (const { cell, calls, requests } of group.givenBack) count(cell, -calls, -requests)
+    const isRecovered = this.#failure !== null
     this.#failure = null
     this.#busySince = null
     group.close('committed')
     this.#events.committed((performance.now() - begin) / 1000)
+    if (isRecovered) this.#events.recovered()
   }
 
   /** Whether the commit may wait for another process's lock: then it is tried again in a moment, and calls wait with it. */

@@ -1,20 +1,20 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { explainFailure } from '../error.ts'
-import { emptyCell } from './cell.ts'
-import type { Cell } from './cell.ts'
-import { Cells } from './cells.ts'
-import type { Owner } from './cells.ts'
+import { emptyCell, Cells } from './cells.ts'
+import type { Cell, Owner } from './cells.ts'
 import type { UsageDatabase } from './database.ts'
 import type { SideWork, UsageEvents } from './events.ts'
 import type { Group } from './group.ts'
 import { withHeldTotals } from './held.ts'
-import { Journal } from './journal.ts'
+import { JournalWriter } from './journal.ts'
 import { readTotals } from './read.ts'
 import { foldRound, rollUpRound } from './round.ts'
 import type { Ledger as LedgerPort, Totals } from '../../../ports/ledger.ts'
-import { hourAt } from '../../../limits/window.ts'
-import type { Window } from '../../../limits/window.ts'
+import { hourAt } from '../../../limits/account-meter.ts'
+import type { Window } from '../../../limits/account-meter.ts'
+import type { Charge, Journal, Settlement } from '../../../ports/journal.ts'
+import type { Payer } from '../../../ports/limits.ts'
 
 /** How often cells go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
@@ -27,7 +27,7 @@ const MOST_LOOKS = 10
 export class Ledger implements Pick<LedgerPort, 'totals'> {
   readonly #database: UsageDatabase
   readonly #cells = new Cells()
-  readonly #journal: Journal
+  readonly #journal: JournalWriter
   readonly #events: UsageEvents
   readonly #timer: NodeJS.Timeout
   #isFolding = false
@@ -36,7 +36,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   constructor(database: UsageDatabase, events: UsageEvents) {
     this.#database = database
     this.#events = events
-    this.#journal = new Journal(database, this.#cells, events)
+    this.#journal = new JournalWriter(database, this.#cells, events)
     try {
       this.#recover()
     } catch (error) {
@@ -182,5 +182,65 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     }))
     this.#cells.recover(cells, lastPlace)
     this.fold()
+  }
+}
+
+/** Charges go into the group that is open, and count for the cell of their endpoint, method and hour. */
+export class UsageJournal implements Journal {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  get failure(): Error | null {
+    return this.#ledger.failure
+  }
+
+  charge(payer: Payer, method: string, units: number, period: number, now: number): CellCharge {
+    const cell = this.#ledger.cell(payer, method, now, period)
+    return new CellCharge(this.#ledger, cell, units, this.#ledger.charge(cell, units))
+  }
+
+  refused(payer: Payer, method: string, reason: string, now: number): void {
+    const cell = this.#ledger.refusedCell(payer, method, now)
+    cell.refusals += 1
+    cell.reasons ??= new Map()
+    cell.reasons.set(reason, (cell.reasons.get(reason) ?? 0) + 1)
+  }
+}
+/** One call's part of a cell and of a group. */
+export class CellCharge implements Charge {
+  readonly #ledger: Ledger
+  readonly cell: Cell
+  readonly units: number
+  readonly group: Group
+
+  constructor(ledger: Ledger, cell: Cell, units: number, group: Group) {
+    this.#ledger = ledger
+    this.cell = cell
+    this.units = units
+    this.group = group
+  }
+
+  commit(): boolean | Promise<boolean> {
+    return this.group.settled()
+  }
+
+  get isLost(): boolean {
+    return this.group.state === 'failed'
+  }
+
+  async giveBack(): Promise<void> {
+    // There is nothing to take back of what was never recorded.
+    if (!this.isLost) await this.#ledger.giveBack(this.cell, 1, this.units).settled()
+  }
+
+  settle({ error, bytesOut, upstreamMs }: Settlement): void {
+    const cell = this.cell
+    if (error) cell.errors += 1
+    cell.bytesOut += bytesOut
+    cell.upstreamMs += upstreamMs
+    this.#ledger.touch(cell)
   }
 }

@@ -1,8 +1,8 @@
 /** What an account has used of a quota window: asked for once when it comes into memory, and when its window or its plan changes. */
 import type { DatabaseSync } from '../driver.ts'
-import type { Cell } from './cell.ts'
+import type { Cell } from './cells.ts'
 import { ADD_TO_WINDOW } from './fold.ts'
-import type { Window } from '../../../limits/window.ts'
+import type { Window } from '../../../limits/account-meter.ts'
 
 const RECORDED = 'SELECT requests FROM windows WHERE account = ? AND start = ?'
 

@@ -2,22 +2,22 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import t from 'tap'
-import { repliesOf } from '../../src/http/replies/replies.ts'
-import { SocketGate } from '../../src/http/connections/socket-gate.ts'
+import { connectionOf, connectionsOf } from '../../src/http/connection.ts'
 import { until } from '../support/until.ts'
 
 /** A server whose calls never end; how many of those that one connection pipelines are started, and how many wait. */
 async function serve(limit: number, control: boolean) {
   const server = createServer()
-  const gate = new SocketGate(limit, repliesOf(server))
+  const asked = connectionsOf(server)
+  asked.limit = limit
   const seen = { entered: 0, started: 0 }
   server.on('request', (request, response) => {
     seen.entered += 1
-    gate.enter(request, response, () => (seen.started += 1))
+    asked.enter(request, response, () => (seen.started += 1))
   })
-  if (control) server.on('connection', socket => gate.control(socket))
+  if (control) server.on('connection', socket => connectionOf(socket).control(socket, null))
   server.on('clientError', (error, socket) => {
-    if (gate.brakeOf(socket as never)?.takes(error as object) !== true) socket.destroy()
+    if (connectionOf(socket).brake?.takes(error as object) !== true) socket.destroy()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
