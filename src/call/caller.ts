@@ -1,4 +1,4 @@
-/** Who calls: what authentication returns and every later stage takes. */
+/** Who calls: from the key in the path to a caller, in the order of checks that the design fixes. */
 import { familyOf } from '../families/families.ts'
 import type { KeyOwner, Keys } from '../ports/keys.ts'
 import type { Raw } from '../jsonrpc/raw.ts'

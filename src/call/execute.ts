@@ -1,4 +1,4 @@
-/** Answers a call that was let in: here, by the socket's session, or by a node. */
+/** Answers a call that was let in: here, by the socket's session, or by a node, to the next route while it may be repeated. */
 import { familyOf } from '../families/families.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { refuse } from '../refusal/refusal.ts'
@@ -12,7 +12,7 @@ import { healthOf } from './health.ts'
 import { holderOf, readerOf } from './caller.ts'
 import { localResult } from './local.ts'
 import { findFilter, keepFilter } from './node/sticky.ts'
-import type { Reply } from '../jsonrpc/reply.ts'
+import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Failure, Verdict } from '../routes/transport/verdict.ts'
 import { lastRefusal, tryInTurn } from './node/attempts.ts'

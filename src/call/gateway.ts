@@ -176,7 +176,10 @@ export interface Handling {
   waiting: (() => void)[] | null
 }
 
-/** Holds messages from their begin to their end. */
+/**
+ * The messages being handled. An array whose holes are filled from its end, not a Map: the hash tables that a busy Map leaves
+ * behind keep each other alive, and with them every message they held, until the next full collection.
+ */
 export class InFlight {
   readonly #messages: Handling[] = []
   #idle: (() => void)[] = []

@@ -163,7 +163,9 @@ function drop(answer: Answer | VerbatimAnswer): void {
 function viewOf({ network }: Caller, { snapshot, live }: Context): View {
   return {
     maxDepth: snapshot.gateway.limits.depth,
-    head: live.heads.best(network.slug),
+    get head() {
+      return live.heads.best(network.slug)
+    },
     firstSlot: live.upstreams.firstSlot,
   }
 }

@@ -1,5 +1,5 @@
 /** What a subscription missed between two upstream sockets, by its kind. */
-import type { Reply } from '../jsonrpc/reply.ts'
+import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 
 /** Asks one question of the node behind a socket; null when the socket breaks before the answer. */

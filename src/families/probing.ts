@@ -1,5 +1,5 @@
 /** What a family may do to find out how a route is: its questions, and where their answers go. */
-import type { Reply } from '../jsonrpc/reply.ts'
+import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Network } from '../snapshot/types.ts'
 import type { Scale } from './solana/scale.ts'

@@ -1,4 +1,4 @@
-/** Reads request bodies within a bound. */
+/** The body of a request: read as far as it may be, asked for (`Expect: 100-continue`), or left, and the connection with it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Holder } from '../limits/byte-budget.ts'
 import { connectionOf } from './connection.ts'

@@ -53,6 +53,8 @@ export class Connection {
   /** The request that came last, while any is in flight. */
   newest: Exchange | null = null
   #running = 0
+  /** Whether as many are in flight as may be: the parser stops behind the next one. */
+  #isFull = false
   readonly #waiting: Exchange[] = []
   /** What has to wait until every earlier request is over. */
   #last: (() => void) | null = null
@@ -81,7 +83,8 @@ export class Connection {
     exchange.response.on('close', this.#replyIsOver)
     if (this.#running < limit) {
       this.#running += 1
-      if (this.#running >= limit && this.brake !== null) this.brake.full = true
+      this.#isFull = this.#running >= limit
+      if (this.#isFull && this.brake !== null) this.brake.full = true
       start(exchange)
       return
     }
@@ -105,10 +108,12 @@ export class Connection {
 
   readonly #replyIsOver = (): void => {
     const socket = this.#socket
+    const wasFull = this.#isFull
     const next = socket.destroyed ? undefined : this.#waiting.shift()
     if (next === undefined) {
       this.#running -= 1
-      if (this.brake !== null) this.brake.full = false
+      this.#isFull = false
+      if (wasFull && this.brake !== null) this.brake.full = false
     } else start(next)
     if (this.#running === 0) {
       const last = this.#last
@@ -116,7 +121,7 @@ export class Connection {
       this.#last = null
       last?.()
     }
-    if (this.#waiting.length > 0 || socket.destroyed) return
+    if (!wasFull || this.#waiting.length > 0 || socket.destroyed) return
     if (this.brake !== null) this.brake.release()
     else if (socket.isPaused()) socket.resume()
   }

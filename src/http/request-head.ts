@@ -1,4 +1,7 @@
-/** What a host and path ask for (design, "HTTP contract"). Parsed by hand: `new URL` throws on some of it. */
+/**
+ * The head of a request: what its host and path ask for (design, "HTTP contract"), and what Node's parser lets through that a second reader
+ * could take for another request (RFC 9112). Parsed by hand: `new URL` throws on some of it.
+ */
 import { familyOf } from '../families/families.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import { isIPv6, isIP } from 'node:net'

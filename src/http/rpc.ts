@@ -19,11 +19,11 @@ import {
   retryAfterHeaders,
   sendWhole,
   nextRequestId,
+  HttpSink,
 } from './replies/reply.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { headFault, askedFor, findTarget } from './request-head.ts'
 import type { HeadFault, Target } from './request-head.ts'
-import { HttpSink } from './replies/http-sink.ts'
 
 /** What the listener knows besides the gateway. */
 export interface RpcOptions {

@@ -1,4 +1,4 @@
-/** A message: the body of a POST or a text frame, which holds one call or a batch of them. */
+/** JSON-RPC messages: the calls of a request, and the answer in a response. */
 import { isUtf8 } from 'node:buffer'
 import type { Raw } from './raw.ts'
 import { refuse } from '../refusal/refusal.ts'
@@ -6,6 +6,7 @@ import type { Refusal } from '../refusal/refusal.ts'
 import { TOO_DEEP, TOO_MANY, skipSpace, skipValue, walkElements, walkMembers } from './skip.ts'
 import { FoundElements, NO_ELEMENTS, matchName, nameOf } from './elements.ts'
 import type { Elements } from './elements.ts'
+import { decodeJson, isUtf8Raw } from './raw.ts'
 
 /** What a message asks: one call, or several whose answers travel as one array. */
 export type Message =
@@ -174,4 +175,62 @@ function readableId(id: Raw | undefined): Raw {
 
 function bad(id: Raw, why: string): BadCall {
   return { id, refusal: refuse('invalid_request', `This is not a JSON-RPC 2.0 request: ${why}`) }
+}
+
+/** A node's response, its value as it was sent. */
+export type Reply =
+  | { readonly kind: 'result'; readonly result: Raw }
+  | { readonly kind: 'error'; readonly error: Raw; readonly code: number; readonly message: string }
+
+/** Levels of nesting believed in a node's reply; the scanner does not recurse, so this only bounds memory. */
+const MAX_REPLY_DEPTH = 10_000
+
+const REPLY_NAMES = ['id', 'result', 'error'] as const
+type ErrorReply = Reply & { readonly kind: 'error' }
+type FoundInReply = Partial<Record<(typeof REPLY_NAMES)[number] | 'ambiguous', Raw>>
+
+/** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
+export function readReply(body: Raw, id: number): Reply | null {
+  const found = isUtf8Raw(body) ? scanResponse(body) : null
+  if (found === null) return null
+  const { result, error } = found
+  if (error !== undefined && error !== 'null') return readError(error, found.id, id)
+  if (result === undefined || found.id !== String(id)) return null
+  return { kind: 'result', result }
+}
+
+/** The error in a response that says itself that it answers the call `id`; null when the body is anything else. */
+export function readOwnError(body: Raw, id: number): ErrorReply | null {
+  const found = isUtf8Raw(body) ? scanResponse(body) : null
+  if (found?.error === undefined || found.error === 'null' || found.id !== String(id)) return null
+  return readError(found.error, found.id, id)
+}
+
+function readError(error: Raw, sent: Raw | undefined, id: number): ErrorReply | null {
+  // A node that could not read the request answers with id null (JSON-RPC 2.0, section 5).
+  if (sent !== String(id) && sent !== 'null' && sent !== undefined) return null
+  if (error.charCodeAt(0) !== 123) return null
+  const { code, message } = decodeJson(error) as { code?: unknown; message?: unknown }
+  if (typeof code !== 'number') return null
+  return { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
+}
+
+/** The members of one response object that matter, each as it was sent; null when the body is no such object. */
+export function scanResponse(body: Raw): FoundInReply | null {
+  const begin = skipSpace(body, 0)
+  if (body.charCodeAt(begin) !== 123) return null
+  const found: FoundInReply = {}
+  const end = walkMembers(body, begin, (nameAt, valueAt) => {
+    const valueEnd = skipValue(body, valueAt, MAX_REPLY_DEPTH - 1)
+    if (valueEnd < 0) return valueEnd
+    for (const name of REPLY_NAMES) {
+      const match = matchName(body, nameAt, name)
+      if (match === 'variant' && name !== 'id') found.ambiguous = name
+      if (match !== 'same') continue
+      if (found[name] !== undefined) found.ambiguous = name
+      found[name] = body.slice(valueAt, valueEnd)
+    }
+    return valueEnd
+  })
+  return end < 0 || found.ambiguous !== undefined || skipSpace(body, end) !== body.length ? null : found
 }

@@ -1,7 +1,7 @@
 /** Reading the error object of a reply that is too long to hold: from its first part, which may end anywhere. */
 import { memberOf } from './elements.ts'
 import { decodeJson } from './raw.ts'
-import type { Reply } from './reply.ts'
+import type { Reply } from './message.ts'
 import type { Raw } from './raw.ts'
 import { INVALID, skipName, skipSpace, skipString, skipValue } from './skip.ts'
 

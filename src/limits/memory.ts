@@ -59,7 +59,8 @@ export class MemoryLimits implements Limits {
   }
 
   rate({ payer, plan, address }: Spender, now: number): RateState | null {
-    if (payer !== null) return this.#meterOf(payer.account).rate(payer.plan, now)
+    if (payer !== null)
+      return payer.plan.rate === null ? null : this.#meterOf(payer.account).rate(payer.plan, now)
     return plan.rate === null ? null : rateState(this.#bucketOf(address, plan.rate, now), plan.rate, now)
   }
 

@@ -1,9 +1,8 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import { LiveRoute } from './live-route.ts'
-import { contenders, pick } from './pick.ts'
+import { contenders, pick, RetryBudget, Unsupported } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
-import { RetryBudget, Unsupported } from './retries.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Heights } from '../families/gap.ts'
 import type { Lag, Heads } from './heads.ts'

@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import { connectionsOf } from '../../src/http/connection.ts'
-import { boundIdleReplies, mayIdle, sayKeepAlive } from '../../src/http/connections/idle-reply.ts'
+import { boundIdleReplies, mayIdle } from '../../src/http/connections/idle-reply.ts'
+import { sayKeepAlive } from '../../src/http/replies/reply.ts'
 import { openSocket } from '../support/tcp.ts'
 
 const nothing = () => undefined

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { findOpenMember, relayValue } from '../../src/jsonrpc/relay.ts'
-import { readReply } from '../../src/jsonrpc/reply.ts'
+import { readReply } from '../../src/jsonrpc/message.ts'
 import { Collector } from '../../src/routes/transport/collector.ts'
 import type { Exchange } from '../../src/routes/transport/exchange.ts'
 

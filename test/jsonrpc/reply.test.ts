@@ -1,6 +1,6 @@
 import t from 'tap'
 import { memberOf } from '../../src/jsonrpc/elements.ts'
-import { readReply } from '../../src/jsonrpc/reply.ts'
+import { readReply } from '../../src/jsonrpc/message.ts'
 
 t.test('the result is kept byte for byte, whatever the order of the members', t => {
   const result = '{"rentEpoch": 18446744073709551615, "x":"\\u00e9"}'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Reply } from '../../src/jsonrpc/reply.ts'
+import type { Reply } from '../../src/jsonrpc/message.ts'
 import type { GapFiller } from '../../src/families/gap.ts'
 import { headsFiller } from '../../src/families/evm/heads-filler.ts'
 import { evm } from '../../src/families/evm/evm.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Reply } from '../../src/jsonrpc/reply.ts'
+import type { Reply } from '../../src/jsonrpc/message.ts'
 import { readQuantity } from '../../src/jsonrpc/quantity.ts'
 import { readFrame } from '../../src/subscriptions/socket/frame.ts'
 import { GapBroken, GapTooWide } from '../../src/families/gap.ts'

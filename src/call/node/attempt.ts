@@ -1,6 +1,6 @@
 /** One try at one route, and what its reply means for this call. */
 import { refuse } from '../../refusal/refusal.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Candidate } from '../../routes/pick.ts'
 import type { StreamedBody } from '../../routes/transport/streamed-body.ts'

@@ -1,7 +1,7 @@
 /** Probes Solana nodes: how far they have come at each commitment, whether they are well, how far back they go, and their genesis. */
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { ProbedRoute, ProbeWords, Probing } from '../probing.ts'

@@ -43,17 +43,6 @@ export function boundIdleReplies(server: Server, { silence, keepAlive }: IdleBou
   })
 }
 
-/** What Node reads of a reply when it writes the head. */
-interface KeepAlive {
-  _keepAliveTimeout: number
-}
-
-/** Has a reply say `Keep-Alive: timeout=…`, as replies of a server do whose bound is Node's. */
-export function sayKeepAlive(response: ServerResponse, ms: number): void {
-  const reply = response as unknown as KeepAlive
-  reply._keepAliveTimeout = ms
-}
-
 /** Lets a reply be silent: an event stream has nothing to say for hours. */
 export function mayIdle(response: ServerResponse): void {
   const { socket } = response

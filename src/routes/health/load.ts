@@ -1,7 +1,4 @@
-/**
- * Calls that a route has not answered yet: several old ones say that it hangs before any of them times out. Those of one caller say
- * so for that caller, those of two for everybody.
- */
+/** What is in flight at a route: calls that hang, how long calls take, and what the operator lets us send. */
 import { DIVISIBLE_FROM, FairShare } from '../../limits/fair-share.ts'
 
 /** Unanswered calls that have to be old. */
@@ -18,7 +15,10 @@ export interface Unanswered {
   newer: Unanswered | null
 }
 
-/** The unanswered calls, oldest first: linked, because each is added at the one end and taken out anywhere. */
+/**
+ * The calls that a route has not answered yet: several old ones say that it hangs before any of them times out. Those of one caller say so for that
+ * caller, those of two for everybody. Oldest first, and linked, because each is added at the one end and taken out anywhere.
+ */
 export class HangDetector {
   #oldest: Unanswered | null = null
   #newest: Unanswered | null = null

@@ -1,7 +1,7 @@
 /** Finds a route that carries a subscription. */
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Family, Route } from '../../snapshot/types.ts'
 import type { Heights } from '../../families/gap.ts'

@@ -1,5 +1,5 @@
 /** One upstream subscription shared by any number of clients; it outlives the socket that carries it. */
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'

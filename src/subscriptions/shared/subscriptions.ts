@@ -1,6 +1,6 @@
 /** All shared subscriptions: one upstream subscription for equal calls on one network. */
 import { familyOf } from '../../families/families.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'

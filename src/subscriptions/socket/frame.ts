@@ -1,8 +1,8 @@
 /** What an upstream says over its socket: replies to our requests, and notifications. */
 import { nameOf, pickMembers } from '../../jsonrpc/elements.ts'
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { readReply } from '../../jsonrpc/reply.ts'
+import { readReply } from '../../jsonrpc/message.ts'
 import { skipSpace, skipValue } from '../../jsonrpc/skip.ts'
 
 /** Levels of nesting in a frame. */

@@ -1,5 +1,5 @@
 /** The requests of one socket that wait for their replies. */
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 
 /** Milliseconds that a request over the socket may take. */
 const TIMEOUT = 10_000

@@ -1,7 +1,7 @@
 /** One WebSocket to an upstream, shared by all subscriptions that its route serves. */
 import type { Ask } from '../../families/gap.ts'
 import { WebSocket } from 'ws'
-import type { Reply } from '../../jsonrpc/reply.ts'
+import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Route } from '../../snapshot/types.ts'
 import type { ByteBudget } from './backlog.ts'

@@ -56,7 +56,7 @@ export class Group {
     this.#tell?.(state === 'committed')
   }
 
-  /** The journal record of this group (record.ts). Its cells have their places. */
+  /** The journal record of this group. Its cells have their places. */
   record(): string {
     let entries = ''
     for (const cell of this.charged) entries += `,${entryOf(cell, cell.waitingCalls, cell.waitingRequests)}`
@@ -71,7 +71,11 @@ export class Group {
   }
 }
 
-/** The entry of a cell; calls and requests are negative when they are given back. */
+/**
+ * The entry of a cell in a journal record, which is JSON; calls and requests are negative when they are given back. A cell is named by its
+ * place among those that are to be folded; its first entry says whose it is too. The view `charges` (schema.ts) reads the entries of places
+ * that are not folded yet.
+ */
 export function entryOf(cell: Cell, calls: number, requests: number): string {
   const { place } = cell
   if (cell.named) return `[${place},${calls},${requests}]`
