@@ -25,8 +25,9 @@ export interface Movement {
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  isStarted: boolean
-  readonly start: () => void
+  /** Whether work on it has begun. */
+  isBegun: boolean
+  readonly start: (exchange: Exchange, connection: Connection) => void
 }
 
 /** Requests that may wait on a connection, as a multiple of those in flight; with one more it is destroyed. */
@@ -55,6 +56,8 @@ export class Connection {
   #running = 0
   /** Whether as many are in flight as may be: the parser stops behind the next one. */
   #isFull = false
+  /** Whether a request waits for its turn of the event loop. */
+  #isHeld = false
   readonly #waiting: Exchange[] = []
   /** What has to wait until every earlier request is over. */
   #last: (() => void) | null = null
@@ -85,7 +88,7 @@ export class Connection {
       this.#running += 1
       this.#isFull = this.#running >= limit
       if (this.#isFull && this.brake !== null) this.brake.full = true
-      start(exchange)
+      exchange.start(exchange, this)
       return
     }
     this.#waiting.push(exchange)
@@ -113,17 +116,32 @@ export class Connection {
     if (next === undefined) {
       this.#running -= 1
       this.#isFull = false
-      if (wasFull && this.brake !== null) this.brake.full = false
-    } else start(next)
+      if (wasFull && this.brake !== null) this.brake.full = this.#isHeld
+    } else next.start(next, this)
     if (this.#running === 0) {
       const last = this.#last
       this.newest = null
       this.#last = null
       last?.()
     }
-    if (!wasFull || this.#waiting.length > 0 || socket.destroyed) return
+    if (!wasFull || this.#isHeld || this.#waiting.length > 0 || socket.destroyed) return
     if (this.brake !== null) this.brake.release()
     else if (socket.isPaused()) socket.resume()
+  }
+
+  /** Stops the parser until the request that was started has its turn. */
+  hold(): void {
+    this.#isHeld = true
+    if (this.brake !== null) this.brake.full = true
+  }
+
+  /** It has its turn. */
+  letGo(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    if (this.#isFull || this.brake === null) return
+    this.brake.full = false
+    this.brake.release()
   }
 
   /** One listener for all: Node.js reports the end to the first of several queued replies only. */
@@ -135,11 +153,6 @@ export class Connection {
     })
     return releases
   }
-}
-
-function start(exchange: Exchange): void {
-  exchange.isStarted = true
-  exchange.start()
 }
 
 const connections = new WeakMap<Duplex, Connection>()
@@ -162,7 +175,7 @@ export class AskedConnections {
   #isEnding = false
 
   /** Runs `start` now, or when an earlier request of the connection is over. */
-  enter(request: IncomingMessage, response: ServerResponse, start: () => void): void {
+  enter(request: IncomingMessage, response: ServerResponse, start: Exchange['start']): void {
     const connection = this.#of(request.socket)
     if (this.#isEnding) {
       // The one before was to be the last, and was not begun: this request was sent behind it in good faith.
@@ -170,7 +183,7 @@ export class AskedConnections {
       if (before?.headersSent === false) before.shouldKeepAlive = true
       response.shouldKeepAlive = false
     }
-    connection.enter({ request, response, isStarted: false, start }, this.limit)
+    connection.enter({ request, response, isBegun: false, start }, this.limit)
   }
 
   /** Each that is open. */

@@ -48,6 +48,18 @@ export class FairTurns {
     this.#turnNow = turnNow
   }
 
+  /** Begins with a request of which only its connection is known; `stranger` names whose it is until a caller is. Says whether it has begun. */
+  admit(connection: object, stranger: () => string, work: Work): boolean {
+    if (this.#mayBegin()) {
+      work()
+      return true
+    }
+    const line = this.#line(connection, this.#lineOf.get(connection)?.caller ?? stranger())
+    line.new.push(work)
+    this.#wait(line)
+    return false
+  }
+
   /** Does `work` on a message of so many bytes now, where this turn has time for it, else in one of the next. `caller` is whose it is. */
   begin(connection: object, caller: string, bytes: number, work: Work): void {
     if (bytes > LONG_BYTES) this.goOn(connection, caller, work)

@@ -86,13 +86,18 @@ export function makePublicListener(
     sayKeepAlive(response, timeouts.keepAlive)
     // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    asked.enter(request, response, () => {
-      const fault = faults.get(request)
-      if (fault !== undefined) {
-        refuseFault(visitOf(request, response, gateway), fault, gateway)
-        return
+    const stranger = (): string => address(request).limitAddress
+    asked.enter(request, response, (exchange, connection) => {
+      const begin = (): void => {
+        if (request.socket.destroyed) return
+        exchange.isBegun = true
+        const fault = faults.get(request)
+        if (fault !== undefined) refuseFault(visitOf(request, response, gateway), fault, gateway)
+        else guarded(response, gateway, () => handleRequest(request, response, options))
+        connection.letGo()
       }
-      guarded(response, gateway, () => handleRequest(request, response, options))
+      // What is answered at once can come by the thousand in one turn.
+      if (!turns.admit(request.socket, stranger, begin)) connection.hold()
     })
   }
   server.on('request', enter)
@@ -101,8 +106,8 @@ export function makePublicListener(
     awaitContinue(request, response)
     enter(request, response)
   })
-  const refuseBody = ({ request, response, isStarted }: Exchange, fault: HeadFault): void => {
-    if (!isStarted) faults.set(request, fault)
+  const refuseBody = ({ request, response, isBegun }: Exchange, fault: HeadFault): void => {
+    if (!isBegun) faults.set(request, fault)
     else if (response.headersSent) request.socket.destroy()
     else refuseFault(visitOf(request, response, gateway), fault, gateway)
   }

@@ -186,3 +186,32 @@ t.test('what throws ends no other work', async t => {
   t.match(await told, { message: 'a bug' })
   await done
 })
+
+t.test(
+  'a request of which only the connection is known waits like a message, and among those of its address',
+  async t => {
+    let count = 0
+    const turns = new FairTurns(() => count)
+    const [many, other, known] = [{}, {}, {}]
+    const done: string[] = []
+    const admit = (connection: object, stranger: string, name: string) =>
+      turns.admit(
+        connection,
+        () => stranger,
+        () => done.push(name),
+      )
+    turns.begin(known, 'account', 0, () => done.push('known'))
+    t.ok(admit(many, 'a', 'at once'), 'where the turn has time for it')
+    turns.begin(many, 'a', 0, () => {
+      work(4)
+    })
+    t.notOk(admit(many, 'a', 'many 1'))
+    t.notOk(admit(many, 'a', 'many 2'))
+    t.notOk(admit(other, 'b', 'other'))
+    t.notOk(admit(known, 'a', 'account'), 'whose it is was said before')
+    t.strictSame(done, ['known', 'at once'])
+    await nextTurn()
+    count += 1
+    t.strictSame(done, ['known', 'at once', 'many 1', 'other', 'account', 'many 2'])
+  },
+)

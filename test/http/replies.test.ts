@@ -20,7 +20,9 @@ async function entered(): Promise<{
   const reply = once(get({ port, host: '127.0.0.1' }), 'response') as Promise<[IncomingMessage]>
   const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
   await new Promise<void>(resolve => {
-    connectionsOf(server).enter(request, response, resolve)
+    connectionsOf(server).enter(request, response, () => {
+      resolve()
+    })
   })
   return { response, reply: reply.then(([message]) => message.resume()) }
 }
