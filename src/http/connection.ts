@@ -139,9 +139,10 @@ export class Connection {
   letGo(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
-    if (this.#isFull || this.brake === null) return
-    this.brake.full = false
-    this.brake.release()
+    if (this.brake === null) return
+    this.brake.full = this.#isFull
+    // Also where as many are in flight as may be: the parser may have stopped before the body of the last of them.
+    if (this.#waiting.length === 0) this.brake.release()
   }
 
   /** One listener for all: Node.js reports the end to the first of several queued replies only. */

@@ -58,7 +58,7 @@ export function makePublicListener(
   { certificate = null, openDashboard = () => () => null, ...parts }: ListenerParts = {},
 ): PublicListener {
   const server = makeServer(timeouts, certificate)
-  // Above its bound Node drops header lines without a word; ours refuses (head-fault.ts).
+  // Above its bound Node drops header lines without a word; ours refuses (request-head.ts).
   server.maxHeadersCount = 0
   boundIdleReplies(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)

@@ -51,3 +51,40 @@ t.test('a connection on which too many wait is destroyed where the parser cannot
   await once(socket, 'close')
   t.equal(seen.started, 4)
 })
+
+t.test(
+  'the last request that may run gets its body where the parser stopped before it for the turn of another',
+  async t => {
+    const server = createServer()
+    const asked = connectionsOf(server)
+    asked.limit = 2
+    const seen = { begun: 0, bodies: 0 }
+    server.on('request', (request, response) => {
+      asked.enter(request, response, (_, connection) => {
+        connection.hold()
+        setImmediate(() => {
+          seen.begun += 1
+          request.resume().on('end', () => (seen.bodies += 1))
+          connection.letGo()
+        })
+      })
+    })
+    server.on('connection', socket => {
+      connectionOf(socket).control(socket, null)
+    })
+    server.on('clientError', (error, socket) => {
+      if (connectionOf(socket).brake?.takes(error as object) !== true) socket.destroy()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined)
+    t.teardown(() => {
+      socket.destroy()
+      server.closeAllConnections()
+      server.close()
+    })
+    socket.write(requests(10))
+    await until('both have their bodies', () => Promise.resolve(seen.bodies >= 2))
+    t.strictSame(seen, { begun: 2, bodies: 2 })
+  },
+)
