@@ -3,7 +3,7 @@ import type { ByteBudget } from '../limits/byte-budget.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Observer } from '../ports/observer.ts'
 import type { Snapshot } from '../snapshot/types.ts'
-import { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
+import { SharedSubscriptions } from '../subscriptions/shared/subscriptions.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 
 /** Opens no socket yet: the first subscription does. */
@@ -13,8 +13,8 @@ export function openSubscriptions(
   budget: ByteBudget,
   observer: Pick<Observer, 'bug'>,
   log: Logger,
-): Subscriptions {
-  return new Subscriptions({
+): SharedSubscriptions {
+  return new SharedSubscriptions({
     ...{ upstreams, snapshot, budget },
     connectTimeout: () => snapshot.gateway.timeouts.connect,
     events: {

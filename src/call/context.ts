@@ -9,7 +9,7 @@ import type { Snapshot } from '../snapshot/types.ts'
 import type { Blockhashes } from '../families/solana/blockhashes.ts'
 import type { Filters } from '../routes/filters.ts'
 import type { Floors, Heads } from '../routes/heads.ts'
-import type { Subscriptions } from '../subscriptions/shared/subscriptions.ts'
+import type { Subscriptions } from '../ports/subscriptions.ts'
 import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeys } from '../limits/bad-keys.ts'
@@ -36,7 +36,7 @@ export interface Live {
   readonly limits: Limits
   readonly journal: Journal
   readonly badKeys: BadKeys
-  readonly subscriptions: Pick<Subscriptions, 'join' | 'count' | 'whyNoSocket' | 'reconcile' | 'close'>
+  readonly subscriptions: Subscriptions
   /** How many subscriptions clients hold on each network. */
   readonly clientSubscriptions: Slots
   readonly upstreams: Upstreams

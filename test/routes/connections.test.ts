@@ -111,34 +111,40 @@ t.test('an upstream that is not there costs a call no more than its own', async 
   await connections.close()
 })
 
-t.test('closing waits for calls, also for those that have no connection yet; destroying does not', async t => {
-  const node = await upstream(t)
-  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
-  const calls = [ask(connections, '/held'), ask(connections, '/')]
-  await seen('the first is there', () => node.held.length === 1)
-  const closed = connections.close()
-  node.answer()
-  t.match(await Promise.all(calls), [{ body: 'late' }, { body: 'at once' }])
-  await closed
-  await seen('all are closed', () => node.seen.open === 0)
+t.test(
+  'closing waits for calls, also for those that have no connection yet; destroying does not',
+  async t => {
+    const node = await upstream(t)
+    const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+    const calls = [ask(connections, '/held'), ask(connections, '/')]
+    await seen('the first is there', () => node.held.length === 1)
+    const closed = connections.close()
+    node.answer()
+    t.match(await Promise.all(calls), [{ body: 'late' }, { body: 'at once' }])
+    await closed
+    await seen('all are closed', () => node.seen.open === 0)
 
-  const cut = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
-  const lost = [ask(cut, '/held'), ask(cut, '/')]
-  await seen('the first is there', () => node.held.length === 1)
-  await cut.destroy()
-  t.match(await Promise.all(lost), [
-    { kind: 'broken', how: 'reset', sent: true },
-    { kind: 'broken', how: 'unreachable', sent: false },
-  ])
-  await seen('all are cut', () => node.seen.open === 0)
-})
+    const cut = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+    const lost = [ask(cut, '/held'), ask(cut, '/')]
+    await seen('the first is there', () => node.held.length === 1)
+    await cut.destroy()
+    t.match(await Promise.all(lost), [
+      { kind: 'broken', how: 'reset', sent: true },
+      { kind: 'broken', how: 'unreachable', sent: false },
+    ])
+    await seen('all are cut', () => node.seen.open === 0)
+  },
+)
 
-t.test('a call behind the close is served, and its connection ends; behind the cut it is refused', async t => {
-  const node = await upstream(t)
-  const connections = new Connections({ origin: node.origin, most: 8, connectTimeout: 1_000 })
-  await connections.close()
-  t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' })
-  await seen('it is closed', () => node.seen.open === 0)
-  await connections.destroy()
-  t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
-})
+t.test(
+  'a call behind the close is served, and its connection ends; behind the cut it is refused',
+  async t => {
+    const node = await upstream(t)
+    const connections = new Connections({ origin: node.origin, most: 8, connectTimeout: 1_000 })
+    await connections.close()
+    t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' })
+    await seen('it is closed', () => node.seen.open === 0)
+    await connections.destroy()
+    t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
+  },
+)

@@ -1,15 +1,8 @@
 /** Who hears the messages of a shared subscription. */
 import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Listener } from '../../ports/subscriptions.ts'
 import { Backlog } from '../socket/backlog.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
-
-/** What clients of a shared subscription hear. */
-export interface Listener {
-  /** A message of the subscription. `last` is set when the subscription is over with it. */
-  message(result: Raw, last: boolean, route: string | null): void
-  /** The subscription cannot go on: the client has to start again. */
-  lost(why: string): void
-}
 
 /** A listener whose messages wait until it has been told the id of its subscription. */
 export class Member implements Listener {

@@ -9,7 +9,7 @@ import { findCarrier } from './carrier.ts'
 import type { Carrier, Sought } from './carrier.ts'
 import { GapBroken, GapTooWide } from '../../families/gap.ts'
 import type { Ask, GapFiller } from '../../families/gap.ts'
-import type { Listener } from './listener.ts'
+import type { Listener } from '../../ports/subscriptions.ts'
 import { retry } from './retry.ts'
 import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 

@@ -1,7 +1,6 @@
 /** All shared subscriptions: one upstream subscription for equal calls on one network. */
 import { familyOf } from '../../families/families.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
-import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
@@ -10,26 +9,13 @@ import type { Upstreams } from '../../routes/upstreams.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 import { Entry } from './entry.ts'
 import { Member } from './listener.ts'
-import type { Listener } from './listener.ts'
+import type { Listener, Share, SubscribeCall, Subscriber, Subscriptions } from '../../ports/subscriptions.ts'
 import { SharedSubscription } from './shared.ts'
 import { sharingKey } from './sharing-key.ts'
 import { StalledWatch } from './stalled.ts'
 import { SubscriptionSlots } from './slots.ts'
 import { UpstreamSockets } from '../socket/upstream-sockets.ts'
 import type { SocketEvents } from '../socket/upstream-sockets.ts'
-
-/** A client's part in a shared subscription. */
-export interface Share {
-  /** Lets messages pass: the client has been told its id. */
-  start(): void
-  leave(): void
-}
-
-/** Who subscribes, and how many subscriptions they may hold. */
-export interface Subscriber {
-  readonly holder: string
-  readonly limit: number
-}
 
 /** What subscriptions work with. */
 export interface SubscriptionsOptions {
@@ -41,13 +27,8 @@ export interface SubscriptionsOptions {
   readonly budget: ByteBudget | null
 }
 
-interface SubscribeCall {
-  readonly method: string
-  readonly params: Raw
-}
-
 /** Joins clients to shared subscriptions. */
-export class Subscriptions {
+export class SharedSubscriptions implements Subscriptions {
   readonly #upstreams: Upstreams
   readonly #events: SocketEvents
   readonly #budget: ByteBudget | null
