@@ -163,9 +163,7 @@ function drop(answer: Answer | VerbatimAnswer): void {
 function viewOf({ network }: Caller, { snapshot, live }: Context): View {
   return {
     maxDepth: snapshot.gateway.limits.depth,
-    get head() {
-      return live.heads.best(network.slug)
-    },
+    head: live.heads.best(network.slug),
     firstSlot: live.upstreams.firstSlot,
   }
 }
