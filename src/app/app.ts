@@ -38,7 +38,7 @@ import { writeServing } from '../http/admin/serving-file.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
-import { tellJournal } from './tell-journal.ts'
+import { logJournal } from './log-journal.ts'
 import { Blockhashes } from '../families/solana/blockhashes.ts'
 import { Filters } from '../routes/filters.ts'
 import { Floors, Heads } from '../routes/heads.ts'
@@ -94,7 +94,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const served = await whyServed(settings)
   if (served !== null) throw new Error(served)
   undoing.push(takingBack(settings.dataDir))
-  const events = tellJournal(metrics, log)
+  const events = logJournal(metrics, log)
   const stores = await openStores(settings.dataDir, env, { log, events }, closing)
   const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)

@@ -115,12 +115,12 @@ export function checkTier(row: MethodRow, plan: Pick<Plan, 'tiers'>): Refusal | 
   )
 }
 
-/** The oldest slot that a route keeps; null when it has not told, or keeps all. */
+/** The oldest slot that a route keeps; null where that is unknown, or it keeps all. */
 export type FirstSlot = (route: string) => number | null
 
 /**
  * Whether a call reads state older than a non-archive route keeps (spec, chain methods rule 2). Unknown ages, such as
- * a hash's, are not called old: a route's missing-state answer tells then.
+ * a hash's, are not assumed to be old: the route answers that the state is missing.
  */
 export function needsArchive(
   row: MethodRow,

@@ -90,7 +90,7 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   )
 }
 
-/** What the client is told of an ending. */
+/** What the client gets. */
 export function forwarded(ended: Ending, context: Context): Forwarded {
   switch (ended.kind) {
     case 'answered': {

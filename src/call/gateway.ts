@@ -210,7 +210,7 @@ export class InFlight {
     for (const message of [...this.#messages]) message.cutShort()
   }
 
-  /** Resolves when the messages of now are over. */
+  /** Resolves when the current messages are over. */
   allOver(): Promise<unknown> {
     return Promise.all(
       this.#messages.map(

@@ -57,7 +57,7 @@ export class Connection {
   /** Whether as many are in flight as may be: the parser stops behind the next one. */
   #isFull = false
   /** Whether a request waits for its turn of the event loop. */
-  #isHeld = false
+  #isDeferred = false
   readonly #waiting: Exchange[] = []
   /** What has to wait until every earlier request is over. */
   #last: (() => void) | null = null
@@ -116,7 +116,7 @@ export class Connection {
     if (next === undefined) {
       this.#running -= 1
       this.#isFull = false
-      if (wasFull && this.brake !== null) this.brake.full = this.#isHeld
+      if (wasFull && this.brake !== null) this.brake.full = this.#isDeferred
     } else next.start(next, this)
     if (this.#running === 0) {
       const last = this.#last
@@ -124,21 +124,21 @@ export class Connection {
       this.#last = null
       last?.()
     }
-    if (!wasFull || this.#isHeld || this.#waiting.length > 0 || socket.destroyed) return
+    if (!wasFull || this.#isDeferred || this.#waiting.length > 0 || socket.destroyed) return
     if (this.brake !== null) this.brake.release()
     else if (socket.isPaused()) socket.resume()
   }
 
   /** Stops the parser until the request that was started has its turn. */
-  hold(): void {
-    this.#isHeld = true
+  pauseParser(): void {
+    this.#isDeferred = true
     if (this.brake !== null) this.brake.full = true
   }
 
-  /** It has its turn. */
-  letGo(): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
+  /** That request has its turn: the parser goes on. */
+  resumeParser(): void {
+    if (!this.#isDeferred) return
+    this.#isDeferred = false
     if (this.brake === null) return
     this.brake.full = this.#isFull
     // Also where as many are in flight as may be: the parser may have stopped before the body of the last of them.
@@ -169,7 +169,7 @@ export function connectionOf(socket: Duplex): Connection {
  * The connections of one server on which something was asked, and how their replies become the last ones: `server.close` says nothing to clients
  * who keep their connections.
  */
-export class AskedConnections {
+export class ServerConnections {
   /** Requests that each may have in flight. */
   limit = Infinity
   readonly #open = new Map<Socket, Connection>()
@@ -217,11 +217,11 @@ export class AskedConnections {
   }
 }
 
-const byServer = new WeakMap<Server, AskedConnections>()
+const byServer = new WeakMap<Server, ServerConnections>()
 
 /** The connections of a server. */
-export function connectionsOf(server: Server): AskedConnections {
+export function connectionsOf(server: Server): ServerConnections {
   let asked = byServer.get(server)
-  if (asked === undefined) byServer.set(server, (asked = new AskedConnections()))
+  if (asked === undefined) byServer.set(server, (asked = new ServerConnections()))
   return asked
 }

@@ -94,10 +94,10 @@ export function makePublicListener(
         const fault = faults.get(request)
         if (fault !== undefined) refuseFault(visitOf(request, response, gateway), fault, gateway)
         else guarded(response, gateway, () => handleRequest(request, response, options))
-        connection.letGo()
+        connection.resumeParser()
       }
       // What is answered at once can come by the thousand in one turn.
-      if (!turns.admit(request.socket, stranger, begin)) connection.hold()
+      if (!turns.admit(request.socket, stranger, begin)) connection.pauseParser()
     })
   }
   server.on('request', enter)

@@ -61,11 +61,11 @@ t.test(
     const seen = { begun: 0, bodies: 0 }
     server.on('request', (request, response) => {
       asked.enter(request, response, (_, connection) => {
-        connection.hold()
+        connection.pauseParser()
         setImmediate(() => {
           seen.begun += 1
           request.resume().on('end', () => (seen.bodies += 1))
-          connection.letGo()
+          connection.resumeParser()
         })
       })
     })

@@ -18,7 +18,7 @@ const DELAYED: Readonly<Record<SideWork, string>> = {
 }
 
 /** Hears of each commit and of each that failed. */
-export function tellJournal(metrics: Metrics, log: Logger): UsageEvents & { readonly check: CheckEvents } {
+export function logJournal(metrics: Metrics, log: Logger): UsageEvents & { readonly check: CheckEvents } {
   let toldAt: number | null = null
   const delayedAt = new Map<SideWork, number>()
   return {
