@@ -1,5 +1,6 @@
 /** The body of a request: read as far as it may be, asked for (`Expect: 100-continue`), or left, and the connection with it. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Holder } from '../limits/byte-budget.ts'
 import { connectionOf } from './connection.ts'
 
@@ -32,34 +33,109 @@ export function collectBody(
     return
   }
   sendContinue(request)
-  let first: Buffer | null = null
-  let others: Buffer[] | null = null
-  let size = 0
-  let chunks = 0
-  let over = false
-  const end = (body: Buffer | NoBody): void => {
-    if (over) return
-    over = true
-    done(body)
+  const pieces = new Pieces(request, limit, holder, done)
+  request.on('close', pieces.gone)
+  if (request instanceof ClientRequest && request.handTo(pieces)) return
+  request.on('data', pieces.take)
+  request.on('end', pieces.end)
+}
+
+/** The pieces of one body, until it is whole or refused. */
+class Pieces {
+  readonly #request: IncomingMessage
+  readonly #limit: number
+  readonly #holder: Holder | null
+  readonly #done: (body: Buffer | NoBody) => void
+  #first: Buffer | null = null
+  #others: Buffer[] | null = null
+  #size = 0
+  #chunks = 0
+  #isOver = false
+
+  constructor(
+    request: IncomingMessage,
+    limit: number,
+    holder: Holder | null,
+    done: (body: Buffer | NoBody) => void,
+  ) {
+    this.#request = request
+    this.#limit = limit
+    this.#holder = holder
+    this.#done = done
   }
-  request.on('data', (chunk: Buffer) => {
-    if (over) return
-    size += chunk.length
-    chunks += 1
-    const isDust = chunks > FREE_CHUNKS && size < chunks * SMALLEST_AVERAGE
-    if (size > limit || isDust || (holder?.take(chunk.length) ?? null) !== null) {
-      request.pause()
-      end(size > limit ? 'too_large' : 'no_room')
-    } else if (first === null) first = chunk
-    else if (others === null) others = [first, chunk]
-    else others.push(chunk)
-  })
-  request.on('end', () => {
-    end(others === null ? (first ?? EMPTY) : Buffer.concat(others))
-  })
-  request.on('close', () => {
-    end('gone')
-  })
+
+  readonly take = (chunk: Buffer): void => {
+    if (this.#isOver) return
+    this.#size += chunk.length
+    this.#chunks += 1
+    const isDust = this.#chunks > FREE_CHUNKS && this.#size < this.#chunks * SMALLEST_AVERAGE
+    if (this.#size > this.#limit || isDust || (this.#holder?.take(chunk.length) ?? null) !== null) {
+      this.#request.pause()
+      this.#tell(this.#size > this.#limit ? 'too_large' : 'no_room')
+    } else if (this.#first === null) this.#first = chunk
+    else if (this.#others === null) this.#others = [this.#first, chunk]
+    else this.#others.push(chunk)
+  }
+
+  readonly end = (): void => {
+    this.#tell(this.#others === null ? (this.#first ?? EMPTY) : Buffer.concat(this.#others))
+  }
+
+  readonly gone = (): void => {
+    this.#tell('gone')
+  }
+
+  #tell(body: Buffer | NoBody): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#done(body)
+  }
+}
+
+/** What Node's server keeps of a request: whether somebody reads its body, and which request a connection's parser is at. */
+interface Incoming {
+  _consuming: boolean
+  readonly socket: { readonly parser?: { incoming: unknown } | null }
+}
+
+/**
+ * A request that can hand its body over as Node's parser finds it. As a stream, the one piece that most bodies are costs listeners, a buffer and
+ * two ticks for its end (bench/http-server.ts).
+ */
+export class ClientRequest extends IncomingMessage {
+  #pieces: Pieces | null = null
+
+  /** Hands what comes of the body to `pieces`; false where some of it has come already, which the stream has. */
+  handTo(pieces: Pieces): boolean {
+    if (this.complete || this.readableLength > 0) return false
+    this.#pieces = pieces
+    asIncoming(this)._consuming = true
+    return true
+  }
+
+  /** What follows stays in the stream, for whoever resumes it. */
+  override pause(): this {
+    this.#pieces = null
+    return super.pause()
+  }
+
+  /** Called by the parser, at the end with null. */
+  override push(chunk: Buffer | null): boolean {
+    const pieces = this.#pieces
+    if (pieces === null) return super.push(chunk)
+    if (chunk === null) {
+      this.#pieces = null
+      // The parser would keep the request until its connection has the next one.
+      const { parser } = asIncoming(this).socket
+      if (parser?.incoming === this) parser.incoming = null
+      pieces.end()
+    } else pieces.take(chunk)
+    return true
+  }
+}
+
+function asIncoming(request: ClientRequest): Incoming {
+  return request as unknown as Incoming
 }
 
 const EMPTY = Buffer.alloc(0)
@@ -97,8 +173,14 @@ export function isEnding({ socket }: IncomingMessage): boolean {
   return connectionOf(socket).isEnding
 }
 
+/** Behind an early reply: reads what is left of a short body, for the sake of the connection, or a little of a long one. */
+export function leaveRest(request: IncomingMessage): void {
+  if (!isShort(request)) linger(request)
+  else if (!request.complete) request.resume()
+}
+
 /** After an early reply with `Connection: close`: reads a little, so that the client sees the reply, then cuts. */
-export function linger(request: IncomingMessage): void {
+function linger(request: IncomingMessage): void {
   const { socket } = request
   connectionOf(socket).isEnding = true
   const before = socket.bytesRead

@@ -181,7 +181,7 @@ export class ServerConnections {
     if (this.#isEnding) {
       // The one before was to be the last, and was not begun: this request was sent behind it in good faith.
       const before = connection.newest?.response
-      if (before?.headersSent === false) before.shouldKeepAlive = true
+      if (before?.headersSent === false && !connection.isEnding) before.shouldKeepAlive = true
       response.shouldKeepAlive = false
     }
     connection.enter({ request, response, isBegun: false, start }, this.limit)

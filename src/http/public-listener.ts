@@ -19,7 +19,7 @@ import { refuseDetached } from './websocket/detached.ts'
 import { FairTurns } from './fair-turns.ts'
 import { turnsSoFar } from './replies/write-batching.ts'
 import type { HeadFault } from './request-head.ts'
-import { awaitContinue } from './body.ts'
+import { awaitContinue, ClientRequest } from './body.ts'
 import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
 import { boundIdleReplies, SILENCE } from './connections/idle-reply.ts'
@@ -130,6 +130,7 @@ function heard(): void {
 
 function makeServer(timeouts: GatewayConfig['timeouts'], certificate: Certificate | null): Server {
   const options = {
+    IncomingMessage: ClientRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,

@@ -11,7 +11,7 @@ import type { Visitor, Caller } from '../call/caller.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { ClientAddress } from './connection.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
-import { collectBody, isJson, endAfter, isEnding, isShort, linger } from './body.ts'
+import { collectBody, isJson, endAfter, isEnding, isShort, leaveRest } from './body.ts'
 import {
   corsHeaders,
   preflightHeaders,
@@ -243,8 +243,7 @@ export function refuseEarly(
   const headers = headersOf({ requestId, cors, rate: null })
   headers.push(...retryAfterHeaders(refusal))
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))
-  const keep = isShort(request)
-  if (!keep) headers.push('Connection', 'close')
+  if (!isShort(request)) response.shouldKeepAlive = false
   sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))
-  if (!keep) linger(request)
+  leaveRest(request)
 }

@@ -4,7 +4,7 @@ import { encodeRefusal, rawJson } from '../../jsonrpc/raw.ts'
 import { statusOf } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { isShort, linger } from '../body.ts'
+import { isShort, leaveRest } from '../body.ts'
 import { retryAfterHeaders } from '../replies/reply.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -27,11 +27,10 @@ export function send(
   if (response.destroyed) return
   const all = [...headers, ...securityHeaders]
   if (status !== 304) all.push('Content-Length', String(body.length))
-  const keep = isShort(request)
-  if (!keep) all.push('Connection', 'close')
+  if (!isShort(request)) all.push('Connection', 'close')
   response.writeHead(status, all)
   response.end(request.method === 'HEAD' ? undefined : body)
-  if (!keep) linger(request)
+  leaveRest(request)
 }
 
 /** Sends a value as JSON. */

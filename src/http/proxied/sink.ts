@@ -5,7 +5,7 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import type { VerbatimAnswer } from '../../call/reply/answer.ts'
 import type { VerbatimSink } from '../../call/proxied/sink.ts'
 import { HttpSink, headersOf, retryAfterHeaders, sendWhole } from '../replies/reply.ts'
-import { isShort, linger } from '../body.ts'
+import { isShort, leaveRest } from '../body.ts'
 import type { ReplyHead } from '../replies/reply.ts'
 import { mayIdle } from '../connections/idle-reply.ts'
 
@@ -79,9 +79,9 @@ export class ResponseSink implements VerbatimSink {
     if (response.headersSent) return
     const headers = headersOf(this.#head())
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
-    if (!isShort(request)) headers.push('Connection', 'close')
+    if (!isShort(request)) response.shouldKeepAlive = false
     sendWhole(response, status, headers, body)
-    this.#letGo()
+    leaveRest(request)
   }
 
   long(): void {
@@ -106,7 +106,7 @@ export class ResponseSink implements VerbatimSink {
 
   end(): void {
     this.#inner.end()
-    this.#letGo()
+    leaveRest(this.passage.request)
   }
 
   cut(): void {
@@ -115,13 +115,5 @@ export class ResponseSink implements VerbatimSink {
 
   done(): void {
     // Nothing is held: bodies pass through both ways.
-  }
-
-  /** What is left of the request's body is read a little, or to its short end for the sake of the connection. */
-  #letGo(): void {
-    const { request } = this.passage
-    if (request.complete) return
-    if (isShort(request)) request.resume()
-    else linger(request)
   }
 }

@@ -1,9 +1,9 @@
 /** A refusal as bytes, for connections on which Node has no response to write to. */
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { corsHeaders, headersOf, nextRequestId } from './reply.ts'
+import { headText } from './write-batching.ts'
 
 /** Milliseconds that a client gets to take the reply and go. */
 const PATIENCE = 2_000
@@ -19,9 +19,7 @@ export function refuseRaw(
   const body = encodeRefusal(refusal, 'null', 'evm', requestId)
   const headers = headersOf({ requestId, cors: corsHeaders(origins, undefined), rate: null })
   headers.push('Connection', 'close', 'Content-Length', String(body.length))
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`]
-  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`)
-  socket.end(Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'))
+  socket.end(Buffer.from(`${headText(status, headers)}\r\n${body}`, 'latin1'))
   socket.resume()
   const timer = setTimeout(() => {
     socket.destroy()

@@ -2,6 +2,7 @@
  * Replies that come in one turn of the event loop leave together at its end: writes that stand close to each other wake the other
  * side once, and cost about half.
  */
+import { STATUS_CODES } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Budget } from '../../limits/byte-budget.ts'
@@ -56,8 +57,7 @@ export function leave(): void {
     // One that was answered twice has its first answer.
     if (response.destroyed || response.headersSent) continue
     try {
-      response.writeHead(status, headers)
-      response.end(body, 'latin1')
+      sendText(response, status, headers, body)
       countUnsent(response, body.length, budget)
     } catch (error) {
       // A head that cannot be written is a bug of ours: it costs this reply, and no other.
@@ -66,6 +66,63 @@ export function leave(): void {
     }
   }
   for (const socket of sockets) socket.uncork()
+}
+
+/** What Node's reply keeps: what it sends when it ends, and what that says of its connection. */
+interface Outgoing {
+  _header: string
+  _hasBody: boolean
+  _last: boolean
+  readonly _keepAliveTimeout: number
+}
+
+/**
+ * Sends a whole reply as one text. Node's `writeHead` looks at each header for what it means, and its `end` writes the body, and then nothing, by
+ * themselves (bench/http-server.ts).
+ */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  headers: readonly string[],
+  body: Raw,
+): void {
+  const reply = response as unknown as Outgoing
+  const keepAlive = response.shouldKeepAlive
+    ? `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(reply._keepAliveTimeout / 1000)}`
+    : 'Connection: close'
+  const head = `${headText(status, headers)}Date: ${dateNow()}\r\n${keepAlive}\r\n\r\n`
+  response.statusCode = status
+  reply._last = !response.shouldKeepAlive
+  reply._header = reply._hasBody ? head + body : head
+  response.end()
+  // The reply lives on while its client reads, and the body need not be there twice.
+  reply._header = head
+}
+
+/** What would end a header's line, and begin one of its own. */
+const CONTROL = /[\0-\x08\n-\x1f\x7f]/
+
+/**
+ * The status line and headers, given as name, value, name, value; with the line break behind the last. Throws where a value could not be one
+ * (RFC 9110, section 5.5).
+ */
+export function headText(status: number, headers: readonly string[]): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n`
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    if (CONTROL.test(value)) throw new Error(`the header ${name} holds a control character`)
+    text += `${name}: ${value}\r\n`
+  }
+  return text
+}
+
+let date = { second: 0, text: '' }
+
+/** The second that it is, as `Date` has it (RFC 9110, section 5.6.7). */
+function dateNow(): string {
+  const second = Math.floor(Date.now() / 1000)
+  if (second !== date.second) date = { second, text: new Date(second * 1000).toUTCString() }
+  return date.text
 }
 
 /** Bytes that a reply under way costs besides its own: request, response, headers. */
