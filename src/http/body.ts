@@ -78,7 +78,10 @@ class Pieces {
   }
 
   readonly end = (): void => {
-    this.#tell(this.#others === null ? (this.#first ?? EMPTY) : Buffer.concat(this.#others))
+    const body = this.#others === null ? (this.#first ?? EMPTY) : Buffer.concat(this.#others)
+    // The request lives as long as its call, which needs the bytes no more once it is read.
+    this.#first = this.#others = null
+    this.#tell(body)
   }
 
   readonly gone = (): void => {

@@ -9,6 +9,7 @@ import type { Raw } from '../../jsonrpc/raw.ts'
 import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Visitor, Caller } from '../../call/caller.ts'
 import { columnOf, partyOf } from '../../call/caller.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
 import type { Outbox } from '../../subscriptions/client/outbox.ts'
 import { Departure } from './departure.ts'
@@ -62,6 +63,7 @@ export class ClientSocket implements SinkSocket {
   readonly #waiting: Frame[] = []
   readonly #partial: PartialMessage
   #inFlight = 0
+  #isStarting = false
   #closing = false
   /** How it closes once everything that came has been answered; null while it takes frames. */
   #goodbye: { readonly code: number; readonly reason: string } | null = null
@@ -127,13 +129,8 @@ export class ClientSocket implements SinkSocket {
     }, CLOSE_PATIENCE).unref()
   }
 
-  /** Takes no more frames, answers those that came, and goes away. */
-  drain(): void {
-    this.finish(1001, 'the gateway is going away')
-  }
-
-  /** Takes no more frames, answers those that came, and closes. */
-  finish(code: number, reason: string): void {
+  /** Takes no more frames, answers those that came, and closes: by default as the gateway does when it goes away. */
+  finish(code = 1001, reason = 'the gateway is going away'): void {
     this.#goodbye ??= { code, reason }
     this.#goWhenDone()
   }
@@ -146,11 +143,11 @@ export class ClientSocket implements SinkSocket {
   /** Looks whether the key still opens this socket; it is closed when not. */
   recheck(): boolean {
     const { gateway, visitor } = this.#options
-    if (gateway.snapshot.networks[this.network] === undefined) {
+    const network = gateway.snapshot.networks[this.network]
+    if (network === undefined) {
       this.close(1001, 'the network is no longer served')
       return false
     }
-    const network = gateway.snapshot.networks[this.network] ?? visitor.network
     const caller = gateway.readmit({ ...visitor, network, session: this.session })
     this.session.caller = isRefusal(caller) ? null : caller
     if (isRefusal(caller)) this.close(1008, caller.reason)
@@ -204,26 +201,32 @@ export class ClientSocket implements SinkSocket {
 
   /** Starts what may start. ws goes on telling of frames that it has read already, so they wait here. */
   #next(): void {
-    const { turns } = this.#options
-    while (this.#mayStart()) {
-      const frame = this.#waiting.shift()
-      if (frame === undefined) break
+    // What is answered at once comes here again, and leaves the rest to the loop that it came from.
+    if (this.#isStarting) return
+    this.#isStarting = true
+    const { turns, caller } = this.#options
+    while (this.#mayStart() && this.#waiting.length > 0) {
+      const frame = this.#waiting.shift()!
       this.#inFlight += 1
-      turns.begin(this, partyOf(this.#options.caller), frame.body.length, () => {
+      turns.begin(this, partyOf(caller), frame.body.length, () => {
         this.#begin(frame)
       })
     }
+    this.#isStarting = false
     if (this.#waiting.length > 0 || this.#queue.isLong) this.#socket.pause()
     else if (this.#socket.isPaused) this.#socket.resume()
   }
 
-  #begin(frame: Frame): void {
-    void this.#handle(frame).finally(() => {
-      frame.hold.release()
+  #begin({ body, hold }: Frame): void {
+    const over = (): void => {
+      hold.release()
       this.#inFlight -= 1
       this.#next()
       this.#goWhenDone()
-    })
+    }
+    const handling = this.#handle(body, hold)
+    if (handling instanceof Promise) void handling.finally(over)
+    else over()
   }
 
   fail(): void {
@@ -234,15 +237,14 @@ export class ClientSocket implements SinkSocket {
     this.#options.turns.goOn(this, partyOf(this.#options.caller), goOn)
   }
 
-  async #handle({ body, hold }: Frame): Promise<void> {
+  /** Keeps nothing of the body: a call that waits for its node has read it. */
+  #handle(body: Buffer, hold: Hold): MaybePromise<void> {
     if (this.#closing || this.departure.isOver || !this.recheck()) return
-    const { caller } = this.session
-    if (caller === null) return
     const { gateway } = this.#options
-    if (!gateway.hasRoomFor(caller)) {
-      this.#refuse()
-      return
-    }
-    await gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())
+    const { caller } = this
+    if (caller === null) return
+    if (gateway.hasRoomFor(caller))
+      return gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())
+    this.#refuse()
   }
 }

@@ -64,7 +64,7 @@ export class ClientSockets {
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / DRAIN_TIME))
     let told = 0
     for (const socket of [...this.#sockets]) {
-      socket.drain()
+      socket.finish()
       told += 1
       if (told % batch === 0) await new Promise(resolve => setTimeout(resolve, DRAIN_PAUSE))
     }
