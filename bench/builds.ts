@@ -9,6 +9,7 @@ import { load } from './parts/load.ts'
 import type { Load } from './parts/load.ts'
 import { overStarts } from './parts/over-starts.ts'
 import { configFor, Processes } from './parts/processes.ts'
+import { exchange, openAll } from './parts/socket-load.ts'
 
 const [other] = process.argv.slice(2)
 if (other === undefined) throw new Error('usage: bench/builds.ts <dist/main.js of the other build>')
@@ -39,16 +40,23 @@ await overStarts(async (table, processes) => {
       [processes, others].map(async (each, i) => {
         const { pid, listen } = await each.gateway(configFor(upstream.listen))
         const url = `http://${listen}/eth/v1/rpc/${await each.key('bench')}`
-        return { name: i === 0 ? 'this build' : 'the other', pid, url }
+        const sockets = await openAll(url.replace('http', 'ws'))
+        return { name: i === 0 ? 'this build' : 'the other', pid, url, sockets }
       }),
     )
     for (const [title, work, calls = 1] of works) {
-      const [ours, theirs] = sides.map(({ url, ...side }) => ({
-        ...side,
+      const [ours, theirs] = sides.map(({ name, pid, url }) => ({
+        ...{ name, pid },
         work: async () => (await load({ url, ...work })) * calls,
       }))
       await table.compare(title, ours!, theirs!)
     }
+    const [ours, theirs] = sides.map(({ name, pid, sockets }) => ({
+      ...{ name, pid },
+      work: () => exchange(sockets, FORWARDED),
+    }))
+    await table.compare('forwarded call over WebSocket', ours!, theirs!)
+    for (const socket of sides.flatMap(({ sockets }) => sockets)) socket.terminate()
   } finally {
     await others.stop()
   }

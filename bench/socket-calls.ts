@@ -1,43 +1,10 @@
 /** CPU per call over open WebSockets, one call at a time on each: against bare ws references, and against HTTP. */
-import type { WebSocket } from 'ws'
 import { FORWARDED, LOCAL } from './parts/calls.ts'
 import type { Side } from './parts/compare.ts'
-import { CALLS, CONNECTIONS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
-import { openSocket } from './parts/open-socket.ts'
 import { overStarts } from './parts/over-starts.ts'
 import { configFor } from './parts/processes.ts'
-
-/** Sends calls, the next on a socket when the one before is answered; rejects on an error in a reply. */
-async function exchange(sockets: readonly WebSocket[], call: string): Promise<number> {
-  let sent = 0
-  const work = (socket: WebSocket): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const next = (): void => {
-        if (sent >= CALLS) {
-          resolve()
-          return
-        }
-        sent += 1
-        socket.send(call)
-      }
-      socket.removeAllListeners('message').on('message', (reply: Buffer) => {
-        if (reply.includes('"result"')) next()
-        else reject(new Error(reply.toString()))
-      })
-      socket.once('close', (code: number) => {
-        reject(new Error(`a socket was closed with ${code}`))
-      })
-      next()
-    })
-  await Promise.all(sockets.map(work))
-  for (const socket of sockets) socket.removeAllListeners('close')
-  return sent
-}
-
-function openAll(url: string): Promise<WebSocket[]> {
-  return Promise.all(Array.from({ length: CONNECTIONS }, () => openSocket(url)))
-}
+import { exchange, openAll } from './parts/socket-load.ts'
 
 await overStarts(async (table, processes) => {
   const upstream = await processes.part('upstream')

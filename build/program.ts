@@ -38,6 +38,8 @@ await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'src/main.ts',
+    // The same without its process, for the tests.
+    program: 'src/commands/program.ts',
     worker: 'src/reload/worker.ts',
     'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
     'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',

@@ -17,7 +17,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['run', LINE, 4, { LOAD: 'node' }],
   ['socket-calls', LINE, 4],
   ['scale', LINE, 4],
-  ['builds dist/main.js', LINE, 4],
+  ['builds dist/main.js', LINE, 5],
   ['http-server', LINE, 3],
   ['memory 0.05', /^\| slope, a minute \| \S+ \|$/gm, 1],
 ]

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { Child, cleanEnvironment } from './child.ts'
-import { mainFile, nodeFile } from './paths.ts'
+import { mainFile, nodeFile, program, programFile } from './paths.ts'
 
 /** What a finished command leaves. */
 export interface CommandResult {
@@ -9,8 +9,33 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** Runs `tollgate <args>` to its end. */
+/**
+ * Runs `tollgate <args>` to its end, in this process: a process of its own costs as much CPU as ten commands. Under another Node.js, or of
+ * another program, it is a process.
+ */
 export async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  if (programFile === null) return runProcess(args, env)
+  const { runProgram } = (await import(programFile)) as typeof import('../../src/commands/program.ts')
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runProgram(args, {
+    out: text => out.push(text),
+    drained: () => Promise.resolve(true),
+    err: text => err.push(text),
+    env: cleanEnvironment(env),
+    program,
+  })
+  return { code, stdout: lines(out), stderr: lines(err) }
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map(text => `${text}\n`).join('')
+}
+
+/** The same in a process of its own. */
+export async function runProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
@@ -19,7 +44,7 @@ export async function run(
   return { code, stdout: child.stdout, stderr: child.stderr }
 }
 
-/** The same as somebody without rights, for modes do not bind root; who is not root stays who he is. */
+/** The same as a process of somebody without rights, for modes do not bind root; who is not root stays who he is. */
 export function runWithoutRights(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
