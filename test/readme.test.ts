@@ -54,10 +54,10 @@ t.test('every command of the README exists, and every script it runs', t => {
   const scripts = [...readme.matchAll(/npm run (\w+)/g)].map(([, name]) => name)
   t.ok(scripts.length > 0)
   for (const name of scripts) t.ok(manifest.scripts[name!], String(name))
-  const main = readFileSync(new URL('../src/main.ts', import.meta.url), 'utf8')
+  const program = readFileSync(new URL('../src/commands/program.ts', import.meta.url), 'utf8')
   const section = /\n## Command line\n.*?\n## /s.exec(readme)?.[0] ?? ''
   const commands = [...section.matchAll(/`([a-z]+)[^`|]*`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name!)
   t.ok(commands.length >= 8, commands.join())
-  for (const name of commands) t.match(main, `  ${name}: {`, name)
+  for (const name of commands) t.match(program, `  ${name}: {`, name)
   t.end()
 })

@@ -36,7 +36,7 @@ export interface Command {
   run(args: readonly string[], io: Io): Promise<number>
 }
 
-/** A command in the table of `main.ts`. */
+/** A command in the table of `program.ts`. */
 export interface Entry {
   readonly summary: string
   /** Loaded only when asked for, so that a small command starts fast. */

@@ -60,6 +60,8 @@ async function probed(nodes: readonly ScriptedSocketNode[], times: number): Prom
 const told = (client: SocketClient, id: string, member: string): string[] =>
   client.notifications(id).map(message => String(message[member]))
 
+// Each waits for looks at its own network.
+t.jobs = 4
 t.test('what falls silent while its node goes on is moved, and nothing is missed', async t => {
   const { nodes, client, mine } = await start(t, 'silent')
   const [bad, next, last] = nodes

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { run } from '../support/cli.ts'
+import { runProcess as run } from '../support/cli.ts'
 import { cannotMount } from '../support/cramped-disk.ts'
 import { tempDir } from '../support/temp-dir.ts'
 

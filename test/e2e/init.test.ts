@@ -9,6 +9,8 @@ import { tempDir } from '../support/temp-dir.ts'
 const SHIPPED = ['ethereum', 'bsc', 'arbitrum-one', 'base', 'polygon-bor', 'solana']
 const FILES = ['gateway.yaml', 'methods.yaml', 'networks.yaml', 'plans.yaml', 'routes.yaml']
 
+// Most of each is a start that waits for nodes which are not there.
+t.jobs = 7
 for (const slugs of [...SHIPPED.map(slug => [slug]), SHIPPED])
   t.test(`init for ${slugs.join(', ')}: check is content, serve gets ready`, async t => {
     const dir = join(await tempDir(t), 'new', 'gateway')
