@@ -79,12 +79,12 @@ async function measure(size: number): Promise<void> {
       const seconds = (performance.now() - begin) / 1000
       if (bytes !== whole || end !== '"}') throw new Error(`${bytes} bytes came, not ${whole}`)
       const added = (await peakResident(pid)) - before
-      const cells = [
+      const counters = [
         `${(added / MiB).toFixed(1)} MiB`,
         `${(size / MiB / seconds).toFixed(0)} MiB/s`,
         `${((cpuOf(pid) - cpu) / 1e6).toFixed(2)} s`,
       ]
-      console.log(`| ${round} | ${cells.join(' | ')} |`)
+      console.log(`| ${round} | ${counters.join(' | ')} |`)
     }
   } finally {
     await processes.stop()

@@ -6,7 +6,7 @@ import type { Gateway } from '../call/gateway.ts'
 import { loadAssets } from '../http/dashboard/asset.ts'
 import { makeDashboard } from '../http/dashboard/dashboard.ts'
 import type { Dashboard } from '../http/dashboard/dashboard.ts'
-import type { DashboardParts } from '../http/dashboard/door.ts'
+import type { DashboardParts } from '../http/dashboard/sign-in.ts'
 
 const FILES = fileURLToPath(packageFile('dist/dashboard/'))
 

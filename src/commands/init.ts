@@ -6,7 +6,7 @@ import { wordsOf } from '../config/families.ts'
 import { FILES } from '../config/files.ts'
 import { NO_ROUTE } from '../config/kinds.ts'
 import type { FileName } from '../config/files.ts'
-import type { WrittenNetwork, WrittenRoute } from '../config/written.ts'
+import type { RawNetwork, RawRoute } from '../config/raw-config.ts'
 import { packageFile } from '../config/package-file.ts'
 import { missingFolders, removeFolders } from '../stores/sqlite/data-dir.ts'
 import { typed } from './output/called-as.ts'
@@ -98,8 +98,8 @@ function folderOf(word: string | undefined, config: string): string {
 }
 
 interface Shipped {
-  readonly networks: Readonly<Record<string, WrittenNetwork>>
-  readonly routes: readonly WrittenRoute[]
+  readonly networks: Readonly<Record<string, RawNetwork>>
+  readonly routes: readonly RawRoute[]
 }
 
 function shippedNetworks(): Shipped {
@@ -134,7 +134,7 @@ ${slugs.map(slug => routeText(routes.find(({ network }) => network === slug)!)).
 }
 
 /** Without `public`: who serves callers without a key should have said so. */
-function networkText(slug: string, { name, family, dialect, chainId, genesisHash }: WrittenNetwork): string {
+function networkText(slug: string, { name, family, dialect, chainId, genesisHash }: RawNetwork): string {
   const keys = { name, family, dialect, chainId, genesisHash }
   const lines = Object.entries(keys).flatMap(([key, value]) =>
     value === undefined ? [] : [`    ${key}: ${value}\n`],
@@ -142,7 +142,7 @@ function networkText(slug: string, { name, family, dialect, chainId, genesisHash
   return `  ${slug}:\n${lines.join('')}`
 }
 
-function routeText({ id, network, http, ws }: WrittenRoute): string {
+function routeText({ id, network, http, ws }: RawRoute): string {
   return `  - id: ${id}\n    network: ${network}\n    http: ${http}\n${ws === undefined ? '' : `    ws: ${ws}\n`}`
 }
 

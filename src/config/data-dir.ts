@@ -28,8 +28,8 @@ export async function findWhereabouts(dir: string, env: Env): Promise<Whereabout
   const text = await readText(dir)
   const source = text === null ? null : parseText('gateway.yaml', text)
   if (source === null || !('root' in source)) return unknown
-  const { value, mistakes } = evaluate(source, lookupIn(dir, env))
-  const isWrong = (key: string): boolean => mistakes.some(({ path }) => path[0] === key)
+  const { value, findings } = evaluate(source, lookupIn(dir, env))
+  const isWrong = (key: string): boolean => findings.some(({ path }) => path[0] === key)
   const { dataDir, admin } = { ...DEFAULTS, ...(value as Readonly<Record<string, unknown>>) }
   const elsewhere = evaluate(source, { ...lookupIn(dir, env), env: OTHER_ENV }).value
   const { dataDir: other } = { ...DEFAULTS, ...(elsewhere as Readonly<Record<string, unknown>>) }

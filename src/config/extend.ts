@@ -4,11 +4,11 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packageFile } from './package-file.ts'
 import { evaluate, type Evaluated } from './yaml/evaluate.ts'
-import type { Mistake } from './mistake.ts'
+import type { Finding } from './finding.ts'
 import { parseText } from './yaml/parse.ts'
 import type { Path } from './yaml/path.ts'
 import type { Problem } from './problem.ts'
-import { prune } from './prune.ts'
+import { dropInvalid } from './drop-invalid.ts'
 import { decode, lookupIn, reason } from './read.ts'
 import { emptyRecord } from './record.ts'
 import { inOrder, problemOf } from './report.ts'
@@ -29,7 +29,7 @@ export interface Extended {
   /** All rows; what they come to where there is none is for the schema to say. */
   readonly value: unknown
   /** Of this file. */
-  readonly mistakes: readonly Mistake[]
+  readonly findings: readonly Finding[]
   /** Of the files that it extends. */
   readonly problems: readonly Problem[]
   /** Where these are. */
@@ -48,13 +48,13 @@ export function extend(
   const removed = wanted === undefined ? [] : takeNulls(value as Map)
   // Who extends another file may have no rows of its own.
   if (wanted !== undefined) (value as Map)['families'] ??= emptyRecord()
-  const own = [...evaluated.mistakes, ...checkShape(FILE, value, evaluated.emptied)]
-  prune(value, own)
-  if (typeof wanted !== 'string') return { value, mistakes: own, problems: [], paths: [] }
+  const own = [...evaluated.findings, ...checkShape(FILE, value, evaluated.emptied)]
+  dropInvalid(value, own)
+  if (typeof wanted !== 'string') return { value, findings: own, problems: [], paths: [] }
   const path = wanted === CATALOGUE ? fileURLToPath(packageFile(FILE)) : resolve(dir, wanted)
   const told = (message: string, hint?: string): Extended => ({
     ...{ value: undefined, problems: [], paths: [path] },
-    mistakes: [...own, { file: FILE, path: ['extends'], at: 'value', message, hint }],
+    findings: [...own, { file: FILE, path: ['extends'], at: 'value', message, hint }],
   })
   if (from.includes(path) || from.length >= LONGEST)
     return told(`${show(wanted)} extends this file in turn, or is one of too many`)
@@ -68,7 +68,7 @@ export function extend(
     )
   return {
     value: merge(base.value, value as Map, removed),
-    mistakes: [...own, ...unknownRemovals(base.value, removed)],
+    findings: [...own, ...unknownRemovals(base.value, removed)],
     problems: base.problems,
     paths: [path, ...base.paths],
   }
@@ -97,8 +97,8 @@ function readBase(
   if (!('root' in source)) return { ...nothing, problems: [{ ...source, file: name }] }
   const dir = dirname(path)
   const evaluated = evaluate(source, lookupIn(dir, env))
-  const { value, mistakes, problems, paths } = extend(evaluated, dir, env, from)
-  const own = inOrder(mistakes.map(mistake => problemOf(mistake, evaluated)))
+  const { value, findings, problems, paths } = extend(evaluated, dir, env, from)
+  const own = inOrder(findings.map(finding => problemOf(finding, evaluated)))
   return {
     value: isMap(value) ? value : nothing.value,
     problems: [...problems, ...own.map(problem => ({ ...problem, file: name }))],
@@ -119,7 +119,7 @@ function takeNulls(value: Map): Path[] {
 }
 
 /** What is to be removed must be there: a name that is misspelt would be served on. */
-function unknownRemovals(base: Map, removed: readonly Path[]): Mistake[] {
+function unknownRemovals(base: Map, removed: readonly Path[]): Finding[] {
   return removed.flatMap(path => {
     const name = String(path.at(-1))
     const there = at(base, path.slice(0, -1)) ?? {}

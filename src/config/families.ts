@@ -1,6 +1,6 @@
 /** What each family of networks lets the files say: data beside the schemas, so that no check asks which family it is. */
 import type { Family } from './types.ts'
-import type { WrittenNetwork } from './written.ts'
+import type { RawNetwork } from './raw-config.ts'
 
 /** What the files may say of one family. */
 export interface FamilyWords {
@@ -15,7 +15,7 @@ export interface FamilyWords {
   /** What identifies its chains. */
   readonly chainId: 'number' | 'text'
   /** Keys of a network that mean nothing here, with what to do about them. */
-  readonly unused: Readonly<Partial<Record<keyof WrittenNetwork, string>>>
+  readonly unused: Readonly<Partial<Record<keyof RawNetwork, string>>>
   /** Codes of errors that are the outcome of an execution, which no row of `errors` makes anything else of. */
   readonly outcomes: readonly number[]
   /** Capabilities that rules of the shipped catalogue need and public endpoints do not have. */

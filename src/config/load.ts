@@ -12,7 +12,7 @@ import { lookupIn, readTexts } from './read.ts'
 import { deepFreeze } from './record.ts'
 import { inOrder, problemOf } from './report.ts'
 import type { Config } from './types.ts'
-import type { Written } from './written.ts'
+import type { RawConfig } from './raw-config.ts'
 
 /** What a configuration directory holds. */
 export interface Loaded {
@@ -44,13 +44,13 @@ export async function loadConfig(
   }
   const methods = files.get('methods.yaml')
   const extended = methods === undefined ? null : extend(methods, dir, env, [resolve(dir, 'methods.yaml')])
-  const { written, mistakes } = check(files, extended)
-  const wrong = mistakes.map(mistake => problemOf(mistake, files.get(mistake.file)!))
+  const { written, findings } = check(files, extended)
+  const wrong = findings.map(finding => problemOf(finding, files.get(finding.file)!))
   const problems = inOrder([...unread, ...broken, ...(extended?.problems ?? []), ...wrong])
   return deepFreeze({
     config: problems.some(problem => problem.severity === 'error')
       ? null
-      : build(written as Written, dir, { port, extended: extended?.paths }),
+      : build(written as RawConfig, dir, { port, extended: extended?.paths }),
     problems,
     locate: (file: string, path: Path): Place => placeOfKey(files.get(file), path),
     texts,

@@ -1,6 +1,6 @@
 import type { Kind } from './kinds.ts'
 
-/** One mistake in the YAML, with the place an operator has to edit. Line and column are 1-based. */
+/** One finding in the YAML, with the place an operator has to edit. Line and column are 1-based. */
 export interface Problem {
   /** File name relative to the configuration directory, such as `routes.yaml`. */
   readonly file: string

@@ -15,7 +15,7 @@ export type Target =
       readonly kind: 'rpc'
       readonly network: Network
       readonly key: string
-      /** What stands behind the key on a verbatim HTTP network, as it was sent; empty is the JSON-RPC door. */
+      /** What stands behind the key on a verbatim HTTP network, as it was sent; empty is where JSON-RPC is spoken. */
       readonly path: string
       /** With its `?`; empty where there is none. */
       readonly query: string
@@ -84,14 +84,14 @@ export function findTarget(
 }
 
 const PREFIX = '/v1/rpc'
-const DOOR = `${PREFIX}/`
+const KEY_PREFIX = `${PREFIX}/`
 
 /** `/v1/rpc/<key>` with one trailing slash at most; an absent key is an empty one. */
 function rpcTarget(network: Network, path: string, query: string): Target {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
   if (trimmed === PREFIX) return { kind: 'rpc', network, key: '', path: '', query }
-  if (!trimmed.startsWith(DOOR)) return NOTHING
-  const key = trimmed.slice(DOOR.length)
+  if (!trimmed.startsWith(KEY_PREFIX)) return NOTHING
+  const key = trimmed.slice(KEY_PREFIX.length)
   const end = key.indexOf('/')
   if (end < 0) return { kind: 'rpc', network, key, path: '', query }
   if (familyOf(network).wire !== 'http') return NOTHING

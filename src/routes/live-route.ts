@@ -15,7 +15,7 @@ import { judge } from './transport/verdict.ts'
 import type { Failure, Verdict } from './transport/verdict.ts'
 import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
-import type { Passage, ReplyHead } from './transport/proxy/passage.ts'
+import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
 
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
@@ -156,7 +156,7 @@ export class LiveRoute {
 
   /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
   async pass(
-    passage: Passage,
+    proxied: ProxiedRequest,
     { timeout, heavy, caller }: Pick<Asked, 'heavy' | 'caller'> & { readonly timeout: number },
     now: () => number,
   ): Promise<ReplyHead | Failure> {
@@ -164,7 +164,7 @@ export class LiveRoute {
     const over = heavy ? null : this.#hangs.begin(begin, caller)
     this.limits.enter(caller)
     this.#proxy ??= this.#openProxy()
-    const result = await this.#proxy.send(passage, timeout)
+    const result = await this.#proxy.send(proxied, timeout)
     if (over !== null) this.#hangs.end(over)
     const verdict = judgeHead(result)
     if (result.kind === 'failure') this.limits.leave(caller)

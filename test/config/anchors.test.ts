@@ -21,7 +21,7 @@ routes:
   ])
 })
 
-t.test('a mistake behind an alias is told once, where it is written', async t => {
+t.test('a finding behind an alias is told once, where it is written', async t => {
   const methods = rules('aaa: &row { cost: -1 }', 'bbb: *row', 'ccc: { <<: *row, params: [1, 1] }')
   t.same(await problemsOf({ methods }), [
     'methods.yaml:7:23 families.evm.aaa.cost: must be at least 0, not -1',

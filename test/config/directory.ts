@@ -10,7 +10,7 @@ export type Texts = Partial<Record<'networks' | 'routes' | 'methods' | 'plans' |
 
 type Env = Record<string, string | undefined>
 
-/** A small configuration without a mistake. */
+/** A small configuration without a finding. */
 export const VALID = {
   networks: `baseUrl: http://{subdomain}.localhost:8080
 networks:

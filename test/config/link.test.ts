@@ -273,7 +273,7 @@ timeouts: { headers: 40s, keepAlive: 30d }
   ])
 })
 
-t.test('one mistake is not told again by what it takes from other files', async t => {
+t.test('one finding is not told again by what it takes from other files', async t => {
   const methods = (from: string, to: string) => problemsOf({ methods: VALID.methods.replace(from, to) })
   t.same(await methods('needs: [trace]', 'need: [trace]'), [
     'methods.yaml:5:42 families.evm.trace_block.need: unknown key; did you mean "needs"?',

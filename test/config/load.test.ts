@@ -3,7 +3,7 @@ import t from 'tap'
 import { loadConfig } from '../../src/config/load.ts'
 import { directory, ethereum, load, problemsOf, route, rules, VALID } from './directory.ts'
 
-t.test('mistakes of every kind in one directory, all at once and in order', async t => {
+t.test('findings of every kind in one directory, all at once and in order', async t => {
   const texts = {
     gateway: 'listen: 0.0.0.0:8080\n  admin: x\n',
     methods: rules('eth_getLogs: { cost: five }', 'eth_getLogs: {}'),

@@ -36,7 +36,7 @@ t.test('1 000 networks with 10 routes each', async t => {
   t.ok(ms < LIMIT_MS, `${ms} ms`)
 })
 
-t.test('the same with four mistakes in every route', async t => {
+t.test('the same with four findings in every route', async t => {
   let n = 0
   const wrong = routes
     .join('\n')

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { validatorsModule } from '../../build/validators.ts'
 import { FILES, type FileName } from '../../src/config/files.ts'
 import { validatorOf } from '../../src/config/validators.ts'
-import { schemaMistakes } from '../reload/schema-mistakes.ts'
+import { schemaMistakes } from '../reload/schema-findings.ts'
 import { wholeConfig } from '../reload/whole-config.ts'
 
 /** The module that the built program has, which asks for parts of ajv as CommonJS does. */
@@ -22,9 +22,9 @@ t.test('the built program finds what the schemas say, word for word', async t =>
   const documents = wholeConfig('http://127.0.0.1:1', 'ws://127.0.0.1:1')
   for (const file of FILES) {
     t.same(errorsOf(file, documents[file], program), [], `${file} as it should be`)
-    const { mistakes } = schemaMistakes(file, documents[file])
-    t.ok(mistakes.length > 10, `${mistakes.length} mistakes in ${file}`)
-    for (const { path, kind, text } of mistakes) {
+    const { findings } = schemaMistakes(file, documents[file])
+    t.ok(findings.length > 10, `${findings.length} findings in ${file}`)
+    for (const { path, kind, text } of findings) {
       const value: unknown = parse(text)
       const told = errorsOf(file, value, program)
       t.not(told?.length, 0, `${file} ${path} ${kind}`)

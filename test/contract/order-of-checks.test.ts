@@ -10,7 +10,7 @@ import { refused, refusedItem, type ExpectedRefusal } from '../support/refusals.
 import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
 
-/** Each case makes two mistakes at once; the check that comes first in the contract must be the one that answers. */
+/** Each case makes two findings at once; the check that comes first in the contract must be the one that answers. */
 
 const node = await startNode(t, { chainId: 1001 })
 const rate = { perSecond: 100_000, burst: 100_000 }

@@ -7,7 +7,7 @@ import { tempDir } from '../support/temp-dir.ts'
 const plan = (tiers: string) =>
   `{ tiers: [${tiers}], rate: { perSecond: 10, burst: 100 }, maxBatch: 10, ws: { connections: 1, subscriptions: 1 } }`
 
-/** Five files; what stands between « and » is a mistake, reported where it begins. */
+/** Five files; what stands between « and » is a finding, reported where it begins. */
 const files: Record<string, string> = {
   'networks.yaml': `baseUrl: http://{subdomain}.example.test
 networks:
@@ -85,7 +85,7 @@ async function writeFiles(dir: string, change: (text: string) => string): Promis
 
 const byPlace = (a: Planted, b: Planted) => a.file.localeCompare(b.file) || a.line - b.line
 
-t.test('check finds six planted mistakes at once, each in its place and nothing else', async t => {
+t.test('check finds six planted findings at once, each in its place and nothing else', async t => {
   const dir = await tempDir(t)
   await writeFiles(dir, text => text.replaceAll(/[«»]/g, ''))
   const expected = planted().sort(byPlace)
@@ -115,7 +115,7 @@ t.test('check finds six planted mistakes at once, each in its place and nothing 
   }
 })
 
-t.test('without the mistakes check is content and counts', async t => {
+t.test('without the findings check is content and counts', async t => {
   const dir = await tempDir(t)
   const rights: Record<string, string> = {
     tracee: 'trace',

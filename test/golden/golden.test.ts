@@ -1,5 +1,5 @@
 /**
- * One case a file: `features/*.yaml` and the lines of the dump that they change, `mistakes/*.yaml` and the problems they
+ * One case a file: `features/*.yaml` and the lines of the dump that they change, `findings/*.yaml` and the problems they
  * have, `explain/*.yaml` and what `tollgate explain` says. WRITE_GOLDEN=1 writes the expected texts anew: read the diff.
  */
 import { rmSync, writeFileSync } from 'node:fs'
@@ -66,7 +66,7 @@ const renderers: Readonly<Record<string, (written: Case) => Promise<readonly str
     const before = written.files['methods.yaml'] === base['methods.yaml'] ? dumpOfBase : dumpOfOneMethod
     return [...changes(before, dumped, likeness), ...warnings]
   },
-  mistakes: async written => {
+  findings: async written => {
     const { problems } = await load(written)
     return problems.flatMap(problem => [formatProblem(problem), ...excerpt(problem, written.files)])
   },
@@ -123,7 +123,7 @@ t.test('every key that a schema has is in some feature', t => {
 function hold(t: Test, name: string, lines: readonly string[], kept: string | undefined): void {
   const text = `${lines.join('\n')}\n`
   // What a problem's excerpt shows is the case itself; a problem, a dump and an explanation never hold a secret.
-  const told = lines.filter(line => !name.startsWith('mistakes') || !line.startsWith('    ')).join('\n')
+  const told = lines.filter(line => !name.startsWith('findings') || !line.startsWith('    ')).join('\n')
   t.notMatch(told, /operator-secret|example\.test:\d/, `${name} tells no secret`)
   if (renew) writeFileSync(new URL(name, import.meta.url), text)
   else if (kept === undefined) t.fail(`${name} is missing; WRITE_GOLDEN=1 writes it`)

@@ -8,8 +8,8 @@ import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { ConfigDir, files } from './config-dir.ts'
-import { otherMistakes } from './other-mistakes.ts'
-import { schemaKeys, schemaMistakes, type Mistake } from './schema-mistakes.ts'
+import { otherMistakes } from './other-findings.ts'
+import { schemaKeys, schemaMistakes, type Finding } from './schema-findings.ts'
 import { wholeConfig } from './whole-config.ts'
 import { WrittenYaml } from './written-yaml.ts'
 
@@ -47,7 +47,7 @@ t.test('the generator reaches every key that the schemas have', t => {
   t.end()
 })
 
-t.test('each mistake is told alone, at its place, and the last good configuration serves on', async t => {
+t.test('each finding is told alone, at its place, and the last good configuration serves on', async t => {
   const { version } = await gateway.status()
   let over = false
   const answers = new Map<string, number>()
@@ -64,8 +64,8 @@ t.test('each mistake is told alone, at its place, and the last good configuratio
     },
     4,
   )
-  for (const [i, mistake] of chosen().entries()) {
-    const { file, kind, text, path, place } = mistake
+  for (const [i, finding] of chosen().entries()) {
+    const { file, kind, text, path, place } = finding
     const what = `${kind}: ${file}:${place.line}:${place.column} ${path}`
     dir.write(new Map([[file, text]]), i % 2 === 0 ? 'plain' : 'rename')
     const { status, json } = await ask()
@@ -79,7 +79,7 @@ t.test('each mistake is told alone, at its place, and the last good configuratio
     }))
     if (status !== 422 || json.version !== version || json.changes.length > 0) t.fail(what, { status, json })
     t.same(told, [problem], `${what}: ${json.problems[0]?.message}`)
-    t.match(json.problems[0]?.message, mistake.message)
+    t.match(json.problems[0]?.message, finding.message)
     const { version: served, reload } = await gateway.status()
     t.same(
       { served, ok: reload.ok, problems: reload.problems },
@@ -100,18 +100,18 @@ t.test('each mistake is told alone, at its place, and the last good configuratio
 })
 
 /** All handwritten ones, and of the generated ones as many of each kind in each file as make up the number. */
-function chosen(): readonly Mistake[] {
+function chosen(): readonly Finding[] {
   const random = new Random(seed)
-  const groups = new Map<string, Mistake[]>()
-  for (const mistake of [...bySchema.values()].flatMap(({ mistakes }) => mistakes)) {
-    const group = `${mistake.file} ${mistake.kind}`
-    groups.set(group, [...(groups.get(group) ?? []), mistake])
+  const groups = new Map<string, Finding[]>()
+  for (const finding of [...bySchema.values()].flatMap(({ findings }) => findings)) {
+    const group = `${finding.file} ${finding.kind}`
+    groups.set(group, [...(groups.get(group) ?? []), finding])
   }
   const all = otherMistakes(documents)
   while (all.length < times)
     for (const group of groups.values()) {
-      const [mistake] = group.splice(random.below(Math.max(group.length, 1)), 1)
-      if (mistake !== undefined && all.length < times) all.push(mistake)
+      const [finding] = group.splice(random.below(Math.max(group.length, 1)), 1)
+      if (finding !== undefined && all.length < times) all.push(finding)
     }
   return all
 }

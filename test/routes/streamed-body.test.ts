@@ -26,8 +26,8 @@ async function throughHop(t: Test, http: string): Promise<StreamedBody> {
   t.teardown(() => proxy.destroy())
   return new Promise((resolve, reject) => {
     const url = listen(t, (incoming, response) => {
-      const passage = { request: incoming, response, verb: 'GET', target: '/x', bodyLimit: null }
-      proxy.send(passage, 5_000).then(result => {
+      const proxied = { request: incoming, response, verb: 'GET', target: '/x', bodyLimit: null }
+      proxy.send(proxied, 5_000).then(result => {
         if (result.kind === 'head') resolve(result.body)
         else reject(new Error(result.how))
       }, reject)

@@ -84,7 +84,7 @@ const upstreamSecrets: Canaries = {
   ...Object.assign({}, ...Object.keys(networks).map(routeCanaries)),
   'host of dns': 'cnryuphost',
   'what a node says of itself': 'cnryupserver',
-  'what a mistake in the YAML holds': 'cnryupslip',
+  'what a finding in the YAML holds': 'cnryupslip',
 }
 const methods = `${fewMethods}    eth_call: { params: [1, 4] }
     eth_sendRawTransaction: { params: [1, 1], retry: dedupe }
@@ -320,7 +320,7 @@ t.test('edits that are mistaken, and one that is not', async t => {
     if (i === 0) for (const json of [[], ['--json']]) await tell('check', ...json)
   }
   const { stdout, stderr, code } = await run(['serve', '--config', gateway.dir], env)
-  t.equal(code, 1, 'a start with mistakes')
+  t.equal(code, 1, 'a start with findings')
   toOperators.push(stdout, stderr)
   await writeFile(
     file,
@@ -419,7 +419,7 @@ t.test('what upstreams get is the call and their own credentials', t => {
   for (const [slug, node] of Object.entries(nodes)) {
     const own = new Set(Object.keys(routeCanaries(slug)))
     const others = Object.fromEntries(Object.entries(upstreamSecrets).filter(([name]) => !own.has(name)))
-    delete others['what a mistake in the YAML holds']
+    delete others['what a finding in the YAML holds']
     for (const { text, url, headers, params } of node.requests) {
       holdsNone(
         t,

@@ -1,6 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import type { runProgram } from '../../src/commands/program.ts'
 import { Child, cleanEnvironment } from './child.ts'
 import { mainFile, nodeFile, program, programFile } from './paths.ts'
+
+/** What dist/program.js has. */
+interface Program {
+  readonly runProgram: typeof runProgram
+}
 
 /** What a finished command leaves. */
 export interface CommandResult {
@@ -18,9 +24,9 @@ export async function run(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
   if (programFile === null) return runProcess(args, env)
-  const { runProgram } = (await import(programFile)) as typeof import('../../src/commands/program.ts')
+  const built = (await import(programFile)) as Program
   const [out, err]: [string[], string[]] = [[], []]
-  const code = await runProgram(args, {
+  const code = await built.runProgram(args, {
     out: text => out.push(text),
     drained: () => Promise.resolve(true),
     err: text => err.push(text),

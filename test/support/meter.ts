@@ -5,10 +5,10 @@ import type { Account, Grant, Payer, QuotaState, RateState } from '../../src/por
 import { isRefusal, refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
-import type { Cell } from '../../src/stores/sqlite/usage/cells.ts'
-import type { Group } from '../../src/stores/sqlite/usage/group.ts'
+import type { UsageCounter } from '../../src/stores/sqlite/usage/counters.ts'
+import type { CommitBatch } from '../../src/stores/sqlite/usage/commit-batch.ts'
 import type { Ledger } from '../../src/stores/sqlite/usage/ledger.ts'
-import type { CellCharge } from '../../src/stores/sqlite/usage/ledger.ts'
+import type { CounterCharge } from '../../src/stores/sqlite/usage/ledger.ts'
 import { UsageJournal } from '../../src/stores/sqlite/usage/ledger.ts'
 
 /** A call that was let in. */
@@ -16,9 +16,9 @@ export interface Admission {
   readonly payer: Payer
   readonly cost: number
   readonly grant: Grant
-  readonly charge: CellCharge
-  readonly cell: Cell
-  readonly group: Group
+  readonly charge: CounterCharge
+  readonly counter: UsageCounter
+  readonly batch: CommitBatch
 }
 
 /** Takes and charges, gives back, settles. */
@@ -37,7 +37,7 @@ export class Meter {
     const grant = this.limits.take(spender, { units: cost, isRated }, now)
     if (isRefusal(grant)) return grant
     const charge = this.journal.charge(payer, method, cost, grant.period, now)
-    return { payer, cost, grant, charge, cell: charge.cell, group: charge.group }
+    return { payer, cost, grant, charge, counter: charge.counter, batch: charge.batch }
   }
 
   admitUnrated(payer: Payer, method: string, cost: number, now: number): Admission | Refusal {

@@ -1,7 +1,7 @@
 /** Lets an admitted request through to an upstream, to the next able route while that is harmless. */
 import { refuse } from '../../refusal/refusal.ts'
 import type { Rule } from '../../snapshot/types.ts'
-import type { Passage, ReplyHead } from '../../routes/transport/proxy/passage.ts'
+import type { ProxiedRequest, ReplyHead } from '../../routes/transport/proxy/proxied-request.ts'
 import type { Failure } from '../../routes/transport/verdict.ts'
 import { refused } from '../reply/answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../reply/answer.ts'
@@ -17,25 +17,25 @@ import { TIMEOUTS } from '../node/request.ts'
 /** The reply of the first route that gives one, or why there is none. */
 export async function forwardVerbatim(
   { row, routes }: Decided,
-  passage: Passage,
+  proxied: ProxiedRequest,
   caller: Caller,
   context: Context,
 ): Promise<VerbatimAnswer | WholeAnswer> {
   const { network } = caller
   // RFC 9110, section 9.2.1: asking twice changes nothing. What has a body was poured out at the first try.
-  const repeatable = passage.verb === 'GET' || passage.verb === 'HEAD'
+  const repeatable = proxied.verb === 'GET' || proxied.verb === 'HEAD'
   const need = { tip: true, atLeast: null, mayProbe: repeatable }
   const wanted = { network, row, routes, need, method: row.rule.match, caller: holderOf(caller) }
   // A response that we finished ourselves was cut short by a drain: then the call is refused, not abandoned.
-  const { response } = passage
+  const { response } = proxied
   const isGone = (): boolean => response.destroyed && !response.writableFinished
   const bounds = { repeat: repeatable ? ('safe' as const) : ('never' as const), isGone }
   const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
-    tryRoute(each, row.rule, passage, caller, context),
+    tryRoute(each, row.rule, proxied, caller, context),
   )
   switch (ended.kind) {
     case 'answered':
-      return answerOf(ended.verdict, ended.tried.candidate.route.id, passage.verb, context)
+      return answerOf(ended.verdict, ended.tried.candidate.route.id, proxied.verb, context)
     case 'full':
       return refused(refuse('overloaded', 'Every route is at its limit'))
     case 'abandoned':
@@ -48,7 +48,7 @@ export async function forwardVerbatim(
 async function tryRoute(
   { picked, left }: Try,
   { match: method, timeout: pace }: Rule,
-  passage: Passage,
+  proxied: ProxiedRequest,
   client: Caller,
   { live: { observer, upstreams, clock } }: Context,
 ): Promise<Tried<ReplyHead>> {
@@ -56,7 +56,7 @@ async function tryRoute(
   const begin = clock.monotonic()
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
   const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
-  const verdict: ReplyHead | Failure = await live.pass(passage, options, clock.monotonic)
+  const verdict: ReplyHead | Failure = await live.pass(proxied, options, clock.monotonic)
   const ms = clock.monotonic() - begin
   const observe = (result: string): void => {
     observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })

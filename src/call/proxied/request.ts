@@ -21,7 +21,7 @@ export function handleRequest(
 ): MaybePromise<void> {
   const call = { id: 'null', method, params: '[]', elements: NO_ELEMENTS }
   return run<VerbatimAnswer | WholeAnswer>(call, caller, context, {
-    execute: async decided => held(await forwardVerbatim(decided, sink.passage, caller, context), sink),
+    execute: async decided => held(await forwardVerbatim(decided, sink.proxied, caller, context), sink),
     reply: answer =>
       answer.kind === 'verbatim' ? relay(answer, sink, context) : sendWhole(answer, sink, context),
   })

@@ -1,13 +1,13 @@
 /** Where a verbatim reply goes: an HTTP reply whose head is the upstream's. */
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { Passage } from '../../routes/transport/proxy/passage.ts'
+import type { ProxiedRequest } from '../../routes/transport/proxy/proxied-request.ts'
 import type { VerbatimAnswer } from '../reply/answer.ts'
 import type { Sink } from '../reply/sink.ts'
 
 /** The transport's side of a verbatim call. */
 export interface VerbatimSink extends Sink {
   /** The client's request, which passes on as it is. */
-  readonly passage: Passage
+  readonly proxied: ProxiedRequest
   /** Takes a place for a reply without an end; refuses when the caller holds too many. */
   hold(answer: VerbatimAnswer): Refusal | null
   /** Sends the head of the reply. */

@@ -2,7 +2,7 @@ import { withPort } from '../base-url.ts'
 import { familyNames } from '../families.ts'
 import type { Config } from '../types.ts'
 import { listenAddress } from '../words/units.ts'
-import type { Written } from '../written.ts'
+import type { RawConfig } from '../raw-config.ts'
 import { buildErrors } from './errors.ts'
 import { buildGateway, DEFAULTS } from './gateway.ts'
 import { buildNetworks } from './networks.ts'
@@ -19,7 +19,7 @@ export interface Beside {
 }
 
 /** The configuration that faultless files describe: defaults filled in, units turned into numbers, paths made absolute. */
-export function build(written: Written, dir: string, { port, extended = [] }: Beside = {}): Config {
+export function build(written: RawConfig, dir: string, { port, extended = [] }: Beside = {}): Config {
   const listen = listenAddress(written.gateway?.listen ?? DEFAULTS.listen)!
   const baseUrl = withPort(written.networks.baseUrl, port ?? listen.port)
   const { families, notification } = written.methods

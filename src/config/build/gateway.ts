@@ -2,13 +2,13 @@ import { resolve } from 'node:path'
 import { dashboardHostOf } from '../base-url.ts'
 import type { GatewayConfig } from '../types.ts'
 import { duration, listenAddress, size } from '../words/units.ts'
-import type { WrittenGateway } from '../written.ts'
+import type { RawGateway } from '../raw-config.ts'
 
 /** Where the gateway listens and keeps its data by default, the data relative to the configuration. */
 export const DEFAULTS = { listen: '0.0.0.0:8080', admin: '127.0.0.1:9464', dataDir: './data' }
 
 /** The process's settings with their defaults. */
-export function buildGateway(written: WrittenGateway, baseUrl: string, dir: string): GatewayConfig {
+export function buildGateway(written: RawGateway, baseUrl: string, dir: string): GatewayConfig {
   const { tls } = written
   return {
     listen: listenAddress(written.listen ?? DEFAULTS.listen)!,
@@ -27,7 +27,7 @@ export function buildGateway(written: WrittenGateway, baseUrl: string, dir: stri
   }
 }
 
-function buildLimits(written: NonNullable<WrittenGateway['limits']>): GatewayConfig['limits'] {
+function buildLimits(written: NonNullable<RawGateway['limits']>): GatewayConfig['limits'] {
   return {
     body: size(written.body ?? '5MiB')!,
     batchReply: size(written.batchReply ?? '64MiB')!,
@@ -42,7 +42,7 @@ function buildLimits(written: NonNullable<WrittenGateway['limits']>): GatewayCon
   }
 }
 
-function buildTimeouts(written: NonNullable<WrittenGateway['timeouts']>): GatewayConfig['timeouts'] {
+function buildTimeouts(written: NonNullable<RawGateway['timeouts']>): GatewayConfig['timeouts'] {
   const request = duration(written.request ?? '30s')!
   return {
     headers: written.headers === undefined ? Math.min(10_000, request) : duration(written.headers)!,

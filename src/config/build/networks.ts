@@ -1,11 +1,11 @@
 import { defaultSubdomain } from '../link/networks.ts'
 import type { NetworkConfig, NodeQuestion } from '../types.ts'
 import { duration } from '../words/units.ts'
-import type { WrittenNetwork, WrittenQuestion } from '../written.ts'
+import type { RawNetwork, RawQuestion } from '../raw-config.ts'
 import { buildRules } from './rules.ts'
 
 /** The networks with their defaults, in the order of the file. */
-export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>): NetworkConfig[] {
+export function buildNetworks(networks: Readonly<Record<string, RawNetwork>>): NetworkConfig[] {
   return Object.entries(networks).map(([slug, network]) => ({
     slug,
     name: network.name,
@@ -28,7 +28,7 @@ export function buildNetworks(networks: Readonly<Record<string, WrittenNetwork>>
   }))
 }
 
-function buildQuestion({ method, params, at }: WrittenQuestion): NodeQuestion {
+function buildQuestion({ method, params, at }: RawQuestion): NodeQuestion {
   return { method, params: params ?? [], at: at === undefined ? [] : at.split('.').slice(1) }
 }
 

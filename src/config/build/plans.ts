@@ -1,9 +1,9 @@
 import type { PlanConfig } from '../types.ts'
 import { duration } from '../words/units.ts'
-import type { WrittenPlan } from '../written.ts'
+import type { RawPlan } from '../raw-config.ts'
 
 /** The plans with their defaults, in the order of the file. */
-export function buildPlans(plans: Readonly<Record<string, WrittenPlan>>): PlanConfig[] {
+export function buildPlans(plans: Readonly<Record<string, RawPlan>>): PlanConfig[] {
   return Object.entries(plans).map(([name, plan]) => ({
     name,
     tiers: plan.tiers,
@@ -14,7 +14,7 @@ export function buildPlans(plans: Readonly<Record<string, WrittenPlan>>): PlanCo
   }))
 }
 
-function buildQuota(quota: WrittenPlan['quota']): PlanConfig['quota'] {
+function buildQuota(quota: RawPlan['quota']): PlanConfig['quota'] {
   if (quota === undefined) return null
   return { requests: quota.requests, every: quota.every === 'month' ? 'month' : duration(quota.every)! }
 }

@@ -1,11 +1,11 @@
 import { emptyRecord } from '../record.ts'
 import type { RouteConfig } from '../types.ts'
 import { duration } from '../words/units.ts'
-import type { WrittenRoute } from '../written.ts'
+import type { RawRoute } from '../raw-config.ts'
 import { buildErrors } from './errors.ts'
 
 /** The routes with their defaults, in the order of the file. */
-export function buildRoutes(routes: readonly WrittenRoute[]): RouteConfig[] {
+export function buildRoutes(routes: readonly RawRoute[]): RouteConfig[] {
   return routes.map(route => ({
     id: route.id,
     network: route.network,

@@ -1,15 +1,15 @@
 import { emptyRecord } from '../record.ts'
 import type { LocalAnswer, RuleConfig } from '../types.ts'
-import type { WrittenRule, WrittenRules } from '../written.ts'
+import type { RawRule, RawRules } from '../raw-config.ts'
 
 /** Rules by name, as written but for `answer`. */
-export function buildRules(rules: WrittenRules = {}): Readonly<Record<string, RuleConfig>> {
+export function buildRules(rules: RawRules = {}): Readonly<Record<string, RuleConfig>> {
   const result = emptyRecord<RuleConfig>()
   for (const [name, rule] of Object.entries(rules)) result[name] = buildRule(rule)
   return result
 }
 
-function buildRule({ answer, block, ...rule }: WrittenRule): RuleConfig {
+function buildRule({ answer, block, ...rule }: RawRule): RuleConfig {
   return {
     ...rule,
     ...(block === undefined ? {} : { block: { ...block } }),

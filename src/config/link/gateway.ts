@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js'
 import { DEFAULTS } from '../build/gateway.ts'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { sharePort } from '../share-port.ts'
 import { duration, listenAddress } from '../words/units.ts'
-import type { Partly, Written, WrittenGateway } from '../written.ts'
+import type { Partly, RawConfig, RawGateway } from '../raw-config.ts'
 import { checkTimeout } from './timeouts.ts'
 
 /** What gateway.yaml gets wrong that a schema cannot see. */
-export function checkGateway({ gateway = {} }: Partly<Written>): Mistake[] {
+export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
   return [
     ...checkListen(gateway.listen, ['listen']),
     ...checkListen(gateway.admin, ['admin']),
@@ -23,13 +23,13 @@ export function checkGateway({ gateway = {} }: Partly<Written>): Mistake[] {
   ]
 }
 
-function checkListen(written: string | undefined, path: Path): Mistake[] {
+function checkListen(written: string | undefined, path: Path): Finding[] {
   if (written === undefined) return []
   const address = listenAddress(written)
   const isIp = written.startsWith('[') ? ipaddr.IPv6.isValid(written.slice(1, written.indexOf(']'))) : true
   if (address !== null && isIp) return []
   return [
-    mistake(
+    finding(
       path,
       `${show(written)} is not a listen address`,
       'the port is at most 65535, and only IPv6 has brackets',
@@ -38,7 +38,7 @@ function checkListen(written: string | undefined, path: Path): Mistake[] {
 }
 
 /** The second of two listeners would not find its port free, and no other program is to blame. */
-function checkShared(gateway: Partly<WrittenGateway>): Mistake[] {
+function checkShared(gateway: Partly<RawGateway>): Finding[] {
   const { listen = DEFAULTS.listen, admin = DEFAULTS.admin, probes } = gateway
   const listeners = Object.entries({ listen, admin, probes }).flatMap(([name, text]) => {
     const address = text === undefined ? null : listenAddress(text)
@@ -49,7 +49,7 @@ function checkShared(gateway: Partly<WrittenGateway>): Mistake[] {
       .slice(index + 1)
       .filter(other => sharePort(one.address, other.address))
       .map(other =>
-        mistake(
+        finding(
           [other.name in gateway ? other.name : one.name],
           `${one.name} (${one.text}) and ${other.name} (${other.text}) cannot listen on the same port`,
           'give each a port of its own',
@@ -58,12 +58,12 @@ function checkShared(gateway: Partly<WrittenGateway>): Mistake[] {
   )
 }
 
-function checkRange(written: string | undefined, index: number): Mistake[] {
+function checkRange(written: string | undefined, index: number): Finding[] {
   if (written === undefined || isRange(written)) return []
   const host = ipaddr.isValid(written)
     ? `write ${written}/${written.includes(':') ? 128 : 32}`
     : 'write it like 10.0.0.0/8 or fd00::/8'
-  return [mistake(['trustedProxies', index], `${show(written)} is not an address range`, host)]
+  return [finding(['trustedProxies', index], `${show(written)} is not an address range`, host)]
 }
 
 /** `10/8` and `010.0.0.0/8` mean something else to every reader: four decimal parts, or IPv6. */
@@ -75,16 +75,16 @@ function isRange(text: string): boolean {
 function checkHeaderTimeout({
   headers,
   request = '30s',
-}: NonNullable<Partly<WrittenGateway>['timeouts']>): Mistake[] {
+}: NonNullable<Partly<RawGateway>['timeouts']>): Finding[] {
   if (headers === undefined || (duration(headers) ?? 0) <= (duration(request) ?? 0)) return []
   return [
-    mistake(
+    finding(
       ['timeouts', 'headers'],
       `headers may not take longer (${headers}) than the whole request (${request})`,
     ),
   ]
 }
 
-function mistake(path: Path, message: string, hint?: string): Mistake {
+function finding(path: Path, message: string, hint?: string): Finding {
   return { file: 'gateway.yaml', path, at: 'value', message, hint }
 }

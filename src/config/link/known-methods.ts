@@ -1,6 +1,6 @@
 import { pathCovers } from '../../net/http-path.ts'
 import type { Family } from '../types.ts'
-import type { Partly, Written } from '../written.ts'
+import type { Partly, RawConfig } from '../raw-config.ts'
 import { suggester, type Suggest } from '../words/suggest.ts'
 import { familyNames } from '../families.ts'
 import type { Row } from './rows.ts'
@@ -29,7 +29,7 @@ export function isKnown(name: string, { exact, prefixes }: KnownMethods): boolea
 
 /** Answers what a network knows; those without rules of their own share their family's. */
 export function methodsByNetwork(
-  written: Partly<Written>,
+  written: Partly<RawConfig>,
   rows: readonly Row[],
 ): (slug: string) => KnownMethods | null {
   const families = new Map<Family | undefined, Row[]>(familyNames().map(family => [family, []]))

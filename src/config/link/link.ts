@@ -1,5 +1,5 @@
-import type { Mistake } from '../mistake.ts'
-import type { Partly, Written } from '../written.ts'
+import type { Finding } from '../finding.ts'
+import type { Partly, RawConfig } from '../raw-config.ts'
 import { checkAcknowledged } from './acknowledge.ts'
 import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
@@ -11,7 +11,7 @@ import { checkRules } from './rules.ts'
 import { checkTiers } from './tiers.ts'
 
 /** What the files get wrong about each other. A file or value that is not there is not held against the others. */
-export function link(written: Partly<Written>): readonly Mistake[] {
+export function link(written: Partly<RawConfig>): readonly Finding[] {
   const rows = rowsOf(written)
   return [
     ...checkNetworks(written),

@@ -1,6 +1,6 @@
 import { isDenied, isForDevnets } from '../denied.ts'
 import { wordsOf } from '../families.ts'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import { show } from '../words/show.ts'
 import type { Row } from './rows.ts'
 
@@ -12,7 +12,7 @@ function denied({ name, network }: Row): { readonly message: string; readonly hi
 }
 
 /** Whether a rule's name is one of its family, and may have a rule at all. */
-export function checkName(row: Row): Mistake[] {
+export function checkName(row: Row): Finding[] {
   const { file, path, family, name } = row
   if (family === undefined) return []
   const place = { file, path, at: 'key' } as const

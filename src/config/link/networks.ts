@@ -1,6 +1,6 @@
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import { show } from '../words/show.ts'
-import type { Partly, Written, WrittenNetwork } from '../written.ts'
+import type { Partly, RawConfig, RawNetwork } from '../raw-config.ts'
 import { baseUrlFault } from '../base-url.ts'
 import { wordsOf } from '../families.ts'
 import { named } from './rows.ts'
@@ -9,7 +9,7 @@ import { named } from './rows.ts'
 const TAKEN: ReadonlySet<string> = new Set(['v1', 'dashboard', 'assets', 'api'])
 
 /** What networks.yaml gets wrong in itself. */
-export function checkNetworks(written: Partly<Written>): Mistake[] {
+export function checkNetworks(written: Partly<RawConfig>): Finding[] {
   const networks = named(written.networks?.networks)
   return [
     ...checkBaseUrl(written.networks?.baseUrl),
@@ -22,18 +22,18 @@ export function checkNetworks(written: Partly<Written>): Mistake[] {
   ]
 }
 
-function checkBaseUrl(baseUrl: string | undefined): Mistake[] {
+function checkBaseUrl(baseUrl: string | undefined): Finding[] {
   const fault = baseUrl === undefined ? null : baseUrlFault(baseUrl)
   return fault === null ? [] : [{ file: 'networks.yaml', path: ['baseUrl'], at: 'value', ...fault }]
 }
 
-function checkSlug(slug: string): Mistake[] {
+function checkSlug(slug: string): Finding[] {
   if (!TAKEN.has(slug)) return []
   const message = `"${slug}" cannot be a slug: it is a path of the gateway's own`
   return [{ file: 'networks.yaml', path: ['networks', slug], at: 'key', message }]
 }
 
-function checkChainId(slug: string, { family, chainId }: Partly<WrittenNetwork>): Mistake[] {
+function checkChainId(slug: string, { family, chainId }: Partly<RawNetwork>): Finding[] {
   if (family === undefined || chainId === undefined) return []
   const place = { file: 'networks.yaml', path: ['networks', slug, 'chainId'], at: 'value' } as const
   const wanted = wordsOf(family).chainId
@@ -50,19 +50,19 @@ function checkChainId(slug: string, { family, chainId }: Partly<WrittenNetwork>)
 }
 
 /** Keys that its family does not read: what they promise would not be kept. */
-function checkUnused(slug: string, network: Partly<WrittenNetwork>): Mistake[] {
+function checkUnused(slug: string, network: Partly<RawNetwork>): Finding[] {
   if (network.family === undefined) return []
   const { unused, called } = wordsOf(network.family)
-  return Object.entries(unused).flatMap(([key, hint]): Mistake[] => {
+  return Object.entries(unused).flatMap(([key, hint]): Finding[] => {
     if (!(key in network)) return []
     const message = `"${key}" means nothing on ${called}`
     return [{ file: 'networks.yaml', path: ['networks', slug, key], at: 'key', message, hint }]
   })
 }
 
-function checkSubdomains(networks: readonly [string, Partly<WrittenNetwork>][]): Mistake[] {
+function checkSubdomains(networks: readonly [string, Partly<RawNetwork>][]): Finding[] {
   const owners = new Map<string, string>()
-  return networks.flatMap(([slug, { subdomain }]): Mistake[] => {
+  return networks.flatMap(([slug, { subdomain }]): Finding[] => {
     const taken = subdomain ?? defaultSubdomain(slug)
     const owner = owners.get(taken)
     if (owner === undefined) {

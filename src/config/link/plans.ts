@@ -1,13 +1,13 @@
-import type { Mistake } from '../mistake.ts'
-import type { Partly, Written, WrittenPlan } from '../written.ts'
+import type { Finding } from '../finding.ts'
+import type { Partly, RawConfig, RawPlan } from '../raw-config.ts'
 import { named, type Row } from './rows.ts'
 
 /** The missing plan of the public route, and costs that no bucket could ever pay. */
-export function checkPlans(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+export function checkPlans(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   return [...checkPublic(written), ...checkNotification(written), ...checkCosts(written, rows)]
 }
 
-function checkPublic(written: Partly<Written>): Mistake[] {
+function checkPublic(written: Partly<RawConfig>): Finding[] {
   const plans = written.plans?.plans
   const [open] = named(written.networks?.networks).find(([, network]) => network.public === true) ?? []
   if (plans === undefined || open === undefined || 'public' in plans) return []
@@ -16,16 +16,16 @@ function checkPublic(written: Partly<Written>): Mistake[] {
   return [{ file: 'plans.yaml', path: ['plans'], at: 'key', message, hint }]
 }
 
-function checkNotification(written: Partly<Written>): Mistake[] {
+function checkNotification(written: Partly<RawConfig>): Finding[] {
   const cost = written.methods?.notification?.cost ?? 0
   const short = tooSmall(named(written.plans?.plans), cost)
   if (short === null) return []
   return [{ file: 'methods.yaml', path: ['notification', 'cost'], at: 'value', ...short }]
 }
 
-function checkCosts(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+function checkCosts(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   const plans = named(written.plans?.plans)
-  return rows.flatMap(({ file, path, rule, whole }): Mistake[] => {
+  return rows.flatMap(({ file, path, rule, whole }): Finding[] => {
     const { cost = 1, tier = 'any', enabled = true } = whole
     const able = plans.filter(([, plan]) => plan.tiers?.includes(tier))
     const short = enabled ? tooSmall(able, cost) : null
@@ -38,7 +38,7 @@ function checkCosts(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
 
 /** Of the plans whose bucket cannot hold `cost`, the one with the smallest. */
 function tooSmall(
-  plans: readonly [string, Partly<WrittenPlan>][],
+  plans: readonly [string, Partly<RawPlan>][],
   cost: number,
 ): { message: string; hint: string } | null {
   const bursts = plans.flatMap(([name, { rate }]) =>

@@ -1,8 +1,8 @@
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { suggester, type Suggest } from '../words/suggest.ts'
-import type { Partly, Written, WrittenRoute } from '../written.ts'
+import type { Partly, RawConfig, RawRoute } from '../raw-config.ts'
 import { capabilitiesIn } from './capabilities.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { isKnown, methodsByNetwork, type KnownMethods } from './known-methods.ts'
@@ -19,7 +19,7 @@ interface Surroundings {
 }
 
 /** What routes.yaml gets wrong in itself and about the networks and methods it names. */
-export function checkRoutes(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+export function checkRoutes(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   const routes = written.routes?.routes ?? []
   const networks = written.networks?.networks
   const families = written.methods?.families
@@ -42,7 +42,7 @@ function vocabulary(names: Iterable<string>): { names: ReadonlySet<string>; sugg
   return { names: set, suggest: suggester(set) }
 }
 
-function checkRoute(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
+function checkRoute(route: Partly<RawRoute>, path: Path, around: Surroundings): Finding[] {
   return [
     ...checkNetwork(route, path, around),
     ...checkUrl(route.http, [...path, 'http'], ['http://', 'https://']),
@@ -53,10 +53,10 @@ function checkRoute(route: Partly<WrittenRoute>, path: Path, around: Surrounding
   ]
 }
 
-function checkNetwork({ network }: Partly<WrittenRoute>, path: Path, { networks }: Surroundings): Mistake[] {
+function checkNetwork({ network }: Partly<RawRoute>, path: Path, { networks }: Surroundings): Finding[] {
   if (network === undefined || networks === null || networks.names.has(network)) return []
   return [
-    mistake(
+    finding(
       [...path, 'network'],
       `${show(network)} is not a network in networks.yaml`,
       networks.suggest(network),
@@ -64,18 +64,18 @@ function checkNetwork({ network }: Partly<WrittenRoute>, path: Path, { networks 
   ]
 }
 
-function checkUrl(url: string | undefined, path: Path, schemes: readonly [string, string]): Mistake[] {
+function checkUrl(url: string | undefined, path: Path, schemes: readonly [string, string]): Finding[] {
   if (url === undefined) return []
   // The value itself is not shown: it may hold the operator's provider key.
   if (!URL.canParse(url) || !schemes.some(scheme => url.toLowerCase().startsWith(scheme)))
-    return [mistake(path, `the value is not a URL with ${schemes.join(' or ')}`)]
+    return [finding(path, `the value is not a URL with ${schemes.join(' or ')}`)]
   if (!hasReadableUser(url))
     return [
-      mistake(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25'),
+      finding(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25'),
     ]
   // RFC 6455, section 3: a WebSocket URL has no fragment, and none can be opened that has one.
   if (/^wss?:/i.test(url) && new URL(url).hash !== '')
-    return [mistake(path, 'a WebSocket URL has no part behind a #', 'write a # that belongs to it as %23')]
+    return [finding(path, 'a WebSocket URL has no part behind a #', 'write a # that belongs to it as %23')]
   return []
 }
 
@@ -90,41 +90,41 @@ function hasReadableUser(url: string): boolean {
   }
 }
 
-function checkCapabilities(route: Partly<WrittenRoute>, path: Path, around: Surroundings): Mistake[] {
+function checkCapabilities(route: Partly<RawRoute>, path: Path, around: Surroundings): Finding[] {
   const { capabilities, allNeeds } = around
   return (route.capabilities ?? []).flatMap((word, index) => {
     const at = [...path, 'capabilities', index]
-    if (word === 'ws') return [mistake(at, '"ws" is not declared here', 'it follows from the ws URL')]
+    if (word === 'ws') return [finding(at, '"ws" is not declared here', 'it follows from the ws URL')]
     if (word === undefined || capabilities === null || capabilities.names.has(word)) return []
     const hint = capabilities.suggest(word) ?? (allNeeds ? 'no rule needs it' : undefined)
-    return hint === undefined ? [] : [mistake(at, `${show(word)} is not a known capability`, hint)]
+    return hint === undefined ? [] : [finding(at, `${show(word)} is not a known capability`, hint)]
   })
 }
 
-function checkMethods(route: Partly<WrittenRoute>, path: Path, { methodsOf }: Surroundings): Mistake[] {
+function checkMethods(route: Partly<RawRoute>, path: Path, { methodsOf }: Surroundings): Finding[] {
   const known = route.network === undefined ? undefined : methodsOf?.(route.network)
   if (!known) return []
   return (['allow', 'deny'] as const).flatMap(list =>
     (route.methods?.[list] ?? []).flatMap((name, index) => {
       if (name === undefined || isKnown(name, known)) return []
       const message = `${show(name)} is not a method of ${route.network ?? ''}`
-      return [mistake([...path, 'methods', list, index], message, known.suggest(name))]
+      return [finding([...path, 'methods', list, index], message, known.suggest(name))]
     }),
   )
 }
 
-function checkIds(routes: readonly (Partly<WrittenRoute> | undefined)[]): Mistake[] {
+function checkIds(routes: readonly (Partly<RawRoute> | undefined)[]): Finding[] {
   const owners = new Map<string, number>()
   return routes.flatMap((route, index) => {
     if (route?.id === undefined) return []
     const owner = owners.get(route.id)
     if (owner !== undefined)
-      return [mistake(['routes', index, 'id'], `routes[${owner}] has the id "${route.id}" already`)]
+      return [finding(['routes', index, 'id'], `routes[${owner}] has the id "${route.id}" already`)]
     owners.set(route.id, index)
     return []
   })
 }
 
-function mistake(path: Path, message: string, hint?: string): Mistake {
+function finding(path: Path, message: string, hint?: string): Finding {
   return { file: 'routes.yaml', path, at: 'value', message, hint }
 }

@@ -2,10 +2,10 @@ import { familyNames } from '../families.ts'
 import type { FileName } from '../files.ts'
 import type { Path } from '../yaml/path.ts'
 import type { Family } from '../types.ts'
-import type { Partly, Written, WrittenRule } from '../written.ts'
+import type { Partly, RawConfig, RawRule } from '../raw-config.ts'
 
 /** A rule as it is left after the shape was checked. */
-export type SomeRule = Partly<WrittenRule>
+export type SomeRule = Partly<RawRule>
 
 /** One rule, of a family or of a network, with its place. */
 export interface Row {
@@ -24,11 +24,11 @@ export interface Row {
 }
 
 /** All rules of all families and networks. */
-export function rowsOf(written: Partly<Written>): readonly Row[] {
+export function rowsOf(written: Partly<RawConfig>): readonly Row[] {
   return [...familyNames().flatMap(family => familyRows(written, family)), ...networkRows(written)]
 }
 
-function familyRows(written: Partly<Written>, family: Family): Row[] {
+function familyRows(written: Partly<RawConfig>, family: Family): Row[] {
   return named(written.methods?.families?.[family]).map(([name, rule]) => ({
     file: 'methods.yaml',
     path: ['families', family, name],
@@ -41,7 +41,7 @@ function familyRows(written: Partly<Written>, family: Family): Row[] {
   }))
 }
 
-function networkRows(written: Partly<Written>): Row[] {
+function networkRows(written: Partly<RawConfig>): Row[] {
   return named(written.networks?.networks).flatMap(([slug, network]) =>
     named(network.methods).map(([name, rule]) => {
       const inherited = network.family && written.methods?.families?.[network.family]?.[name]

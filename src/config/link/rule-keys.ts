@@ -1,9 +1,9 @@
 import { wordsOf } from '../families.ts'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Row } from './rows.ts'
 
 /** Keys of a rule that its family does not read. */
-export function checkKeys({ file, path, family, rule }: Row): Mistake[] {
+export function checkKeys({ file, path, family, rule }: Row): Finding[] {
   if (family === undefined) return []
   const { ruleKeys, called } = wordsOf(family)
   if (ruleKeys === null) return []

@@ -1,9 +1,9 @@
 import { familyNames } from '../families.ts'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { suggester, type Suggest } from '../words/suggest.ts'
-import type { Partly, Written } from '../written.ts'
+import type { Partly, RawConfig } from '../raw-config.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { checkKeys } from './rule-keys.ts'
 import { checkPath, checkTwins } from './http-rules.ts'
@@ -12,7 +12,7 @@ import { named, type Row } from './rows.ts'
 import { subscriptionCheck } from './subscriptions.ts'
 
 /** What single rules get wrong: names, parameter counts, unsubscribe methods, networks; and dialects that no rule knows. */
-export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+export function checkRules(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   const checkNetworks = networkCheck(written)
   const checkSubscription = subscriptionCheck(rows)
   const single = rows.flatMap(row => [
@@ -25,7 +25,7 @@ export function checkRules(written: Partly<Written>, rows: readonly Row[]): Mist
 }
 
 /** A dialect is a free word: one that no rule names is likely to be misspelt. */
-function checkDialects(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+function checkDialects(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   if (lacksFamily(written) || mayLack(written, 'dialects')) return []
   const known = new Set(rows.flatMap(({ rule }) => rule.dialects ?? []).filter(word => word !== undefined))
   const suggest = suggester(known)
@@ -46,21 +46,21 @@ function checkDialects(written: Partly<Written>, rows: readonly Row[]): Mistake[
   })
 }
 
-function checkNamed(row: Row): Mistake[] {
-  const mistakes = checkName(row)
-  return mistakes.length > 0 ? mistakes : [...checkPath(row), ...checkKeys(row)]
+function checkNamed(row: Row): Finding[] {
+  const findings = checkName(row)
+  return findings.length > 0 ? findings : [...checkPath(row), ...checkKeys(row)]
 }
 
-function checkParams(row: Row): Mistake[] {
+function checkParams(row: Row): Finding[] {
   const [min, max] = row.rule.params ?? []
   if (min === undefined || max === undefined || min <= max) return []
   return [
-    mistake(row, ['params'], `at least ${min} and at most ${max} cannot both hold`, `write [${max}, ${min}]`),
+    finding(row, ['params'], `at least ${min} and at most ${max} cannot both hold`, `write [${max}, ${min}]`),
   ]
 }
 
 /** A rule may name networks of its own family. */
-function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
+function networkCheck(written: Partly<RawConfig>): (row: Row) => Finding[] {
   if (written.networks?.networks === undefined) return () => []
   const all = new Map(Object.entries(written.networks.networks))
   const suggest = new Map<string | undefined, Suggest>()
@@ -72,7 +72,7 @@ function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
       if (!all.has(slug))
         return [
           {
-            ...mistake(
+            ...finding(
               row,
               at,
               `${show(slug)} is not a network in networks.yaml`,
@@ -85,16 +85,16 @@ function networkCheck(written: Partly<Written>): (row: Row) => Mistake[] {
         ]
       const family = all.get(slug)?.family
       if (family === undefined || row.family === undefined || family === row.family) return []
-      return [mistake(row, at, `${slug} is of family ${family}, not ${row.family}`)]
+      return [finding(row, at, `${slug} is of family ${family}, not ${row.family}`)]
     })
 }
 
-function slugsOf(written: Partly<Written>, family: string): string[] {
+function slugsOf(written: Partly<RawConfig>, family: string): string[] {
   return named(written.networks?.networks).flatMap(([slug, network]) =>
     network.family === family ? [slug] : [],
   )
 }
 
-function mistake(row: Row, path: Path, message: string, hint?: string): Mistake {
+function finding(row: Row, path: Path, message: string, hint?: string): Finding {
   return { file: row.file, path: [...row.path, ...path], at: 'value', message, hint }
 }

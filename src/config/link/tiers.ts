@@ -1,7 +1,7 @@
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { nearest } from '../words/suggest.ts'
-import type { Partly, Written } from '../written.ts'
+import type { Partly, RawConfig } from '../raw-config.ts'
 import { lacksTiers, mayLack } from './gaps.ts'
 import { named, type Row } from './rows.ts'
 
@@ -9,7 +9,7 @@ import { named, type Row } from './rows.ts'
 const PAID = 'paid'
 
 /** Where a tier is named. */
-interface Naming extends Pick<Mistake, 'file' | 'path'> {
+interface Naming extends Pick<Finding, 'file' | 'path'> {
   readonly tier: string
 }
 
@@ -17,7 +17,7 @@ interface Naming extends Pick<Mistake, 'file' | 'path'> {
  * Tiers that plans offer and no rule has, and tiers that rules have and no plan offers. The spec's own tiers are always
  * known: a small methods.yaml may have no paid rule, and an operator without a paid plan is only warned.
  */
-export function checkTiers(written: Partly<Written>, rows: readonly Row[]): Mistake[] {
+export function checkTiers(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   if (written.plans?.plans === undefined || written.methods?.families === undefined) return []
   const offered = offersIn(written)
   const had = namingsIn(rows)
@@ -28,11 +28,11 @@ export function checkTiers(written: Partly<Written>, rows: readonly Row[]): Mist
     ? []
     : lostTiers(had, tiersOf(offered)).filter(({ tier }) => !meant.has(tier))
   return [
-    ...vain.map(naming => mistake(naming, `no rule has the tier "${naming.tier}"`, tiersOf(had))),
+    ...vain.map(naming => finding(naming, `no rule has the tier "${naming.tier}"`, tiersOf(had))),
     ...lost.map(naming => {
       const others = had.filter(({ tier }) => tier === naming.tier).length
       const count = others === 1 ? '' : ` (${others} rules have it)`
-      return mistake(naming, `no plan offers the tier "${naming.tier}"${count}`, tiersOf(offered))
+      return finding(naming, `no plan offers the tier "${naming.tier}"${count}`, tiersOf(offered))
     }),
   ]
 }
@@ -65,7 +65,7 @@ function namingsIn(rows: readonly Row[]): Naming[] {
   )
 }
 
-function offersIn(written: Partly<Written>): Naming[] {
+function offersIn(written: Partly<RawConfig>): Naming[] {
   return named(written.plans?.plans).flatMap(([name, plan]) =>
     (plan.tiers ?? []).flatMap((tier, index) => {
       const path: Path = ['plans', name, 'tiers', index]
@@ -74,7 +74,7 @@ function offersIn(written: Partly<Written>): Naming[] {
   )
 }
 
-function mistake({ file, path, tier }: Naming, message: string, known: readonly string[]): Mistake {
+function finding({ file, path, tier }: Naming, message: string, known: readonly string[]): Finding {
   const match = nearest(tier, known)
   return {
     file,

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import type { FileName } from '../files.ts'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import { formatPath, pathOfPointer, type Path } from '../yaml/path.ts'
 import { schemaErrors, type Annotations } from './schemas.ts'
 import { sentenceFor } from './sentence.ts'
@@ -8,16 +8,16 @@ import { listed } from '../words/show.ts'
 import { nearest } from '../words/suggest.ts'
 
 /**
- * The mistakes that a file's JSON Schema finds: unknown and missing keys, values of the wrong kind. `emptied` holds the
+ * The findings that a file's JSON Schema finds: unknown and missing keys, values of the wrong kind. `emptied` holds the
  * paths of keys that are written, and absent because their `${…}` is empty.
  */
-export function checkShape(file: FileName, value: unknown, emptied: ReadonlySet<string>): readonly Mistake[] {
+export function checkShape(file: FileName, value: unknown, emptied: ReadonlySet<string>): readonly Finding[] {
   const errors = schemaErrors(file, value)
   const unknown = errors
     .filter(error => error.keyword === 'additionalProperties')
     .map(error => unknownKey(file, error, value))
   return [
-    ...unknown.map(({ mistake }) => mistake),
+    ...unknown.map(({ finding }) => finding),
     ...missingKeys(errors, value, new Set(unknown.map(({ meant }) => meant))).map(missing =>
       missingMistake(file, missing, emptied),
     ),
@@ -37,8 +37,8 @@ const REMOVED: Readonly<Record<string, string>> = {
     'it was replaced by limits.memory, which bounds everything held for clients (default 512MiB)',
 }
 
-/** The mistake, and the place of the key that was meant, which is then not missing as well. */
-function unknownKey(file: FileName, error: ErrorObject, value: unknown): { mistake: Mistake; meant: string } {
+/** The finding, and the place of the key that was meant, which is then not missing as well. */
+function unknownKey(file: FileName, error: ErrorObject, value: unknown): { finding: Finding; meant: string } {
   const name = (error.params as { additionalProperty: string }).additionalProperty
   const known = Object.keys((error.parentSchema as Annotations).properties ?? {})
   const match = nearest(name, known)
@@ -47,7 +47,7 @@ function unknownKey(file: FileName, error: ErrorObject, value: unknown): { mista
     REMOVED[`${file} ${formatPath(path)}`] ??
     (match === undefined ? `the keys here are ${listed(known)}` : `did you mean "${match}"?`)
   return {
-    mistake: { file, path, at: 'key', message: 'unknown key', hint, spoils: true },
+    finding: { file, path, at: 'key', message: 'unknown key', hint, spoils: true },
     meant: `${error.instancePath}/${match ?? ''}`,
   }
 }
@@ -57,7 +57,7 @@ interface Missing {
   readonly names: readonly string[]
 }
 
-/** One mistake a map, however many of its keys are missing: they all have the same place. */
+/** One finding a map, however many of its keys are missing: they all have the same place. */
 function missingKeys(errors: readonly ErrorObject[], value: unknown, meant: ReadonlySet<string>): Missing[] {
   const missing = new Map<string, string[]>()
   for (const error of errors) {
@@ -69,14 +69,14 @@ function missingKeys(errors: readonly ErrorObject[], value: unknown, meant: Read
   return [...missing].map(([pointer, names]) => ({ path: pathOfPointer(pointer, value), names }))
 }
 
-function missingMistake(file: FileName, { path, names }: Missing, emptied: ReadonlySet<string>): Mistake {
+function missingMistake(file: FileName, { path, names }: Missing, emptied: ReadonlySet<string>): Finding {
   const message = `${listed(names.map(name => `"${name}"`))} ${names.length === 1 ? 'is' : 'are'} missing`
   const empty = names.some(name => emptied.has(formatPath([...path, name])))
   const hint = empty ? 'it is written, but its ${…} is empty, which counts as absent' : undefined
   return { file, path, at: 'key', message, hint }
 }
 
-function wrongValue(file: FileName, error: ErrorObject, value: unknown): Mistake {
+function wrongValue(file: FileName, error: ErrorObject, value: unknown): Finding {
   const path = pathOfPointer(error.instancePath, value)
   if (error.propertyName !== undefined)
     return {

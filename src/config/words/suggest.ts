@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein'
 /** Answers `did you mean "trace"?` for a word close to a known one. */
 export type Suggest = (word: string) => string | undefined
 
-/** How many unknown words are compared: a file with thousands of them has one mistake, not thousands. */
+/** How many unknown words are compared: a file with thousands of them has one finding, not thousands. */
 const MOST_LOOKUPS = 200
 
 /** Knows `words` and suggests the nearest one. */

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type Node, type Pair, type Scalar } from 'yaml'
 import type { YAMLMap, YAMLSeq } from 'yaml'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Source } from './parse.ts'
 import { formatPath } from './path.ts'
 import { emptyRecord } from '../record.ts'
@@ -11,7 +11,7 @@ import { isMerge, keyName, newWalk, targetOf, wrong, type Walk } from './walk.ts
 /** A file as plain values, with what it takes to find the node of a value again. */
 export interface Evaluated extends Source, Pick<Walk, 'targets' | 'absent' | 'kept' | 'emptied'> {
   readonly value: unknown
-  readonly mistakes: readonly Mistake[]
+  readonly findings: readonly Finding[]
 }
 
 /** Stops aliases of aliases from growing until the memory is full. */
@@ -27,12 +27,12 @@ const ENDLESS = Symbol('endless')
 export function evaluate(source: Source, lookup: Lookup): Evaluated {
   const walk = newWalk(source, lookup)
   const value = valueOf(walk, source.root)
-  const { mistakes, targets, absent, kept, emptied } = walk
+  const { findings, targets, absent, kept, emptied } = walk
   // An empty file says nothing, which is not the same as saying something wrong.
   return {
     ...source,
     value: value === null || value === ABSENT ? emptyRecord() : value,
-    mistakes,
+    findings,
     targets,
     absent,
     kept,

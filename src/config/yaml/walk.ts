@@ -1,5 +1,5 @@
 import { isScalar, type Alias, type Node, type Pair, type YAMLSeq } from 'yaml'
-import type { Mistake } from '../mistake.ts'
+import type { Finding } from '../finding.ts'
 import type { Source } from './parse.ts'
 import type { Lookup } from './substitute.ts'
 import { nearest } from '../words/suggest.ts'
@@ -8,7 +8,7 @@ import { nearest } from '../words/suggest.ts'
 export interface Walk {
   readonly source: Source
   readonly lookup: Lookup
-  readonly mistakes: Mistake[]
+  readonly findings: Finding[]
   /** Steps from the root to the node that is looked at. */
   readonly path: (string | number)[]
   /** Anchors passed so far; a later one of the same name takes its place. */
@@ -32,7 +32,7 @@ export function newWalk(source: Source, lookup: Lookup): Walk {
   return {
     source,
     lookup,
-    mistakes: [],
+    findings: [],
     path: [],
     anchors: new Map(),
     open: new Set(),
@@ -44,10 +44,10 @@ export function newWalk(source: Source, lookup: Lookup): Walk {
   }
 }
 
-/** Notes a mistake at a node, which stands at the walk's path. */
+/** Notes a finding at a node, which stands at the walk's path. */
 export function wrong(walk: Walk, node: unknown, message: string, hint?: string): void {
   const offset = (node as Node | null)?.range?.[0] ?? 0
-  walk.mistakes.push({
+  walk.findings.push({
     file: walk.source.file,
     path: [...walk.path],
     at: offset,

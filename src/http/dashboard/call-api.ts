@@ -5,14 +5,14 @@ import { rawJson, encodeResult } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Management } from '../../call/context.ts'
 import type { Account } from '../../ports/accounts.ts'
-import type { Door } from './door.ts'
+import type { SignIn } from './sign-in.ts'
 import { checkSender, readObject } from './json-body.ts'
 import { sendJson, sendRaw, sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
 /** Answers one call of a signed-in owner. */
-export async function answerCall(visit: PageVisit, door: Door, gateway: Gateway): Promise<void> {
-  const account = checkSender(visit) ?? door.find(visit)
+export async function answerCall(visit: PageVisit, signIn: SignIn, gateway: Gateway): Promise<void> {
+  const account = checkSender(visit) ?? signIn.find(visit)
   if (isRefusal(account)) {
     sendRefusal(visit, account)
     return

@@ -5,8 +5,8 @@
 import { refuse } from '../../refusal/refusal.ts'
 import type { Asset } from './asset.ts'
 import { answerCall } from './call-api.ts'
-import { Door } from './door.ts'
-import type { DashboardParts } from './door.ts'
+import { SignIn } from './sign-in.ts'
+import type { DashboardParts } from './sign-in.ts'
 import { sendFile } from './file.ts'
 import { endSession, openSession, tellSession } from './session-api.ts'
 import { sendRefusal } from './visit.ts'
@@ -20,17 +20,17 @@ export type Dashboard = (path: string) => Answer | null
 
 /** Makes the dashboard from its files. */
 export function makeDashboard(assets: ReadonlyMap<string, Asset>, parts: DashboardParts): Dashboard {
-  const door = new Door(parts)
+  const signIn = new SignIn(parts)
   const paths = new Map<string, Verbs>([
     [
       '/api/session',
       {
-        GET: visit => tellSession(visit, door),
-        POST: visit => openSession(visit, door),
-        DELETE: visit => endSession(visit, door),
+        GET: visit => tellSession(visit, signIn),
+        POST: visit => openSession(visit, signIn),
+        DELETE: visit => endSession(visit, signIn),
       },
     ],
-    ['/api/rpc', { POST: visit => answerCall(visit, door, parts.gateway) }],
+    ['/api/rpc', { POST: visit => answerCall(visit, signIn, parts.gateway) }],
   ])
   for (const [path, asset] of assets) paths.set(path, { GET: visit => sendFile(visit, asset) })
   return path => {

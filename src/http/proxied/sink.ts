@@ -23,21 +23,21 @@ const PROBE_EVERY = 30_000
 /** Takes a place for an event stream; `stop` ends it. */
 export type Hold = (route: string, stop: () => void) => (() => void) | Refusal
 
-type Passage = VerbatimSink['passage']
+type ProxiedRequest = VerbatimSink['proxied']
 
 /** Writes to one response what an upstream sends, or a refusal. */
 export class ResponseSink implements VerbatimSink {
   readonly streams = true
   readonly holder = null
-  readonly passage: Passage
+  readonly proxied: ProxiedRequest
   stopped = false
   readonly #inner: HttpSink
   readonly #head: () => ReplyHead
   readonly #hold: Hold
 
-  constructor(passage: Passage, head: () => ReplyHead, hold: Hold) {
-    this.passage = passage
-    this.#inner = new HttpSink(passage.response, head)
+  constructor(proxied: ProxiedRequest, head: () => ReplyHead, hold: Hold) {
+    this.proxied = proxied
+    this.#inner = new HttpSink(proxied.response, head)
     this.#head = head
     this.#hold = hold
   }
@@ -52,14 +52,14 @@ export class ResponseSink implements VerbatimSink {
       answer.body.destroy()
     })
     if (isRefusal(held)) return held
-    const { response } = this.passage
+    const { response } = this.proxied
     if (response.destroyed) held()
     else response.once('close', held)
     return null
   }
 
   beginVerbatim(answer: VerbatimAnswer): void {
-    const { request, response, verb } = this.passage
+    const { request, response, verb } = this.proxied
     if (response.headersSent) throw new Error('the reply was cut short')
     // The first two are the Content-Type of our own replies.
     const headers = [...headersOf(this.#head()).slice(2), ...HARDENING, ...answer.headers]
@@ -75,7 +75,7 @@ export class ResponseSink implements VerbatimSink {
   }
 
   whole(status: number, body: Raw, refusal: Refusal | null): void {
-    const { request, response } = this.passage
+    const { request, response } = this.proxied
     if (response.headersSent) return
     const headers = headersOf(this.#head())
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
@@ -106,7 +106,7 @@ export class ResponseSink implements VerbatimSink {
 
   end(): void {
     this.#inner.end()
-    leaveRest(this.passage.request)
+    leaveRest(this.proxied.request)
   }
 
   cut(): void {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { emptyCell } from '../../../src/stores/sqlite/usage/cells.ts'
+import { newCounter } from '../../../src/stores/sqlite/usage/counters.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { Gateway } from '../../support/gateway.ts'
 
@@ -22,8 +22,8 @@ export function writePastUsage(gateway: Gateway, rows: readonly PastUsage[], win
   try {
     database.fold(
       rows.map(({ hoursAgo, calls, cost = 1, errors = 0, ...key }) => {
-        const cell = emptyCell({ ...key, hour: now - hoursAgo * 3600, window })
-        return Object.assign(cell, { calls, requests: calls * cost, errors })
+        const counter = newCounter({ ...key, hour: now - hoursAgo * 3600, window })
+        return Object.assign(counter, { calls, requests: calls * cost, errors })
       }),
     )
   } finally {

@@ -155,7 +155,7 @@ t.test('totals and windows are exact wherever the clock goes', async t => {
     else {
       const admission = admitted(got)
       flying.push(admission)
-      usedIn.set(admission.cell.window, used + cost)
+      usedIn.set(admission.counter.window, used + cost)
       sums.calls++
       sums.requests += cost
     }
@@ -163,7 +163,7 @@ t.test('totals and windows are exact wherever the clock goes', async t => {
       const gone = flying.splice(random.below(flying.length), 1)[0]!
       if (random.below(2) === 0) {
         const given = meter.giveBack(gone)
-        usedIn.set(gone.cell.window, usedIn.get(gone.cell.window)! - gone.cost)
+        usedIn.set(gone.counter.window, usedIn.get(gone.counter.window)! - gone.cost)
         sums.calls--
         sums.requests -= gone.cost
         if (random.below(2) === 0) await given

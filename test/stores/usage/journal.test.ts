@@ -35,10 +35,10 @@ t.test("calls wait for another process's lock, and are not refused for it", asyn
   const first = admitted(meter.admit(unlimited, 'm', 1, NOW))
   const waits = meter.committed(first)
   ledger.totals('acc_1')
-  t.equal(first.group.state, 'open')
+  t.equal(first.batch.state, 'open')
   t.equal(ledger.failure, null)
   const second = admitted(meter.admit(unlimited, 'n', 2, NOW))
-  t.equal(second.group, first.group, 'and those that come meanwhile wait with them')
+  t.equal(second.batch, first.batch, 'and those that come meanwhile wait with them')
   t.match(
     meter.admit(payer, 'm', 1, NOW),
     { reason: 'journal_unavailable' },
@@ -65,7 +65,7 @@ t.test('the last charges wait for a lock too when the books are closed', async t
     other.close()
   })
   await settled
-  t.equal(call.group.state, 'committed')
+  t.equal(call.batch.state, 'committed')
   ledger.close()
   t.strictSame(failures, [])
 })

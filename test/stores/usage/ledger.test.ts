@@ -13,7 +13,7 @@ t.test('a charge is committed, counted at once, and still there after a restart'
   const dir = t.testdir()
   const { ledger, meter } = open(dir)
   const calls = [1, 3, 5, 20].map(cost => admitted(meter.admit(payer, `cost${cost}`, cost, NOW)))
-  t.equal(calls[0]?.group.state, 'open')
+  t.equal(calls[0]?.batch.state, 'open')
   for (const call of calls) t.ok(await meter.committed(call))
   t.strictSame(ledger.totals('acc_1').get('ep_1'), { calls: 4, requests: 29 })
   ledger.close()
@@ -47,7 +47,7 @@ t.test('what a killed process has left is not mixed with what comes before it ca
   const dir = t.testdir({ first: {}, second: {}, third: {} })
   const at = (name: string) => join(dir, name)
   const first = open(at('first'))
-  // The first place of the journal is without an entry: the cell has a refusal only.
+  // The first place of the journal is without an entry: the counter has a refusal only.
   first.meter.refused(payer, 'refused', 'plan_required', NOW)
   t.ok(await first.meter.committed(admitted(first.meter.admit(payer, 'old', 3, NOW))))
   cpSync(at('first'), at('second'), { recursive: true })
@@ -243,7 +243,7 @@ t.test('what is given back when its commit is told is given back before the book
   // As a notification does whose socket has closed while it waited.
   const told = Promise.resolve(meter.committed(returned!)).then(() => meter.giveBack(returned!))
   await ledger.settled()
-  t.equal(kept!.group.state, 'committed')
+  t.equal(kept!.batch.state, 'committed')
   ledger.close()
   await told
   const again = open(dir)

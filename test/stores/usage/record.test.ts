@@ -1,4 +1,4 @@
-/** What the journal says: each cell named once, and no charge without an owner. */
+/** What the journal says: each counter named once, and no charge without an owner. */
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -52,7 +52,7 @@ function open(t: Test): Open {
   return {
     ...{ database, ledger, dir: live, failures, seen },
     charge: (owner, method, requests) => {
-      ledger.charge(ledger.cell(owners[owner]!, method, HOUR * 1000, HOUR), requests)
+      ledger.charge(ledger.counter(owners[owner]!, method, HOUR * 1000, HOUR), requests)
     },
     records: () =>
       database.database
@@ -72,7 +72,7 @@ function read(dir: string): string[] {
   return rows.map(line)
 }
 
-t.test('a record names a cell once between two folds', t => {
+t.test('a record names a counter once between two folds', t => {
   const { ledger, charge, records, seen } = open(t)
   const named = (n: number, calls: number, requests: number, id: string, method: string): unknown[] => [
     n,
@@ -110,7 +110,7 @@ t.test('a record names a cell once between two folds', t => {
   t.end()
 })
 
-t.test('a cell that a failed commit was to name is named by the next', t => {
+t.test('a counter that a failed commit was to name is named by the next', t => {
   const { database, ledger, failures, charge, seen } = open(t)
   charge(0, 'eth_call', 2)
   ledger.totals('')
@@ -127,14 +127,14 @@ t.test('a cell that a failed commit was to name is named by the next', t => {
   t.end()
 })
 
-t.test('what a failed commit was to give back of an unnamed cell has its owner in the next', t => {
+t.test('what a failed commit was to give back of an unnamed counter has its owner in the next', t => {
   const { database, ledger, failures, seen } = open(t)
-  const cell = ledger.cell(owners[0]!, 'eth_call', HOUR * 1000, HOUR)
-  ledger.charge(cell, 2)
-  ledger.charge(cell, 2)
+  const counter = ledger.counter(owners[0]!, 'eth_call', HOUR * 1000, HOUR)
+  ledger.charge(counter, 2)
+  ledger.charge(counter, 2)
   t.ok(ledger.fold(), 'the journal names nobody')
   const writable = closeToWrites(database)
-  ledger.giveBack(cell, 1, 2)
+  ledger.giveBack(counter, 1, 2)
   ledger.totals('')
   t.equal(failures.length, 1)
   writable()

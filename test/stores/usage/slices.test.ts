@@ -34,7 +34,7 @@ type Charged = Map<string, Map<string, readonly [number, number]>>
 
 function add(
   charged: Charged,
-  { payer: { account }, cell: { method } }: Admission,
+  { payer: { account }, counter: { method } }: Admission,
   calls: number,
   cost: number,
 ): void {
@@ -180,7 +180,7 @@ t.test('a slice that fails is as if it had not been, and the next one does its w
   ledger.close()
 })
 
-t.test('records leave the journal behind their cells, and places begin anew when it is empty', t => {
+t.test('records leave the journal behind their counters, and places begin anew when it is empty', t => {
   const dir = t.testdir()
   const database = openUsageDatabase(dir)
   const ledger = new Ledger(
@@ -200,12 +200,12 @@ t.test('records leave the journal behind their cells, and places begin anew when
   const work = ledger.foldInSlices(0)
   t.notOk(work.next().done)
   t.match(records(), { n: 2 })
-  t.equal(call('a').cell.place, 3, 'a cell that comes in between is folded in the next round')
+  t.equal(call('a').counter.place, 3, 'a counter that comes in between is folded in the next round')
   while (work.next().done !== true);
   t.match(records(), { n: 1 })
   t.ok(ledger.fold())
   t.match(records(), { n: 0 })
-  t.equal(call('b').cell.place, 1)
+  t.equal(call('b').counter.place, 1)
   ledger.close()
   t.end()
 })

@@ -11,7 +11,7 @@ t.test('an account that was forgotten has used what it had, wherever that stands
   t.equal(used(), 0)
   const first = admitted(meter.admit(payer, 'm', 5, NOW))
   t.equal(used(), 5, 'in a commit that was open')
-  t.equal(first.group.state, 'committed')
+  t.equal(first.batch.state, 'committed')
   admitted(meter.admit(payer, 'other', 3, NOW))
   ledger.totals('acc_1')
   t.equal(used(), 8, 'in the journal')
@@ -27,17 +27,17 @@ t.test('an account that was forgotten has used what it had, wherever that stands
   t.end()
 })
 
-t.test('a charge that waits while its cell is folded is known before its commit', t => {
+t.test('a charge that waits while its counter is folded is known before its commit', t => {
   const { ledger, meter } = open(t.testdir())
   const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
   const other = { ...payer, account: { id: 'acc_2', createdAt: 0 } }
   const waiting = admitted(meter.admit(other, 'm', 5, NOW))
   for (let n = 0; n < 2_000; n += 1) admitted(meter.admit(unlimited, `m${n}`, 1, NOW))
-  t.equal(waiting.cell.place, 1)
-  // One cell a slice.
+  t.equal(waiting.counter.place, 1)
+  // One counter a slice.
   t.notOk(ledger.foldInSlices(0).next().done)
-  t.equal(waiting.group.state, 'open')
-  t.equal(waiting.cell.place, 2_002, 'it was folded, and is to be again')
+  t.equal(waiting.batch.state, 'open')
+  t.equal(waiting.counter.place, 2_002, 'it was folded, and is to be again')
   t.equal(usedOf(new Meter(ledger).quota(other.account, plan, NOW)), 5)
   ledger.close()
   t.end()
@@ -55,7 +55,7 @@ t.test('the first calls of many accounts share a commit', async t => {
   t.equal(commits, 0, 'nothing waits for one yet')
   t.ok(await meter.committed(calls[0]!))
   t.equal(commits, 1)
-  t.ok(calls.every(({ group }) => group.state === 'committed'))
+  t.ok(calls.every(({ batch }) => batch.state === 'committed'))
   ledger.close()
 })
 

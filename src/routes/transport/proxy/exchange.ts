@@ -5,12 +5,12 @@ import { Stream } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
 import { BodyError, StreamedBody } from '../streamed-body.ts'
 import { forwardedHeaders, returnedHeaders } from './headers.ts'
-import type { ExchangeFailure, Passage, ReplyHead } from './passage.ts'
+import type { ExchangeFailure, ProxiedRequest, ReplyHead } from './proxied-request.ts'
 
 const EVENT_STREAM = /^text\/event-stream\s*(;|$)/i
 
-/** Where a route's requests cross to. */
-export interface Bank {
+/** Where a route's requests exchange to. */
+export interface ProxyTarget {
   readonly target: URL
   /** What stands before each path, and after its `?`. */
   readonly path: string
@@ -24,7 +24,7 @@ export interface Bank {
 }
 
 /** Hands http-proxy-3's request to us, who pour the body into it once there is a connection: so what nobody was sent can go elsewhere. */
-class Inlet extends Stream {
+class BodySource extends Stream {
   readonly #onPipe: (upstream: ClientRequest) => void
 
   constructor(onPipe: (upstream: ClientRequest) => void) {
@@ -38,16 +38,20 @@ class Inlet extends Stream {
   }
 }
 
-/** Sends the passage across; resolves with the head of the reply or the breach. `timeout` in milliseconds until the head. */
-export function cross(passage: Passage, bank: Bank, timeout: number): Promise<ReplyHead | ExchangeFailure> {
+/** Sends the request on; resolves with the head of the reply or the failure. `timeout` in milliseconds until the head. */
+export function exchange(
+  proxied: ProxiedRequest,
+  to: ProxyTarget,
+  timeout: number,
+): Promise<ReplyHead | ExchangeFailure> {
   return new Promise(resolve => {
-    new Crossing(passage, bank, resolve).begin(timeout)
+    new ProxyExchange(proxied, to, resolve).begin(timeout)
   })
 }
 
-class Crossing {
-  readonly #passage: Passage
-  readonly #bank: Bank
+class ProxyExchange {
+  readonly #proxied: ProxiedRequest
+  readonly #target: ProxyTarget
   readonly #resolve: (result: ReplyHead | ExchangeFailure) => void
   #upstream: ClientRequest | null = null
   /** That of the reply, once its head has come. */
@@ -57,30 +61,34 @@ class Crossing {
   #sent = false
   #done = false
   readonly #onGone = (): void => {
-    if (!this.#passage.response.writableFinished) this.#break('aborted')
+    if (!this.#proxied.response.writableFinished) this.#break('aborted')
   }
 
-  constructor(passage: Passage, bank: Bank, resolve: (result: ReplyHead | ExchangeFailure) => void) {
-    this.#passage = passage
-    this.#bank = bank
+  constructor(
+    proxied: ProxiedRequest,
+    to: ProxyTarget,
+    resolve: (result: ReplyHead | ExchangeFailure) => void,
+  ) {
+    this.#proxied = proxied
+    this.#target = to
     this.#resolve = resolve
   }
 
   begin(timeout: number): void {
-    const { request, response, verb, target } = this.#passage
-    const { agent, headers, path, query } = this.#bank
+    const { request, response, verb, target } = this.#proxied
+    const { agent, headers, path, query } = this.#target
     if (response.destroyed) {
       this.#break('aborted')
       return
     }
     this.#headTimer = this.#later('timeout', timeout)
-    this.#connectTimer = this.#later('unreachable', this.#bank.connectTimeout)
+    this.#connectTimer = this.#later('unreachable', this.#target.connectTimeout)
     response.once('close', this.#onGone)
     // With `toProxy` the path is sent as it stands here; otherwise it would be parsed as a URL and written anew.
     const options = {
-      ...{ target: this.#bank.target, toProxy: true, prependPath: false, changeOrigin: true },
+      ...{ target: this.#target.target, toProxy: true, prependPath: false, changeOrigin: true },
       ...{ agent, headers, selfHandleResponse: true },
-      buffer: new Inlet(upstream => {
+      buffer: new BodySource(upstream => {
         this.#connect(upstream)
       }),
     }
@@ -97,7 +105,7 @@ class Crossing {
       socket: request.socket,
       on: request.on.bind(request),
     } as unknown as IncomingMessage
-    if (this.#passage.bodyLimit === null) delete seen.headers['content-length']
+    if (this.#proxied.bodyLimit === null) delete seen.headers['content-length']
     proxy.web(seen, response, options, (error: Error & { code?: string }) => {
       this.#break(error.code?.startsWith('HPE_') === true ? 'garbage' : this.#sent ? 'reset' : 'unreachable')
     })
@@ -113,14 +121,14 @@ class Crossing {
         if (!this.#done) this.#pour(upstream)
       }
       if (!socket.connecting) ready()
-      else socket.once(this.#bank.tls ? 'secureConnect' : 'connect', ready)
+      else socket.once(this.#target.tls ? 'secureConnect' : 'connect', ready)
     })
   }
 
   #pour(upstream: ClientRequest): void {
     clearTimeout(this.#connectTimer)
     this.#sent = true
-    const { request, bodyLimit } = this.#passage
+    const { request, bodyLimit } = this.#proxied
     if (bodyLimit === null) {
       upstream.end()
       return
@@ -158,7 +166,7 @@ class Crossing {
   #break(how: ExchangeFailure['how']): void {
     if (this.#done) return
     this.#finish({ kind: 'failure', how, sent: this.#sent })
-    const { request } = this.#passage
+    const { request } = this.#proxied
     if (this.#upstream === null) return
     request.unpipe(this.#upstream)
     this.#upstream.destroy()
@@ -168,7 +176,7 @@ class Crossing {
     this.#done = true
     clearTimeout(this.#headTimer)
     clearTimeout(this.#connectTimer)
-    this.#passage.response.off('close', this.#onGone)
+    this.#proxied.response.off('close', this.#onGone)
     this.#resolve(result)
   }
 }

@@ -5,9 +5,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Route } from '../../../snapshot/types.ts'
 import { operatorHeaders } from '../request-target.ts'
 import { BodyError } from '../streamed-body.ts'
-import { cross } from './exchange.ts'
-import type { Bank } from './exchange.ts'
-import type { ExchangeFailure, Passage, ReplyHead } from './passage.ts'
+import { exchange } from './exchange.ts'
+import type { ProxyTarget } from './exchange.ts'
+import type { ExchangeFailure, ProxiedRequest, ReplyHead } from './proxied-request.ts'
 
 /** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
 const IDLE = 4_000
@@ -16,7 +16,7 @@ const SILENCE = 60_000
 
 /** Opened with the first call of its route. */
 export class HttpProxy {
-  readonly #bank: Bank
+  readonly #target: ProxyTarget
   readonly #silence: number
 
   /** Times in milliseconds; `silence` is how long a reply may say nothing. */
@@ -27,7 +27,7 @@ export class HttpProxy {
     const url = new URL(route.http)
     const tls = url.protocol === 'https:'
     const options = { keepAlive: true, timeout: IDLE, scheduling: 'lifo' } as const
-    this.#bank = {
+    this.#target = {
       target: new URL(url.origin),
       path: url.pathname.replace(/\/+$/, ''),
       query: url.search.slice(1),
@@ -37,16 +37,16 @@ export class HttpProxy {
     }
   }
 
-  /** Sends the passage; `timeout` in milliseconds until the head of the reply. */
-  async send(passage: Passage, timeout: number): Promise<ReplyHead | ExchangeFailure> {
-    const result = await cross(passage, this.#bank, timeout)
+  /** Sends a request; `timeout` in milliseconds until the head of the reply. */
+  async send(proxied: ProxiedRequest, timeout: number): Promise<ReplyHead | ExchangeFailure> {
+    const result = await exchange(proxied, this.#target, timeout)
     if (result.kind === 'head' && !result.endless) boundIdleReplies(result.reply, this.#silence)
     return result
   }
 
   /** Cuts every connection. */
   destroy(): void {
-    this.#bank.agent.destroy()
+    this.#target.agent.destroy()
   }
 }
 

@@ -3,7 +3,7 @@ import { refuse } from '../../../refusal/refusal.ts'
 import type { Refusal } from '../../../refusal/refusal.ts'
 import { failure, statusFailure } from '../verdict.ts'
 import type { Failure } from '../verdict.ts'
-import type { ExchangeFailure, ReplyHead } from './passage.ts'
+import type { ExchangeFailure, ReplyHead } from './proxied-request.ts'
 
 const NOT_MODIFIED = 304
 const NOT_IMPLEMENTED = 501

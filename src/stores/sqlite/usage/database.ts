@@ -3,7 +3,7 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import type { StatementSync } from '../driver.ts'
-import type { Cell, CellKey } from './cells.ts'
+import type { UsageCounter, CounterKey } from './counters.ts'
 import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
 import type { Fold } from './fold.ts'
@@ -19,8 +19,8 @@ import type { ReadUsed } from './used-in-window.ts'
 
 /** What the journal holds that the tables do not. */
 export interface Unfolded {
-  /** Of each cell, in the order of their places. */
-  readonly charges: readonly (CellKey & {
+  /** Of each counter, in the order of their places. */
+  readonly charges: readonly (CounterKey & {
     readonly place: number
     readonly calls: number
     readonly requests: number
@@ -90,10 +90,10 @@ export class UsageDatabase {
     this.#seq += 1
   }
 
-  /** Takes the first of `cells` over into the tables, for about `ms` milliseconds; returns how many it took (fold.ts). */
-  fold(cells: readonly Cell[], ms = Infinity): number {
+  /** Takes the first of `counters` over into the tables, for about `ms` milliseconds; returns how many it took (fold.ts). */
+  fold(counters: readonly UsageCounter[], ms = Infinity): number {
     this.#mayWrite()
-    return this.#fold(cells, ms)
+    return this.#fold(counters, ms)
   }
 
   /** Drops journal records up to number `seq`, all of whose charges are in the tables, for about `ms`; returns whether more are left. */

@@ -3,7 +3,7 @@ export type SideWork = 'quota' | 'fold' | 'sync' | 'checkpoint'
 
 /** Tells the rest of the process how recording usage goes. */
 export interface UsageEvents {
-  /** A group of charges is on disk, after so many seconds. */
+  /** A batch of charges is on disk, after so many seconds. */
   committed(seconds: number): void
   /** It is, and the one before was not: calls are served again. */
   recovered(): void

@@ -1,7 +1,7 @@
-/** Statements that take cells over into the ledger. */
+/** Statements that take counters over into the ledger. */
 import type { DatabaseSync } from '../driver.ts'
 import { inTransaction } from '../transaction.ts'
-import type { Cell } from './cells.ts'
+import type { UsageCounter } from './counters.ts'
 
 const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests,
@@ -21,10 +21,10 @@ const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
 const FOLDED = 'UPDATE folded SET place = ?1 WHERE place <> ?1'
 
 /**
- * Adds the first of `cells`, which are in the order of their places, to the ledger for about `ms` milliseconds, at least one, and says in the
+ * Adds the first of `counters`, which are in the order of their places, to the ledger for about `ms` milliseconds, at least one, and says in the
  * same transaction that the journal's charges up to the last one's place are in the tables. Returns how many it took.
  */
-export type Fold = (cells: readonly Cell[], ms: number) => number
+export type Fold = (counters: readonly UsageCounter[], ms: number) => number
 
 /** Its statements. `get` executes as `run` does, without an object that says what changed: a third of the time of a statement. */
 export function makeFold(database: DatabaseSync): Fold {
@@ -33,26 +33,26 @@ export function makeFold(database: DatabaseSync): Fold {
   const windows = database.prepare(ADD_TO_WINDOW)
   const refused = database.prepare(REFUSALS)
   const folded = database.prepare(FOLDED)
-  const write = (cell: Cell): void => {
-    const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = cell
-    const ms = Math.round(cell.upstreamMs)
+  const write = (counter: UsageCounter): void => {
+    const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
+    const ms = Math.round(counter.upstreamMs)
     usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
-    if (cell.reasons !== null)
-      for (const [reason, count] of cell.reasons)
+    if (counter.reasons !== null)
+      for (const [reason, count] of counter.reasons)
         refused.get(endpoint, hour, method, reason, account, network, count)
   }
-  return (cells, ms) =>
+  return (counters, ms) =>
     inTransaction(database, () => {
       const end = performance.now() + ms
       let count = 0
-      do write(cells[count++]!)
-      while (count < cells.length && performance.now() < end)
-      const sums = sumUp(cells.slice(0, count))
+      do write(counters[count++]!)
+      while (count < counters.length && performance.now() < end)
+      const sums = sumUp(counters.slice(0, count))
       for (const { endpoint, account, calls, requests } of sums.totals.values())
         totals.get(endpoint, account, calls, requests)
       for (const [account, starts] of sums.windows)
         for (const [start, requests] of starts) windows.get(account, start, requests)
-      folded.get(cells[count - 1]!.place)
+      folded.get(counters[count - 1]!.place)
       return count
     })
 }
@@ -64,14 +64,14 @@ interface Total {
   requests: number
 }
 
-/** What came to each endpoint, and to each account's windows: one statement for all their cells. */
-function sumUp(cells: readonly Cell[]): {
+/** What came to each endpoint, and to each account's windows: one statement for all their counters. */
+function sumUp(counters: readonly UsageCounter[]): {
   readonly totals: ReadonlyMap<string, Total>
   readonly windows: ReadonlyMap<string, ReadonlyMap<number, number>>
 } {
   const totals = new Map<string, Total>()
   const windows = new Map<string, Map<number, number>>()
-  for (const { endpoint, account, window, calls, requests } of cells) {
+  for (const { endpoint, account, window, calls, requests } of counters) {
     // Also without charges: the totals are where an account's endpoints are found.
     let total = totals.get(endpoint)
     if (total === undefined) totals.set(endpoint, (total = { endpoint, account, calls: 0, requests: 0 }))

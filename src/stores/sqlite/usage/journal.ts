@@ -4,8 +4,8 @@
  * after a crash at the next start.
  */
 import { isBusy } from '../error.ts'
-import { Group } from './group.ts'
-import type { Cell, Cells } from './cells.ts'
+import { CommitBatch } from './commit-batch.ts'
+import type { UsageCounter, UsageCounters } from './counters.ts'
 import type { UsageDatabase } from './database.ts'
 import type { UsageEvents } from './events.ts'
 
@@ -22,10 +22,10 @@ const BUSY_RETRY = 5
 /** Groups charges and commits them. */
 export class JournalWriter {
   readonly #database: UsageDatabase
-  readonly #cells: Cells
+  readonly #counters: UsageCounters
   readonly #events: UsageEvents
-  #group: Group
-  /** Made once and set anew for each group; one that fires for a group that is over finds nothing to do. */
+  #batch: CommitBatch
+  /** Made once and set anew for each batch; one that fires for a batch that is over finds nothing to do. */
   #timer: NodeJS.Timeout | null = null
   #hurried = false
   /** When a reply began to wait, and the charges that had come by the last look. */
@@ -37,11 +37,11 @@ export class JournalWriter {
   #busySince: number | null = null
   #retry: NodeJS.Timeout | undefined
 
-  constructor(database: UsageDatabase, cells: Cells, events: UsageEvents) {
+  constructor(database: UsageDatabase, counters: UsageCounters, events: UsageEvents) {
     this.#database = database
-    this.#cells = cells
+    this.#counters = counters
     this.#events = events
-    this.#group = new Group(this.#hurry)
+    this.#batch = new CommitBatch(this.#hurry)
   }
 
   /** Why charges cannot be recorded, from a commit that failed until one works; null while they can. */
@@ -54,55 +54,55 @@ export class JournalWriter {
     return this.#busySince !== null
   }
 
-  /** Adds one call's charge to the group that is open. */
-  charge(cell: Cell, requests: number): Group {
-    const group = this.#begun()
-    group.charge(cell, requests)
-    return group
+  /** Adds one call's charge to the batch that is open. */
+  charge(counter: UsageCounter, requests: number): CommitBatch {
+    const batch = this.#begun()
+    batch.charge(counter, requests)
+    return batch
   }
 
   /** Takes a charge back that was committed, or is about to be. */
-  giveBack(cell: Cell, calls: number, requests: number): Group {
-    const group = this.#begun()
-    group.giveBack(cell, calls, requests)
-    return group
+  giveBack(counter: UsageCounter, calls: number, requests: number): CommitBatch {
+    const batch = this.#begun()
+    batch.giveBack(counter, calls, requests)
+    return batch
   }
 
   /** Whether something is to be taken back with the next commit. */
   get isGivingBack(): boolean {
-    return this.#group.givenBack.length > 0
+    return this.#batch.givenBack.length > 0
   }
 
   /** Whether nothing waits for a commit. */
   get isIdle(): boolean {
-    return this.#group.isEmpty
+    return this.#batch.isEmpty
   }
 
   /** Commits what waits, now; behind a commit that failed also when nothing does, to see whether one works. */
   flush(): void {
-    const group = this.#group
-    if (group.isEmpty && this.#failure === null) return
+    const batch = this.#batch
+    if (batch.isEmpty && this.#failure === null) return
     const begin = performance.now()
-    for (const cell of group.charged) this.#cells.touchAgain(cell)
-    for (const { cell } of group.givenBack) this.#cells.touchAgain(cell)
+    for (const counter of batch.charged) this.#counters.touchAgain(counter)
+    for (const { counter } of batch.givenBack) this.#counters.touchAgain(counter)
     try {
-      this.#database.append(group.record())
+      this.#database.append(batch.record())
     } catch (error) {
-      group.forgetRecord()
+      batch.forgetRecord()
       if (isBusy(error) && this.#mayWait()) return
       this.#fail(error as Error)
       return
     }
-    this.#group = new Group(this.#hurry)
-    for (const cell of group.charged) {
-      count(cell, cell.waitingCalls, cell.waitingRequests)
-      cell.waitingCalls = cell.waitingRequests = 0
+    this.#batch = new CommitBatch(this.#hurry)
+    for (const counter of batch.charged) {
+      count(counter, counter.waitingCalls, counter.waitingRequests)
+      counter.waitingCalls = counter.waitingRequests = 0
     }
-    for (const { cell, calls, requests } of group.givenBack) count(cell, -calls, -requests)
+    for (const { counter, calls, requests } of batch.givenBack) count(counter, -calls, -requests)
     const isRecovered = this.#failure !== null
     this.#failure = null
     this.#busySince = null
-    group.close('committed')
+    batch.close('committed')
     this.#events.committed((performance.now() - begin) / 1000)
     if (isRecovered) this.#events.recovered()
   }
@@ -128,26 +128,26 @@ export class JournalWriter {
   }
 
   #fail(error: Error): void {
-    const group = this.#group
-    this.#group = new Group(this.#hurry)
+    const batch = this.#batch
+    this.#batch = new CommitBatch(this.#hurry)
     this.#busySince = null
-    for (const cell of group.charged) cell.waitingCalls = cell.waitingRequests = 0
-    group.close('failed')
+    for (const counter of batch.charged) counter.waitingCalls = counter.waitingRequests = 0
+    batch.close('failed')
     // What is given back has a time when it can be; in a file that takes nothing any more there is none, and why was told then.
     if (this.#database.refused !== null) return
-    for (const { cell, calls, requests } of group.givenBack) this.#group.giveBack(cell, calls, requests)
+    for (const { counter, calls, requests } of batch.givenBack) this.#batch.giveBack(counter, calls, requests)
     this.#failure = error
     this.#events.failed(error)
     this.#again(RETRY_AFTER)
   }
 
-  /** The open group. While the upstreams work there is time for more calls to share its commit. */
-  #begun(): Group {
-    if (this.#group.isEmpty) {
+  /** The open batch. While the upstreams work there is time for more calls to share its commit. */
+  #begun(): CommitBatch {
+    if (this.#batch.isEmpty) {
       if (this.#timer === null) this.#timer = setTimeout(this.#flushUnlessTrying, GROUP_MS)
       else this.#timer.refresh()
     }
-    return this.#group
+    return this.#batch
   }
 
   /** A reply waits: the commit comes with the first turn of the loop that brings no further charge. */
@@ -159,12 +159,12 @@ export class JournalWriter {
   }
 
   #look(): void {
-    this.#seen = this.#group.charges
+    this.#seen = this.#batch.charges
     setImmediate(this.#afterTurn)
   }
 
   readonly #afterTurn = (): void => {
-    if (this.#group.charges > this.#seen && performance.now() - this.#hurriedAt < HURRY_MS) {
+    if (this.#batch.charges > this.#seen && performance.now() - this.#hurriedAt < HURRY_MS) {
       this.#look()
       return
     }
@@ -177,7 +177,7 @@ export class JournalWriter {
   }
 }
 
-function count(cell: Cell, calls: number, requests: number): void {
-  cell.calls += calls
-  cell.requests += requests
+function count(counter: UsageCounter, calls: number, requests: number): void {
+  counter.calls += calls
+  counter.requests += requests
 }

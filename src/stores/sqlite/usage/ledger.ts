@@ -1,12 +1,12 @@
 /** The ledger: the journal in front, the tables behind, and the fold that carries one into the other. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { explainFailure } from '../error.ts'
-import { emptyCell, Cells } from './cells.ts'
-import type { Cell, Owner } from './cells.ts'
+import { newCounter, UsageCounters } from './counters.ts'
+import type { UsageCounter, Owner } from './counters.ts'
 import type { UsageDatabase } from './database.ts'
 import type { SideWork, UsageEvents } from './events.ts'
-import type { Group } from './group.ts'
-import { withHeldTotals } from './held.ts'
+import type { CommitBatch } from './commit-batch.ts'
+import { withPendingTotals } from './pending.ts'
 import { JournalWriter } from './journal.ts'
 import { readTotals } from './read.ts'
 import { foldRound, rollUpRound } from './round.ts'
@@ -16,7 +16,7 @@ import type { Window } from '../../../limits/account-meter.ts'
 import type { Charge, Journal, Settlement } from '../../../ports/journal.ts'
 import type { Payer } from '../../../ports/limits.ts'
 
-/** How often cells go into the tables, in milliseconds. */
+/** How often counters go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000
 /** Milliseconds that folding holds the thread at a time, without the commit: as long again where pages have to be read. */
 const SLICE = 2
@@ -26,7 +26,7 @@ const MOST_LOOKS = 10
 /** Owns journal.db while the gateway serves. */
 export class Ledger implements Pick<LedgerPort, 'totals'> {
   readonly #database: UsageDatabase
-  readonly #cells = new Cells()
+  readonly #counters = new UsageCounters()
   readonly #journal: JournalWriter
   readonly #events: UsageEvents
   readonly #timer: NodeJS.Timeout
@@ -36,7 +36,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   constructor(database: UsageDatabase, events: UsageEvents) {
     this.#database = database
     this.#events = events
-    this.#journal = new JournalWriter(database, this.#cells, events)
+    this.#journal = new JournalWriter(database, this.#counters, events)
     try {
       this.#recover()
     } catch (error) {
@@ -55,25 +55,25 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   }
 
   /** Where the usage of an owner's method goes now; `window` is the start of the quota window, 0 without one. */
-  cell(owner: Owner, method: string, now: number, window: number): Cell {
-    return this.#cells.touch(owner, method, hourAt(now), window)
+  counter(owner: Owner, method: string, now: number, window: number): UsageCounter {
+    return this.#counters.touch(owner, method, hourAt(now), window)
   }
 
   /** The same for a call that was refused. */
-  refusedCell(owner: Owner, method: string, now: number): Cell {
-    return this.#cells.touchRefused(owner, method, hourAt(now))
+  refusedCounter(owner: Owner, method: string, now: number): UsageCounter {
+    return this.#counters.touchRefused(owner, method, hourAt(now))
   }
 
-  touch(cell: Cell): void {
-    this.#cells.touchAgain(cell)
+  touch(counter: UsageCounter): void {
+    this.#counters.touchAgain(counter)
   }
 
-  charge(cell: Cell, requests: number): Group {
-    return this.#journal.charge(cell, requests)
+  charge(counter: UsageCounter, requests: number): CommitBatch {
+    return this.#journal.charge(counter, requests)
   }
 
-  giveBack(cell: Cell, calls: number, requests: number): Group {
-    return this.#journal.giveBack(cell, calls, requests)
+  giveBack(counter: UsageCounter, calls: number, requests: number): CommitBatch {
+    return this.#journal.giveBack(counter, calls, requests)
   }
 
   /** Carries everything recorded so far into the tables, at once. Returns whether that worked. */
@@ -91,23 +91,23 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
 
   /** The same in slices of about `ms` milliseconds, for what is there now; anything may happen between two of them. */
   foldInSlices(ms: number): Generator<void, void> {
-    return foldRound(this.#database, this.#cells, ms)
+    return foldRound(this.#database, this.#counters, ms)
   }
 
   totals(accountId: string, endpointIds?: readonly string[]): ReadonlyMap<string, Totals> {
     this.#journal.flush()
     const totals = readTotals(this.#database.database, 'totals', accountId, endpointIds)
-    return withHeldTotals(totals, this.#cells.of(accountId))
+    return withPendingTotals(totals, this.#counters.of(accountId))
   }
 
   /** Requests used in a quota window, null when that cannot be read now; `switched` when the account had windows of another kind before. */
   usedInWindow(account: string, window: Window, switched: boolean): number | null {
     // Most accounts that are asked about have nothing under way, and when all come at once, as behind a start, a commit each is too much.
-    if (this.#cells.of(account).length > 0 || this.#journal.isGivingBack) this.#journal.flush()
-    // What waits for another process's lock is charged, and not yet in the cells.
+    if (this.#counters.of(account).length > 0 || this.#journal.isGivingBack) this.#journal.flush()
+    // What waits for another process's lock is charged, and not yet in the counters.
     if (this.#journal.isBusy) return null
     try {
-      return this.#database.readUsed(account, window, switched, this.#cells.of(account))
+      return this.#database.readUsed(account, window, switched, this.#counters.of(account))
     } catch (error) {
       this.#delayed('quota', error)
       return null
@@ -138,7 +138,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   /** Folds, and does what else is to be done now and then, a slice in each turn of the loop. */
   async #foldBetweenCalls(): Promise<void> {
     this.#isFolding = true
-    const isIdle = this.#cells.contents().length === 0
+    const isIdle = this.#counters.contents().length === 0
     try {
       if (!isIdle) await this.#between(this.foldInSlices(SLICE))
       await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
@@ -174,18 +174,18 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   /** After a crash the journal holds what was acknowledged and not folded. */
   #recover(): void {
     const { charges, lastPlace } = this.#database.unfolded()
-    const cells = charges.map(({ place, calls, requests, ...key }) => ({
-      ...emptyCell(key),
+    const counters = charges.map(({ place, calls, requests, ...key }) => ({
+      ...newCounter(key),
       place,
       calls,
       requests,
     }))
-    this.#cells.recover(cells, lastPlace)
+    this.#counters.recover(counters, lastPlace)
     this.fold()
   }
 }
 
-/** Charges go into the group that is open, and count for the cell of their endpoint, method and hour. */
+/** Charges go into the batch that is open, and count for the counter of their endpoint, method and hour. */
 export class UsageJournal implements Journal {
   readonly #ledger: Ledger
 
@@ -197,50 +197,50 @@ export class UsageJournal implements Journal {
     return this.#ledger.failure
   }
 
-  charge(payer: Payer, method: string, units: number, period: number, now: number): CellCharge {
-    const cell = this.#ledger.cell(payer, method, now, period)
-    return new CellCharge(this.#ledger, cell, units, this.#ledger.charge(cell, units))
+  charge(payer: Payer, method: string, units: number, period: number, now: number): CounterCharge {
+    const counter = this.#ledger.counter(payer, method, now, period)
+    return new CounterCharge(this.#ledger, counter, units, this.#ledger.charge(counter, units))
   }
 
   refused(payer: Payer, method: string, reason: string, now: number): void {
-    const cell = this.#ledger.refusedCell(payer, method, now)
-    cell.refusals += 1
-    cell.reasons ??= new Map()
-    cell.reasons.set(reason, (cell.reasons.get(reason) ?? 0) + 1)
+    const counter = this.#ledger.refusedCounter(payer, method, now)
+    counter.refusals += 1
+    counter.reasons ??= new Map()
+    counter.reasons.set(reason, (counter.reasons.get(reason) ?? 0) + 1)
   }
 }
-/** One call's part of a cell and of a group. */
-export class CellCharge implements Charge {
+/** One call's part of a counter and of a batch. */
+export class CounterCharge implements Charge {
   readonly #ledger: Ledger
-  readonly cell: Cell
+  readonly counter: UsageCounter
   readonly units: number
-  readonly group: Group
+  readonly batch: CommitBatch
 
-  constructor(ledger: Ledger, cell: Cell, units: number, group: Group) {
+  constructor(ledger: Ledger, counter: UsageCounter, units: number, batch: CommitBatch) {
     this.#ledger = ledger
-    this.cell = cell
+    this.counter = counter
     this.units = units
-    this.group = group
+    this.batch = batch
   }
 
   commit(): boolean | Promise<boolean> {
-    return this.group.settled()
+    return this.batch.settled()
   }
 
   get isLost(): boolean {
-    return this.group.state === 'failed'
+    return this.batch.state === 'failed'
   }
 
   async giveBack(): Promise<void> {
     // There is nothing to take back of what was never recorded.
-    if (!this.isLost) await this.#ledger.giveBack(this.cell, 1, this.units).settled()
+    if (!this.isLost) await this.#ledger.giveBack(this.counter, 1, this.units).settled()
   }
 
   settle({ error, bytesOut, upstreamMs }: Settlement): void {
-    const cell = this.cell
-    if (error) cell.errors += 1
-    cell.bytesOut += bytesOut
-    cell.upstreamMs += upstreamMs
-    this.#ledger.touch(cell)
+    const counter = this.counter
+    if (error) counter.errors += 1
+    counter.bytesOut += bytesOut
+    counter.upstreamMs += upstreamMs
+    this.#ledger.touch(counter)
   }
 }

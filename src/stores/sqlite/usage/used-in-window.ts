@@ -1,6 +1,6 @@
 /** What an account has used of a quota window: asked for once when it comes into memory, and when its window or its plan changes. */
 import type { DatabaseSync } from '../driver.ts'
-import type { Cell } from './cells.ts'
+import type { UsageCounter } from './counters.ts'
 import { ADD_TO_WINDOW } from './fold.ts'
 import type { Window } from '../../../limits/account-meter.ts'
 
@@ -12,10 +12,15 @@ const WITHIN = `SELECT coalesce(sum(usage.requests), 0) AS requests
   WHERE totals.account = ?1 AND usage.account = ?1 AND usage.hour BETWEEN ?2 AND ?3`
 
 /**
- * Reads the requests that an account has used in a window. `held` are its cells that the ledger has not taken over: they hold what the
+ * Reads the requests that an account has used in a window. `held` are its counters that the ledger has not taken over: they hold what the
  * journal does, which would have to be read from its first record to its last. `switched` when the account had windows of another kind before.
  */
-export type ReadUsed = (account: string, window: Window, switched: boolean, held: readonly Cell[]) => number
+export type ReadUsed = (
+  account: string,
+  window: Window,
+  switched: boolean,
+  held: readonly UsageCounter[],
+) => number
 
 /** Statements that read it, and write what is missing once `mayWrite` has not thrown. */
 export function makeReadUsed(database: DatabaseSync, mayWrite: () => void): ReadUsed {
@@ -24,7 +29,7 @@ export function makeReadUsed(database: DatabaseSync, mayWrite: () => void): Read
   const topUp = database.prepare(ADD_TO_WINDOW)
   return (account, { start, end }, switched, held) => {
     const row = recordedIn.get(account, start) as { requests: number } | undefined
-    const charged = held.filter(cell => cell.window === start)
+    const charged = held.filter(counter => counter.window === start)
     const used = (row?.requests ?? 0) + sumOf(charged)
     if (!switched && (row !== undefined || charged.some(({ calls }) => calls > 0))) return used
     // Charged to windows of another kind within this one's time.
@@ -38,6 +43,6 @@ export function makeReadUsed(database: DatabaseSync, mayWrite: () => void): Read
   }
 }
 
-function sumOf(cells: readonly Cell[]): number {
-  return cells.reduce((sum, { requests }) => sum + requests, 0)
+function sumOf(counters: readonly UsageCounter[]): number {
+  return counters.reduce((sum, { requests }) => sum + requests, 0)
 }

@@ -12,35 +12,35 @@ import type {
 } from './types.ts'
 
 /** A row of methods.yaml; `answer: true` and `answer: false` come as YAML types them. */
-export type WrittenRule = Omit<RuleConfig, 'answer'> & { readonly answer?: LocalAnswer | boolean }
+export type RawRule = Omit<RuleConfig, 'answer'> & { readonly answer?: LocalAnswer | boolean }
 
 /** Rules by name. */
-export type WrittenRules = Readonly<Record<string, WrittenRule>>
+export type RawRules = Readonly<Record<string, RawRule>>
 
 /** `head` or `identity` of a network. */
-export interface WrittenQuestion {
+export interface RawQuestion {
   readonly method: string
   readonly params?: object
   readonly at?: string
 }
 
 /** An entry of networks.yaml. */
-export interface WrittenNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'chainId'> {
+export interface RawNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'chainId'> {
   readonly dialect?: string
   readonly genesisHash?: string
-  readonly head?: WrittenQuestion
-  readonly identity?: WrittenQuestion & Pick<IdentityQuestion, 'equals'>
+  readonly head?: RawQuestion
+  readonly identity?: RawQuestion & Pick<IdentityQuestion, 'equals'>
   readonly subdomain?: string
   readonly public?: boolean
   readonly devnet?: boolean
   readonly stateWindow?: number
   readonly maxLag?: string | number
   readonly hedge?: boolean
-  readonly methods?: WrittenRules
+  readonly methods?: RawRules
 }
 
 /** A row of `errors` in routes.yaml. */
-export interface WrittenErrorRow extends Pick<ErrorRow, 'class'> {
+export interface RawErrorRow extends Pick<ErrorRow, 'class'> {
   readonly code?: number | readonly number[]
   readonly text?: string
   readonly methods?: readonly string[]
@@ -48,7 +48,7 @@ export interface WrittenErrorRow extends Pick<ErrorRow, 'class'> {
 }
 
 /** An item of routes.yaml. */
-export interface WrittenRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
+export interface RawRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
   readonly ws?: string
   readonly capabilities?: readonly string[]
   readonly priority?: number
@@ -57,12 +57,12 @@ export interface WrittenRoute extends Pick<RouteConfig, 'id' | 'network' | 'http
   readonly timeout?: string
   readonly limits?: { readonly inFlight?: number; readonly perSecond?: number }
   readonly methods?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
-  readonly errors?: readonly WrittenErrorRow[]
+  readonly errors?: readonly RawErrorRow[]
   readonly enabled?: boolean
 }
 
 /** An entry of plans.yaml. */
-export interface WrittenPlan extends Pick<PlanConfig, 'tiers'> {
+export interface RawPlan extends Pick<PlanConfig, 'tiers'> {
   readonly rate?: { readonly perSecond: number; readonly burst: number }
   readonly quota?: { readonly requests: number; readonly every: string }
   readonly maxBatch?: number
@@ -70,7 +70,7 @@ export interface WrittenPlan extends Pick<PlanConfig, 'tiers'> {
 }
 
 /** gateway.yaml. */
-export interface WrittenGateway {
+export interface RawGateway {
   readonly listen?: string
   readonly admin?: string
   readonly probes?: string
@@ -87,18 +87,18 @@ export interface WrittenGateway {
 }
 
 /** All five, by the stems of their names. */
-export interface Written {
-  readonly networks: { readonly baseUrl: string; readonly networks: Readonly<Record<string, WrittenNetwork>> }
+export interface RawConfig {
+  readonly networks: { readonly baseUrl: string; readonly networks: Readonly<Record<string, RawNetwork>> }
   readonly routes: {
-    readonly routes: readonly WrittenRoute[]
-    readonly errors?: readonly WrittenErrorRow[]
+    readonly routes: readonly RawRoute[]
+    readonly errors?: readonly RawErrorRow[]
   }
   readonly methods: {
     readonly notification?: { readonly cost?: number }
-    readonly families: Readonly<Partial<Record<Family, WrittenRules>>>
+    readonly families: Readonly<Partial<Record<Family, RawRules>>>
   }
-  readonly plans: { readonly plans: Readonly<Record<string, WrittenPlan>> }
-  readonly gateway?: WrittenGateway
+  readonly plans: { readonly plans: Readonly<Record<string, RawPlan>> }
+  readonly gateway?: RawGateway
 }
 
 /** The same with any part missing: what is left of files once wrong values are taken out. */

@@ -1,9 +1,9 @@
-import type { Mistake } from './mistake.ts'
+import type { Finding } from './finding.ts'
 import type { Path } from './yaml/path.ts'
 
 /** Takes spoilt values out of `value`, in place, so that what is left can be checked against the other files. */
-export function prune(value: unknown, mistakes: readonly Mistake[]): void {
-  for (const mistake of mistakes) if (mistake.spoils === true) remove(value, mistake.path)
+export function dropInvalid(value: unknown, findings: readonly Finding[]): void {
+  for (const finding of findings) if (finding.spoils === true) remove(value, finding.path)
 }
 
 function remove(value: unknown, path: Path): void {

@@ -1,18 +1,18 @@
 /** The charges of a few calls, committed together. */
-import type { Cell } from './cells.ts'
+import type { UsageCounter } from './counters.ts'
 
-/** What is given back of one cell. */
+/** What is given back of one counter. */
 export interface GivenBack {
-  readonly cell: Cell
+  readonly counter: UsageCounter
   readonly calls: number
   readonly requests: number
 }
 
 /** Charges that wait for one commit, and the calls that wait for it with them. */
-export class Group {
+export class CommitBatch {
   state: 'open' | 'committed' | 'failed' = 'open'
-  /** Cells with charges of this group, each once; how many is written in the cell. */
-  readonly charged: Cell[] = []
+  /** UsageCounters with charges of this batch, each once; how many is written in the counter. */
+  readonly charged: UsageCounter[] = []
   /** How many charges came so far. */
   charges = 0
   /** Apart from the charges: a failed commit drops those and must not lose these. */
@@ -30,15 +30,15 @@ export class Group {
     return this.charged.length === 0 && this.givenBack.length === 0
   }
 
-  charge(cell: Cell, requests: number): void {
+  charge(counter: UsageCounter, requests: number): void {
     this.charges += 1
-    if (cell.waitingCalls === 0) this.charged.push(cell)
-    cell.waitingCalls += 1
-    cell.waitingRequests += requests
+    if (counter.waitingCalls === 0) this.charged.push(counter)
+    counter.waitingCalls += 1
+    counter.waitingRequests += requests
   }
 
-  giveBack(cell: Cell, calls: number, requests: number): void {
-    this.givenBack.push({ cell, calls, requests })
+  giveBack(counter: UsageCounter, calls: number, requests: number): void {
+    this.givenBack.push({ counter, calls, requests })
   }
 
   /** Whether the charges are on disk; a promise while their commit was not tried, one for all that ask. */
@@ -56,30 +56,32 @@ export class Group {
     this.#tell?.(state === 'committed')
   }
 
-  /** The journal record of this group. Its cells have their places. */
+  /** The journal record of this batch. Its counters have their places. */
   record(): string {
     let entries = ''
-    for (const cell of this.charged) entries += `,${entryOf(cell, cell.waitingCalls, cell.waitingRequests)}`
-    for (const { cell, calls, requests } of this.givenBack) entries += `,${entryOf(cell, -calls, -requests)}`
+    for (const counter of this.charged)
+      entries += `,${entryOf(counter, counter.waitingCalls, counter.waitingRequests)}`
+    for (const { counter, calls, requests } of this.givenBack)
+      entries += `,${entryOf(counter, -calls, -requests)}`
     return `[${entries.slice(1)}]`
   }
 
-  /** Its record was not written: the journal names none of its cells for sure. */
+  /** Its record was not written: the journal names none of its counters for sure. */
   forgetRecord(): void {
-    for (const cell of this.charged) cell.named = false
-    for (const { cell } of this.givenBack) cell.named = false
+    for (const counter of this.charged) counter.named = false
+    for (const { counter } of this.givenBack) counter.named = false
   }
 }
 
 /**
- * The entry of a cell in a journal record, which is JSON; calls and requests are negative when they are given back. A cell is named by its
+ * The entry of a counter in a journal record, which is JSON; calls and requests are negative when they are given back. A counter is named by its
  * place among those that are to be folded; its first entry says whose it is too. The view `charges` (schema.ts) reads the entries of places
  * that are not folded yet.
  */
-export function entryOf(cell: Cell, calls: number, requests: number): string {
-  const { place } = cell
-  if (cell.named) return `[${place},${calls},${requests}]`
-  cell.named = true
-  const { account, endpoint, network, method, hour, window } = cell
+export function entryOf(counter: UsageCounter, calls: number, requests: number): string {
+  const { place } = counter
+  if (counter.named) return `[${place},${calls},${requests}]`
+  counter.named = true
+  const { account, endpoint, network, method, hour, window } = counter
   return JSON.stringify([place, calls, requests, account, endpoint, network, method, hour, window])
 }

@@ -1,59 +1,59 @@
-/** Finds the cell of a call without building a key per call. */
+/** Finds the counter of a call without building a key per call. */
 
-/** Whose usage a cell holds. */
+/** Whose usage a counter holds. */
 export interface Owner {
   readonly account: { readonly id: string }
   readonly endpoint: { readonly id: string; readonly network: string }
 }
 
-const NONE: readonly Cell[] = []
+const NONE: readonly UsageCounter[] = []
 
-/** Endpoints whose cells are kept while they are quiet. */
+/** Endpoints whose counters are kept while they are quiet. */
 const REMEMBERED = 20_000
 /** Methods of an endpoint that have a row of their own in an hour although all their calls were refused. */
 const REFUSED_ONLY = 8
 /** The row of refused calls that have no other. */
 const OTHER = 'other'
 
-/** The cells of one endpoint. */
+/** The counters of one endpoint. */
 interface Endpoint {
-  readonly methods: Map<string, Cell>
+  readonly methods: Map<string, UsageCounter>
   /** The hour in which a refused call last made a row, and how many it made in that hour. */
   hour: number
   refusedOnly: number
 }
 
-/** The cells in use now, by endpoint and method; holds the latest hour of each. */
-export class Cells {
+/** The counters in use now, by endpoint and method; holds the latest hour of each. */
+export class UsageCounters {
   readonly #byEndpoint = new Map<string, Endpoint>()
   /** What is to be folded, in the order of their places. */
-  readonly #touched: Cell[] = []
+  readonly #touched: UsageCounter[] = []
   #last = 0
   /** The touched ones of each account, in the same order. */
-  readonly #byAccount = new Map<string, Cell[]>()
-  /** Endpoints of cells that were folded since quiet ones were last forgotten. */
+  readonly #byAccount = new Map<string, UsageCounter[]>()
+  /** Endpoints of counters that were folded since quiet ones were last forgotten. */
   #lively = new Set<string>()
 
   /** Takes in what a killed process has left in the journal, with the places that it has there; `last` is the last that was given. */
-  recover(cells: readonly Cell[], last: number): void {
+  recover(counters: readonly UsageCounter[], last: number): void {
     this.#last = last
-    cells.forEach(cell => {
-      this.#push(cell)
+    counters.forEach(counter => {
+      this.#push(counter)
     })
   }
 
-  /** The cell of an owner, method, hour and window, marked as having something for the ledger. */
-  touch(owner: Owner, method: string, hour: number, window: number): Cell {
-    const cell = this.#find(owner, method, hour, window)
-    this.touchAgain(cell)
-    return cell
+  /** The counter of an owner, method, hour and window, marked as having something for the ledger. */
+  touch(owner: Owner, method: string, hour: number, window: number): UsageCounter {
+    const counter = this.#find(owner, method, hour, window)
+    this.touchAgain(counter)
+    return counter
   }
 
   /**
    * The same for a refused call. It costs its caller nothing, so it makes rows for a few methods only; the others are counted as one until a
    * call of theirs is charged.
    */
-  touchRefused(owner: Owner, method: string, hour: number): Cell {
+  touchRefused(owner: Owner, method: string, hour: number): UsageCounter {
     const { id, network } = owner.endpoint
     const endpoint = this.#endpoint(id)
     const known = endpoint.methods.get(method)
@@ -71,16 +71,16 @@ export class Cells {
     return this.touch(owner, method, hour, 0)
   }
 
-  /** Marks a cell that is held already. */
-  touchAgain(cell: Cell): void {
-    if (cell.place > 0) return
+  /** Marks a counter that is held already. */
+  touchAgain(counter: UsageCounter): void {
+    if (counter.place > 0) return
     this.#last += 1
-    cell.place = this.#last
-    this.#push(cell)
+    counter.place = this.#last
+    this.#push(counter)
   }
 
-  /** The touched cells of an account. */
-  of(account: string): readonly Cell[] {
+  /** The touched counters of an account. */
+  of(account: string): readonly UsageCounter[] {
     return this.#byAccount.get(account) ?? NONE
   }
 
@@ -89,25 +89,25 @@ export class Cells {
     return this.#last
   }
 
-  /** The touched cells, in the order of their places. */
-  contents(): readonly Cell[] {
+  /** The touched counters, in the order of their places. */
+  contents(): readonly UsageCounter[] {
     return this.#touched
   }
 
-  /** Empties the first `count` touched cells, which the ledger has taken over. Those with charges that wait for a commit are touched again. */
+  /** Empties the first `count` touched counters, which the ledger has taken over. Those with charges that wait for a commit are touched again. */
   release(count: number): void {
     const released = this.#touched.splice(0, count)
     const counts = new Map<string, number>()
     for (const { account } of released) counts.set(account, (counts.get(account) ?? 0) + 1)
     for (const [account, own] of counts) {
-      const cells = this.#byAccount.get(account)
-      if (cells?.length === own) this.#byAccount.delete(account)
-      else cells?.splice(0, own)
+      const counters = this.#byAccount.get(account)
+      if (counters?.length === own) this.#byAccount.delete(account)
+      else counters?.splice(0, own)
     }
-    for (const cell of released) {
-      this.#lively.add(cell.endpoint)
-      empty(cell)
-      if (cell.waitingCalls > 0) this.touchAgain(cell)
+    for (const counter of released) {
+      this.#lively.add(counter.endpoint)
+      empty(counter)
+      if (counter.waitingCalls > 0) this.touchAgain(counter)
     }
   }
 
@@ -126,19 +126,19 @@ export class Cells {
       if (!lively.has(endpoint)) this.#byEndpoint.delete(endpoint)
   }
 
-  #push(cell: Cell): void {
-    this.#touched.push(cell)
-    const others = this.#byAccount.get(cell.account)
-    if (others === undefined) this.#byAccount.set(cell.account, [cell])
-    else others.push(cell)
+  #push(counter: UsageCounter): void {
+    this.#touched.push(counter)
+    const others = this.#byAccount.get(counter.account)
+    if (others === undefined) this.#byAccount.set(counter.account, [counter])
+    else others.push(counter)
   }
 
-  #find({ account, endpoint }: Owner, method: string, hour: number, window: number): Cell {
+  #find({ account, endpoint }: Owner, method: string, hour: number, window: number): UsageCounter {
     const { methods } = this.#endpoint(endpoint.id)
     const { id, network } = endpoint
-    const cell = methods.get(method)
-    if (cell?.hour === hour && cell.window === window && cell.network === network) return cell
-    const fresh = emptyCell({ account: account.id, endpoint: id, network, method, hour, window })
+    const counter = methods.get(method)
+    if (counter?.hour === hour && counter.window === window && counter.network === network) return counter
+    const fresh = newCounter({ account: account.id, endpoint: id, network, method, hour, window })
     methods.set(method, fresh)
     return fresh
   }
@@ -152,8 +152,8 @@ export class Cells {
   }
 }
 
-/** A cell: what one endpoint used of one method within one hour and one quota window. */
-export interface CellKey {
+/** A counter: what one endpoint used of one method within one hour and one quota window. */
+export interface CounterKey {
   readonly account: string
   readonly endpoint: string
   readonly network: string
@@ -165,8 +165,8 @@ export interface CellKey {
   readonly window: number
 }
 
-/** What has come to a cell since the ledger last took it over. */
-export interface Cell extends CellKey {
+/** What has come to a counter since the ledger last took it over. */
+export interface UsageCounter extends CounterKey {
   calls: number
   requests: number
   /** Calls that a node answered with an error. */
@@ -176,19 +176,19 @@ export interface Cell extends CellKey {
   reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
-  /** Its place among the cells that are to be folded, which go in this order, from 1; 0 while it has nothing for the ledger. */
+  /** Its place among the counters that are to be folded, which go in this order, from 1; 0 while it has nothing for the ledger. */
   place: number
   /** Whether the journal says whose that place is. */
   named: boolean
-  /** Calls charged in the group of commits that is open; not yet among `calls`. */
+  /** Calls charged in the batch of commits that is open; not yet among `calls`. */
   waitingCalls: number
   /** Their requests. */
   waitingRequests: number
 }
 
-/** A cell with nothing in it. */
-export function emptyCell({ account, endpoint, network, method, hour, window }: CellKey): Cell {
-  // One literal, so that all cells have one shape: they are met by every call.
+/** A counter with nothing in it. */
+export function newCounter({ account, endpoint, network, method, hour, window }: CounterKey): UsageCounter {
+  // One literal, so that all counters have one shape: they are met by every call.
   return {
     account,
     endpoint,
@@ -211,9 +211,15 @@ export function emptyCell({ account, endpoint, network, method, hour, window }: 
 }
 
 /** Takes out what the ledger has taken over. */
-export function empty(cell: Cell): void {
-  cell.calls = cell.requests = cell.errors = cell.refusals = cell.bytesOut = cell.upstreamMs = 0
-  cell.reasons = null
-  cell.place = 0
-  cell.named = false
+export function empty(counter: UsageCounter): void {
+  counter.calls =
+    counter.requests =
+    counter.errors =
+    counter.refusals =
+    counter.bytesOut =
+    counter.upstreamMs =
+      0
+  counter.reasons = null
+  counter.place = 0
+  counter.named = false
 }

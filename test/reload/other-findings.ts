@@ -1,10 +1,10 @@
 import type { File } from './config-dir.ts'
-import type { Mistake } from './schema-mistakes.ts'
+import type { Finding } from './schema-findings.ts'
 import { pathText, Verbatim, WrittenYaml, type Path } from './written-yaml.ts'
 
-/** Mistakes that no schema knows: names of things that are not there, values at odds, and broken syntax. */
-export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mistake[] {
-  const put = (file: File, kind: string, path: Path, value: unknown, message: RegExp): Mistake => {
+/** Findings that no schema knows: names of things that are not there, values at odds, and broken syntax. */
+export function otherMistakes(documents: Readonly<Record<File, unknown>>): Finding[] {
+  const put = (file: File, kind: string, path: Path, value: unknown, message: RegExp): Finding => {
     const document = structuredClone(documents[file]) as Record<string | number, unknown>
     const holder = path
       .slice(0, -1)
@@ -13,7 +13,7 @@ export function otherMistakes(documents: Readonly<Record<File, unknown>>): Mista
     const yaml = new WrittenYaml(document)
     return { file, kind, text: yaml.text, path: pathText(path), place: yaml.value(path), message }
   }
-  const append = (file: File, kind: string, line: string, path: string, message: RegExp): Mistake => {
+  const append = (file: File, kind: string, line: string, path: string, message: RegExp): Finding => {
     const yaml = new WrittenYaml(documents[file])
     return { file, kind, text: `${yaml.text}${line}\n`, path, place: yaml.end, message }
   }

@@ -3,7 +3,7 @@ import type { Kind } from './kinds.ts'
 import type { Path } from './yaml/path.ts'
 
 /** A problem whose place has not been looked up yet. */
-export interface Mistake {
+export interface Finding {
   readonly file: FileName
   readonly path: Path
   /** What to point at: the key of `path`, its value, or an offset in the text. */

@@ -41,7 +41,7 @@ function told(reader: { totals: UsageReader['totals'] }, accountId: string): unk
 }
 
 t.test(
-  'the gateway, which holds the cells, and other processes, which read the journal, say the same',
+  'the gateway, which holds the counters, and other processes, which read the journal, say the same',
   async t => {
     const random = new Random(randomInt(2 ** 32))
     t.comment(`seed ${random.seed}`)
@@ -135,12 +135,12 @@ function expected(reader: UsageReader, query: SumsQuery): any[] {
     const names = groupBy.map(column => (column === 'endpoint' ? 'endpointId' : column))
     const values = names.map(name => row[name])
     const sums = isReasons ? ['refusals'] : ['calls', 'requests', 'errors', 'refusals']
-    const group = groups.get(values.join()) ?? {
+    const batch = groups.get(values.join()) ?? {
       ...Object.fromEntries(names.map(name => [name, row[name]!])),
       ...Object.fromEntries(sums.map(name => [name, 0])),
     }
-    for (const name of sums) group[name] = Number(group[name]) + Number(row[name])
-    groups.set(values.join(), group)
+    for (const name of sums) batch[name] = Number(batch[name]) + Number(row[name])
+    groups.set(values.join(), batch)
   }
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, batch]) => batch)
 }

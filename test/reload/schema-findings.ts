@@ -3,7 +3,7 @@ import { files, type File } from './config-dir.ts'
 import { pathText, WrittenYaml, type Path, type Place } from './written-yaml.ts'
 
 /** One wrong file, and the problem that must be told of it. */
-export interface Mistake {
+export interface Finding {
   readonly file: File
   /** What is wrong: the keyword of the schema, or a name of its own. */
   readonly kind: string
@@ -45,18 +45,18 @@ interface Change {
   readonly at: 'key' | 'value'
 }
 
-/** Every mistake that the schema of a file knows how to make in a valid document, and the keys that it reached. */
+/** Every finding that the schema of a file knows how to make in a valid document, and the keys that it reached. */
 export function schemaMistakes(
   file: File,
   document: unknown,
-): { readonly mistakes: readonly Mistake[]; readonly keys: ReadonlySet<string> } {
+): { readonly findings: readonly Finding[]; readonly keys: ReadonlySet<string> } {
   const keys = new Set<string>()
   const changes = walk(schemas[file.replace('.yaml', '.schema.json')]!, file, [], document, keys, document)
-  const mistakes = [...changes].map(({ kind, message, document: wrong, path, at }): Mistake => {
+  const findings = [...changes].map(({ kind, message, document: wrong, path, at }): Finding => {
     const yaml = new WrittenYaml(wrong)
     return { file, kind, text: yaml.text, path: pathText(path), place: yaml[at](path), message }
   })
-  return { mistakes, keys }
+  return { findings, keys }
 }
 
 /** The names of all keys that a file's schema has. */

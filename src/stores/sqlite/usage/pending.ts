@@ -1,14 +1,14 @@
 /**
  * Adds what the ledger has not taken over yet to what its tables say. The journal says the same, and is what other processes read, but one that holds
- * the cells needs not read thousands of charges for the few of one account.
+ * the counters needs not read thousands of charges for the few of one account.
  */
-import type { Cell } from './cells.ts'
+import type { UsageCounter } from './counters.ts'
 import type { Totals } from '../../../ports/ledger.ts'
 
-/** Totals by endpoint, with the charges of `held`, the cells of one account. */
-export function withHeldTotals(
+/** Totals by endpoint, with the charges of `held`, the counters of one account. */
+export function withPendingTotals(
   totals: ReadonlyMap<string, Totals>,
-  held: readonly Cell[],
+  held: readonly UsageCounter[],
 ): ReadonlyMap<string, Totals> {
   const sums = new Map(totals)
   for (const { endpoint, calls, requests } of held.filter(isCharged)) {
@@ -22,6 +22,6 @@ export function withHeldTotals(
 }
 
 /** Whether the journal speaks of it, if only of charges that were given back; it does not name what it held at the start anew. */
-function isCharged({ named, calls, requests }: Cell): boolean {
+function isCharged({ named, calls, requests }: UsageCounter): boolean {
   return named || calls !== 0 || requests !== 0
 }

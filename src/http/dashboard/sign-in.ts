@@ -1,4 +1,4 @@
-/** Who is at the door: from a request's cookie to the account it stands for at this very moment. */
+/** Who is signed in: from a request's cookie to the account it stands for at this very moment. */
 import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -19,7 +19,7 @@ export interface DashboardParts {
 }
 
 /** Lets owners in and out; holds the sessions. */
-export class Door {
+export class SignIn {
   readonly #parts: DashboardParts
   readonly #sessions = new Sessions()
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamedBody } from '../streamed-body.ts'
 
 /** What passes through. */
-export interface Passage {
+export interface ProxiedRequest {
   readonly request: IncomingMessage
   /** Closed when the client leaves. */
   readonly response: ServerResponse
@@ -14,7 +14,7 @@ export interface Passage {
   readonly bodyLimit: number | null
 }
 
-/** How a passage broke before a reply. */
+/** How an exchange failed before a reply. */
 export interface ExchangeFailure {
   readonly kind: 'failure'
   readonly how: 'unreachable' | 'reset' | 'timeout' | 'garbage' | 'aborted' | 'body_too_large'
