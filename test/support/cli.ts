@@ -26,6 +26,7 @@ export async function run(
   if (programFile === null) return runProcess(args, env)
   const built = (await import(programFile)) as Program
   const [out, err]: [string[], string[]] = [[], []]
+  const mask = process.umask()
   const code = await built.runProgram(args, {
     out: text => out.push(text),
     drained: () => Promise.resolve(true),
@@ -33,6 +34,8 @@ export async function run(
     env: cleanEnvironment(env),
     program,
   })
+  // A command keeps what it writes from others, for the rest of its process.
+  process.umask(mask)
   return { code, stdout: lines(out), stderr: lines(err) }
 }
 
