@@ -8,7 +8,7 @@ import { ValueEnd } from './value-end.ts'
 /** Bytes of envelope that may follow the value. */
 const MAX_ENVELOPE_END = 1024
 
-/** The member whose value goes on beyond what has come so far. */
+/** The member whose value goes on beyond what has come so far, or has just ended there. */
 export interface OpenMember {
   readonly member: 'result' | 'error'
   /** Index of the value's first byte. */
@@ -25,10 +25,10 @@ export function findOpenMember(head: Raw): OpenMember | null {
     if (begin < 0) return null
     const name = nameOf(head.slice(i, skipString(head, i)))
     const end = skipValue(head, begin, 10_000)
-    if (end < 0)
-      return (name === 'result' || name === 'error') && '{["'.includes(head.charAt(begin))
-        ? { member: name, begin }
-        : null
+    const isAnswer = (name === 'result' || name === 'error') && '{["'.includes(head.charAt(begin))
+    // The piece with which a reply became too long to hold may be its last.
+    if (isAnswer && (end < 0 || head.length - end <= MAX_ENVELOPE_END)) return { member: name, begin }
+    if (end < 0) return null
     i = skipSpace(head, end)
     if (head.charCodeAt(i) !== 44) return null
   }

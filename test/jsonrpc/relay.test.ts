@@ -42,6 +42,8 @@ t.test('a value streams through, whatever the order of the members', async t => 
   t.equal(await relay('{"jsonrpc":"2.0","id":7,"result":[1,', '2,"]}"', ',3]', '}'), 'result [1,2,"]}",3]')
   t.equal(await relay('{"result":"ab', 'é\\"c"', ',"id":7,"jsonrpc":"2.0"} \n'), 'result "abé\\"c"')
   t.equal(await relay('{"id":7,"error":{"code":3,"data":"', '00"}}'), 'error {"code":3,"data":"00"}')
+  t.equal(await relay('{"id":7,"result":[1,2]}'), 'result [1,2]', 'all of it in the first part')
+  t.equal(await relay('{"result":"abc"', ',"id":7}'), 'result "abc"', 'all of the value in the first part')
 })
 
 t.test('what is no whole answer to the call breaks off before its end', async t => {
@@ -55,6 +57,13 @@ t.test('what is no whole answer to the call breaks off before its end', async t 
     'an endless envelope': ['{"id":7,"result":[1,', '2],"x":"', 'y'.repeat(2000), '"}'],
   }
   for (const [name, [head, ...tail]] of Object.entries(broken)) await t.rejects(relay(head, ...tail), name)
-  for (const head of ['', '<html>', '[1,', '{"id":7,"other":[1,', '{"id":7,"result":12'])
+  for (const head of [
+    '',
+    '<html>',
+    '[1,',
+    '{"id":7,"other":[1,',
+    '{"id":7,"result":12',
+    `{"result":[1],"x":"${'y'.repeat(2000)}`,
+  ])
     t.equal(await relay(head), 'no open member', head)
 })
