@@ -31,6 +31,7 @@ function forward(body: Buffer, answer: (reply: Buffer) => void, fail: () => void
       handler.connection?.succeeded()
       answer(reply!)
     },
+    onEnd: () => undefined,
     onError: fail,
   }
   // undici's older interface, which its types no longer have, spares an object for the headers.

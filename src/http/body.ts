@@ -176,16 +176,27 @@ export function isEnding({ socket }: IncomingMessage): boolean {
   return connectionOf(socket).isEnding
 }
 
-/** Behind an early reply: reads what is left of a short body, for the sake of the connection, or a little of a long one. */
-export function leaveRest(request: IncomingMessage): void {
-  if (!isShort(request)) linger(request)
-  else if (!request.complete) request.resume()
+/**
+ * Behind an early reply: reads what is left of a short body, for the sake of the connection, or a little of a long one and then cuts. Nothing
+ * behind a long one is answered.
+ */
+export function leaveRest(request: IncomingMessage, response: ServerResponse): void {
+  if (isShort(request)) {
+    if (!request.complete) request.resume()
+    return
+  }
+  connectionOf(request.socket).isEnding = true
+  // Before its turn the answers to earlier requests are still to come, which the cut would take along.
+  if (response.socket !== null) linger(request)
+  else
+    response.once('socket', () => {
+      linger(request)
+    })
 }
 
-/** After an early reply with `Connection: close`: reads a little, so that the client sees the reply, then cuts. */
+/** Reads a little, so that the client sees the reply, then cuts. */
 function linger(request: IncomingMessage): void {
   const { socket } = request
-  connectionOf(socket).isEnding = true
   const before = socket.bytesRead
   const timer = setTimeout(() => {
     socket.destroy()

@@ -179,12 +179,21 @@ export class ServerConnections {
   enter(request: IncomingMessage, response: ServerResponse, start: Exchange['start']): void {
     const connection = this.#of(request.socket)
     if (this.#isEnding) {
-      // The one before was to be the last, and was not begun: this request was sent behind it in good faith.
       const before = connection.newest?.response
-      if (before?.headersSent === false && !connection.isEnding) before.shouldKeepAlive = true
+      if (before !== undefined && !connection.isEnding) {
+        // It was to be the last, and this request was sent behind it in good faith.
+        if (!before.headersSent) before.shouldKeepAlive = true
+        // It has said so, and waits for its turn to be read: this one is neither answered nor charged, and the client sends it again.
+        else if (!before.shouldKeepAlive) return
+      }
       response.shouldKeepAlive = false
     }
-    connection.enter({ request, response, isBegun: false, start }, this.limit)
+    connection.enter({ request, response, isBegun: false, start }, this.#limitOf(request))
+  }
+
+  /** A reply of HTTP/1.0 may turn out to end its connection, and what was sent behind it would be lost: it is alone in flight. */
+  #limitOf({ httpVersion }: IncomingMessage): number {
+    return httpVersion === '1.0' ? 1 : this.limit
   }
 
   /** Each that is open. */

@@ -245,5 +245,5 @@ export function refuseEarly(
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))
   if (!isShort(request)) response.shouldKeepAlive = false
   sendWhole(response, status, headers, encodeRefusal(refusal, 'null', column, requestId))
-  leaveRest(request)
+  leaveRest(request, response)
 }

@@ -112,7 +112,7 @@ t.test('the rest of a body without room does not hold its connection up', async 
   t.equal(await whole, 'no_room')
   response.writeHead(429, ['Content-Length', '0'])
   response.end()
-  leaveRest(request)
+  leaveRest(request, response)
   t.match(await once(socket, 'data'), /429/)
   const another = next()
   const half = (length - 3) / 2
@@ -132,7 +132,7 @@ t.test('a long body without room is read a little, then cut', async t => {
   t.equal(await whole, 'no_room')
   response.writeHead(429, ['Content-Length', '0', 'Connection', 'close'])
   response.end()
-  leaveRest(request)
+  leaveRest(request, response)
   t.match(await once(socket, 'data'), /429/)
   const mebibyte = 1024 * 1024
   const server = request.socket

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { headerOf } from '../../src/routes/transport/collector.ts'
+import { headerOf } from '../../src/routes/transport/exchange.ts'
 
 const headers = ['Content-Type', 'text/plain', 'RETRY-AFTER', '7', 'retry-after', '8'].map(text =>
   Buffer.from(text),

@@ -30,7 +30,7 @@ export function send(
   if (!isShort(request)) all.push('Connection', 'close')
   response.writeHead(status, all)
   response.end(request.method === 'HEAD' ? undefined : body)
-  leaveRest(request)
+  leaveRest(request, response)
 }
 
 /** Sends a value as JSON. */

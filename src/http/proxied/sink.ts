@@ -81,7 +81,7 @@ export class ResponseSink implements VerbatimSink {
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
     if (!isShort(request)) response.shouldKeepAlive = false
     sendWhole(response, status, headers, body)
-    leaveRest(request)
+    leaveRest(request, response)
   }
 
   long(): void {
@@ -106,7 +106,7 @@ export class ResponseSink implements VerbatimSink {
 
   end(): void {
     this.#inner.end()
-    leaveRest(this.proxied.request)
+    leaveRest(this.proxied.request, this.proxied.response)
   }
 
   cut(): void {

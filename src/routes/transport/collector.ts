@@ -1,6 +1,7 @@
 /** Collects the reply of one exchange with an upstream. */
 import { Readable } from 'node:stream'
 import type { Handler } from './connections.ts'
+import { headerOf } from './exchange.ts'
 import type { Broken, Exchange, ExchangeLimits } from './exchange.ts'
 import { ReplyTurns } from './reply-turns.ts'
 import { BodyError } from './streamed-body.ts'
@@ -164,6 +165,11 @@ export class Collector implements Handler {
     }
   }
 
+  onEnd(): void {
+    this.#isPaused = false
+    this.#resume?.()
+  }
+
   onError(): void {
     this.connection?.failed()
     this.break(this.#abort === null ? 'unreachable' : 'reset')
@@ -237,14 +243,4 @@ export class Collector implements Handler {
     }
     this.#resolve(exchange)
   }
-}
-
-/** The first value of a header, by its name in lower case; null where it is not there. */
-export function headerOf(headers: readonly Buffer[], name: string): string | null {
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    const [found, value] = [headers[i]!, headers[i + 1]!]
-    if (found.length === name.length && found.toString('latin1').toLowerCase() === name)
-      return value.toString('latin1')
-  }
-  return null
 }

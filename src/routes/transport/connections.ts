@@ -2,6 +2,7 @@
  * The connections to one upstream. undici makes and keeps each; which of them sends a request is decided here. undici's own pool searches all
  * of them for a free one at each request: 5 % of a relayed call with 128 in flight, more of a batch (bench/connections.ts).
  */
+import type { Socket } from 'node:net'
 import { buildConnector, Client } from 'undici'
 import type { Dispatcher } from 'undici'
 
@@ -25,6 +26,8 @@ export interface ConnectionsOptions {
 export interface Handler {
   /** Set when it is sent; to be told of the end, once. */
   connection: Pick<Connection, 'succeeded' | 'failed'> | null
+  /** The upstream will send no more: what was read is to be taken in. undici asserts that nobody has paused it then. */
+  onEnd(): void
   /** The request broke, or was never sent. */
   onError(error: Error): void
 }
@@ -41,6 +44,8 @@ class Connection {
   readonly #ageing: NodeJS.Timeout
   /** Too old for new requests. */
   isOld = false
+  /** Who hears of the request in flight. */
+  handler: Handler | null = null
 
   constructor(client: Client, owner: Connections, age: number) {
     this.client = client
@@ -62,6 +67,21 @@ class Connection {
   /** Its request broke, and it with it. */
   failed(): void {
     this.#owner.drop(this)
+  }
+
+  /** Has what undici does on an event of the socket cost its request when it throws, and not the process. */
+  guard(socket: Socket): void {
+    const emit = socket.emit.bind(socket) as Socket['emit'] & ((...args: unknown[]) => boolean)
+    socket.emit = (event: string | symbol, ...args: unknown[]): boolean => {
+      try {
+        if (event === 'end') this.handler?.onEnd()
+        return emit(event, ...args)
+      } catch (error) {
+        this.handler?.onError(error as Error)
+        void this.destroy().catch(() => undefined)
+        return true
+      }
+    }
   }
 
   /** Closes it behind what it sends. */
@@ -105,6 +125,7 @@ export class Connections {
 
   /** Takes back a connection that can send the next request. */
   free(connection: Connection): void {
+    connection.handler = null
     if (connection.isOld || this.#state !== 'open') this.drop(connection)
     else {
       const next = this.#waiting.shift()
@@ -148,16 +169,22 @@ export class Connections {
   #make(): Connection | null {
     const { origin, most, age = AGE } = this.#options
     if (this.#open.size >= most) return null
+    const connect: buildConnector.connector = (where, done) => {
+      this.#connect(where, (...made) => {
+        if (made[1] !== null) connection.guard(made[1])
+        done(...made)
+      })
+    }
     const client = new Client(origin, {
       pipelining: 1,
       keepAliveTimeout: IDLE,
       keepAliveMaxTimeout: IDLE,
-      connect: this.#connect,
+      connect,
       // Each exchange keeps its own time.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const connection = new Connection(client, this, age)
+    const connection: Connection = new Connection(client, this, age)
     this.#open.add(connection)
     return connection
   }
@@ -165,5 +192,6 @@ export class Connections {
 
 function send(connection: Connection, request: Dispatcher.DispatchOptions, handler: Handler): void {
   handler.connection = connection
+  connection.handler = handler
   connection.client.dispatch(request, handler)
 }
