@@ -180,7 +180,14 @@ function bad(id: Raw, why: string): BadCall {
 /** A node's response, its value as it was sent. */
 export type Reply =
   | { readonly kind: 'result'; readonly result: Raw }
-  | { readonly kind: 'error'; readonly error: Raw; readonly code: number; readonly message: string }
+  | {
+      readonly kind: 'error'
+      readonly error: Raw
+      readonly code: number
+      readonly message: string
+      /** It does not say which call it answers. */
+      readonly isUnaddressed?: true
+    }
 
 /** Levels of nesting believed in a node's reply; the scanner does not recurse, so this only bounds memory. */
 const MAX_REPLY_DEPTH = 10_000
@@ -212,7 +219,8 @@ function readError(error: Raw, sent: Raw | undefined, id: number): ErrorReply | 
   if (error.charCodeAt(0) !== 123) return null
   const { code, message } = decodeJson(error) as { code?: unknown; message?: unknown }
   if (typeof code !== 'number') return null
-  return { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
+  const read: ErrorReply = { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
+  return sent === String(id) ? read : { ...read, isUnaddressed: true }
 }
 
 /** The members of one response object that matter, each as it was sent; null when the body is no such object. */

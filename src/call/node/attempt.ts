@@ -1,4 +1,5 @@
 /** One try at one route, and what its reply means for this call. */
+import { randomFillSync } from 'node:crypto'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
@@ -35,12 +36,21 @@ export interface Round {
   readonly candidate: Candidate
 }
 
-let lastId = 0
+/** Ids of one draw: asking the system for bytes costs more than an id. */
+const ids = new Uint32Array(512)
+let drawn = ids.length
 
-/** A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). */
+/**
+ * A small integer: nodes differ in which client ids they take (hazards, "Upstream side"). Nobody knows the next one, or a late reply that carries
+ * it would be taken for the answer to somebody else's call.
+ */
 function nextId(): number {
-  lastId = (lastId % 999_999) + 1
-  return lastId
+  if (drawn === ids.length) {
+    randomFillSync(ids)
+    drawn = 0
+  }
+  drawn += 1
+  return (ids[drawn - 1]! % 999_999) + 1
 }
 
 /** Sends the call to the candidate; the verdict is about this call, on this route. */

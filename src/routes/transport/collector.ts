@@ -37,6 +37,9 @@ export class Collector implements Handler {
   readonly #onAbort = (): void => {
     this.break('aborted')
   }
+  readonly #retire = (): void => {
+    this.connection?.retire()
+  }
   /** Ends the request; null until it has a connection. */
   #abort: ((reason: Error) => void) | null = null
   #isAborted = false
@@ -160,7 +163,8 @@ export class Collector implements Handler {
       turns.take(this.#size, () => {
         if (this.#done) return
         const body = this.#body().toString('latin1')
-        this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body })
+        const retire = this.#retire
+        this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body, retire })
       })
     }
   }

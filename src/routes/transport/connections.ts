@@ -25,7 +25,7 @@ export interface ConnectionsOptions {
 /** What hears of a request; a connection is its own until it is over. */
 export interface Handler {
   /** Set when it is sent; to be told of the end, once. */
-  connection: Pick<Connection, 'succeeded' | 'failed'> | null
+  connection: Pick<Connection, 'succeeded' | 'failed' | 'retire'> | null
   /** The upstream will send no more: what was read is to be taken in. undici asserts that nobody has paused it then. */
   onEnd(): void
   /** The request broke, or was never sent. */
@@ -42,7 +42,7 @@ class Connection {
   readonly client: Client
   readonly #owner: Connections
   readonly #ageing: NodeJS.Timeout
-  /** Too old for new requests. */
+  /** Not for new requests. */
   isOld = false
   /** Who hears of the request in flight. */
   handler: Handler | null = null
@@ -51,12 +51,17 @@ class Connection {
     this.client = client
     this.#owner = owner
     this.#ageing = setTimeout(() => {
-      this.isOld = true
-      owner.closeIfIdle(this)
+      this.retire()
     }, age).unref()
     client.on('disconnect', () => {
       owner.closeIfIdle(this)
     })
+  }
+
+  /** Sends nothing more: too old, or it may still bring replies to what was answered. */
+  retire(): void {
+    this.isOld = true
+    this.#owner.closeIfIdle(this)
   }
 
   /** Its reply is whole: it can send the next request. */

@@ -18,6 +18,8 @@ export type Exchange =
       readonly status: number
       readonly retryAfter: string | null
       readonly body: Raw
+      /** Has nothing more sent over its connection, which brought something else than the answer. */
+      readonly retire?: () => void
     }
   /** The reply is longer than what is held back: its first part, and the rest as it comes. */
   | { readonly kind: 'open'; readonly status: number; readonly head: Buffer; readonly tail: Readable }

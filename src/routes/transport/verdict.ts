@@ -73,7 +73,11 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
   if (reply === null) return failure('bad_reply', refuse('upstream_error'), true)
   if (reply.kind === 'result')
     return status < 300 ? reply : failure('bad_reply', refuse('upstream_error'), true)
-  return judgeError(reply, call) ?? reply
+  const verdict = judgeError(reply, call) ?? reply
+  // What names no call may be a late word about an earlier one: it is believed where another connection or route says no other.
+  return verdict === reply && reply.isUnaddressed === true
+    ? { ...failure('bad_reply', refuse('upstream_error'), false), said: reply, passOn: true }
+    : verdict
 }
 
 /** Judges a node's error, over HTTP or a socket; null when it is the answer to the call. */
