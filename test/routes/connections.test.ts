@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { Connections } from '../../src/routes/transport/connections.ts'
+import type { Handler } from '../../src/routes/transport/connections.ts'
 import { Collector } from '../../src/routes/transport/collector.ts'
 import type { Exchange } from '../../src/routes/transport/exchange.ts'
 import { until } from '../support/until.ts'
@@ -148,3 +149,31 @@ t.test(
     t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
   },
 )
+
+t.test('what throws on an event of a socket costs its request, and not the process', async t => {
+  const node = await upstream(t)
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  const broken = new Promise<Error>(resolve => {
+    const handler = {
+      connection: null as Handler['connection'],
+      onConnect: () => undefined,
+      onHeaders: () => true,
+      onData: () => true,
+      onComplete: () => undefined,
+      onEnd: () => {
+        throw new Error('as an assertion does')
+      },
+      onError: (error: Error) => {
+        handler.connection?.failed()
+        resolve(error)
+      },
+    }
+    connections.dispatch({ path: '/held', method: 'GET' }, handler)
+  })
+  await seen('the held call is there', () => node.held.length === 1)
+  node.held.pop()!.socket!.end()
+  t.match(await broken, { message: 'as an assertion does' })
+  await seen('its connection is gone', () => node.seen.open === 0)
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' }, 'another takes its place')
+  await connections.destroy()
+})

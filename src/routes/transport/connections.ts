@@ -176,7 +176,7 @@ export class Connections {
     if (this.#open.size >= most) return null
     const connect: buildConnector.connector = (where, done) => {
       this.#connect(where, (...made) => {
-        if (made[1] !== null) connection.guard(made[1])
+        if (made[0] === null) connection.guard(made[1])
         done(...made)
       })
     }
