@@ -94,7 +94,7 @@ t.test(
     await once(socket, 'close')
     const replies = repliesIn(text)
     t.same(
-      replies.map(({ status, headers }) => [status, headers['connection']]),
+      replies.map(({ status, headers }) => [status, headers.connection]),
       [
         [200, 'keep-alive'],
         [200, 'close'],
