@@ -54,6 +54,8 @@ export class Connection {
   /** The request that came last, while any is in flight. */
   newest: Exchange | null = null
   #running = 0
+  /** How many may be, by the strictest of them. */
+  #limit = Infinity
   /** Whether as many are in flight as may be: the parser stops behind the next one. */
   #isFull = false
   /** Whether a request waits for its turn of the event loop. */
@@ -84,9 +86,10 @@ export class Connection {
     // This is the one listener that is told of its end: two make a list, which V8 came to keep in the old part of the heap, with all that
     // the reply holds (docs/decisions.md).
     exchange.response.on('close', this.#replyIsOver)
-    if (this.#running < limit) {
+    this.#limit = this.#running === 0 ? limit : Math.min(this.#limit, limit)
+    if (this.#running < this.#limit) {
       this.#running += 1
-      this.#isFull = this.#running >= limit
+      this.#isFull = this.#running >= this.#limit
       if (this.#isFull && this.brake !== null) this.brake.full = true
       exchange.start(exchange, this)
       return

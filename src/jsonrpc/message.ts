@@ -206,6 +206,12 @@ export function readReply(body: Raw, id: number): Reply | null {
   return { kind: 'result', result }
 }
 
+/** Whether a body is a response to some call, which it may not name. */
+export function isReply(body: Raw): boolean {
+  const found = isUtf8Raw(body) ? scanResponse(body) : null
+  return found?.result !== undefined || found?.error !== undefined
+}
+
 /** The error in a response that says itself that it answers the call `id`; null when the body is anything else. */
 export function readOwnError(body: Raw, id: number): ErrorReply | null {
   const found = isUtf8Raw(body) ? scanResponse(body) : null

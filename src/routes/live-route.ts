@@ -145,7 +145,7 @@ export class LiveRoute {
           const verdict = judge(exchange, id, asked)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
-          if (exchange.kind === 'whole' && 'why' in verdict && verdict.why === 'bad_reply')
+          if (exchange.kind === 'whole' && 'why' in verdict && verdict.why === 'stray_reply')
             exchange.retire?.()
           this.#learn(verdict, heavy ? null : now() - begin, caller, now)
           resolve(verdict)

@@ -25,7 +25,6 @@ const strays: readonly (readonly [name: string, stray: (id: string) => string])[
     () => text('{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"stray"}}'),
   ],
   ['an error without an id', () => text('{"jsonrpc":"2.0","error":{"code":-32000,"message":"stray"}}')],
-  ['what is no JSON-RPC', () => text('<html>')],
 ]
 
 for (const [name, stray] of strays)

@@ -14,7 +14,8 @@ t.test('an error is an answer, also with id null', t => {
   const error = '{"code":3,"message":"execution reverted","data":"0x08c379a0"}'
   const expected = { kind: 'error', error, code: 3, message: 'execution reverted' }
   t.strictSame(readReply(`{"jsonrpc":"2.0","id":7,"error":${error}}`, 7), expected)
-  t.strictSame(readReply(`{"jsonrpc":"2.0","id":null,"error":${error}}`, 7), expected)
+  const unaddressed = { ...expected, isUnaddressed: true }
+  t.strictSame(readReply(`{"jsonrpc":"2.0","id":null,"error":${error}}`, 7), unaddressed)
   t.strictSame(
     readReply(`{"jsonrpc":"2.0","id":7,"result":"partial","error":${error}}`, 7),
     expected,

@@ -41,7 +41,7 @@ t.test('what another route may not have is a failure', t => {
     [whole(503, error(-32000, 'x')), 'http_503', 'upstream_error'],
     [whole(200, '<html>'), 'bad_reply', 'upstream_error'],
     [whole(200, ''), 'bad_reply', 'upstream_error'],
-    [whole(200, '{"id":2,"result":1}'), 'bad_reply', 'upstream_error'],
+    [whole(200, '{"id":2,"result":1}'), 'stray_reply', 'upstream_error'],
     [whole(400, '{"id":1,"result":1}'), 'bad_reply', 'upstream_error'],
     [{ kind: 'broken', how: 'unreachable', sent: false }, 'unreachable', 'no_route'],
     [{ kind: 'broken', how: 'reset', sent: true }, 'reset', 'upstream_error'],

@@ -26,7 +26,8 @@ export async function run(
   if (programFile === null) return runProcess(args, env)
   const built = (await import(programFile)) as Program
   const [out, err]: [string[], string[]] = [[], []]
-  const mask = process.umask()
+  const mask = process.umask(0)
+  process.umask(mask)
   const code = await built.runProgram(args, {
     out: text => out.push(text),
     drained: () => Promise.resolve(true),

@@ -129,7 +129,7 @@ function isFailure(verdict: { readonly kind: string }): verdict is Failure {
 
 /** A node that said why it would not take the call has not acted on it. */
 function isTurnedDown({ complaint, said, why }: Failure): boolean {
-  return complaint !== null || (said !== null && why !== 'internal' && why !== 'bad_reply')
+  return complaint !== null || (said !== null && why !== 'internal' && why !== 'stray_reply')
 }
 
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
@@ -141,8 +141,8 @@ function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolea
   return !sent || repeat !== 'never'
 }
 
-/** HTTP statuses of a front end whose node was not there for a moment, and a reply to something else that its connection still held. */
-const PASSING = new Set(['http_500', 'http_502', 'http_503', 'bad_reply'])
+/** HTTP statuses of a front end whose node was not there for a moment, and a reply to another call that its connection still held. */
+const PASSING = new Set(['http_500', 'http_502', 'http_503', 'stray_reply'])
 
 /**
  * Whether the same route may be asked once more: a kept-alive connection that the upstream closed at that moment says nothing about it;

@@ -4,7 +4,7 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import { readOpenError } from '../../jsonrpc/open-error.ts'
 import { findOpenMember, relayValue } from '../../jsonrpc/relay.ts'
 import type { OpenMember } from '../../jsonrpc/relay.ts'
-import { readOwnError, readReply } from '../../jsonrpc/message.ts'
+import { isReply, readOwnError, readReply } from '../../jsonrpc/message.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
 import type { NodeErrorClass } from '../../snapshot/types.ts'
 import type { Broken, Exchange } from './exchange.ts'
@@ -70,13 +70,14 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
     return openVerdict(exchange, id, call)
   }
   const reply = readReply(exchange.body, id)
-  if (reply === null) return failure('bad_reply', refuse('upstream_error'), true)
+  if (reply === null)
+    return failure(isReply(exchange.body) ? 'stray_reply' : 'bad_reply', refuse('upstream_error'), true)
   if (reply.kind === 'result')
     return status < 300 ? reply : failure('bad_reply', refuse('upstream_error'), true)
   const verdict = judgeError(reply, call) ?? reply
   // What names no call may be a late word about an earlier one: it is believed where another connection or route says no other.
   return verdict === reply && reply.isUnaddressed === true
-    ? { ...failure('bad_reply', refuse('upstream_error'), false), said: reply, passOn: true }
+    ? { ...failure('stray_reply', refuse('upstream_error'), false), said: reply, passOn: true }
     : verdict
 }
 
