@@ -115,7 +115,8 @@ export class Connection {
   readonly #replyIsOver = (): void => {
     const socket = this.#socket
     const wasFull = this.#isFull
-    const next = socket.destroyed ? undefined : this.#waiting.shift()
+    // Behind a reply that ends the connection nothing more is begun.
+    const next = socket.writable ? this.#waiting.shift() : undefined
     if (next === undefined) {
       this.#running -= 1
       this.#isFull = false
@@ -180,6 +181,8 @@ export class ServerConnections {
 
   /** Runs `start` now, or when an earlier request of the connection is over. */
   enter(request: IncomingMessage, response: ServerResponse, start: Exchange['start']): void {
+    // Nobody would read the answer of what is charged.
+    if (!request.socket.writable) return
     const connection = this.#of(request.socket)
     if (this.#isEnding) {
       const before = connection.newest?.response

@@ -148,7 +148,7 @@ t.test('a keyboard is enough', { skip: noBrowser }, async t => {
     for (const key of keys) await page.keyboard.press(key)
   }
   await page.goto(`${gateway.url}/`)
-  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  await page.locator('input:focus').waitFor()
   await page.keyboard.type(owner.token)
   await press('Enter')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()

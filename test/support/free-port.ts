@@ -1,12 +1,21 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+
+/** Below those that systems give to who asks for any: what runs beside must not be given it meanwhile. */
+const [FIRST, COUNT] = [15_000, 15_000]
 
 /** A port of 127.0.0.1 that nobody listens on, for what must be known before a gateway starts. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * COUNT)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
