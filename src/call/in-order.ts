@@ -4,7 +4,7 @@ import type { MaybePromise } from '../ports/maybe-promise.ts'
 /** Items of one batch that are in flight at a time. */
 const IN_FLIGHT = 32
 /** Milliseconds of beginning items after which others get their turn. */
-const SLICE = 2
+const SLICE = 1
 /** Items between two looks at the clock. */
 const LOOK_EVERY = 8
 

@@ -4,11 +4,11 @@
  */
 
 /** Milliseconds of beginning calls in one turn of the loop, and of what is long: a call of somebody else needs several turns. */
-const SLICE = 3
-const LONG_SLICE = 2
+const SLICE = 1.5
+const LONG_SLICE = 1
 
 /** Milliseconds of work that are long: a call takes a hundredth of it. */
-const LONG_WORK = 1.5
+const LONG_WORK = 0.75
 /** Bytes of a message from which on it is long: 5 MiB take 30 to 70 ms to scan. */
 const LONG_BYTES = 64 * 1024
 

@@ -1,7 +1,7 @@
 /** Small pieces of work that can come by the thousand in one moment, such as connections whose time is up together. */
 
 /** Milliseconds of work after which calls get their turn. */
-const SLICE = 5
+const SLICE = 2
 
 /** Does pieces in the order they came, some at once and the rest in later turns. */
 export class InTurns {

@@ -6,7 +6,7 @@
 /** Bytes up to which a reply is read at once, whatever waits. */
 const SHORT = 64 * 1024
 /** Bytes of long replies that one turn takes in or reads. */
-const PER_TURN = 1024 * 1024
+const PER_TURN = 512 * 1024
 
 interface Waiting {
   readonly bytes: number
