@@ -71,7 +71,7 @@ class Pieces {
     const isDust = this.#chunks > FREE_CHUNKS && this.#size < this.#chunks * SMALLEST_AVERAGE
     if (this.#size > this.#limit || isDust || (this.#holder?.take(chunk.length) ?? null) !== null) {
       this.#request.pause()
-      this.#tell(this.#size > this.#limit ? 'too_large' : 'no_room')
+      this.#finish(this.#size > this.#limit ? 'too_large' : 'no_room')
     } else if (this.#first === null) this.#first = chunk
     else if (this.#others === null) this.#others = [this.#first, chunk]
     else this.#others.push(chunk)
@@ -81,14 +81,14 @@ class Pieces {
     const body = this.#others === null ? (this.#first ?? EMPTY) : Buffer.concat(this.#others)
     // The request lives as long as its call, which needs the bytes no more once it is read.
     this.#first = this.#others = null
-    this.#tell(body)
+    this.#finish(body)
   }
 
   readonly gone = (): void => {
-    this.#tell('gone')
+    this.#finish('gone')
   }
 
-  #tell(body: Buffer | NoBody): void {
+  #finish(body: Buffer | NoBody): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#done(body)

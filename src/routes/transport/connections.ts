@@ -83,6 +83,7 @@ class Connection {
         return emit(event, ...args)
       } catch (error) {
         this.handler?.onError(error as Error)
+        this.retire()
         void this.destroy().catch(() => undefined)
         return true
       }

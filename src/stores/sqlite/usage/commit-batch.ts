@@ -11,7 +11,7 @@ export interface GivenBack {
 /** Charges that wait for one commit, and the calls that wait for it with them. */
 export class CommitBatch {
   state: 'open' | 'committed' | 'failed' = 'open'
-  /** UsageCounters with charges of this batch, each once; how many is written in the counter. */
+  /** Counters with charges of this batch, each once; how many is written in the counter. */
   readonly charged: UsageCounter[] = []
   /** How many charges came so far. */
   charges = 0

@@ -25,7 +25,7 @@ export interface Unfolded {
     readonly calls: number
     readonly requests: number
   })[]
-  /** The last place that was given (record.ts). */
+  /** The last place that was given (commit-batch.ts). */
   readonly lastPlace: number
 }
 

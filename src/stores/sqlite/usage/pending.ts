@@ -5,13 +5,13 @@
 import type { UsageCounter } from './counters.ts'
 import type { Totals } from '../../../ports/ledger.ts'
 
-/** Totals by endpoint, with the charges of `held`, the counters of one account. */
+/** Totals by endpoint, with the charges of `pending`, the counters of one account. */
 export function withPendingTotals(
   totals: ReadonlyMap<string, Totals>,
-  held: readonly UsageCounter[],
+  pending: readonly UsageCounter[],
 ): ReadonlyMap<string, Totals> {
   const sums = new Map(totals)
-  for (const { endpoint, calls, requests } of held.filter(isCharged)) {
+  for (const { endpoint, calls, requests } of pending.filter(isCharged)) {
     const sum = sums.get(endpoint)
     sums.set(endpoint, {
       calls: (sum?.calls ?? 0) + calls,

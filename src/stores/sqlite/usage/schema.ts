@@ -48,7 +48,7 @@ export const journalFile: Kind = {
    CREATE VIEW usage_now AS
      SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms FROM usage
      UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0 FROM charges;`,
-    // Records that name a counter once (record.ts). What a killed process has left of the old kind becomes one of them; the views read by name.
+    // Records that name a counter once (commit-batch.ts). What a killed process has left of the old kind becomes one of them; the views read by name.
     `INSERT INTO journal (entries)
      SELECT json_group_array(json_array(number, calls, requests, account, endpoint, network, method, hour, window))
      FROM (SELECT *, row_number() OVER () AS number FROM charges) HAVING count(*) > 0;

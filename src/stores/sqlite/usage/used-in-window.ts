@@ -12,14 +12,14 @@ const WITHIN = `SELECT coalesce(sum(usage.requests), 0) AS requests
   WHERE totals.account = ?1 AND usage.account = ?1 AND usage.hour BETWEEN ?2 AND ?3`
 
 /**
- * Reads the requests that an account has used in a window. `held` are its counters that the ledger has not taken over: they hold what the
+ * Reads the requests that an account has used in a window. `pending` are its counters that the ledger has not taken over: they hold what the
  * journal does, which would have to be read from its first record to its last. `switched` when the account had windows of another kind before.
  */
 export type ReadUsed = (
   account: string,
   window: Window,
   switched: boolean,
-  held: readonly UsageCounter[],
+  pending: readonly UsageCounter[],
 ) => number
 
 /** Statements that read it, and write what is missing once `mayWrite` has not thrown. */
@@ -27,15 +27,15 @@ export function makeReadUsed(database: DatabaseSync, mayWrite: () => void): Read
   const recordedIn = database.prepare(RECORDED)
   const within = database.prepare(WITHIN)
   const topUp = database.prepare(ADD_TO_WINDOW)
-  return (account, { start, end }, switched, held) => {
+  return (account, { start, end }, switched, pending) => {
     const row = recordedIn.get(account, start) as { requests: number } | undefined
-    const charged = held.filter(counter => counter.window === start)
+    const charged = pending.filter(counter => counter.window === start)
     const used = (row?.requests ?? 0) + sumOf(charged)
     if (!switched && (row !== undefined || charged.some(({ calls }) => calls > 0))) return used
     // Charged to windows of another kind within this one's time.
     const last = end - 3600
     const folded = (within.get(account, start, last) as { requests: number }).requests
-    const missing = folded + sumOf(held.filter(({ hour }) => hour >= start && hour <= last)) - used
+    const missing = folded + sumOf(pending.filter(({ hour }) => hour >= start && hour <= last)) - used
     if (missing <= 0) return used
     mayWrite()
     topUp.run(account, start, missing)
