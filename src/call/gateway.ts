@@ -31,6 +31,7 @@ export class Gateway {
   readonly live: Live
   readonly #keys: Keys
   #snapshot: Snapshot
+  #swaps = 0
   readonly #messages = new InFlight()
   /** What `limits.inFlight` lets each caller have under way. */
   readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, { from: DIVISIBLE_FROM })
@@ -52,6 +53,7 @@ export class Gateway {
    */
   swap(snapshot: Snapshot, opened: Opened): Swapped {
     this.#snapshot = snapshot
+    this.#swaps += 1
     const left = this.live.upstreams.adopt(opened)
     this.live.prober.watch(snapshot)
     this.live.subscriptions.reconcile(snapshot)
@@ -141,9 +143,12 @@ export class Gateway {
     return this.live.limits.rate(caller, this.live.clock.now())
   }
 
-  /** Changes whenever open sockets have to be looked at again: keys, accounts or the snapshot have changed. */
-  get epoch(): string {
-    return `${this.#keys.changes} ${this.#snapshot.version}`
+  /**
+   * Grows whenever open sockets have to be looked at again: keys, accounts or the snapshot have changed. The version of the snapshot would not
+   * do: an edit that is taken back has it return.
+   */
+  get epoch(): number {
+    return this.#keys.changes + this.#swaps
   }
 
   /** Whether one message more of this caller may be handled (`limits.inFlight`). */

@@ -87,6 +87,38 @@ t.test('the longest message of a socket is that of the configuration at its open
   t.equal((await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status, 200)
 })
 
+t.test('a socket on a network that came and went within a moment ends with it', async t => {
+  const edit = async (name: 'networks.yaml' | 'routes.yaml', change: (document: any) => void) => {
+    const document = parse(dir.read(name))
+    change(document)
+    dir.write(new Map([[name, stringify(document)]]), 'rename')
+  }
+  const reload = async () => {
+    t.equal((await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status, 200)
+  }
+  const come = async () => {
+    await edit('networks.yaml', ({ networks }) => (networks.beta = { ...networks.alpha, name: 'Beta' }))
+    const beta = { id: 'beta-0', network: 'beta', http: old.url, ws: old.wsUrl, weight: 1, priority: 1 }
+    await edit('routes.yaml', ({ routes }) => routes.push({ ...beta, capabilities: [], enabled: true }))
+    await reload()
+  }
+  const go = async () => {
+    await edit('routes.yaml', ({ routes }) => routes.pop())
+    await edit('networks.yaml', ({ networks }) => delete networks.beta)
+    await reload()
+  }
+  await come()
+  const beta = await access.another('beta')
+  await go()
+  // Open sockets are looked at four times a second: five tries begin at different times before a look.
+  for (let i = 0; i < 5; i++) {
+    await come()
+    const client = await openClient(t, beta)
+    await go()
+    t.equal((await client.closedBy('its network has gone')).code, 1001)
+  }
+})
+
 t.test('a subscription goes over to the route that came, and misses nothing', async t => {
   const client = await openClient(t, access)
   const subscription = await client.subscribe('eth_subscribe', ['newHeads'])

@@ -34,7 +34,7 @@ export class ClientStreams {
   /** By network. */
   readonly #counts = new Slots()
   readonly #timer: NodeJS.Timeout
-  #epoch: string
+  #epoch: number
   #draining = false
 
   constructor(gateway: Gateway, slots: Slots) {

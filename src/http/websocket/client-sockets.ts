@@ -20,7 +20,7 @@ export class ClientSockets {
   /** By network. */
   readonly #counts = new Slots()
   readonly #timer: NodeJS.Timeout
-  #epoch: string
+  #epoch: number
   #tickAt = 0
   #draining = false
 
