@@ -54,11 +54,6 @@ export function holderOf({ payer, address }: Pick<Caller, 'payer' | 'address'>):
   return payer === null ? (`public ${address}` satisfies PublicCaller) : payer.account.id
 }
 
-/** Who shares turns of the event loop: an account, or all callers of the public route as one, as anybody can use many addresses. */
-export function partyOf({ payer }: Pick<Caller, 'payer'>): string {
-  return payer === null ? ('public ' satisfies PublicCaller) : payer.account.id
-}
-
 /** What is known of a message before its body is read. */
 export interface Visitor {
   readonly network: Network

@@ -1,4 +1,5 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
+import type { Departure } from '../net/departure.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Holder } from '../limits/byte-budget.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -58,6 +59,6 @@ export interface Context {
   readonly requestId: string
   /** Where what is held for the message is counted. */
   readonly holder: Holder | null
-  /** Aborted when the client leaves; asked for only where that spares a node much work. */
-  readonly gone: () => AbortSignal | null
+  /** Of the client; asked for only where that spares a node much work, or the call has to wait. */
+  readonly departure: () => Departure | null
 }

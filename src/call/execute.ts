@@ -77,16 +77,16 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   const { network, row } = request
   const { rule } = row
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
-  const signal = rule.timeout === 'heavy' ? context.gone() : null
-  const bounds = { repeat: rule.retry, isGone: () => signal?.aborted === true }
+  const departure = rule.timeout === 'heavy' ? context.departure() : null
+  const bounds = { repeat: rule.retry, isGone: () => departure?.isOver === true }
   return tryInTurn<Exclude<Verdict, Failure>, Round>(
     request,
     bounds,
     context,
     ({ picked, left, sentBefore, another }) =>
       network.hedge
-        ? hedged(picked, request, { left, mode, sentBefore, signal }, context, another)
-        : attempt(picked, request, { left, mode, sentBefore, signal }, context),
+        ? hedged(picked, request, { left, mode, sentBefore, departure }, context, another)
+        : attempt(picked, request, { left, mode, sentBefore, departure }, context),
   )
 }
 

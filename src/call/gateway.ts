@@ -60,6 +60,11 @@ export class Gateway {
     return { left, underWay: this.#messages.allOver() }
   }
 
+  /** The account of an API key, whether or not the key opens anything; null when it is nobody's. */
+  accountOf(key: string): string | null {
+    return this.#keys.find(key)?.account.id ?? null
+  }
+
   /** Who a visitor is, before its body is read. */
   admit(visitor: Visitor): Caller | Refusal {
     const caller = this.readmit(visitor)
@@ -95,7 +100,7 @@ export class Gateway {
 
   #contextOf(sink: Sink, requestId: string): Context {
     const { holder } = sink
-    return { snapshot: this.#snapshot, live: this.live, requestId, holder, gone: () => sink.gone() }
+    return { snapshot: this.#snapshot, live: this.live, requestId, holder, departure: () => sink.departure }
   }
 
   /** Handles a message, and counts it as in flight where it is not answered at once. */

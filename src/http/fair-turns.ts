@@ -2,10 +2,17 @@
  * Begins calls in turns of the event loop: a few reads can bring a thousand, and whoever comes behind them would wait for all. What does
  * not fit into one turn begins in the next ones, caller by caller and connection by connection.
  */
+import { PUBLIC } from '../limits/fair-share.ts'
 
 /** Milliseconds of beginning calls in one turn of the loop, and of what is long: a call of somebody else needs several turns. */
 const SLICE = 1.5
 const LONG_SLICE = 1
+
+/**
+ * Milliseconds in which turns only accept connections, where many come, and then those in which calls begin as well. Node.js accepts one a turn:
+ * where each turn was as long as a slice, somebody's new connection waited half a second behind 250 others.
+ */
+const ACCEPTING = 10
 
 /** Milliseconds of work that are long: a call takes a hundredth of it. */
 const LONG_WORK = 0.75
@@ -16,7 +23,7 @@ type Work = () => void
 
 /** What waits of one connection: what was begun goes on before anything else of it begins. */
 interface Line {
-  /** Whose connection it is, as it was last said. */
+  /** Whose connection it is, as it was last said: an account, or an address (`holderOf`). */
   caller: string
   readonly begun: Work[]
   readonly new: Work[]
@@ -26,16 +33,17 @@ interface Line {
 }
 
 /**
- * Does the work of many connections, in each one's own order; what can begin comes before what is long. Each caller has a turn after every
- * other one, however many connections it has: 300 connections of strangers made an account's long message wait for 300 of theirs.
+ * Does the work of many connections, in each one's own order; what can begin comes before what is long. Each account has a turn after every
+ * other one, however many connections it has, and all strangers together have one: 300 connections of strangers made an account's long message
+ * wait for 300 of theirs.
  */
 export class FairTurns {
   /** Tells turns of the loop apart: a number that changes with each, or at least with each in which anything was answered. */
   readonly #turnNow: () => number
   readonly #lineOf = new WeakMap<object, Line>()
   /** Connections with something that can begin, and those with something long that goes on. */
-  readonly #beginning = new Rounds<Line>()
-  readonly #goingOn = new Rounds<Line>()
+  readonly #beginning = new LinesInTurn()
+  readonly #goingOn = new LinesInTurn()
   /** Whether a turn is coming; `#timer` while only what is long waits, and rests. */
   #isScheduled = false
   #timer: NodeJS.Timeout | null = null
@@ -43,18 +51,26 @@ export class FairTurns {
   #turn = -1
   /** When this turn has done enough. */
   #endsAt = 0
+  /** Whether this turn has accepted a connection, and until when such turns do nothing else. */
+  #hasAccepted = false
+  #acceptsUntil = 0
 
   constructor(turnNow: () => number) {
     this.#turnNow = turnNow
   }
 
-  /** Begins with a request of which only its connection is known; `stranger` names whose it is until a caller is. Says whether it has begun. */
-  admit(connection: object, stranger: () => string, work: Work): boolean {
+  /** A connection was accepted: others may wait behind it. */
+  accepted(): void {
+    this.#hasAccepted = true
+  }
+
+  /** Begins with a request of which only its head is known; `whose` tells whose it seems to be. Says whether it has begun. */
+  admit(connection: object, whose: () => string, work: Work): boolean {
     if (this.#mayBegin()) {
       work()
       return true
     }
-    const line = this.#line(connection, this.#lineOf.get(connection)?.caller ?? stranger())
+    const line = this.#line(connection, this.#lineOf.get(connection)?.caller ?? whose())
     line.new.push(work)
     this.#wait(line)
     return false
@@ -118,12 +134,16 @@ export class FairTurns {
   #enqueue(line: Line): void {
     const lines = line.begun.length > 0 || line.isSlow ? this.#goingOn : this.#beginning
     line.isWaiting = line.begun.length + line.new.length > 0
-    if (line.isWaiting) lines.push(line.caller, line)
+    if (line.isWaiting) lines.push(line)
   }
 
   readonly #next = (): void => {
     this.#turn = this.#turnNow()
     const now = performance.now()
+    if (this.#leavesToAccepting(now)) {
+      setImmediate(this.#next)
+      return
+    }
     try {
       // However many calls begin, what is long comes to its end.
       if (now >= this.#restsUntil) this.#doLong(now)
@@ -136,6 +156,15 @@ export class FairTurns {
     }
   }
 
+  /** Whether this turn is left to accepting connections. */
+  #leavesToAccepting(now: number): boolean {
+    const hasAccepted = this.#hasAccepted
+    this.#hasAccepted = false
+    if (!hasAccepted) return false
+    if (now >= this.#acceptsUntil + ACCEPTING) this.#acceptsUntil = now + ACCEPTING
+    return now < this.#acceptsUntil
+  }
+
   #doLong(begin: number): void {
     let now = begin
     while (now < begin + LONG_SLICE && this.#do(this.#goingOn)) now = performance.now()
@@ -145,7 +174,7 @@ export class FairTurns {
   }
 
   /** Does one piece of work of whose turn it is; false where nothing waits. */
-  #do(lines: Rounds<Line>): boolean {
+  #do(lines: LinesInTurn): boolean {
     const line = lines.shift()
     if (line === undefined) return false
     const work = line.begun.shift() ?? line.new.shift()
@@ -157,6 +186,31 @@ export class FairTurns {
       this.#enqueue(line)
     }
     return true
+  }
+}
+
+/** Lines in the order of their turns. */
+class LinesInTurn {
+  /** Null is a turn of the public route. */
+  readonly #callers = new Rounds<Line | null>()
+  /** By address. */
+  readonly #public = new Rounds<Line>()
+
+  get isEmpty(): boolean {
+    return this.#callers.isEmpty
+  }
+
+  push(line: Line): void {
+    const { caller } = line
+    if (caller.startsWith(PUBLIC)) {
+      this.#public.push(caller, line)
+      this.#callers.push(PUBLIC, null)
+    } else this.#callers.push(caller, line)
+  }
+
+  shift(): Line | undefined {
+    const line = this.#callers.shift()
+    return line === null ? this.#public.shift() : line
   }
 }
 

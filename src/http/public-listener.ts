@@ -4,8 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { Socket } from 'node:net'
 import { ByteBudget } from '../limits/byte-budget.ts'
+import { PUBLIC } from '../limits/fair-share.ts'
 import type { Gateway } from '../call/gateway.ts'
-import { refuse } from '../refusal/refusal.ts'
+import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { Addresses } from './address.ts'
 import type { Certificate } from './certificate.ts'
@@ -20,7 +21,7 @@ import { FairTurns } from './fair-turns.ts'
 import { turnsSoFar } from './replies/write-batching.ts'
 import type { HeadFault } from './request-head.ts'
 import { awaitContinue, ClientRequest } from './body.ts'
-import { guarded, handleRequest, refuseFault, visitOf } from './rpc.ts'
+import { guarded, handleRequest, readTarget, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
 import { boundIdleReplies, SILENCE } from './connections/idle-reply.ts'
 import { sayKeepAlive } from './replies/reply.ts'
@@ -75,6 +76,9 @@ export function makePublicListener(
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
+  server.on('connection', () => {
+    turns.accepted()
+  })
   server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
     const connection = connectionOf(socket)
     connection.control(socket, memory)
@@ -86,7 +90,7 @@ export function makePublicListener(
     sayKeepAlive(response, timeouts.keepAlive)
     // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const stranger = (): string => address(request).limitAddress
+    const whose = (): string => presumedHolder(request, address(request), gateway)
     asked.enter(request, response, (exchange, connection) => {
       const begin = (): void => {
         if (request.socket.destroyed) return
@@ -97,7 +101,7 @@ export function makePublicListener(
         connection.resumeParser()
       }
       // What is answered at once can come by the thousand in one turn.
-      if (!turns.admit(request.socket, stranger, begin)) connection.pauseParser()
+      if (!turns.admit(request.socket, whose, begin)) connection.pauseParser()
     })
   }
   server.on('request', enter)
@@ -121,6 +125,13 @@ export function makePublicListener(
   })
   boundConnections(server, { gateway, addresses, tls: certificate !== null })
   return { server, sockets, streams, memory }
+}
+
+/** Whose turn of the event loop a request takes before anything of it is checked: that of the account whose key it has, or of its address. */
+function presumedHolder(request: IncomingMessage, address: ClientAddress, gateway: Gateway): string {
+  const target = readTarget(request, gateway)
+  const account = isRefusal(target) ? null : gateway.accountOf(target.key)
+  return account ?? `${PUBLIC}${address.limitAddress}`
 }
 
 /** A client that resets its connection is no error of ours. */

@@ -6,7 +6,7 @@ import type { Gateway } from '../call/gateway.ts'
 import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
 import { encodeRefusal } from '../jsonrpc/raw.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
-import { columnOf, holderOf, partyOf } from '../call/caller.ts'
+import { columnOf, holderOf } from '../call/caller.ts'
 import type { Visitor, Caller } from '../call/caller.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { ClientAddress } from './connection.ts'
@@ -125,7 +125,7 @@ function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: R
       if (visit.request.socket.destroyed) hold.release()
       else guarded(visit.response, gateway, () => serveNow(body))
     }
-    turns.begin(visit.request.socket, partyOf(caller), typeof body === 'string' ? 0 : body.length, serve)
+    turns.begin(visit.request.socket, holderOf(caller), typeof body === 'string' ? 0 : body.length, serve)
   })
 }
 
@@ -213,7 +213,7 @@ function handleBody(
     () => ({ requestId, cors, rate: gateway.rate(caller) }),
     hold,
     turns,
-    partyOf(caller),
+    holderOf(caller),
   )
   // What fails in there is told and cut there.
   void gateway.handle(body, caller, sink, requestId)

@@ -1,7 +1,8 @@
 /** Prometheus metrics (design, "Admin listener and metrics"). Every label's value comes from the snapshot or from us. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { Registry, collectDefaultMetrics } from 'prom-client'
+import { Registry } from 'prom-client'
 import type { Reason } from '../refusal/table.ts'
+import { collectProcessMetrics } from './process-metrics.ts'
 import { linesOf, labelText } from './series.ts'
 import type { Sample, Series } from './series.ts'
 import type { AttemptObservation, NotificationObservation, Observation } from '../ports/observer.ts'
@@ -66,7 +67,7 @@ export class Metrics {
   #text: Promise<Buffer> | null = null
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry })
+    collectProcessMetrics(this.registry)
   }
 
   call(seen: Observation): void {

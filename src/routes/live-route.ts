@@ -30,8 +30,8 @@ export interface Asked extends JudgedCall {
   readonly id: number
   /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
   readonly caller: string
-  /** Aborted when nobody waits for its answer any more; asked for only while it waits for a connection. */
-  readonly gone: () => AbortSignal | null
+  /** Of whoever waits for its answer; asked for only while it waits for a connection. */
+  readonly departure: () => ExchangeLimits['departure']
   /** Heavy calls may be long under way without a route being ill. */
   readonly heavy: boolean
 }
@@ -131,7 +131,7 @@ export class LiveRoute {
 
   /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
   ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
-    const { body, id, heavy, caller, gone } = asked
+    const { body, id, heavy, caller, departure } = asked
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
@@ -139,7 +139,7 @@ export class LiveRoute {
         begin = now()
         if (!heavy) over = this.#hangs.begin(begin, caller)
       }
-      this.#client.post(body, limits, { caller, begun, gone }, exchange => {
+      this.#client.post(body, limits, { caller, begun, departure }, exchange => {
         if (over !== null) this.#hangs.end(over)
         try {
           const verdict = judge(exchange, id, asked)
@@ -210,7 +210,7 @@ export class LiveRoute {
   /** Asks the node something of our own, without a word about its health. */
   async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
     const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
-    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, departure: null }
     const call = { family: this.#family, method, params, isRange: false, rows: NO_ROWS }
     return judge(await this.exchange(body, limits), 1, call)
   }
@@ -230,7 +230,7 @@ export class LiveRoute {
 
   /** Fetches a path below the route's URL, for questions of our own. */
   fetch(path: string, timeout: number): Promise<Exchange> {
-    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, signal: null }
+    const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, departure: null }
     return new Promise(resolve => {
       this.#client.get(path, limits, OWN, resolve)
     })

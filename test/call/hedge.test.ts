@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Context } from '../../src/call/context.ts'
 import { hedged } from '../../src/call/node/hedge.ts'
 import type { Request } from '../../src/call/node/request.ts'
+import type { Departure } from '../../src/net/departure.ts'
 import type { Candidate } from '../../src/routes/pick.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { StreamedBody } from '../../src/routes/transport/streamed-body.ts'
@@ -30,16 +31,16 @@ const P95 = 40
 function route(id: string) {
   let resolve: (verdict: Verdict) => void = () => undefined
   const promise = new Promise<Verdict>(done => (resolve = done))
-  let signal: AbortSignal | undefined
+  let departure: Departure | undefined
   const live = {
     latency: { p95: P95 },
-    ask: (_: unknown, limits: { signal: AbortSignal }) => {
-      signal = limits.signal
+    ask: (_: unknown, limits: { departure: Departure }) => {
+      departure = limits.departure
       return promise
     },
   }
   const candidate = { route: { id, timeout: null, errors: [] }, live } as unknown as Candidate
-  return { candidate, answer: resolve, isCut: () => signal?.aborted === true }
+  return { candidate, answer: resolve, isCut: () => departure?.isOver === true }
 }
 
 /** A long reply that has not ended, and what it is read from. */
@@ -54,7 +55,7 @@ const options = {
   left: 1_000,
   mode: { stream: true, maxBytes: null, holder: null },
   sentBefore: false,
-  signal: null,
+  departure: null,
 }
 
 t.test('of two long replies that begin together, the one that is not used is cut', async t => {

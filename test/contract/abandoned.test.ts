@@ -3,11 +3,14 @@ import { request } from 'node:http'
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
-import { allCapabilities } from '../support/config-files.ts'
+import { allCapabilities, amplePlans } from '../support/config-files.ts'
+import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
+import { metric } from '../support/metrics.ts'
+import { echo, held } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { openSocket } from '../support/tcp.ts'
-import { within } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 
 const chainId = 1001
 const node = await startNode(t, { chainId })
@@ -50,3 +53,37 @@ t.test('so are all heavy calls that were pipelined on its connection', async t =
   await within('the end of all three', Promise.all(ended))
   t.equal(node.count('debug_traceTransaction'), before + 3, 'and none is tried again')
 })
+
+t.test(
+  'calls that wait for a connection when their client leaves are sent to no node, and cost nothing',
+  async t => {
+    const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
+    const gateway = await startGateway(t, {
+      networks: { alpha: { chainId } },
+      plans: amplePlans,
+      routes: [
+        { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },
+        { id: 'alpha-b', network: 'alpha', priority: 2, http: second.url },
+      ],
+    })
+    const access = await createAccess(gateway, 'paid', 'alpha')
+    await gateway.headKnown('alpha')
+    const gate = new Gate()
+    for (const node of [first, second]) node.on('eth_gasPrice', held(gate, echo))
+    const body = message('eth_gasPrice')
+    const head = `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
+    const requests = `${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(16)
+    const sockets = await Promise.all(Array.from({ length: 25 }, () => openSocket(gateway.port)))
+    for (const socket of sockets) socket.write(requests)
+    const inFlight = () => metric(gateway, 'tollgate_route_in_flight', { route: 'alpha-a' })
+    await until('all calls are sent, or wait', async () => (await inFlight()) === 400)
+    const sent = first.count('eth_gasPrice')
+    t.ok(sent < 300, `${sent} are sent`)
+    for (const socket of sockets) socket.destroy()
+    await until('those that wait have ended', async () => (await inFlight()) === sent)
+    gate.open()
+    await until('the others have', async () => (await inFlight()) === 0)
+    t.strictSame([first.count('eth_gasPrice'), second.count('eth_gasPrice')], [sent, 0])
+    t.strictSame(await access.usage(), { requests: sent, calls: sent })
+  },
+)

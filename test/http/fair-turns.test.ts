@@ -174,6 +174,55 @@ t.test('a caller with many connections has no more turns than one with a single 
   t.ok(done.length <= 7, `${done.length - 3} of the hundred before them`)
 })
 
+t.test('strangers have one turn among them, which goes round by address', async t => {
+  const turns = new FairTurns(() => 0)
+  const done: string[] = []
+  const long = (caller: string): void => {
+    turns.goOn({}, caller, () => {
+      work(2)
+      done.push(caller)
+    })
+  }
+  for (let address = 0; address < 50; address += 1)
+    for (let i = 0; i < 3; i += 1) long(`public 10.0.0.${address}`)
+  for (let i = 0; i < 3; i += 1) long('account')
+  long('public 10.0.1.1')
+  while (done.length < 154) await nextTurn()
+  const accounts = [...done.keys()].filter(i => done[i] === 'account')
+  t.strictSame(accounts, [1, 3, 5], 'an account has each second turn')
+  t.equal(done.indexOf('public 10.0.1.1'), 53, 'who came last has a turn before anybody has a second one')
+})
+
+t.test(
+  'turns that accept connections leave calls waiting for a while, and then begin them all the same',
+  async t => {
+    let count = 0
+    const turns = new FairTurns(() => count)
+    const connection = {}
+    let done = 0
+    turns.begin(connection, 'a', 0, () => {
+      work(3)
+    })
+    for (let i = 0; i < 3; i += 1)
+      turns.begin(connection, 'a', 0, () => {
+        done += 1
+        work(3)
+      })
+    const turn = async () => {
+      turns.accepted()
+      await nextTurn()
+      count += 1
+    }
+    const begin = performance.now()
+    await turn()
+    t.equal(done, 0)
+    let waited = 1
+    for (; done === 0; waited += 1) await turn()
+    t.ok(waited > 2 && performance.now() - begin > 9, `${waited} turns`)
+    while (done < 3) await turn()
+  },
+)
+
 t.test('what throws ends no other work', async t => {
   const turns = new FairTurns(() => 0)
   const told = new Promise(resolve => process.once('uncaughtException', resolve))
@@ -188,7 +237,7 @@ t.test('what throws ends no other work', async t => {
 })
 
 t.test(
-  'a request of which only the connection is known waits like a message, and among those of its address',
+  'a request of which only the head is known waits like a message, and among those of whom it seems to be of',
   async t => {
     let count = 0
     const turns = new FairTurns(() => count)

@@ -15,7 +15,7 @@ const cuts = fc.array(fc.nat(), { maxLength: 8 })
 /** What a route makes of a reply that comes in these pieces. */
 async function collected(pieces: readonly Buffer[], holdBack: number): Promise<Exchange> {
   return new Promise(resolve => {
-    const collector = new Collector({ timeout: 60_000, holdBack, maxBytes: null, signal: null }, resolve)
+    const collector = new Collector({ timeout: 60_000, holdBack, maxBytes: null, departure: null }, resolve)
     collector.onConnect(() => undefined)
     collector.onHeaders(200, [], () => undefined)
     for (const piece of pieces) collector.onData(piece)

@@ -88,7 +88,7 @@ t.test('the longest message of a socket is that of the configuration at its open
 })
 
 t.test('a socket on a network that came and went within a moment ends with it', async t => {
-  const edit = async (name: 'networks.yaml' | 'routes.yaml', change: (document: any) => void) => {
+  const edit = (name: 'networks.yaml' | 'routes.yaml', change: (document: any) => void): void => {
     const document = parse(dir.read(name))
     change(document)
     dir.write(new Map([[name, stringify(document)]]), 'rename')
@@ -97,14 +97,22 @@ t.test('a socket on a network that came and went within a moment ends with it', 
     t.equal((await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })).status, 200)
   }
   const come = async () => {
-    await edit('networks.yaml', ({ networks }) => (networks.beta = { ...networks.alpha, name: 'Beta' }))
+    edit('networks.yaml', ({ networks }) => {
+      networks.beta = { ...networks.alpha, name: 'Beta' }
+    })
     const beta = { id: 'beta-0', network: 'beta', http: old.url, ws: old.wsUrl, weight: 1, priority: 1 }
-    await edit('routes.yaml', ({ routes }) => routes.push({ ...beta, capabilities: [], enabled: true }))
+    edit('routes.yaml', ({ routes }) => {
+      routes.push({ ...beta, capabilities: [], enabled: true })
+    })
     await reload()
   }
   const go = async () => {
-    await edit('routes.yaml', ({ routes }) => routes.pop())
-    await edit('networks.yaml', ({ networks }) => delete networks.beta)
+    edit('routes.yaml', ({ routes }) => {
+      routes.pop()
+    })
+    edit('networks.yaml', ({ networks }) => {
+      delete networks.beta
+    })
     await reload()
   }
   await come()

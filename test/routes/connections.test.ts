@@ -9,7 +9,7 @@ import { Collector } from '../../src/routes/transport/collector.ts'
 import type { Exchange } from '../../src/routes/transport/exchange.ts'
 import { until } from '../support/until.ts'
 
-const LIMITS = { timeout: 5_000, holdBack: Infinity, maxBytes: null, signal: null }
+const LIMITS = { timeout: 5_000, holdBack: Infinity, maxBytes: null, departure: null }
 
 /** An upstream that counts its connections; `/held` is answered when `answer` is called. */
 async function upstream(t: Test) {

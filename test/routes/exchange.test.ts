@@ -1,14 +1,15 @@
-import { getEventListeners, once } from 'node:events'
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Route } from '../../src/snapshot/types.ts'
+import { Departure } from '../../src/net/departure.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
 import { within } from '../support/until.ts'
 
-const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, signal: null }
+const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, departure: null }
 
 /** A live route to a real server that behaves as told. */
 async function routeTo(t: Test, listener: RequestListener, path = ''): Promise<LiveRoute> {
@@ -152,7 +153,7 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   })
   const verdict = await live.ask(
     {
-      ...{ body: '{}', id: 1, heavy: false, caller: 'account', gone: () => null },
+      ...{ body: '{}', id: 1, heavy: false, caller: 'account', departure: () => null },
       ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
     },
     limits,
@@ -163,15 +164,30 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   t.equal(live.limits.inFlight, 0)
 })
 
-t.test('calls that have waited leave no listener on the signal of their socket', async t => {
+/** A departure that counts who listens. */
+class CountingDeparture extends Departure {
+  count = 0
+
+  override on(listener: () => void): void {
+    this.count += 1
+    super.on(listener)
+  }
+
+  override off(listener: () => void): void {
+    this.count -= 1
+    super.off(listener)
+  }
+}
+
+t.test('calls that have waited leave no listener on the departure of their socket', async t => {
   const live = await routeTo(t, (_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}'))
-  const { signal } = new AbortController()
+  const departure = new CountingDeparture()
   const call = { family: 'evm' as const, method: 'eth_call', params: '[]', isRange: false, rows: [] }
-  const asked = { ...call, body: '{}', id: 1, heavy: false, caller: 'account', gone: () => signal }
+  const asked = { ...call, body: '{}', id: 1, heavy: false, caller: 'account', departure: () => departure }
   const all = Array.from({ length: 300 }, () => live.ask(asked, limits, () => 0))
-  t.ok(getEventListeners(signal, 'abort').length > 100, 'many wait')
+  t.ok(departure.count > 100, 'many wait')
   await within('the end of all', Promise.all(all), 5_000)
-  t.equal(getEventListeners(signal, 'abort').length, 0)
+  t.equal(departure.count, 0)
 })
 
 t.test('a call whose client leaves while it waits for a connection is never sent', async t => {
@@ -182,28 +198,28 @@ t.test('a call whose client leaves while it waits for a connection is never sent
     request.resume()
     waiting.push(response)
   })
-  const client = new AbortController()
-  const ask = (id: number, gone: AbortSignal | null) =>
+  const client = new Departure()
+  const ask = (id: number, departure: Departure | null) =>
     live.ask(
       {
-        ...{ body: `{"id":${id}}`, id, heavy: false, caller: 'account', gone: () => gone },
+        ...{ body: `{"id":${id}}`, id, heavy: false, caller: 'account', departure: () => departure },
         ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
       },
       limits,
       () => 0,
     )
-  const all = Array.from({ length: 400 }, (_, id) => ask(id, client.signal))
+  const all = Array.from({ length: 400 }, (_, id) => ask(id, client))
   const late = ask(400, null)
   t.equal(live.limits.inFlight, 401)
   while (waiting.length < 100) await nextTurn()
-  client.abort()
+  client.leave()
   const answers = setInterval(() => {
     for (const response of waiting.splice(0)) response.end('{"jsonrpc":"2.0","id":1,"result":1}')
   }, 5)
   await within('the call of another client', late, 5_000)
   const verdicts = await within('the end of all', Promise.all(all), 5_000)
   clearInterval(answers)
-  const unsent = verdicts.filter(verdict => verdict.kind === 'failure' && verdict.why === 'no_turn').length
+  const unsent = verdicts.filter(verdict => verdict.kind === 'failure' && verdict.why === 'client_left').length
   t.ok(unsent > 200, `${unsent} were not sent`)
   t.equal(asked, 401 - unsent)
   t.equal(live.limits.inFlight, 0)

@@ -6,7 +6,7 @@ function queue(most: number) {
   const fair = new FairQueue(most)
   const begun: string[] = []
   const enter = (caller: string | undefined, name: string): Turn => {
-    const turn: Turn = { caller, begin: () => begun.push(name), state: 'waiting' }
+    const turn: Turn = { caller, isWanted: true, begin: () => begun.push(name), state: 'waiting' }
     fair.enter(turn)
     return turn
   }

@@ -49,11 +49,11 @@ async function throughRoute(t: Test, http: string): Promise<{ body: StreamedBody
   const live = new LiveRoute(route, 1_000)
   t.teardown(() => live.destroy())
   const asked = {
-    ...{ body: '{}', id: 1, caller: 'a', heavy: false, gone: () => null },
+    ...{ body: '{}', id: 1, caller: 'a', heavy: false, departure: () => null },
     family: 'evm' as const,
     ...{ method: 'web3_sha3', params: '[]', isRange: false, rows: [] },
   }
-  const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, signal: null, silence }
+  const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, departure: null, silence }
   const verdict = await live.ask(asked, limits, () => performance.now())
   if (verdict.kind !== 'open') throw new Error(verdict.kind)
   return { body: verdict.body, live }

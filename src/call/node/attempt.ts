@@ -2,6 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
+import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Candidate } from '../../routes/pick.ts'
 import type { StreamedBody } from '../../routes/transport/streamed-body.ts'
@@ -26,8 +27,8 @@ export interface AttemptOptions {
   readonly mode: ReplyMode
   /** Whether an earlier try may have reached a node. */
   readonly sentBefore: boolean
-  /** Ends the try early. */
-  readonly signal: AbortSignal | null
+  /** Ends the try early; null where nobody may. */
+  readonly departure: Departure | null
 }
 
 /** How one try ended. */
@@ -57,8 +58,8 @@ function nextId(): number {
 export function attempt(
   candidate: Candidate,
   request: Request,
-  { left, mode, sentBefore, signal }: AttemptOptions,
-  { live: { observer, heads, upstreams, clock }, gone }: Context,
+  { left, mode, sentBefore, departure }: AttemptOptions,
+  { live: { observer, heads, upstreams, clock }, departure: whose }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params, caller } = request
@@ -71,7 +72,7 @@ export function attempt(
     timeout,
     holdBack: mode.stream ? HOLD_BACK : Infinity,
     maxBytes: mode.maxBytes,
-    signal,
+    departure,
     holder: mode.holder,
   }
   const conclude = (verdict: Verdict): Round => {
@@ -87,7 +88,7 @@ export function attempt(
   }
   const isRange = rule.block?.kind === 'range'
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, gone, family: network.family, method, params, isRange, rows: route.errors }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

@@ -135,7 +135,7 @@ function isTurnedDown({ complaint, said, why }: Failure): boolean {
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
 function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolean {
   const { why, sent } = failures.at(-1)!
-  if (why === 'too_large' || why === 'no_room') return false
+  if (why === 'too_large' || why === 'no_room' || why === 'client_left') return false
   // A node that failed at the call may have acted on it, and the next one is likely to fail as well.
   if (why === 'internal') return repeat === 'safe' && failures.filter(each => each.why === why).length === 1
   return !sent || repeat !== 'never'

@@ -1,4 +1,5 @@
 /** A second try beside a slow first one, where a network asks for it: the first answer counts, the other is cut. */
+import { Departure } from '../../net/departure.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Candidate, Picked } from '../../routes/pick.ts'
 import { attempt } from './attempt.ts'
@@ -55,18 +56,24 @@ function cuttable(
   options: AttemptOptions,
   context: Context,
 ): Cuttable {
-  const controller = new AbortController()
-  const signals = options.signal === null ? [controller.signal] : [controller.signal, options.signal]
-  const round = attempt(candidate, request, { ...options, signal: AbortSignal.any(signals) }, context)
+  const departure = new Departure()
+  const leave = (): void => {
+    departure.leave()
+  }
+  options.departure?.on(leave)
+  const round = attempt(candidate, request, { ...options, departure }, context)
   let ended: Round | null = null
-  void round.then(own => (ended = own))
+  void round.then(own => {
+    ended = own
+    options.departure?.off(leave)
+  })
   return {
     round,
     unless: winner => {
       if (ended === winner) return
       // A reply that streams would keep its connection until somebody reads it.
       if (ended?.verdict.kind === 'open') ended.verdict.body.destroy()
-      else controller.abort()
+      else departure.leave()
     },
   }
 }

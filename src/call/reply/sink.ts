@@ -1,5 +1,6 @@
 /** Where a message's reply goes: an HTTP reply, or frames of a socket. */
 import type { Holder } from '../../limits/byte-budget.ts'
+import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { LongReply } from './long-reply.ts'
@@ -11,8 +12,8 @@ export interface Sink {
   readonly streams: boolean
   /** Where the bytes held for the message are counted; null where nothing is held. */
   readonly holder: Holder | null
-  /** Aborted when the client leaves; null where the transport cannot say. */
-  gone(): AbortSignal | null
+  /** Of the client; null where the transport cannot say. */
+  readonly departure: Departure | null
   /** Sends a whole reply. `refusal` is set when that is all it holds. */
   whole(status: number, body: Raw, refusal: Refusal | null): void
   /** The same with a long one, where it may be written in pieces; over when all of it has been written, or the client is gone. */

@@ -34,10 +34,10 @@ export async function sendStream(
 
 /** A client that leaves lets go of the body at once: what breaks afterwards is not the upstream's doing. */
 export function leaveWith(sink: Sink, body: StreamedBody): void {
-  const gone = sink.gone()
-  if (gone?.aborted === true) body.destroy()
+  const { departure } = sink
+  if (departure?.isOver === true) body.destroy()
   else
-    gone?.addEventListener('abort', () => {
+    departure?.on(() => {
       body.destroy()
     })
 }

@@ -6,7 +6,7 @@ import type { Gateway } from '../../call/gateway.ts'
 import type { HeadFault } from '../request-head.ts'
 import { connectionOf } from '../connection.ts'
 import type { Exchange } from '../connection.ts'
-import { InTurns } from '../in-turns.ts'
+import { InTurns } from '../../net/in-turns.ts'
 import { refuseRaw } from '../replies/raw-reply.ts'
 
 /** What Node tells of a request that it will not read on. */

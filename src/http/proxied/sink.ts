@@ -8,6 +8,7 @@ import { HttpSink, headersOf, retryAfterHeaders, sendWhole } from '../replies/re
 import { isShort, leaveRest } from '../body.ts'
 import type { ReplyHead } from '../replies/reply.ts'
 import { mayIdle } from '../connections/idle-reply.ts'
+import type { Departure } from '../../net/departure.ts'
 
 /** On every reply: whatever an upstream sends is never run as a page of ours. */
 const HARDENING = [
@@ -42,8 +43,8 @@ export class ResponseSink implements VerbatimSink {
     this.#hold = hold
   }
 
-  gone(): AbortSignal {
-    return this.#inner.gone()
+  get departure(): Departure {
+    return this.#inner.departure
   }
 
   hold(answer: VerbatimAnswer): Refusal | null {

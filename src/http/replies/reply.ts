@@ -9,7 +9,7 @@ import { randomFillSync } from 'node:crypto'
 import { connectionOf } from '../connection.ts'
 import type { LongReply } from '../../call/reply/long-reply.ts'
 import type { Sink } from '../../call/reply/sink.ts'
-import { Departure } from '../websocket/departure.ts'
+import { Departure } from '../../net/departure.ts'
 import type { FairTurns } from '../fair-turns.ts'
 import { sendLong } from './send-long.ts'
 
@@ -131,6 +131,7 @@ export class HttpSink implements Sink {
   readonly #head: () => ReplyHead
   readonly #turns: FairTurns | null
   readonly #party: string
+  #departure: Departure | null = null
 
   constructor(
     response: ServerResponse,
@@ -146,7 +147,11 @@ export class HttpSink implements Sink {
     this.#party = party
   }
 
-  gone(): AbortSignal {
+  get departure(): Departure {
+    return (this.#departure ??= this.#watch())
+  }
+
+  #watch(): Departure {
     const departure = new Departure()
     const response = this.#response
     const { socket } = response.req
@@ -158,7 +163,7 @@ export class HttpSink implements Sink {
     const stay = connectionOf(socket).whenGone(over)
     response.once('close', over)
     if (response.destroyed || socket.destroyed) over()
-    return departure.signal
+    return departure
   }
 
   whole(status: number, body: Raw, refusal: Refusal | null): void {

@@ -1,7 +1,7 @@
 /** Sends long replies: a piece of each in a turn of the event loop, so that they share it with everybody else's calls. */
 import type { ServerResponse } from 'node:http'
 import type { LongReply } from '../../call/reply/long-reply.ts'
-import { InTurns } from '../in-turns.ts'
+import { InTurns } from '../../net/in-turns.ts'
 import { writePiece } from './write-batching.ts'
 
 /** Bytes of one piece. */

@@ -8,11 +8,11 @@ import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Visitor, Caller } from '../../call/caller.ts'
-import { columnOf, partyOf } from '../../call/caller.ts'
+import { columnOf, holderOf } from '../../call/caller.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
 import type { Outbox } from '../../subscriptions/client/outbox.ts'
-import { Departure } from './departure.ts'
+import { Departure } from '../../net/departure.ts'
 import type { FairTurns } from '../fair-turns.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { corkForTurn } from '../replies/write-batching.ts'
@@ -208,7 +208,7 @@ export class ClientSocket implements SinkSocket {
     while (this.#mayStart() && this.#waiting.length > 0) {
       const frame = this.#waiting.shift()!
       this.#inFlight += 1
-      turns.begin(this, partyOf(caller), frame.body.length, () => {
+      turns.begin(this, holderOf(caller), frame.body.length, () => {
         this.#begin(frame)
       })
     }
@@ -234,7 +234,7 @@ export class ClientSocket implements SinkSocket {
   }
 
   later(goOn: () => void): void {
-    this.#options.turns.goOn(this, partyOf(this.#options.caller), goOn)
+    this.#options.turns.goOn(this, holderOf(this.#options.caller), goOn)
   }
 
   /** Keeps nothing of the body: a call that waits for its node has read it. */

@@ -3,7 +3,7 @@ import type { Hold } from '../../limits/byte-budget.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { LongReply } from '../../call/reply/long-reply.ts'
 import type { Sink } from '../../call/reply/sink.ts'
-import type { Departure } from './departure.ts'
+import type { Departure } from '../../net/departure.ts'
 
 /** What a sink needs of its socket. */
 export interface SinkSocket {
@@ -26,8 +26,8 @@ export class SocketSink implements Sink {
     this.#socket = socket
   }
 
-  gone(): AbortSignal {
-    return this.#socket.departure.signal
+  get departure(): Departure {
+    return this.#socket.departure
   }
 
   whole(_: number, body: Raw): void {

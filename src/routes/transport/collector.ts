@@ -66,7 +66,7 @@ export class Collector implements Handler {
     this.#timer = setTimeout(() => {
       this.break(this.#waits ? 'no_turn' : 'timeout')
     }, limits.timeout)
-    limits.signal?.addEventListener('abort', this.#onAbort)
+    limits.departure?.on(this.#onAbort)
   }
 
   /** The request waits for its turn. */
@@ -243,7 +243,7 @@ export class Collector implements Handler {
     // An open reply goes on, with a time of its own, and may still be ended.
     if (exchange.kind !== 'open') {
       clearTimeout(this.#timer)
-      this.#limits.signal?.removeEventListener('abort', this.#onAbort)
+      this.#limits.departure?.off(this.#onAbort)
     }
     this.#resolve(exchange)
   }

@@ -1,6 +1,7 @@
 /** One HTTP exchange with one upstream: bytes out, bytes or a break in. No meaning is read into them here. */
 import type { Readable } from 'node:stream'
 import type { Holder } from '../../limits/byte-budget.ts'
+import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Break } from './streamed-body.ts'
 
@@ -34,7 +35,7 @@ export interface ExchangeLimits {
   /** Most bytes of a reply; null is no cap. */
   readonly maxBytes: number | null
   /** Ends the exchange early; null where nobody may. */
-  readonly signal: AbortSignal | null
+  readonly departure: Departure | null
   /** Milliseconds that an open reply may be silent while the client reads; a minute where nothing is said. */
   readonly silence?: number
   /** Where what is held back is counted; nowhere for questions of our own. */

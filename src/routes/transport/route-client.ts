@@ -1,5 +1,6 @@
 /** Sends requests to one route over its connections, each sender within its share of them. */
 import type { Dispatcher } from 'undici'
+import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Route } from '../../snapshot/types.ts'
 import { Connections } from './connections.ts'
@@ -19,12 +20,12 @@ export interface Sender {
   readonly caller: string | undefined
   /** Called when the request has its turn and is sent. */
   readonly begun: () => void
-  /** Aborted when the sender wants no reply any more; asked for only where the request has to wait. */
-  readonly gone: () => AbortSignal | null
+  /** Of whoever wants the reply; asked for only where the request has to wait. */
+  readonly departure: () => Departure | null
 }
 
 /** The sender of questions of our own. */
-export const OWN: Sender = { caller: undefined, begun: () => undefined, gone: () => null }
+export const OWN: Sender = { caller: undefined, begun: () => undefined, departure: () => null }
 
 /** The HTTP client of one route. */
 export class RouteClient {
@@ -99,7 +100,7 @@ class SentInTurn implements Turn {
   readonly #collector: Collector
   readonly #send: () => void
   /** The sender's, while it is listened to. */
-  #gone: AbortSignal | null = null
+  #departure: Departure | null = null
 
   constructor(sender: Sender, collector: Collector, send: () => void) {
     this.#sender = sender
@@ -109,6 +110,10 @@ class SentInTurn implements Turn {
 
   get caller(): string | undefined {
     return this.#sender.caller
+  }
+
+  get isWanted(): boolean {
+    return this.#departure?.isOver !== true
   }
 
   begin(): void {
@@ -121,19 +126,19 @@ class SentInTurn implements Turn {
   /** Waits for its turn, for as long as the sender does. */
   wait(): void {
     this.#collector.wait()
-    this.#gone = this.#sender.gone()
-    if (this.#gone?.aborted === true) this.#giveUp()
-    else this.#gone?.addEventListener('abort', this.#giveUp)
+    this.#departure = this.#sender.departure()
+    if (this.#departure?.isOver === true) this.#giveUp()
+    else this.#departure?.on(this.#giveUp)
   }
 
-  /** No longer asks whether the sender is there: a socket's signal outlives its calls. */
+  /** No longer asks whether the sender is there: a socket outlives its calls. */
   stay(): void {
-    this.#gone?.removeEventListener('abort', this.#giveUp)
-    this.#gone = null
+    this.#departure?.off(this.#giveUp)
+    this.#departure = null
   }
 
   readonly #giveUp = (): void => {
-    this.#collector.break('no_turn')
+    this.#collector.break('client_left')
   }
 }
 
@@ -144,6 +149,8 @@ const LOOKED_AT = 256
 export interface Turn {
   /** Undefined for questions of our own, which wait for nobody. */
   readonly caller: string | undefined
+  /** Whether the caller still waits for the answer; one that does not is notified in its turn. */
+  readonly isWanted: boolean
   /** Sends it. */
   begin(): void
   state: 'waiting' | 'begun' | 'over'
@@ -202,7 +209,7 @@ export class FairQueue {
     let fewest = Infinity
     let seen = 0
     for (const [caller, line] of this.#waiting) {
-      while (line[0]?.state === 'over') line.shift()
+      while (line[0]?.state === 'over' || line[0]?.isWanted === false) line.shift()
       if (line.length === 0) this.#waiting.delete(caller)
       else if (this.#share.fits(1, caller) && this.#share.heldBy(caller) < fewest) {
         first = caller

@@ -1,8 +1,19 @@
 /** The body of a reply that passes on while it comes. What it says about its route is known only when it has ended. */
 import type { Readable } from 'node:stream'
 
-/** What breaks an exchange. `no_turn`: the request has waited in vain for a connection; `aborted`: we or the client let go of it. */
-export type Break = 'unreachable' | 'reset' | 'timeout' | 'too_large' | 'no_room' | 'no_turn' | 'aborted'
+/**
+ * What breaks an exchange. `no_turn`: the request has waited in vain for a connection; `client_left`: nobody waits for it any more, and it was not
+ * sent; `aborted`: we or the client let go of it.
+ */
+export type Break =
+  | 'unreachable'
+  | 'reset'
+  | 'timeout'
+  | 'too_large'
+  | 'no_room'
+  | 'no_turn'
+  | 'client_left'
+  | 'aborted'
 
 /** How a body ended. */
 export type BodyEnd = 'whole' | 'bad_reply' | Break

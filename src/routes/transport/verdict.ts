@@ -146,6 +146,7 @@ const breaks: Readonly<Record<Broken['how'], readonly [refusal: Refusal, fault: 
   too_large: [refuse('response_too_large'), false],
   no_room: [refuse('overloaded'), false],
   no_turn: [refuse('overloaded', 'Every route is at its limit'), false],
+  client_left: [refuse('overloaded', 'Every route is at its limit'), false],
   aborted: [refuse('upstream_error'), false],
 }
 

@@ -6,12 +6,10 @@ const upgrade = (path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
 
-/** Holds many WebSockets open, two for each address as the public plan allows, while the metrics are scraped. */
-export async function scrapes(
-  { port, adminPort, paths }: Target,
-  options: { sockets: number; scrapes: number },
-): Promise<object> {
-  const sockets: Socket[] = []
+const sockets: Socket[] = []
+
+/** Opens many WebSockets, two for each address as the public plan allows. */
+export async function openSockets({ port, paths }: Target, options: { sockets: number }): Promise<object> {
   const addressOf = (n: number) => `127.1.${Math.floor(n / 2 / 250)}.${1 + (Math.floor(n / 2) % 250)}`
   while (sockets.length < options.sockets) {
     const some = Array.from({ length: 100 }, async (_, i) => {
@@ -22,15 +20,28 @@ export async function scrapes(
     })
     sockets.push(...(await Promise.all(some)))
   }
+  return heldSockets()
+}
+
+/** How many of them are open. */
+export function heldSockets(): { readonly held: number } {
+  return { held: sockets.filter(({ destroyed }) => !destroyed).length }
+}
+
+/** Closes them all in one moment. */
+export async function dropSockets(): Promise<void> {
+  await drop(sockets.splice(0))
+}
+
+/** Scrapes the metrics again and again. */
+export async function scrapes({ adminPort }: Target, options: { scrapes: number }): Promise<object> {
   let longest = 0
   for (let i = 0; i < options.scrapes; i++) {
     const begin = performance.now()
     await exchange(adminPort, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 5_000)
     longest = Math.max(longest, performance.now() - begin)
   }
-  const held = sockets.filter(({ destroyed }) => !destroyed).length
-  await drop(sockets)
-  return { held, longestScrape: Math.round(longest) }
+  return { ...heldSockets(), longestScrape: Math.round(longest) }
 }
 
 /** What a web page, or a name that was rebound, gets of the admin listener. */

@@ -18,12 +18,16 @@ const MiB = 2 ** 20
 /** One way to do harm, and what a bystander may notice of it. */
 export interface Scenario {
   readonly name: string
+  /** What has to be there before the bystander makes its first call. */
+  readonly before?: (stage: Stage) => Promise<unknown>
   /** Does it, and gives what is worth printing. */
   readonly attack: (stage: Stage) => Promise<unknown>
   /** Where it differs from what holds for all. */
   readonly bounds?: Partial<Bounds>
   /** Which of them do not hold yet. */
   readonly unmet?: Unmet
+  /** Takes away what was there before, once the bystander has made its last call. */
+  readonly afterwards?: (stage: Stage) => Promise<unknown>
   /** Puts right what the attack did to the nodes. */
   readonly restore?: (stage: Stage) => Promise<void> | void
   /** What else must be so; `result` is what the attack gave. */
@@ -41,6 +45,7 @@ export async function play(
   nodes.forget()
   nodes.run()
   const before = await connectionsTo(gateway.port)
+  await scenario.before?.(stage)
   await stage.startBystander()
   await stage.phase('quiet')
   await pause(QUIET_MS)
@@ -54,6 +59,7 @@ export async function play(
   await pause(AFTER_MS)
   nodes.rest()
   const report = await stage.reportOfBystander(nodes.head)
+  await scenario.afterwards?.(stage)
   const left = async () => (await connectionsTo(gateway.port)) - before
   await until('the connections are closed', async () => !((await left()) > 0), 3_000).catch(() => undefined)
   const connections = await left()

@@ -233,7 +233,8 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
         sol: { family: 'solana', chainId: 'solana-test', genesisHash: '7'.repeat(32), public: true },
       },
       ...{ routes, plans },
-      gateway: { limits: { memory: `${options.memory ?? MEMORY_MIB}MiB` } },
+      // Above the 10 000 sockets that one scenario holds open.
+      gateway: { limits: { memory: `${options.memory ?? MEMORY_MIB}MiB`, connections: 12_000 } },
     },
     {
       env: {
