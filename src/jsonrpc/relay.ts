@@ -2,6 +2,7 @@
 import type { Raw } from './raw.ts'
 import { nameOf } from './elements.ts'
 import { scanResponse } from './message.ts'
+import { Utf8Pieces } from './utf8-pieces.ts'
 import { skipName, skipSpace, skipString, skipValue } from './skip.ts'
 import { ValueEnd } from './value-end.ts'
 
@@ -45,8 +46,12 @@ export async function* relayValue(
   id: number,
 ): AsyncGenerator<Buffer> {
   const scanner = new ValueEnd()
+  const text = new Utf8Pieces()
+  let isText = text.feed(head.subarray(0, open.begin))
   let envelope: Raw | null = null
   for await (const piece of joined(head.subarray(open.begin), tail)) {
+    isText &&= text.feed(piece)
+    if (!isText) throw new Error('the reply is not UTF-8')
     if (envelope === null) {
       const end = scanner.feed(piece)
       yield end < 0 ? piece : piece.subarray(0, end)

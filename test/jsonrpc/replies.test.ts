@@ -62,12 +62,20 @@ const long = fc.oneof(
   fc.dictionary(fc.string(), fc.jsonValue()),
   fc.string({ unit: 'binary' }),
 )
+/** A value as JSON, in a quarter of cases with a byte in it that is no UTF-8 there. */
+const spoiled = fc
+  .tuple(long, fc.nat(3), fc.nat(), fc.integer({ min: 0x80, max: 0xff }))
+  .map(([value, chance, at, byte]) => {
+    const raw = Buffer.from(JSON.stringify(value))
+    // The first and last bytes say what kind of value it is.
+    if (chance === 0 && raw.length > 2) raw[1 + (at % (raw.length - 2))] = byte
+    return raw
+  })
 
 t.test('a reply means the same whole, in pieces, and relayed while it comes', async t => {
   let answered = 0
   await fc.assert(
-    fc.asyncProperty(beginning, long, ending, cuts, fc.nat(), async (begin, value, end, places, at) => {
-      const raw = Buffer.from(JSON.stringify(value))
+    fc.asyncProperty(beginning, spoiled, ending, cuts, fc.nat(), async (begin, raw, end, places, at) => {
       const whole = Buffer.concat([Buffer.from(begin), raw, Buffer.from(end)])
       const reply = readReply(whole.toString('latin1'), 7)
       const expected = reply?.kind === 'result' ? reply.result : null
