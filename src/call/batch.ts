@@ -81,8 +81,10 @@ async function runItems(
   const later = (goOn: () => void): void => {
     sink.later(goOn)
   }
-  await inOrder(items, { begin, later })
-  const sent = send(done, share.held > LONG, caller, sink, context)
+  const { departure } = sink
+  const isOver = (): boolean => departure?.isOver === true
+  await inOrder(items, { begin, later, isOver })
+  const sent = isOver() ? undefined : send(done, share.held > LONG, caller, sink, context)
   announce()
   await Promise.all(runs)
   await sent

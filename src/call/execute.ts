@@ -78,7 +78,7 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   const { rule } = row
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
   const departure = rule.timeout === 'heavy' ? context.departure() : null
-  const bounds = { repeat: rule.retry, isGone: () => departure?.isOver === true }
+  const bounds = { repeat: rule.retry, isGone: () => (departure ?? context.departure())?.isOver === true }
   return tryInTurn<Exclude<Verdict, Failure>, Round>(
     request,
     bounds,

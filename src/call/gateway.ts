@@ -60,11 +60,6 @@ export class Gateway {
     return { left, underWay: this.#messages.allOver() }
   }
 
-  /** The account of an API key, whether or not the key opens anything; null when it is nobody's. */
-  accountOf(key: string): string | null {
-    return this.#keys.find(key)?.account.id ?? null
-  }
-
   /** Who a visitor is, before its body is read. */
   admit(visitor: Visitor): Caller | Refusal {
     const caller = this.readmit(visitor)

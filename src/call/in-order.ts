@@ -14,27 +14,41 @@ export interface Steps<T> {
   readonly begin: (item: T, index: number, answered: () => void) => MaybePromise<void>
   /** Calls `goOn` in a later turn of the loop: what does not fit into this one goes on there. */
   readonly later: (goOn: () => void) => void
+  /** Whether nobody waits for answers any more: then nothing further begins. */
+  readonly isOver: () => boolean
 }
 
-/** Begins the items in their order, a bounded number at a time; resolves when all have been answered. */
-export function inOrder<T>(items: readonly T[], { begin, later }: Steps<T>): Promise<void> {
+/** Begins the items in their order, a bounded number at a time; resolves when all that began have been answered. */
+export function inOrder<T>(items: readonly T[], { begin, later, isOver }: Steps<T>): Promise<void> {
   return new Promise((resolve, reject) => {
     let next = 0
     let inFlight = 0
     let isBeginning = false
+    /** When this turn has begun enough; 0 in a turn that has begun nothing. An item that ends without its node begins the next one in the same turn. */
+    let until = 0
     const answered = (): void => {
       inFlight -= 1
       if (!isBeginning) goOn()
     }
+    const newTurn = (): void => {
+      until = 0
+    }
     const beginSome = (): void => {
-      const until = performance.now() + SLICE
+      if (isOver()) next = items.length
+      if (until === 0 && next < items.length) {
+        until = performance.now() + SLICE
+        setImmediate(newTurn)
+      }
       while (next < items.length && inFlight < IN_FLIGHT) {
         inFlight += 1
         next += 1
         begin(items[next - 1]!, next - 1, answered)?.catch(reject)
         if (next % LOOK_EVERY === 0 && next < items.length && performance.now() > until) {
           // What is answered meanwhile begins nothing.
-          later(goOn)
+          later(() => {
+            until = 0
+            goOn()
+          })
           return
         }
       }

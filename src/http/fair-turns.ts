@@ -64,13 +64,13 @@ export class FairTurns {
     this.#hasAccepted = true
   }
 
-  /** Begins with a request of which only its head is known; `whose` tells whose it seems to be. Says whether it has begun. */
+  /** Begins with a request of which only its head is known; `whose` tells whose it is. Says whether it has begun. */
   admit(connection: object, whose: () => string, work: Work): boolean {
     if (this.#mayBegin()) {
       work()
       return true
     }
-    const line = this.#line(connection, this.#lineOf.get(connection)?.caller ?? whose())
+    const line = this.#line(connection, whose())
     line.new.push(work)
     this.#wait(line)
     return false

@@ -6,6 +6,7 @@ import { Socket } from 'node:net'
 import { ByteBudget } from '../limits/byte-budget.ts'
 import { PUBLIC } from '../limits/fair-share.ts'
 import type { Gateway } from '../call/gateway.ts'
+import { holderOf } from '../call/caller.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { Addresses } from './address.ts'
@@ -21,7 +22,7 @@ import { FairTurns } from './fair-turns.ts'
 import { turnsSoFar } from './replies/write-batching.ts'
 import type { HeadFault } from './request-head.ts'
 import { awaitContinue, ClientRequest } from './body.ts'
-import { guarded, handleRequest, readTarget, refuseFault, visitOf } from './rpc.ts'
+import { guarded, handleRequest, readmit, refuseFault, visitOf } from './rpc.ts'
 import type { RpcOptions } from './rpc.ts'
 import { boundIdleReplies, SILENCE } from './connections/idle-reply.ts'
 import { sayKeepAlive } from './replies/reply.ts'
@@ -68,7 +69,8 @@ export function makePublicListener(
   asked.limit = limits.socketCalls
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
-  const sockets = takeUpgrades(server, { gateway, address, memory, turns })
+  const whose = (request: IncomingMessage): string => presumedHolder(request, address(request), gateway)
+  const sockets = takeUpgrades(server, { gateway, address, memory, turns, whose })
   const streams = new ClientStreams(gateway, sockets.slots)
   const options: RpcOptions = {
     ...{ gateway, address, dashboard: openDashboard(address) },
@@ -90,7 +92,6 @@ export function makePublicListener(
     sayKeepAlive(response, timeouts.keepAlive)
     // Where Node.js asked whether to upgrade and we declined, its parser may not go on behind the body.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const whose = (): string => presumedHolder(request, address(request), gateway)
     asked.enter(request, response, (exchange, connection) => {
       const begin = (): void => {
         if (request.socket.destroyed) return
@@ -101,7 +102,7 @@ export function makePublicListener(
         connection.resumeParser()
       }
       // What is answered at once can come by the thousand in one turn.
-      if (!turns.admit(request.socket, whose, begin)) connection.pauseParser()
+      if (!turns.admit(request.socket, () => whose(request), begin)) connection.pauseParser()
     })
   }
   server.on('request', enter)
@@ -127,11 +128,10 @@ export function makePublicListener(
   return { server, sockets, streams, memory }
 }
 
-/** Whose turn of the event loop a request takes before anything of it is checked: that of the account whose key it has, or of its address. */
+/** Whose turn of the event loop a request takes: its caller's, and where it would be refused its address's. A key that is denied takes nobody's. */
 function presumedHolder(request: IncomingMessage, address: ClientAddress, gateway: Gateway): string {
-  const target = readTarget(request, gateway)
-  const account = isRefusal(target) ? null : gateway.accountOf(target.key)
-  return account ?? `${PUBLIC}${address.limitAddress}`
+  const caller = readmit(request, address, gateway)
+  return isRefusal(caller) ? `${PUBLIC}${address.limitAddress}` : holderOf(caller)
 }
 
 /** A client that resets its connection is no error of ours. */

@@ -185,7 +185,8 @@ function visitorOf(
   return { network, key, address, limitAddress, origin, transport: 'http', session: null }
 }
 
-function readmit(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
+/** The caller of a request as it would be let in now. */
+export function readmit(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
   const target = readTarget(request, gateway)
   return isRefusal(target) ? target : gateway.readmit(visitorOf(request, target, from))
 }

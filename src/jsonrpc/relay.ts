@@ -14,10 +14,13 @@ export interface OpenMember {
   readonly member: 'result' | 'error'
   /** Index of the value's first byte. */
   readonly begin: number
+  /** The id, where it stands before the value. */
+  readonly id: Raw | undefined
 }
 
 /** Finds the open member in the first part of a response; null when it does not look like one. */
 export function findOpenMember(head: Raw): OpenMember | null {
+  let id: Raw | undefined
   let i = skipSpace(head, 0)
   if (head.charCodeAt(i) !== 123) return null
   for (;;) {
@@ -28,8 +31,9 @@ export function findOpenMember(head: Raw): OpenMember | null {
     const end = skipValue(head, begin, 10_000)
     const isAnswer = (name === 'result' || name === 'error') && '{["'.includes(head.charAt(begin))
     // The piece with which a reply became too long to hold may be its last.
-    if (isAnswer && (end < 0 || head.length - end <= MAX_ENVELOPE_END)) return { member: name, begin }
+    if (isAnswer && (end < 0 || head.length - end <= MAX_ENVELOPE_END)) return { member: name, begin, id }
     if (end < 0) return null
+    if (name === 'id') id = head.slice(begin, end)
     i = skipSpace(head, end)
     if (head.charCodeAt(i) !== 44) return null
   }

@@ -18,6 +18,7 @@ async function workOff(count: number, work: (item: number) => number | Promise<n
         turns += 1
         setImmediate(goOn)
       },
+      isOver: () => false,
     },
   )
   return { turns, results }
@@ -71,10 +72,59 @@ t.test('what is there at once takes a step of a few items at a time', async t =>
         step = 0
         setImmediate(goOn)
       },
+      isOver: () => false,
     },
   )
   t.equal(done, count)
   t.ok(longest <= 8, `${longest} items in one step`)
+})
+
+t.test('items that end without their node, one behind the other, take steps too', async t => {
+  let [begun, inThisTurn, most] = [0, 0, 0]
+  const nodes = new Promise(resolve => setImmediate(resolve))
+  await inOrder(
+    Array.from({ length: 400 }, (_, item) => item),
+    {
+      begin: async (item, _index, answered) => {
+        begun += 1
+        most = Math.max(most, (inThisTurn += 1))
+        if (item < 32) await nodes
+        else busy(0.2)
+        await Promise.resolve()
+        answered()
+      },
+      later: goOn =>
+        setImmediate(() => {
+          inThisTurn = 0
+          goOn()
+        }),
+      isOver: () => false,
+    },
+  )
+  t.equal(begun, 400)
+  t.ok(most < 60, `${most} in one turn`)
+})
+
+t.test('when nobody waits any more nothing further begins', async t => {
+  let isOver = false
+  const begun: number[] = []
+  const waiting: (() => void)[] = []
+  const over = inOrder(
+    Array.from({ length: 100 }, (_, item) => item),
+    {
+      begin: (item, _index, answered) => {
+        begun.push(item)
+        waiting.push(answered)
+      },
+      later: goOn => setImmediate(goOn),
+      isOver: () => isOver,
+    },
+  )
+  t.equal(begun.length, 32)
+  isOver = true
+  for (const answered of waiting) answered()
+  await over
+  t.equal(begun.length, 32)
 })
 
 t.test('what throws rejects, at once and later', async t => {

@@ -7,7 +7,7 @@ import { allCapabilities, amplePlans } from '../support/config-files.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { metric } from '../support/metrics.ts'
-import { echo, held } from '../support/node-replies.ts'
+import { echo, held, resetBeforeReply } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { openSocket } from '../support/tcp.ts'
 import { until, within } from '../support/until.ts'
@@ -87,3 +87,42 @@ t.test(
     t.strictSame(await access.usage(), { requests: sent, calls: sent })
   },
 )
+
+t.test('of a batch whose client leaves nothing further is sent, nor is a call that failed', async t => {
+  const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId } },
+    plans: amplePlans,
+    routes: [
+      { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },
+      { id: 'alpha-b', network: 'alpha', priority: 2, http: second.url },
+    ],
+  })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  await gateway.headKnown('alpha')
+  const gate = new Gate()
+  first.on('eth_gasPrice', held(gate, echo)).on('eth_getBalance', held(gate, resetBeforeReply))
+  second.on('eth_getBalance', echo)
+  const send = async (body: string) => {
+    const head = `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
+    const socket = await openSocket(gateway.port)
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+    return socket
+  }
+  const batch = Array.from({ length: 100 }, (_, i) => message('eth_gasPrice', [], i))
+  const sockets = [
+    await send(`[${batch.join()}]`),
+    await send(message('eth_getBalance', [`0x${'1'.repeat(40)}`, 'latest'])),
+  ]
+  await first.arrived('eth_gasPrice', 32)
+  await first.arrived('eth_getBalance', 1)
+  const inFlight = () => metric(gateway, 'tollgate_route_in_flight', { route: 'alpha-a' })
+  for (const socket of sockets) socket.destroy()
+  // Answered once the gateway has read what came before: that the others have left.
+  for (let i = 0; i < 3; i += 1) await access.call('eth_chainId')
+  gate.open()
+  await until('what was sent is over', async () => (await inFlight()) === 0)
+  t.strictSame([first.count('eth_gasPrice'), first.count('eth_getBalance')], [32, 1])
+  t.strictSame([second.count('eth_gasPrice'), second.count('eth_getBalance')], [0, 0])
+  t.strictSame(await access.usage(), { requests: 35, calls: 35 })
+})

@@ -47,6 +47,21 @@ for (const [name, stray] of strays)
     t.equal(count, 20, 'two of them once more')
   })
 
+t.test('a long stray reply is not begun, where its id comes first', async t => {
+  const long = 'ab'.repeat(200 * 1024)
+  let last = ''
+  let count = 0
+  node.on('eth_getCode', ({ id }, response) => {
+    count += 1
+    if (count === 2) response.socket!.write(own(last, long))
+    last = id
+    response.end(`{"jsonrpc":"2.0","id":${id},"result":"0x"}`)
+  })
+  for (let n = 0; n < 4; n += 1)
+    t.match(await access.call('eth_getCode', [someone, 'latest']), { result: '0x' }, `call ${n}`)
+  t.equal(count, 5, 'one of them once more')
+})
+
 t.test('an error that names no call is passed on where it is said again', async t => {
   let count = 0
   node.on('eth_getCode', (_, response) => {

@@ -119,6 +119,19 @@ t.test('a socket on a network that came and went within a moment ends with it', 
   const beta = await access.another('beta')
   await go()
   // Open sockets are looked at four times a second: five tries begin at different times before a look.
+  await come()
+  const gate = new Gate()
+  old.on('web3_sha3', held(gate, echo))
+  const [busy, idle] = [await openClient(t, beta), await openClient(t, beta)]
+  const before = old.count('web3_sha3')
+  const call = busy.call('web3_sha3', ['0x'])
+  await old.arrived('web3_sha3', before + 1)
+  await go()
+  t.equal((await idle.closedBy('its network has gone')).code, 1001)
+  busy.send(message('web3_sha3', ['0x']))
+  gate.open()
+  t.match(await call, { result: ['0x'] }, 'what is in flight is answered')
+  t.equal((await busy.closedBy('its network has gone')).code, 1001)
   for (let i = 0; i < 5; i++) {
     await come()
     const client = await openClient(t, beta)

@@ -54,6 +54,45 @@ t.test('a turn that is over before it began is passed over, and gives nothing ba
   t.end()
 })
 
+t.test('thousands that end while they wait cost the next one nothing', t => {
+  const { fair, begun, enter } = queue(1)
+  const running = enter('a', 'a0')
+  let looks = 0
+  for (let i = 0; i < 10_000; i += 1) {
+    let state: Turn['state'] = 'waiting'
+    const turn: Turn = {
+      ...{ caller: i % 2 === 0 ? 'a' : 'b', isWanted: true, begin: () => begun.push('never') },
+      get state() {
+        looks += 1
+        return state
+      },
+      set state(now) {
+        state = now
+      },
+    }
+    fair.enter(turn)
+    fair.leave(turn)
+  }
+  enter('b', 'b0')
+  looks = 0
+  fair.leave(running)
+  t.strictSame(begun, ['a0', 'b0'])
+  t.equal(looks, 0)
+  t.end()
+})
+
+t.test('who has left and was not told yet is passed over', t => {
+  const { fair, begun, enter } = queue(1)
+  const running = enter('a', 'a0')
+  const gone: Turn = { caller: 'a', isWanted: false, begin: () => begun.push('gone'), state: 'waiting' }
+  fair.enter(gone)
+  enter('a', 'a1')
+  fair.leave(running)
+  fair.leave(gone)
+  t.strictSame(begun, ['a0', 'a1'])
+  t.end()
+})
+
 t.test('whoever waits longest begins once the share of others allows it', t => {
   const { fair, begun, enter } = queue(32)
   const turns = Array.from({ length: 40 }, (_, i) => enter('a', `a${i}`))

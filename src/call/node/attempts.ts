@@ -109,8 +109,9 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     const round = await tryOne({ picked, left, sentBefore, another })
     const { verdict, candidate }: Tried<V> = round
     if (!isFailure(verdict)) return { kind: 'answered', verdict, tried: round }
-    if (isGone()) return { kind: 'abandoned' }
     failures.push(verdict)
+    // What ended by itself is a failure like any other, and is not tried again for nobody.
+    if (isGone()) return verdict.why === 'aborted' ? { kind: 'abandoned' } : { kind: 'failed', failures }
     if (mayAskAgain(verdict, failures, wanted, repeat)) tried = tried.filter(id => id !== candidate.route.id)
   }
   return { kind: 'failed', failures }
@@ -135,7 +136,7 @@ function isTurnedDown({ complaint, said, why }: Failure): boolean {
 /** Only what a repetition cannot change is repeated; anything is where nothing was sent. */
 function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolean {
   const { why, sent } = failures.at(-1)!
-  if (why === 'too_large' || why === 'no_room' || why === 'client_left') return false
+  if (why === 'too_large' || why === 'no_room') return false
   // A node that failed at the call may have acted on it, and the next one is likely to fail as well.
   if (why === 'internal') return repeat === 'safe' && failures.filter(each => each.why === why).length === 1
   return !sent || repeat !== 'never'

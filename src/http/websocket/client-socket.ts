@@ -140,12 +140,12 @@ export class ClientSocket implements SinkSocket {
       this.close(this.#goodbye.code, this.#goodbye.reason)
   }
 
-  /** Looks whether the key still opens this socket; it is closed when not. */
+  /** Looks whether the key still opens this socket; it is closed when not, and behind its calls in flight where its network has gone. */
   recheck(): boolean {
     const { gateway, visitor } = this.#options
     const network = gateway.snapshot.networks[this.network]
     if (network === undefined) {
-      this.close(1001, 'the network is no longer served')
+      this.finish(1001, 'the network is no longer served')
       return false
     }
     const caller = gateway.readmit({ ...visitor, network, session: this.session })

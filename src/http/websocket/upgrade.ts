@@ -29,12 +29,14 @@ export interface UpgradeOptions {
   readonly address: (request: IncomingMessage) => ClientAddress
   readonly memory: ByteBudget
   readonly turns: FairTurns
+  /** Whose turn of the event loop a request takes. */
+  readonly whose: (request: IncomingMessage) => string
 }
 
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
 export function takeUpgrades(
   server: Server,
-  { gateway, address, memory, turns }: UpgradeOptions,
+  { gateway, address, memory, turns, whose }: UpgradeOptions,
 ): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -54,8 +56,13 @@ export function takeUpgrades(
       return
     }
     connectionOf(socket).whenIdle(() => {
-      if (asksForWebSocket(request)) upgrade(request, socket, head)
-      else declineUpgrade(server, request, socket, head)
+      const begin = (): void => {
+        if (socket.destroyed) return
+        if (asksForWebSocket(request)) upgrade(request, socket, head)
+        else declineUpgrade(server, request, socket, head)
+      }
+      // Handshakes can come by the thousand in one turn.
+      turns.admit(socket, () => whose(request), begin)
     })
   })
 

@@ -159,8 +159,8 @@ export interface Turn {
 /** Lets so many requests be under way at a time. */
 export class FairQueue {
   readonly #share: FairShare
-  /** By caller; who waits longest comes first. */
-  readonly #waiting = new Map<string, Turn[]>()
+  /** By caller; who waits longest comes first. Those who wait no more leave at once, from wherever they stand. */
+  readonly #waiting = new Map<string, Set<Turn>>()
 
   constructor(most: number) {
     this.#share = new FairShare(() => most, { from: DIVISIBLE_FROM })
@@ -172,8 +172,8 @@ export class FairQueue {
     if (caller === undefined || (!this.#waiting.has(caller) && this.#share.fits(1, caller))) this.#begin(turn)
     else {
       const line = this.#waiting.get(caller)
-      if (line === undefined) this.#waiting.set(caller, [turn])
-      else line.push(turn)
+      if (line === undefined) this.#waiting.set(caller, new Set([turn]))
+      else line.add(turn)
     }
   }
 
@@ -181,6 +181,7 @@ export class FairQueue {
   leave(turn: Turn): void {
     const { state, caller } = turn
     turn.state = 'over'
+    if (state === 'waiting' && caller !== undefined) this.#remove(turn, caller)
     if (state !== 'begun') return
     this.#share.giveBack(1, caller)
     if (this.#waiting.size > 0) this.#next()
@@ -195,12 +196,19 @@ export class FairQueue {
   #next(): void {
     const caller = this.#first()
     const line = caller === undefined ? undefined : this.#waiting.get(caller)
-    const turn = line?.shift()
-    if (caller === undefined || line === undefined || turn === undefined) return
+    if (caller === undefined || line === undefined) return
+    const [turn] = line
+    if (turn === undefined) return
+    line.delete(turn)
     // Its next one comes behind those of everybody else.
     this.#waiting.delete(caller)
-    if (line.length > 0) this.#waiting.set(caller, line)
+    if (line.size > 0) this.#waiting.set(caller, line)
     this.#begin(turn)
+  }
+
+  #remove(turn: Turn, caller: string): void {
+    const line = this.#waiting.get(caller)
+    if (line?.delete(turn) === true && line.size === 0) this.#waiting.delete(caller)
   }
 
   /** Whose turn it is, of those who have waited longest. */
@@ -209,8 +217,10 @@ export class FairQueue {
     let fewest = Infinity
     let seen = 0
     for (const [caller, line] of this.#waiting) {
-      while (line[0]?.state === 'over' || line[0]?.isWanted === false) line.shift()
-      if (line.length === 0) this.#waiting.delete(caller)
+      for (const turn of line)
+        if (turn.isWanted) break
+        else line.delete(turn)
+      if (line.size === 0) this.#waiting.delete(caller)
       else if (this.#share.fits(1, caller) && this.#share.heldBy(caller) < fewest) {
         first = caller
         fewest = this.#share.heldBy(caller)

@@ -6,14 +6,7 @@ import type { Readable } from 'node:stream'
  * sent; `aborted`: we or the client let go of it.
  */
 export type Break =
-  | 'unreachable'
-  | 'reset'
-  | 'timeout'
-  | 'too_large'
-  | 'no_room'
-  | 'no_turn'
-  | 'client_left'
-  | 'aborted'
+  'unreachable' | 'reset' | 'timeout' | 'too_large' | 'no_room' | 'no_turn' | 'client_left' | 'aborted'
 
 /** How a body ended. */
 export type BodyEnd = 'whole' | 'bad_reply' | Break

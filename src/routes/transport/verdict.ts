@@ -92,6 +92,9 @@ function openVerdict({ head, tail }: Exchange & { kind: 'open' }, id: number, ca
   const raw = head.toString('latin1')
   const open = findOpenMember(raw)
   if (open === null) return failure('bad_reply', refuse('upstream_error'), true)
+  // Somebody else's, of which nothing has left yet; where the id comes behind the value, only the end can show it.
+  if (open.id !== undefined && open.id !== String(id))
+    return failure('stray_reply', refuse('upstream_error'), true)
   const error = open.member === 'error' ? readOpenError(raw, open.begin) : null
   const against = error === null ? null : judgeError(error, call)
   if (against !== null) return against

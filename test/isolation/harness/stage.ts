@@ -54,8 +54,10 @@ const plans: Readonly<Record<string, PlanYaml>> = {
 export interface Target {
   readonly port: number
   readonly adminPort: number
-  /** Paths of the attackers' keys, by plan, and of the public route. */
-  readonly paths: Readonly<Record<'free' | 'paid' | 'public' | 'solanaPaid' | 'solanaPublic', string>>
+  /** Paths of the attackers' keys, by plan, of the public route, and of a key of the bystander's account that lets in no attacker. */
+  readonly paths: Readonly<
+    Record<'free' | 'paid' | 'public' | 'denied' | 'solanaPaid' | 'solanaPublic', string>
+  >
 }
 
 /** What a stage may have besides the usual. */
@@ -103,7 +105,7 @@ export class Stage {
       port: gateway.port,
       adminPort: Number(new URL(gateway.adminUrl).port),
       paths: {
-        ...{ paid: paid.path, free: free.path, public: '/alpha/v1/rpc/public' },
+        ...{ paid: paid.path, free: free.path, public: '/alpha/v1/rpc/public', denied: this.#denied },
         ...{ solanaPaid: this.solana(paid).path, solanaPublic: '/sol/v1/rpc/public' },
       },
     }
@@ -115,11 +117,20 @@ export class Stage {
   }
 
   readonly #solana = new Map<Access, Access>()
+  #denied = ''
 
   /** Gives each account an endpoint on Solana too. */
   async addSolana(): Promise<void> {
     for (const access of [this.good, this.paid, this.free])
       this.#solana.set(access, await endpointOn(access, 'sol'))
+  }
+
+  /** Gives the bystander's account a key that only a strange address may use. */
+  async addDenied(): Promise<void> {
+    const denied = await endpointOn(this.good, 'alpha')
+    const change = { endpointId: denied.endpointId, allowedIps: ['203.0.113.7'] }
+    await this.good.managed('service_updateEndpoint', [change])
+    this.#denied = denied.path
   }
 
   /** Runs an attack of test/isolation/attacks in the attacker's process. */
@@ -261,6 +272,7 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
   for (const pid of [process.pid, stage.attackerPid]) bind(pid, LOAD)
   t.teardown(() => stage.end())
   await stage.addSolana()
+  await stage.addDenied()
   await routesLookedAt(gateway)
   return stage
 }

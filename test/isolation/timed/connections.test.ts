@@ -53,6 +53,20 @@ await playAll(t, [
     },
   },
   {
+    name: 'a flood with a key of the other account that lets in nobody from here',
+    attack: stage =>
+      stage.attack('calls', 'flood', {
+        path: 'denied',
+        body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
+        connections: 1_000,
+        ms: 2_500,
+      }),
+    unmet: { slower: LATE },
+    also: (t, _, seen) => {
+      t.ok(seen['"reason":"address_denied"'] > 0, 'the flood is refused')
+    },
+  },
+  {
     name: 'messages in fragments of a byte',
     attack: stage => stage.attack('large', 'fragments'),
     also: (t, _, { codes }) => {
