@@ -219,7 +219,9 @@ t.test('a call whose client leaves while it waits for a connection is never sent
   await within('the call of another client', late, 5_000)
   const verdicts = await within('the end of all', Promise.all(all), 5_000)
   clearInterval(answers)
-  const unsent = verdicts.filter(verdict => verdict.kind === 'failure' && verdict.why === 'client_left').length
+  const unsent = verdicts.filter(
+    verdict => verdict.kind === 'failure' && verdict.why === 'client_left',
+  ).length
   t.ok(unsent > 200, `${unsent} were not sent`)
   t.equal(asked, 401 - unsent)
   t.equal(live.limits.inFlight, 0)
