@@ -95,10 +95,14 @@ const both = (what: string, probe: (told: Told) => boolean) =>
     Promise.resolve(libraries.every(probe)),
   )
 
+const sockets = () => metric(gateway, 'tollgate_ws_connections', { network: 'sol' })
+let socketsBefore = 0
+
 t.test('slots, logs and signatures arrive', async t => {
   const subscribed = { transport: 'ws', outcome: 'ok' }
   await metricIs(gateway, 'tollgate_calls_total', subscribed, 10)
   t.equal(await sides('client'), 10)
+  socketsBefore = await sockets()
   t.equal(a.live('slotSubscribe').length, 1)
   for (const signature of signatures.slice(0, 2)) advance(a, signature)
   await both('two slots', ({ slots }) => slots.length === 2)
@@ -136,11 +140,9 @@ t.test('the node that serves goes away, and nobody notices', async t => {
     t.strictSame(confirmed, signatures, `${name}: signatures`)
   }
   t.strictSame(troubles, [])
-  t.equal(await metric(gateway, 'tollgate_ws_connections', { network: 'sol' }), socketsBefore)
+  t.equal(await sockets(), socketsBefore)
   t.equal(await rpc.getSlot().send(), BigInt(b.head), 'and calls are answered')
 })
-
-const socketsBefore = await metric(gateway, 'tollgate_ws_connections', { network: 'sol' })
 
 t.test('whoever leaves is gone', async t => {
   leaving.abort()
