@@ -21,7 +21,7 @@ export class Departure {
   on(listener: () => void): void {
     this.#listeners ??= new Set()
     this.#listeners.add(listener)
-    if (this.#isOver) this.#tell(listener)
+    if (this.#isOver) this.#notify(listener)
   }
 
   off(listener: () => void): void {
@@ -32,10 +32,10 @@ export class Departure {
   leave(): void {
     if (this.#isOver) return
     this.#isOver = true
-    for (const listener of this.#listeners ?? []) this.#tell(listener)
+    for (const listener of this.#listeners ?? []) this.#notify(listener)
   }
 
-  #tell(listener: () => void): void {
+  #notify(listener: () => void): void {
     turns.add(() => {
       if (this.#listeners?.delete(listener) === true) listener()
     })

@@ -1,4 +1,4 @@
-/** What the process and Node.js tell of themselves, at a cost that does not grow with the connections. */
+/** Metrics of the process and of Node.js, at a cost that does not grow with the connections. */
 import { readdir } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
