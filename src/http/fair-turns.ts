@@ -64,7 +64,7 @@ export class FairTurns {
     this.#hasAccepted = true
   }
 
-  /** Begins with a request of which only its head is known; `whose` tells whose it is. Says whether it has begun. */
+  /** Begins with a request of which only its head is known; `whose` gives its caller (`holderOf`). Returns whether it has begun. */
   admit(connection: object, whose: () => string, work: Work): boolean {
     if (this.#mayBegin()) {
       work()

@@ -3,7 +3,7 @@
 /** Milliseconds of work after which calls get their turn. */
 const SLICE = 2
 
-/** Does pieces in the order they came, some at once and the rest in later turns. */
+/** Does pieces in the order they came, for a slice of each turn. */
 export class InTurns {
   #waiting: (() => void)[] = []
   #running = false

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { allCapabilities, amplePlans } from '../support/config-files.ts'
@@ -54,21 +54,27 @@ t.test('so are all heavy calls that were pipelined on its connection', async t =
   t.equal(node.count('debug_traceTransaction'), before + 3, 'and none is tried again')
 })
 
+/** A gateway with a second route for what the first one does not answer, and what holds calls at the nodes. */
+async function twoRoutes(t: Test) {
+  const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId } },
+    plans: amplePlans,
+    routes: [
+      { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },
+      { id: 'alpha-b', network: 'alpha', priority: 2, http: second.url },
+    ],
+  })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  await gateway.headKnown('alpha')
+  const gate = new Gate()
+  return { first, second, gateway, access, gate }
+}
+
 t.test(
   'calls that wait for a connection when their client leaves are sent to no node, and cost nothing',
   async t => {
-    const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
-    const gateway = await startGateway(t, {
-      networks: { alpha: { chainId } },
-      plans: amplePlans,
-      routes: [
-        { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },
-        { id: 'alpha-b', network: 'alpha', priority: 2, http: second.url },
-      ],
-    })
-    const access = await createAccess(gateway, 'paid', 'alpha')
-    await gateway.headKnown('alpha')
-    const gate = new Gate()
+    const { first, second, gateway, access, gate } = await twoRoutes(t)
     for (const node of [first, second]) node.on('eth_gasPrice', held(gate, echo))
     const body = message('eth_gasPrice')
     const head = `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
@@ -89,18 +95,7 @@ t.test(
 )
 
 t.test('of a batch whose client leaves nothing further is sent, nor is a call that failed', async t => {
-  const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId } },
-    plans: amplePlans,
-    routes: [
-      { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },
-      { id: 'alpha-b', network: 'alpha', priority: 2, http: second.url },
-    ],
-  })
-  const access = await createAccess(gateway, 'paid', 'alpha')
-  await gateway.headKnown('alpha')
-  const gate = new Gate()
+  const { first, second, gateway, access, gate } = await twoRoutes(t)
   first.on('eth_gasPrice', held(gate, echo)).on('eth_getBalance', held(gate, resetBeforeReply))
   second.on('eth_getBalance', echo)
   const send = async (body: string) => {
