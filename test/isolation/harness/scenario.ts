@@ -59,6 +59,7 @@ export async function play(
   await pause(AFTER_MS)
   nodes.rest()
   const report = await stage.reportOfBystander(nodes.head)
+  const { busy } = await stage.turns(from)
   await scenario.afterwards?.(stage)
   const left = async () => (await connectionsTo(gateway.port)) - before
   await until('the connections are closed', async () => !((await left()) > 0), 3_000).catch(() => undefined)
@@ -66,7 +67,6 @@ export async function play(
   loop.stop()
   const memory = memoryIsVisible ? await peakResident(gateway.pid).catch(() => NaN) : had
   const { starved } = await stage.turns(begin)
-  const { busy } = await stage.turns(from)
   const stalls: Stall[] = [...loop.take(), ...starved]
   const seen: Seen = {
     ...readReport(report, stalls),
