@@ -1,0 +1,61 @@
+/** Bundles the tests with what they import: to load hundreds of TypeScript files anew for each of them takes longer than most run. */
+import { readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import type { Plugin } from 'esbuild'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const target = join(root, '.tap/built')
+
+/** A file goes on knowing where it stands: fixtures, and threads and processes that it starts, are beside it. */
+const inPlace: Plugin = {
+  name: 'in-place',
+  setup(tests) {
+    tests.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (path.includes('node_modules')) return undefined
+      const place: Readonly<Record<string, string>> = {
+        url: pathToFileURL(path).href,
+        dirname: dirname(path),
+        filename: path,
+      }
+      const contents = readFileSync(path, 'utf8').replace(
+        /\bimport\.meta\.(url|dirname|filename)\b/g,
+        (_, name: string) => JSON.stringify(place[name]),
+      )
+      return { contents, loader: 'ts' }
+    })
+  },
+}
+
+/** Bundles all into .tap/built/, and gives the files of JavaScript by the files of test/ that they are made of. */
+export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
+  rmSync(target, { recursive: true, force: true })
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['test/**/*.test.ts'],
+    outdir: target,
+    outbase: 'test',
+    chunkNames: 'shared/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // Optional parts of ws that are not installed, and packages that look for files beside theirs.
+    external: ['bufferutil', 'utf-8-validate', 'esbuild', 'playwright-core'],
+    // Packages in CommonJS ask for Node's own modules with it.
+    banner: {
+      js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
+    },
+    plugins: [inPlace],
+    metafile: true,
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: 'warning',
+  })
+  const built = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
+    entryPoint?.endsWith('.test.ts') === true ? ([[entryPoint, join(root, file)]] as const) : [],
+  )
+  return new Map(built.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
