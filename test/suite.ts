@@ -10,11 +10,11 @@
 import t from 'tap'
 import { bundleTests } from '../build/tests.ts'
 
-/** Files that send load, or measure time and memory. */
-const isLoad = (file: string): boolean =>
-  /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/reload\/soak\.test\.ts$/.test(file)
 /** Files that take ten minutes each: they are run one by one, when there is reason. */
 const isSoak = (file: string): boolean => file.startsWith('test/soak/')
+/** Files that send load, or measure time and memory. */
+const isLoad = (file: string): boolean =>
+  !isSoak(file) && /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/reload\/soak/.test(file)
 
 const what = process.argv.slice(2)
 const wants = (file: string): boolean => {
