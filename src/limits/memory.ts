@@ -18,9 +18,7 @@ import type { UsedInWindow, Window } from './account-meter.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { newBucket, putBack, rateState, take } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
-
-/** Rate of `service_*` calls, per account (design, "Management"). */
-const MANAGEMENT = { perSecond: 10, burst: 30 }
+import { MANAGEMENT, rateLimited } from './rate-limited.ts'
 
 /** Accounts, endpoints and addresses whose buckets are in memory; who was not heard of for long starts with a full one. */
 const REMEMBERED = 100_000
@@ -188,9 +186,4 @@ function takeQuota(
   if (reading === 'unreadable') return refuse('journal_unavailable')
   if (meter.takeQuota(plan, units)) return reading
   return refuse('quota_exhausted', undefined, { resetsAt: reading?.end })
-}
-
-/** The refusal of a call that has to wait. */
-function rateLimited(retryAfterMs: number, limit: number): Refusal {
-  return refuse('rate_limited', `Rate limit exceeded: ${limit} requests per second`, { retryAfterMs, limit })
 }

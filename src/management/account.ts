@@ -14,13 +14,13 @@ export async function showAccount(
   if ('error' in read) return read
   const { id: accountId, name, plan, createdAt } = account
   const endpoints = { used: await deps.endpoints.count(accountId), limit: ENDPOINT_LIMIT }
-  const [quota, rate] = [quotaNow(account, deps), rateOf(plan, deps)]
+  const [quota, rate] = [await quotaNow(account, deps), rateOf(plan, deps)]
   if (quota === 'unreadable') return usageUnreadable()
   return { result: { accountId, name, plan, createdAt, quota, rate, endpoints } }
 }
 
-function quotaNow(account: Account, deps: ServiceDeps) {
-  const quota = deps.quota(account)
+async function quotaNow(account: Account, deps: ServiceDeps) {
+  const quota = await deps.quota(account)
   if (quota === null || quota === 'unreadable') return quota
   return { requests: quota.requests, used: quota.used, resetsAt: quota.resetsAt }
 }

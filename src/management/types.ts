@@ -3,6 +3,7 @@ import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { QuotaState } from '../ports/limits.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { Addressed } from './urls.ts'
 
 /** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
@@ -35,7 +36,7 @@ export interface ServiceDeps extends EndpointDeps {
   readonly usage: Ledger
   readonly health: Health
   /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */
-  quota(account: Account): QuotaState | null | 'unreadable'
+  quota(account: Account): MaybePromise<QuotaState | null | 'unreadable'>
   /** Unix seconds. */
   now(): number
 }

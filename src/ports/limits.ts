@@ -78,5 +78,5 @@ export interface Limits {
   /** The rate left to a caller; null on a plan without one. */
   rate(spender: Spender, now: number): RateState | null
   /** The quota left to an account; null on a plan without one. */
-  quota(account: Account, plan: Plan, now: number): QuotaState | null | 'unreadable'
+  quota(account: Account, plan: Plan, now: number): MaybePromise<QuotaState | null | 'unreadable'>
 }

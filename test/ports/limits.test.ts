@@ -1,10 +1,11 @@
-/** What every implementation of the port Limits keeps to: the one in memory, and a plain one that answers by promises. */
+/** What every implementation of the port Limits keeps to: the one in memory, the one that processes share, and a plain one that answers by promises. */
 import t from 'tap'
 import { MemoryLimits } from '../../src/limits/memory.ts'
 import type { Grant, Limits, Payer, Spender } from '../../src/ports/limits.ts'
 import { isRefusal } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
+import { OneOfMany } from '../support/one-of-many.ts'
 import { PlainLimits } from '../support/plain-limits.ts'
 
 /** What the ledger says was used before. */
@@ -13,6 +14,7 @@ type Used = () => number | null
 const implementations: Readonly<Record<string, (used: Used) => Limits>> = {
   memory: used => new MemoryLimits(used),
   plain: used => new PlainLimits(used),
+  shared: used => new OneOfMany(used),
 }
 
 const plan: Plan = {
@@ -71,7 +73,7 @@ for (const [name, make] of Object.entries(implementations)) {
     const spender = spenderOf()
     t.equal(said(await limits.take(spender, rated(11), NOW)), 'quota_exhausted')
     t.match(limits.rate(spender, NOW), { remaining: 20 })
-    t.strictSame(limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), {
+    t.strictSame(await limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), {
       ...{ requests: 100, used: 90, resetsAt: START + 3600 },
     })
     const byEndpoint = spenderOf({ endpointRate: { perSecond: 1, burst: 3 } })
@@ -90,10 +92,10 @@ for (const [name, make] of Object.entries(implementations)) {
     t.strictSame([grant.units, grant.period], [20, START])
     grant.giveBack(true)
     t.match(limits.rate(spender, NOW), { remaining: 20 })
-    t.match(limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 0 })
+    t.match(await limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 0 })
     const [first, second] = [await granted(limits, spender, 10), await granted(limits, spender, 10)]
     first.giveBack(false)
-    t.match(limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 10 })
+    t.match(await limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 10 })
     t.equal(second.units, 10)
   })
 

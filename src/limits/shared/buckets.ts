@@ -1,0 +1,84 @@
+/** The buckets of all processes of this machine, in the memory of one of them. */
+import type { Clock } from '../../ports/clock.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore, QuotaOf } from '../../ports/limit-store.ts'
+import type { RateLimit } from '../../ports/limits.ts'
+import type { UsedInWindow } from '../account-meter.ts'
+import { BoundedCache } from '../bounded-cache.ts'
+import { newBucket, refill } from '../bucket.ts'
+import type { Bucket } from '../bucket.ts'
+
+/** Milliseconds for which a process counts as taking from a bucket after it has spoken of it. */
+export const ACTIVE = 2_000
+/** The part of what is left of a quota that all processes together may hold to spare. */
+const SPARED = 1 / 8
+/** Buckets kept; who was not heard of for long starts with a full one. */
+const KEPT = 400_000
+
+/** A bucket, and who takes from it. */
+interface Shared extends Bucket {
+  /** Units that it holds at most, as its last question said. */
+  burst: number
+  /** When each process last spoke of it. */
+  readonly heard: Map<string, number>
+}
+
+/** Keeps the level of each bucket. Only its own clock counts, whatever the clocks of those who ask say. */
+export class SharedBuckets {
+  readonly #buckets = new BoundedCache<Shared>(KEPT)
+  /** Of each account, the length of its quota's windows. */
+  readonly #every = new BoundedCache<{ readonly every: number | 'month' }>(KEPT)
+  readonly #clock: Clock
+  readonly #usedInWindow: UsedInWindow
+
+  constructor(clock: Clock, usedInWindow: UsedInWindow) {
+    this.#clock = clock
+    this.#usedInWindow = usedInWindow
+  }
+
+  /** The buckets as the process of that name sees them. */
+  of(process: string): LimitStore {
+    return { ask: questions => questions.map(question => this.#answer(process, question)) }
+  }
+
+  #answer(
+    process: string,
+    { key, limit, spent, over, want, spare = 0, quota }: LimitQuestion,
+  ): LimitAnswer | null {
+    const now = this.#clock.monotonic()
+    const bucket = this.#buckets.get(key) ?? this.#open(key, limit, quota, now)
+    if (bucket === null) return null
+    adapt(bucket, limit)
+    refill(bucket, limit, Math.max(bucket.at, now - over))
+    bucket.tokens -= spent
+    refill(bucket, limit, now)
+    bucket.heard.set(process, now)
+    for (const [name, at] of bucket.heard) if (now - at >= ACTIVE) bucket.heard.delete(name)
+    const active = bucket.heard.size
+    const wanted = Math.max(0, Math.min(want, bucket.tokens))
+    const spared = Math.max(0, Math.min(spare, Math.floor(((bucket.tokens - wanted) * SPARED) / active)))
+    bucket.tokens -= wanted + spared
+    return { level: bucket.tokens, active, granted: wanted + spared }
+  }
+
+  #open(key: string, limit: RateLimit, quota: QuotaOf | undefined, now: number): Shared | null {
+    const used = quota === undefined ? 0 : this.#used(quota)
+    if (used === null) return null
+    const bucket = { ...newBucket(limit, now), burst: limit.burst, heard: new Map<string, number>() }
+    bucket.tokens -= used
+    this.#buckets.set(key, bucket)
+    return bucket
+  }
+
+  #used({ account, window, every }: QuotaOf): number | null {
+    const before = this.#every.get(account)
+    const used = this.#usedInWindow(account, window, before !== undefined && before.every !== every)
+    if (used !== null) this.#every.set(account, { every })
+    return used
+  }
+}
+
+/** A quota that was changed has used what it had used; a rate fills up to its new burst by itself. */
+function adapt(bucket: Shared, { perSecond, burst }: RateLimit): void {
+  if (perSecond === 0) bucket.tokens += burst - bucket.burst
+  bucket.burst = burst
+}

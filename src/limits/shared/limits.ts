@@ -1,0 +1,149 @@
+/** Rates and quotas that several processes share. What a call takes is a list of parts: all of them are taken, or none. */
+import type {
+  Account,
+  Grant,
+  Limits,
+  Price,
+  QuotaState,
+  RateLimit,
+  RateState,
+  Spender,
+} from '../../ports/limits.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
+import { refuse } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import type { Plan } from '../../snapshot/types.ts'
+import { windowAt } from '../account-meter.ts'
+import { rateState } from '../bucket.ts'
+import { MANAGEMENT, rateLimited } from '../rate-limited.ts'
+import type { Asking, Part, Taken } from './asking.ts'
+
+/** Limits of all callers, by the buckets of a store. */
+export class SharedLimits implements Limits {
+  readonly #asking: Asking
+
+  constructor(asking: Asking) {
+    this.#asking = asking
+  }
+
+  take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal> {
+    const { payer } = spender
+    const quota = payer === null ? null : quotaOf(payer.account, payer.plan, price.units, now)
+    const parts = ratesOf(spender, price)
+    if (quota !== null) parts.push(quota)
+    const refused = this.#takeAll(parts)
+    return refused instanceof Promise
+      ? refused.then(refusal => refusal ?? this.#grant(parts, price, quota))
+      : (refused ?? this.#grant(parts, price, quota))
+  }
+
+  takeManagement({ id }: Account): MaybePromise<Refusal | null> {
+    return this.#takeAll([managementOf(id)])
+  }
+
+  rate(spender: Spender, now: number): RateState | null {
+    const { payer, plan, address } = spender
+    const { rate } = payer?.plan ?? plan
+    if (rate === null) return null
+    const key = payer === null ? addressKey(address) : accountKey(payer.account.id)
+    return rateState({ tokens: this.#asking.level(partOf(key, rate, 0)), at: now }, rate, now)
+  }
+
+  async quota(account: Account, plan: Plan, now: number): Promise<QuotaState | null | 'unreadable'> {
+    const part = quotaOf(account, plan, 0, now)
+    if (part === null || plan.quota === null) return null
+    const level = await this.#asking.ask(part)
+    if (level === null) return 'unreadable'
+    const { requests } = plan.quota
+    return { requests, used: requests - level, resetsAt: part.quota.window.end }
+  }
+
+  #grant(parts: readonly Part[], { units }: Price, quota: QuotaPart | null): Grant {
+    let isOver = false
+    return {
+      units,
+      period: quota?.quota.window.start ?? 0,
+      giveBack: () => {
+        if (!isOver) this.#giveBack(parts)
+        isOver = true
+      },
+    }
+  }
+
+  #giveBack(parts: readonly Part[]): void {
+    for (const part of parts) this.#asking.giveBack(part)
+  }
+
+  /** Questions of parts that are beyond an allowance share a message. */
+  #takeAll(parts: readonly Part[]): MaybePromise<Refusal | null> {
+    const taken: MaybePromise<Taken>[] = []
+    for (const part of parts) {
+      const one = this.#asking.take(part)
+      taken.push(one)
+      // A part that is refused here spares the questions of the others.
+      if (one !== 0 && !(one instanceof Promise)) break
+    }
+    return taken.some(one => one instanceof Promise)
+      ? Promise.all(taken.map(async one => one)).then(all => this.#settle(parts, all))
+      : this.#settle(parts, taken as Taken[])
+  }
+
+  /** What the first part says that was not taken; the others are given back. */
+  #settle(parts: readonly Part[], taken: readonly Taken[]): Refusal | null {
+    const missing = taken.findIndex(wait => wait !== 0)
+    if (missing === -1) return null
+    this.#giveBack(parts.filter((_, i) => taken[i] === 0))
+    return refusalOf(parts[missing]!, taken[missing]!)
+  }
+}
+
+interface QuotaPart extends Part {
+  readonly quota: NonNullable<Part['quota']>
+}
+
+function accountKey(id: string): string {
+  return `{${id}}:rate`
+}
+
+function addressKey(address: string): string {
+  return `{address ${address}}:rate`
+}
+
+function managementOf(account: string): Part {
+  return { key: `{${account}}:management`, limit: MANAGEMENT, units: 1 }
+}
+
+function partOf(key: string, limit: RateLimit, units: number): Part {
+  return { key, limit, units }
+}
+
+/** The rates that a call takes from. What costs nothing takes one management call: nothing is free of any limit. */
+function ratesOf({ payer, plan, address }: Spender, { units, isRated }: Price): Part[] {
+  if (payer === null) {
+    const taken = isRated ? Math.max(units, 1) : units
+    return plan.rate === null ? [] : [partOf(addressKey(address), plan.rate, taken)]
+  }
+  if (!isRated) return []
+  const { account, endpoint, endpointRate } = payer
+  if (units === 0) return [managementOf(account.id)]
+  const parts: Part[] = []
+  if (endpointRate !== null) parts.push(partOf(`{${account.id}}:rate:${endpoint.id}`, endpointRate, units))
+  if (payer.plan.rate !== null) parts.push(partOf(accountKey(account.id), payer.plan.rate, units))
+  return parts
+}
+
+function quotaOf({ id, createdAt }: Account, { quota }: Plan, units: number, now: number): QuotaPart | null {
+  if (quota === null) return null
+  const window = windowAt(quota.every, createdAt, now)
+  const limit = { perSecond: 0, burst: quota.requests }
+  const key = `{${id}}:quota:${quota.every}:${window.start}`
+  return { key, limit, units, quota: { account: id, window, every: quota.every } }
+}
+
+/** What a call is told of the part that was not to be had. */
+function refusalOf({ limit, quota }: Part, wait: Taken): Refusal {
+  if (wait === null) return refuse('journal_unavailable')
+  return quota === undefined
+    ? rateLimited(wait, limit.perSecond)
+    : refuse('quota_exhausted', undefined, { resetsAt: quota.window.end })
+}

@@ -1,0 +1,97 @@
+/**
+ * What one process holds of a quota: units that the store has granted already and nobody else can take, so that no quota is ever overspent. What
+ * is not used goes back after a second. Near its end nobody gets any to spare, and each call asks.
+ */
+import type { LimitAnswer } from '../../ports/limit-store.ts'
+import type { RateLimit } from '../../ports/limits.ts'
+import type { Report, Share } from './share.ts'
+
+/** Milliseconds without a call after which the rest goes back. */
+const IDLE = 1_000
+/** Units asked for to spare at first: as many again with each question, as many as all calls take between two questions of a busy account. */
+const FIRST = 1
+const MOST = 4_096
+
+/** Counts what is held. */
+export class Reserve implements Share {
+  /** Milliseconds for which a quota that was used up is not asked for again. */
+  readonly #every: number
+  #held = 0
+  #spare = FIRST
+  #takenAt = 0
+  /** What the store has left for everybody; null until it has said so. */
+  #left: number | null = null
+  #answeredAt = 0
+  /** Taken while the store was away. */
+  #debt = 0
+  #reporting = 0
+
+  constructor(every: number) {
+    this.#every = every
+  }
+
+  get isUnreported(): boolean {
+    return this.#held > 0 || this.#debt > 0
+  }
+
+  take(_: RateLimit, units: number, now: number): number | null {
+    if (units <= this.#held) {
+      this.#held -= units
+      this.#takenAt = now
+      return 0
+    }
+    const isFresh = this.#left !== null && now - this.#answeredAt < this.#every
+    return isFresh && this.#left! < units ? Infinity : null
+  }
+
+  /** A quota is not held while nobody knows it: the rate bounds what is taken, and the store hears of it afterwards. */
+  takeAlone(_: RateLimit, units: number, now: number): number {
+    if (this.take(_, units, now) !== 0) this.#debt += units
+    return 0
+  }
+
+  giveBack(units: number): void {
+    this.#held += units
+  }
+
+  isDue(now: number): boolean {
+    return this.#debt > 0 || (this.#held > 0 && now - this.#takenAt >= IDLE)
+  }
+
+  report(now: number, isAtEdge: boolean): Report {
+    this.#reporting = this.#debt
+    this.#debt = 0
+    if (isAtEdge) {
+      this.#takenAt = now
+      return { spent: this.#reporting, over: 0, spare: this.#spare }
+    }
+    if (now - this.#takenAt >= IDLE) {
+      this.#reporting -= this.#held
+      this.#held = 0
+      this.#spare = FIRST
+    }
+    return { spent: this.#reporting, over: 0 }
+  }
+
+  answered({ level }: LimitAnswer, _: RateLimit, now: number, isAtEdge: boolean, unused: number): void {
+    this.#reporting = 0
+    this.#held += unused
+    this.#left = level
+    this.#answeredAt = now
+    if (isAtEdge) this.#spare = Math.min(MOST, this.#spare * 2)
+  }
+
+  unanswered(): void {
+    this.#debt += Math.max(0, this.#reporting)
+    this.#held += Math.max(0, -this.#reporting)
+    this.#reporting = 0
+  }
+
+  wait(): number {
+    return Infinity
+  }
+
+  level({ burst }: RateLimit): number {
+    return this.#left === null ? burst : this.#left + this.#held - this.#debt
+  }
+}

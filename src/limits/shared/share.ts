@@ -1,0 +1,33 @@
+import type { LimitAnswer } from '../../ports/limit-store.ts'
+import type { RateLimit } from '../../ports/limits.ts'
+
+/** What one process may take of one shared bucket, between two answers of the store. Times are milliseconds of one clock. */
+export interface Share {
+  /** Whether the store is to hear of something. */
+  readonly isUnreported: boolean
+  /** Takes units: 0, or milliseconds to wait (Infinity where nothing comes back); null where the store has to be asked. */
+  take(limit: RateLimit, units: number, now: number): number | null
+  /** The same while the store is away; `processes` are those that take from the bucket where nothing is known of it. */
+  takeAlone(limit: RateLimit, units: number, now: number, processes: number): number
+  /** Puts back what was taken. */
+  giveBack(units: number): void
+  /** Whether the store is to hear of it now, though no call waits. */
+  isDue(now: number): boolean
+  /** What a question says. `isAtEdge`: calls wait for its answer. */
+  report(now: number, isAtEdge: boolean): Report
+  /** Goes on from the answer; `unused` is what the calls that waited have left of the grant. */
+  answered(answer: LimitAnswer, limit: RateLimit, now: number, isAtEdge: boolean, unused: number): void
+  /** The question was not answered: what it said is said again. */
+  unanswered(): void
+  /** Milliseconds until the bucket holds so many units, as far as this process knows. */
+  wait(limit: RateLimit, units: number): number
+  /** What the bucket holds, as far as this process knows; all of it where nothing is known. */
+  level(limit: RateLimit, now: number): number
+}
+
+/** As in `LimitQuestion`. */
+export interface Report {
+  readonly spent: number
+  readonly over: number
+  readonly spare?: number
+}

@@ -1,0 +1,142 @@
+import t from 'tap'
+import { Asking } from '../../../src/limits/shared/asking.ts'
+import type { Part } from '../../../src/limits/shared/asking.ts'
+import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
+import type { LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
+import { TestClock } from '../../support/test-clock.ts'
+
+const EVERY = 25
+const rate = (units: number, key = 'a'): Part => ({ key, limit: { perSecond: 10, burst: 20 }, units })
+const quota = (units: number, requests = 100): Part => ({
+  ...{ key: 'q', limit: { perSecond: 0, burst: requests }, units },
+  quota: { account: 'acc_1', window: { start: 0, end: 3600 }, every: 3_600_000 },
+})
+
+/** Processes that share buckets, and all that they ask. `used` is what the ledger says was used of the quota before. */
+function open(used: number | null = 0) {
+  const clock = new TestClock()
+  const state = { used, isAway: false }
+  const buckets = new SharedBuckets(clock, () => state.used)
+  const asked: (readonly LimitQuestion[])[] = []
+  const through = (store: LimitStore): LimitStore => ({
+    ask: async questions => {
+      asked.push(questions)
+      if (state.isAway) throw new Error('away')
+      return store.ask(questions)
+    },
+  })
+  const [one, other] = ['one', 'other'].map(
+    name => new Asking({ store: through(buckets.of(name)), clock, every: EVERY, processes: 2 }),
+  )
+  return { clock, state, asked, one: one!, other: other! }
+}
+
+t.test('calls that come together share a message, and get what is there in their order', async t => {
+  const { one, asked } = open()
+  const parts = [rate(15), rate(6), rate(5), rate(3, 'b')]
+  t.strictSame(
+    await Promise.all(parts.map(async part => one.take(part))),
+    [0, 600, 0, 0],
+    'the second is refused with its wait, the third fits',
+  )
+  t.equal(asked.length, 1)
+  t.match(asked[0], [
+    { key: 'a', want: 26, spent: 0 },
+    { key: 'b', want: 3 },
+  ])
+})
+
+t.test('what was granted to nobody is there for the next', async t => {
+  const { one, other, clock } = open()
+  await Promise.all([one.take(rate(15)), one.take(rate(6))])
+  clock.advance(1_000)
+  await new Promise(setImmediate)
+  t.equal(await other.take(rate(15)), 0, '5 were left, 10 have come back')
+})
+
+t.test('a call within the allowance waits for nobody, and is reported', async t => {
+  const { one, clock, asked } = open()
+  await one.take(rate(1))
+  t.equal(one.take(rate(1)), 0)
+  clock.advance(EVERY)
+  t.match(asked.at(-1), [{ spent: 1, want: 0, over: EVERY }])
+  clock.advance(10 * EVERY)
+  t.equal(asked.length, 2, 'nothing more to say')
+})
+
+t.test('a report that is lost is made again', async t => {
+  const { one, other, clock, state, asked } = open()
+  await one.take(rate(1))
+  one.take(rate(1))
+  state.isAway = true
+  clock.advance(EVERY)
+  await new Promise(setImmediate)
+  state.isAway = false
+  clock.advance(EVERY)
+  await new Promise(setImmediate)
+  t.strictSame(
+    asked.slice(1).map(([question]) => question!.spent),
+    [1, 1],
+  )
+  t.equal(await other.take(rate(19)), 50, 'it is charged once')
+})
+
+t.test('nobody waits while the store is away: each has its part', async t => {
+  const { one, state } = open()
+  state.isAway = true
+  t.equal(await one.take(rate(10)), 0, 'the question fails, and half of the burst is there')
+  const wait = one.take(rate(1))
+  t.type(wait, 'number')
+  t.equal(wait, 200, 'half of the rate')
+  t.equal(one.take(quota(1)), 0, 'a quota is not held')
+})
+
+t.test('a quota that was taken while the store was away is reported', async t => {
+  const { one, other, clock, state } = open()
+  state.isAway = true
+  t.equal(await one.take(quota(40)), 0)
+  state.isAway = false
+  clock.advance(EVERY)
+  await new Promise(setImmediate)
+  t.equal(await other.ask(quota(0)), 60)
+})
+
+t.test('a quota begins with what the ledger says, and cannot be read where that cannot', async t => {
+  const { one, state } = open(null)
+  t.equal(await one.take(quota(1)), null)
+  t.equal(await one.ask(quota(0)), null)
+  state.used = 98
+  t.equal(await one.take(quota(3)), Infinity)
+  t.equal(await one.take(quota(2)), 0)
+  t.equal(await one.ask(quota(0)), 0)
+  t.equal(await one.ask(quota(0, 150)), 50, 'another plan has used as much')
+})
+
+t.test('what is held of a quota goes back once it is not used', async t => {
+  const { one, other, clock } = open()
+  for (let call = 0; call < 11; call += 1) await one.take(quota(1))
+  t.ok((await other.ask(quota(0)))! < 89, 'some is held to spare')
+  for (let ms = 0; ms < 1_100; ms += EVERY) {
+    clock.advance(EVERY)
+    await new Promise(setImmediate)
+  }
+  t.equal(await other.ask(quota(0)), 89)
+})
+
+t.test('what is given back may be taken by others', async t => {
+  const { one, other, clock } = open()
+  t.equal(await one.take(rate(20)), 0)
+  one.giveBack(rate(20))
+  clock.advance(EVERY)
+  await new Promise(setImmediate)
+  t.equal(await other.take(rate(20)), 0)
+})
+
+t.test('closing reports what is left', async t => {
+  const { one, other } = open()
+  await one.take(rate(1))
+  one.take(rate(1))
+  await one.close()
+  t.equal(await other.take(rate(18)), 0)
+  t.equal(await other.take(rate(1)), 100)
+})
