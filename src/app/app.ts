@@ -45,7 +45,6 @@ import { Floors, Heads } from '../routes/heads.ts'
 import { Prober } from '../routes/health/prober.ts'
 import { Upstreams } from '../routes/upstreams.ts'
 import { BadKeys } from '../limits/bad-keys.ts'
-import { UsageJournal } from '../stores/sqlite/usage/ledger.ts'
 import { MemoryLimits } from '../limits/memory.ts'
 import { Slots } from '../limits/holdings.ts'
 
@@ -208,7 +207,7 @@ function makeGateway(
   const gateway = new Gateway(snapshot, keys, {
     ...{
       limits,
-      journal: new UsageJournal(ledger),
+      journal: ledger.charging,
       upstreams,
       heads,
       prober,

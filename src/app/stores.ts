@@ -42,7 +42,7 @@ export async function openStores(
   closing.push(() => ledger.close())
   const checkpoints = new Checkpoints(database, events)
   closing.push(() => checkpoints.close())
-  closing.push(() => ledger.settled())
+  closing.push(() => ledger.charging.settled())
   if (database.isUnchecked) closing.push(checkLate(database, events.check))
   const sums = new SumThreads(dataDir, checkpoints)
   closing.push(() => sums.close())

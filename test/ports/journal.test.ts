@@ -1,7 +1,6 @@
 /** What every implementation of the port Journal keeps to: the one on SQLite, and a plain one in memory. */
 import t from 'tap'
 import type { Charge, Journal } from '../../src/ports/journal.ts'
-import { UsageJournal } from '../../src/stores/sqlite/usage/ledger.ts'
 import { closeToWrites, NOW, open, payer, reading } from '../stores/usage/parts.ts'
 import { until } from '../support/until.ts'
 import { PlainJournal } from '../support/plain-journal.ts'
@@ -19,7 +18,7 @@ const implementations: Readonly<Record<string, (dir: string) => Opened>> = {
   sqlite: dir => {
     const { database, ledger } = open(dir)
     return {
-      journal: new UsageJournal(ledger),
+      journal: ledger.charging,
       recorded: () => {
         ledger.fold()
         const rows = reading(dir).rows({ from: 0, to: 2 ** 40, by: 'day' })

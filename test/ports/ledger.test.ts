@@ -3,7 +3,6 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { Ledger, SumsQuery } from '../../src/ports/ledger.ts'
 import { SumThreads } from '../../src/stores/sqlite/usage/sums/threads.ts'
-import { UsageJournal } from '../../src/stores/sqlite/usage/ledger.ts'
 import { open, payer } from '../stores/usage/parts.ts'
 import { PlainLedger } from '../support/plain-ledger.ts'
 import type { Used } from '../support/plain-ledger.ts'
@@ -12,7 +11,7 @@ const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) 
   sqlite: async (t, used) => {
     const dir = t.testdir()
     const { ledger } = open(dir)
-    const journal = new UsageJournal(ledger)
+    const journal = ledger.charging
     for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
       const account = { id: accountId, createdAt: 0 }
       const owner = { ...payer, account, endpoint: { id: endpointId, network } }

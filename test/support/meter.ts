@@ -8,8 +8,7 @@ import type { Plan } from '../../src/snapshot/types.ts'
 import type { UsageCounter } from '../../src/stores/sqlite/usage/counters.ts'
 import type { CommitBatch } from '../../src/stores/sqlite/usage/commit-batch.ts'
 import type { Ledger } from '../../src/stores/sqlite/usage/ledger.ts'
-import type { CounterCharge } from '../../src/stores/sqlite/usage/ledger.ts'
-import { UsageJournal } from '../../src/stores/sqlite/usage/ledger.ts'
+import type { Charging, CounterCharge } from '../../src/stores/sqlite/usage/charging.ts'
 
 /** A call that was let in. */
 export interface Admission {
@@ -24,11 +23,11 @@ export interface Admission {
 /** Takes and charges, gives back, settles. */
 export class Meter {
   readonly limits: MemoryLimits
-  readonly journal: UsageJournal
+  readonly journal: Charging
 
   constructor(ledger: Ledger) {
     this.limits = new MemoryLimits((...asked) => ledger.usedInWindow(...asked))
-    this.journal = new UsageJournal(ledger)
+    this.journal = ledger.charging
   }
 
   admit(payer: Payer, method: string, cost: number, now: number, isRated = true): Admission | Refusal {

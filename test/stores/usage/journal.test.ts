@@ -59,7 +59,7 @@ t.test('the last charges wait for a lock too when the books are closed', async t
   const other = openUsageDatabase(dir)
   other.database.exec('BEGIN IMMEDIATE')
   const call = admitted(meter.admit(unlimited, 'm', 1, NOW))
-  const settled = ledger.settled()
+  const settled = ledger.charging.settled()
   setImmediate(() => {
     other.database.exec('ROLLBACK')
     other.close()

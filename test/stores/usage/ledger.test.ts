@@ -242,7 +242,7 @@ t.test('what is given back when its commit is told is given back before the book
   )
   // As a notification does whose socket has closed while it waited.
   const told = Promise.resolve(meter.committed(returned!)).then(() => meter.giveBack(returned!))
-  await ledger.settled()
+  await ledger.charging.settled()
   t.equal(kept!.batch.state, 'committed')
   ledger.close()
   await told

@@ -52,7 +52,7 @@ function open(t: Test): Open {
   return {
     ...{ database, ledger, dir: live, failures, seen },
     charge: (owner, method, requests) => {
-      ledger.charge(ledger.counter(owners[owner]!, method, HOUR * 1000, HOUR), requests)
+      ledger.charging.charge(owners[owner]!, method, requests, HOUR, HOUR * 1000)
     },
     records: () =>
       database.database
@@ -129,12 +129,11 @@ t.test('a counter that a failed commit was to name is named by the next', t => {
 
 t.test('what a failed commit was to give back of an unnamed counter has its owner in the next', t => {
   const { database, ledger, failures, seen } = open(t)
-  const counter = ledger.counter(owners[0]!, 'eth_call', HOUR * 1000, HOUR)
-  ledger.charge(counter, 2)
-  ledger.charge(counter, 2)
+  const charge = () => ledger.charging.charge(owners[0]!, 'eth_call', 2, HOUR, HOUR * 1000)
+  const [first] = [charge(), charge()]
   t.ok(ledger.fold(), 'the journal names nobody')
   const writable = closeToWrites(database)
-  ledger.giveBack(counter, 1, 2)
+  void first.giveBack()
   ledger.totals('')
   t.equal(failures.length, 1)
   writable()
