@@ -6,7 +6,7 @@ import type { StatementSync } from '../driver.ts'
 import type { UsageCounter, CounterKey } from './counters.ts'
 import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
-import type { Fold } from './fold.ts'
+import type { Fold, Usage } from './fold.ts'
 import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
 import { closeFile, prepareFile } from '../file.ts'
@@ -42,6 +42,7 @@ export class UsageDatabase {
   readonly readUsed: ReadUsed
   readonly #append: StatementSync
   readonly #fold: Fold
+  readonly #taken: StatementSync
   readonly #trim: StatementSync
   #seq: number
   #refused: Error | null = null
@@ -60,6 +61,7 @@ export class UsageDatabase {
     this.isUnchecked = isUnchecked
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
+    this.#taken = database.prepare('SELECT place FROM taken WHERE file = ?')
     this.#trim = database.prepare(TRIM)
     this.readUsed = makeReadUsed(database, () => {
       this.#mayWrite()
@@ -93,7 +95,24 @@ export class UsageDatabase {
   /** Takes the first of `counters` over into the tables, for about `ms` milliseconds; returns how many it took (fold.ts). */
   fold(counters: readonly UsageCounter[], ms = Infinity): number {
     this.#mayWrite()
-    return this.#fold(counters, ms)
+    return this.#fold.own(counters, ms)
+  }
+
+  /** Takes over what another process's journal holds up to a place; returns whether that was new (fold.ts). */
+  take(file: string, place: number, usage: readonly Usage[]): boolean {
+    this.#mayWrite()
+    return this.#fold.others(file, place, usage)
+  }
+
+  /** Up to which place it has what another process's journal holds. */
+  taken(file: string): number {
+    const row = this.#taken.get(file) as { readonly place: number } | undefined
+    return row?.place ?? 0
+  }
+
+  /** The journal of another process is no more. */
+  forget(file: string): void {
+    this.database.prepare('DELETE FROM taken WHERE file = ?').run(file)
   }
 
   /** Drops journal records up to number `seq`, all of whose charges are in the tables, for about `ms`; returns whether more are left. */
@@ -151,9 +170,9 @@ export class UsageDatabase {
   }
 }
 
-/** Opens (and creates) journal.db for its only writer; a failure is one sentence. */
-export function openUsageDatabase(dataDir: string): UsageDatabase {
-  const path = join(dataDir, journalFile.name)
+/** Opens (and creates) journal.db, or a file of its kind, for its only writer; a failure is one sentence. */
+export function openUsageDatabase(dataDir: string, name = journalFile.name): UsageDatabase {
+  const path = join(dataDir, name)
   let database: DatabaseSync | undefined
   const closed = closedFile(path)
   try {

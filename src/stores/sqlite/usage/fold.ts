@@ -19,12 +19,25 @@ const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET count = count + excluded.count`
 
 const FOLDED = 'UPDATE folded SET place = ?1 WHERE place <> ?1'
+const TAKEN = 'SELECT place FROM taken WHERE file = ?'
+const TAKE = 'INSERT INTO taken VALUES (?1, ?2) ON CONFLICT DO UPDATE SET place = ?2'
 
-/**
- * Adds the first of `counters`, which are in the order of their places, to the ledger for about `ms` milliseconds, at least one, and says in the
- * same transaction that the journal's charges up to the last one's place are in the tables. Returns how many it took.
- */
-export type Fold = (counters: readonly UsageCounter[], ms: number) => number
+/** What the ledger takes over of a counter. */
+export type Usage = Omit<UsageCounter, 'place' | 'named' | 'waitingCalls' | 'waitingRequests'>
+
+/** Takes usage over into the ledger. */
+export interface Fold {
+  /**
+   * Adds the first of `counters`, which are in the order of their places, for about `ms` milliseconds, at least one, and says in the same
+   * transaction that the journal's charges up to the last one's place are in the tables. Returns how many it took.
+   */
+  own(counters: readonly UsageCounter[], ms: number): number
+  /**
+   * Adds what another process's journal holds, up to a place, and says so in the same transaction: a batch that is sent again, as its sender did
+   * not hear that it was taken, changes nothing. Returns whether it was new.
+   */
+  others(file: string, place: number, usage: readonly Usage[]): boolean
+}
 
 /** Its statements. `get` executes as `run` does, without an object that says what changed: a third of the time of a statement. */
 export function makeFold(database: DatabaseSync): Fold {
@@ -33,7 +46,9 @@ export function makeFold(database: DatabaseSync): Fold {
   const windows = database.prepare(ADD_TO_WINDOW)
   const refused = database.prepare(REFUSALS)
   const folded = database.prepare(FOLDED)
-  const write = (counter: UsageCounter): void => {
+  const taken = database.prepare(TAKEN)
+  const take = database.prepare(TAKE)
+  const write = (counter: Usage): void => {
     const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
     const ms = Math.round(counter.upstreamMs)
     usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
@@ -41,20 +56,34 @@ export function makeFold(database: DatabaseSync): Fold {
       for (const [reason, count] of counter.reasons)
         refused.get(endpoint, hour, method, reason, account, network, count)
   }
-  return (counters, ms) =>
-    inTransaction(database, () => {
-      const end = performance.now() + ms
-      let count = 0
-      do write(counters[count++]!)
-      while (count < counters.length && performance.now() < end)
-      const sums = sumUp(counters.slice(0, count))
-      for (const { endpoint, account, calls, requests } of sums.totals.values())
-        totals.get(endpoint, account, calls, requests)
-      for (const [account, starts] of sums.windows)
-        for (const [start, requests] of starts) windows.get(account, start, requests)
-      folded.get(counters[count - 1]!.place)
-      return count
-    })
+  const writeSums = (counters: readonly Usage[]): void => {
+    const sums = sumUp(counters)
+    for (const { endpoint, account, calls, requests } of sums.totals.values())
+      totals.get(endpoint, account, calls, requests)
+    for (const [account, starts] of sums.windows)
+      for (const [start, requests] of starts) windows.get(account, start, requests)
+  }
+  return {
+    own: (counters, ms) =>
+      inTransaction(database, () => {
+        const end = performance.now() + ms
+        let count = 0
+        do write(counters[count++]!)
+        while (count < counters.length && performance.now() < end)
+        writeSums(counters.slice(0, count))
+        folded.get(counters[count - 1]!.place)
+        return count
+      }),
+    others: (file, place, counters) =>
+      inTransaction(database, () => {
+        const known = taken.get(file) as { readonly place: number } | undefined
+        if (known !== undefined && known.place >= place) return false
+        for (const counter of counters) write(counter)
+        writeSums(counters)
+        take.get(file, place)
+        return true
+      }),
+  }
 }
 
 interface Total {
@@ -65,7 +94,7 @@ interface Total {
 }
 
 /** What came to each endpoint, and to each account's windows: one statement for all their counters. */
-function sumUp(counters: readonly UsageCounter[]): {
+function sumUp(counters: readonly Usage[]): {
   readonly totals: ReadonlyMap<string, Total>
   readonly windows: ReadonlyMap<string, ReadonlyMap<number, number>>
 } {

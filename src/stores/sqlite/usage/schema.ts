@@ -106,5 +106,7 @@ export const journalFile: Kind = {
    CREATE VIEW usage_now AS
      SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms FROM usage
      UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0 FROM charges;`,
+    // Up to which place the tables have what the journals of other processes hold, by the names of their files.
+    'CREATE TABLE taken (file TEXT NOT NULL PRIMARY KEY, place INTEGER NOT NULL) WITHOUT ROWID;',
   ],
 }

@@ -1,0 +1,123 @@
+/** The journal of a worker: a file of its own, whose charges the ledger of another process takes over. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { Charging } from './charging.ts'
+import type { UsageCounter } from './counters.ts'
+import type { UsageDatabase } from './database.ts'
+import type { UsageEvents } from './events.ts'
+import type { Usage } from './fold.ts'
+
+/** How often it is handed over, in milliseconds, and how long to wait where it was not taken. */
+const EVERY = 1_000
+/** Milliseconds that dropping what was taken holds the thread at a time. */
+const SLICE = 2
+
+/** What one journal holds up to a place. */
+export interface Batch {
+  /** The name of the journal's file, which no other ever has. */
+  readonly file: string
+  readonly place: number
+  readonly usage: readonly Usage[]
+}
+
+/** Who takes batches over: resolves once the batch is in the ledger, rejects while that cannot be told. */
+export type TakeOver = (batch: Batch) => Promise<void>
+
+/** A batch on its way, and the last record of the journal when it was made. */
+interface UnderWay extends Batch {
+  readonly seq: number
+}
+
+/** Owns one journal while its process serves. */
+export class HandedOver {
+  /** Where calls are charged. */
+  readonly charging: Charging
+  readonly #database: UsageDatabase
+  readonly #events: UsageEvents
+  readonly #file: string
+  readonly #takeOver: TakeOver
+  readonly #timer: NodeJS.Timeout
+  /** What was not said to be taken: it is handed over again as it is, whatever has come since. */
+  #batch: UnderWay | null = null
+  #last: Promise<boolean> = Promise.resolve(true)
+  #waiting: Promise<boolean> | null = null
+
+  /** `file` names the journal: the database is new, or has been taken over whole. */
+  constructor(database: UsageDatabase, file: string, events: UsageEvents, takeOver: TakeOver) {
+    this.#database = database
+    this.#events = events
+    this.#file = file
+    this.#takeOver = takeOver
+    this.charging = new Charging(database, events)
+    this.#timer = setInterval(() => {
+      void this.handOver()
+    }, EVERY)
+    this.#timer.unref()
+  }
+
+  /** Hands over all that was charged and refused before; whether it was taken. Those who ask while one is under way share the next. */
+  handOver(): Promise<boolean> {
+    this.#waiting ??= this.#last.then(() => {
+      this.#waiting = null
+      this.#last = this.#handOver()
+      return this.#last
+    })
+    return this.#waiting
+  }
+
+  /** Hands over what is left, and closes the file. Whether its file may be removed: nothing in it is missing in the ledger. */
+  async close(): Promise<boolean> {
+    clearInterval(this.#timer)
+    await this.charging.settled()
+    const isTaken = await this.handOver()
+    this.#database.close()
+    return isTaken
+  }
+
+  async #handOver(): Promise<boolean> {
+    try {
+      // What waits from before goes first.
+      if (this.#batch !== null) await this.#send(this.#batch)
+      this.#batch = this.#next()
+      if (this.#batch !== null) await this.#send(this.#batch)
+      return true
+    } catch (error) {
+      if (this.charging.failure === null) this.#events.delayed('fold', error as Error)
+      return false
+    }
+  }
+
+  async #send(batch: UnderWay): Promise<void> {
+    const { file, place, usage, seq } = batch
+    await this.#takeOver({ file, place, usage })
+    this.#batch = null
+    // Behind an hour without the ledger there is much to drop.
+    while (this.#database.trim(seq, SLICE)) await turn()
+  }
+
+  /** What there is now; null where that is nothing. A counter's later charges are of a later place. */
+  #next(): UnderWay | null {
+    const { counters, writer } = this.charging
+    writer.flush()
+    const contents = counters.contents()
+    if (contents.length === 0) return null
+    const batch = {
+      file: this.#file,
+      place: counters.last,
+      usage: contents.map(usageOf),
+      seq: this.#database.seq,
+    }
+    counters.release(contents.length)
+    counters.forgetQuiet()
+    return batch
+  }
+}
+
+/** A copy of what a counter holds. */
+function usageOf(counter: UsageCounter): Usage {
+  const { account, endpoint, network, method, hour, window } = counter
+  const { calls, requests, errors, refusals, reasons, bytesOut, upstreamMs } = counter
+  return {
+    ...{ account, endpoint, network, method, hour, window },
+    ...{ calls, requests, errors, refusals, reasons, bytesOut, upstreamMs },
+  }
+}

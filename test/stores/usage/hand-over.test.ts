@@ -1,0 +1,187 @@
+import { cpSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import type { Test } from 'tap'
+import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
+import { HandedOver } from '../../../src/stores/sqlite/usage/hand-over.ts'
+import type { Batch, TakeOver } from '../../../src/stores/sqlite/usage/hand-over.ts'
+import { journalsIn, takeOverLeft } from '../../../src/stores/sqlite/usage/left-journals.ts'
+import { eventsTo, NOW, payer, reading } from './parts.ts'
+
+const FILE = 'journal-1-00000000000000aa.db'
+
+/** How the ledger's process meets a batch: takes it, is away, or is killed before it can say that it has taken it. */
+type Meets = 'takes' | 'away' | 'silent'
+
+/** A worker's journal and the ledger that takes it over. */
+function open(dir: string) {
+  const ledger = openUsageDatabase(dir)
+  const state: { meets: Meets; batches: Batch[]; failures: Error[] } = {
+    ...{ meets: 'takes', batches: [], failures: [] },
+  }
+  const takeOver: TakeOver = async batch => {
+    if (state.meets === 'away') throw new Error('the keeper is away')
+    ledger.take(batch.file, batch.place, batch.usage)
+    state.batches.push(batch)
+    if (state.meets === 'silent') throw new Error('the keeper was killed')
+    return Promise.resolve()
+  }
+  const database = openUsageDatabase(dir, FILE)
+  const worker = new HandedOver(
+    ...([database, FILE, eventsTo(error => state.failures.push(error)), takeOver] as const),
+  )
+  const charge = (units: number) => worker.charging.charge(payer, 'eth_call', units, 0, NOW)
+  return { ledger, database, worker, state, charge }
+}
+
+/** Calls and requests of the ledger in a directory. */
+function sums(dir: string): { readonly calls: number; readonly requests: number; readonly refusals: number } {
+  const rows = reading(dir).rows({ from: 0, to: NOW, by: 'hour' })
+  const sum = (of: 'calls' | 'requests' | 'refusals') => rows.reduce((all, row) => all + row[of], 0)
+  return { calls: sum('calls'), requests: sum('requests'), refusals: sum('refusals') }
+}
+
+const dirOf = (t: Test): string => t.testdir({})
+
+t.test('what a worker charges and refuses comes to the ledger once, and leaves its journal', async t => {
+  const dir = dirOf(t)
+  const { ledger, database, worker, charge } = open(dir)
+  const charges = [charge(1), charge(2)]
+  charges[0]!.settle({ error: true, bytesOut: 10, upstreamMs: 3 })
+  worker.charging.refused(payer, 'eth_call', 'rate_limited', NOW)
+  t.ok(await worker.handOver())
+  await charge(4).commit()
+  t.ok(await worker.handOver())
+  t.ok(await worker.handOver(), 'nothing is left')
+  t.strictSame(sums(dir), { calls: 3, requests: 7, refusals: 1 })
+  const [row] = reading(dir).detailedRows({ from: 0, to: NOW, by: 'hour' })
+  t.match(row, { errors: 1, bytesOut: 10, upstreamMs: 3, refusalsByReason: { rate_limited: 1 } })
+  t.match(database.database.prepare('SELECT count(*) AS n FROM journal').get(), { n: 0 })
+  t.ok(await worker.close())
+  ledger.close()
+})
+
+t.test('while nobody takes it over, what comes later is kept apart from what waits', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  state.meets = 'away'
+  charge(1)
+  t.notOk(await worker.handOver())
+  t.match(state.failures[0]?.message, 'away')
+  charge(2)
+  t.notOk(await worker.handOver())
+  state.meets = 'takes'
+  charge(4)
+  t.ok(await worker.handOver())
+  t.strictSame(
+    state.batches.map(({ usage }) => usage.map(({ requests }) => requests)),
+    [[1], [6]],
+  )
+  t.strictSame(sums(dir), { calls: 3, requests: 7, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test('a batch whose taking was not heard of is taken once', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  state.meets = 'silent'
+  charge(1)
+  t.notOk(await worker.handOver())
+  charge(2)
+  t.notOk(await worker.handOver())
+  state.meets = 'takes'
+  t.ok(await worker.handOver())
+  t.strictSame(sums(dir), { calls: 2, requests: 3, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test('those who ask while a batch is under way share the next, which has what they charged', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  charge(1)
+  const first = worker.handOver()
+  await Promise.resolve()
+  charge(2)
+  t.strictSame(await Promise.all([first, worker.handOver(), worker.handOver()]), [true, true, true])
+  t.ok(state.batches.length <= 2)
+  t.strictSame(sums(dir), { calls: 2, requests: 3, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test('whatever a killed worker had committed is in the ledger once, whenever it was killed', async t => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('charge' as const), units: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({ do: fc.constant('giveBack' as const), units: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({
+      do: fc.constant('handOver' as const),
+      meets: fc.constantFrom<Meets>('takes', 'away', 'silent'),
+    }),
+  )
+  let round = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async steps => {
+      const dir = join(t.testdirName, String((round += 1)))
+      t.testdir({ [String(round)]: { live: {} } })
+      const live = join(dir, 'live')
+      const { ledger, worker, state, charge } = open(live)
+      const committed = { calls: 0, requests: 0 }
+      for (const one of steps)
+        if (one.do === 'handOver') {
+          state.meets = one.meets
+          await worker.handOver()
+        } else {
+          const each = charge(one.units)
+          await each.commit()
+          if (one.do === 'giveBack') await each.giveBack()
+          else {
+            committed.calls += 1
+            committed.requests += one.units
+          }
+        }
+      // As the disk is when both are killed.
+      const after = join(dir, 'after')
+      cpSync(live, after, { recursive: true })
+      await worker.close()
+      ledger.close()
+      const next = openUsageDatabase(after)
+      for (const file of journalsIn(after)) takeOverLeft(next, after, file)
+      next.close()
+      const { calls, requests } = sums(after)
+      return calls === committed.calls && requests === committed.requests && journalsIn(after).length === 0
+    }),
+    { seed: 20_261_123, numRuns: 25 },
+  )
+})
+
+t.test('a journal that was taken over, and not removed, is not taken over again', t => {
+  const dir = dirOf(t)
+  const ledger = openUsageDatabase(dir)
+  const database = openUsageDatabase(dir, FILE)
+  const worker = new HandedOver(
+    database,
+    FILE,
+    eventsTo(() => undefined),
+    () => Promise.reject(new Error('away')),
+  )
+  worker.charging.charge(payer, 'eth_call', 5, 0, NOW)
+  worker.charging.writer.flush()
+  const { charges, lastPlace } = database.unfolded()
+  ledger.take(FILE, lastPlace, [
+    { ...charges[0]!, errors: 0, refusals: 0, reasons: null, bytesOut: 0, upstreamMs: 0 },
+  ])
+  takeOverLeft(ledger, dir, FILE)
+  t.strictSame(sums(dir), { calls: 1, requests: 5, refusals: 0 })
+  t.strictSame(
+    readdirSync(dir).filter(name => name.startsWith(FILE)),
+    [],
+    'its files are gone',
+  )
+  t.equal(ledger.taken(FILE), 0, 'nothing is remembered of it')
+  database.close()
+  ledger.close()
+  t.end()
+})
