@@ -23,6 +23,7 @@ const order = [
   'management',
   'http',
   'reload',
+  'workers',
   'app',
   'commands',
   'main.ts',

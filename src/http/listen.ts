@@ -5,7 +5,7 @@ import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './connec
 import { connectionsOf } from './connection.ts'
 import { leave } from './replies/write-batching.ts'
 import { listenFault } from './listen-fault.ts'
-import { orAfter } from './or-after.ts'
+import { orAfter } from '../net/or-after.ts'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 

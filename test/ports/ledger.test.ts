@@ -1,40 +1,73 @@
-/** What every implementation of the port Ledger keeps to: the one on SQLite, and a plain one in memory. */
+/** What every implementation of the port Ledger keeps to: the one on SQLite, the same as a worker asks for it, and a plain one in memory. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Ledger, SumsQuery } from '../../src/ports/ledger.ts'
 import { SumThreads } from '../../src/stores/sqlite/usage/sums/threads.ts'
-import { open, payer } from '../stores/usage/parts.ts'
+import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
+import { HandedOver } from '../../src/stores/sqlite/usage/hand-over.ts'
+import type { Journal } from '../../src/ports/journal.ts'
+import { eventsTo, open, payer } from '../stores/usage/parts.ts'
+import type { Parts } from '../stores/usage/parts.ts'
+import { connectWorker, startKeeper } from '../support/keeper.ts'
 import { PlainLedger } from '../support/plain-ledger.ts'
 import type { Used } from '../support/plain-ledger.ts'
 
 const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) => Promise<Ledger>>> = {
   sqlite: async (t, used) => {
-    const dir = t.testdir()
-    const { ledger } = open(dir)
-    const journal = ledger.charging
-    for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
-      const account = { id: accountId, createdAt: 0 }
-      const owner = { ...payer, account, endpoint: { id: endpointId, network } }
-      for (let call = 0; call < calls; call += 1)
-        if (reason !== null) journal.refused(owner, method, reason, at * 1000)
-        else await journal.charge(owner, method, requests / calls, 0, at * 1000).commit()
-    }
+    const { ledger, reads } = openLedger(t, t.testdir())
+    await charge(ledger.charging, used)
     ledger.fold()
-    const sums = new SumThreads(dir, { isLong: () => false, shorten: () => Promise.resolve() })
-    t.teardown(async () => {
-      await sums.close()
-      ledger.close()
+    return reads
+  },
+  // What has been charged here is in the keeper's ledger when it is asked.
+  'a worker': async (t, used) => {
+    const { database, reads } = openLedger(t, t.testdir())
+    const { path } = await startKeeper(t, {
+      takeOver: (...batch) => database.take(...batch),
+      ledger: reads,
     })
-    return {
-      totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
-      sum: query => sums.sum(query),
-    }
+    const file = 'journal-1-00000000000000aa.db'
+    const client = await connectWorker(t, path, { handOver: () => journal.handOver() })
+    const journal = new HandedOver(
+      openUsageDatabase(t.testdirName, file),
+      file,
+      eventsTo(() => undefined),
+      batch => client.takeOver(batch),
+    )
+    t.teardown(() => journal.close())
+    await charge(journal.charging, used)
+    return client
   },
   plain: async (_, used) => {
     const ledger = new PlainLedger()
     ledger.used.push(...used)
     return Promise.resolve(ledger)
   },
+}
+
+/** A ledger on SQLite, and how it is read. */
+function openLedger(t: Test, dir: string): Pick<Parts, 'database' | 'ledger'> & { readonly reads: Ledger } {
+  const { database, ledger } = open(dir)
+  const sums = new SumThreads(dir, { isLong: () => false, shorten: () => Promise.resolve() })
+  t.teardown(async () => {
+    await sums.close()
+    ledger.close()
+  })
+  const reads: Ledger = {
+    totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
+    sum: query => sums.sum(query),
+  }
+  return { database, ledger, reads }
+}
+
+async function charge(journal: Journal, used: readonly Used[]): Promise<void> {
+  for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
+    const account = { id: accountId, createdAt: 0 }
+    const owner = { ...payer, account, endpoint: { id: endpointId, network } }
+    for (let call = 0; call < calls; call += 1)
+      if (reason !== null) journal.refused(owner, method, reason, at * 1000)
+      else await journal.charge(owner, method, requests / calls, 0, at * 1000).commit()
+  }
 }
 
 const HOUR = 3600

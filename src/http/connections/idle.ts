@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { connectionsOf } from '../connection.ts'
-import { orAfter } from '../or-after.ts'
+import { orAfter } from '../../net/or-after.ts'
 
 /** Milliseconds over which idle connections are ended: clients that all connect again in one moment are a burst for the others. */
 export const SPREAD = 1_000

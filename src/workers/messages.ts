@@ -1,0 +1,69 @@
+/**
+ * What the keeper and the workers of one machine say to each other (fleet, section 8.2). `t` names the message, an unknown one is ignored; `id`
+ * is that of a question, which its answer repeats. A gateway is upgraded worker by worker, so each side speaks with the version before its own.
+ */
+import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
+import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
+
+/** The version of these messages. */
+export const PROTOCOL = 1
+
+/** Usage as it is sent: refusals by reason as an object. */
+export interface SentUsage {
+  readonly account: string
+  readonly endpoint: string
+  readonly network: string
+  readonly method: string
+  readonly hour: number
+  readonly window: number
+  readonly calls: number
+  readonly requests: number
+  readonly errors: number
+  readonly refusals: number
+  readonly reasons: Readonly<Record<string, number>> | null
+  readonly bytesOut: number
+  readonly upstreamMs: number
+}
+
+/** Who speaks; the first message of each side. */
+export interface Hello {
+  readonly t: 'hello'
+  readonly protocol: number
+  /** The worker's place among its like, from 1; 0 for the keeper. */
+  readonly slot: number
+  /** The program's version. */
+  readonly version: string
+}
+
+/** What a worker asks of the keeper. */
+export interface Questions {
+  /** Units of shared buckets. */
+  readonly ask: {
+    readonly said: { readonly buckets: readonly LimitQuestion[] }
+    readonly told: { readonly answers: readonly (LimitAnswer | null)[] }
+  }
+  /** What its journal holds up to a place, to be taken over into the ledger. */
+  readonly cells: {
+    readonly said: { readonly file: string; readonly to: number; readonly cells: readonly SentUsage[] }
+    readonly told: { readonly to: number }
+  }
+  /** Usage since the creation of endpoints. */
+  readonly totals: {
+    readonly said: { readonly account: string; readonly endpoints: readonly string[] | null }
+    readonly told: { readonly totals: readonly (readonly [endpoint: string, totals: Totals])[] }
+  }
+  /** A page of sums. */
+  readonly sums: {
+    readonly said: { readonly query: SumsQuery }
+    readonly told: { readonly page: SumsPage | SumsFailure }
+  }
+}
+
+/** What the keeper asks of a worker. */
+export interface KeeperQuestions {
+  /** To hand over all that it holds. */
+  readonly held: {
+    readonly said: object
+    readonly told: { readonly isTaken: boolean }
+  }
+}

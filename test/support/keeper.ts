@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { SharedBuckets } from '../../src/limits/shared/buckets.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { systemClock } from '../../src/ports/clock.ts'
+import type { Ledger } from '../../src/ports/ledger.ts'
+import { Keeper } from '../../src/workers/keeper.ts'
+import type { KeeperParts } from '../../src/workers/keeper.ts'
+import { KeeperClient } from '../../src/workers/keeper-client.ts'
+import type { KeeperClientOptions } from '../../src/workers/keeper-client.ts'
+import type { Teardown } from './teardown.ts'
+import { tempDir } from './temp-dir.ts'
+
+const nobody: Ledger = {
+  totals: () => new Map(),
+  sum: () => Promise.reject(new Error('there is no ledger')),
+}
+
+/** A keeper that listens, ended with the test. */
+export async function startKeeper(
+  t: Teardown,
+  parts: Partial<KeeperParts> & { readonly clock?: Clock; readonly used?: () => number | null } = {},
+): Promise<{ readonly keeper: Keeper; readonly path: string }> {
+  const path = join(await tempDir(t), 'keeper.sock')
+  return { keeper: await keeperAt(t, path, parts), path }
+}
+
+/** The same at a path, as one that follows a killed one. */
+export async function keeperAt(
+  t: Teardown,
+  path: string,
+  { clock = systemClock, used = () => 0, ...parts }: Parameters<typeof startKeeper>[1] & object = {},
+): Promise<Keeper> {
+  const keeper = new Keeper({
+    buckets: new SharedBuckets(clock, used),
+    takeOver: () => undefined,
+    ledger: nobody,
+    version: '0.0.0',
+    ...parts,
+  })
+  await keeper.listen(path)
+  t.teardown(() => keeper.close())
+  return keeper
+}
+
+/** A worker's client, once it is connected. */
+export async function connectWorker(
+  t: Teardown,
+  path: string,
+  options: Partial<KeeperClientOptions> = {},
+): Promise<KeeperClient> {
+  return new Promise(resolve => {
+    const client: KeeperClient = new KeeperClient({
+      ...{ path, slot: 1, version: '0.0.0', handOver: () => Promise.resolve(true) },
+      ...options,
+      connected: () => {
+        options.connected?.()
+        resolve(client)
+      },
+    })
+    t.teardown(() => {
+      client.close()
+    })
+  })
+}
