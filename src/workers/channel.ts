@@ -13,6 +13,9 @@ export type Answers<Q extends Vocabulary<Q>> = {
   readonly [T in keyof Q]: (said: Q[T]['said']) => Q[T]['told'] | Promise<Q[T]['told']>
 }
 
+/** What can be said: `t` names it. */
+export type Spoken = Readonly<Record<'t', string> & Record<string, unknown>>
+
 interface Waiting {
   readonly resolve: (told: object) => void
   readonly reject: (error: Error) => void
@@ -55,7 +58,7 @@ export class Channel<Asked extends Vocabulary<Asked>, Answered extends Vocabular
   }
 
   /** Says something that has no answer. */
-  say<M extends { readonly t: string }>(message: M): void {
+  say(message: Spoken): void {
     if (!this.#socket.destroyed) this.#socket.write(frameOf(message))
   }
 
