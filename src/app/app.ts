@@ -45,6 +45,7 @@ import { Floors, Heads } from '../routes/heads.ts'
 import { Prober } from '../routes/health/prober.ts'
 import { Upstreams } from '../routes/upstreams.ts'
 import { BadKeys } from '../limits/bad-keys.ts'
+import { FreeEnds } from '../limits/free-ends.ts'
 import { MemoryLimits } from '../limits/memory.ts'
 import { Slots } from '../limits/holdings.ts'
 
@@ -134,7 +135,7 @@ async function open({ dir, env, makeLog }: AppOptions, closing: Closing, undoing
   const state = { draining: false }
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory },
-    openDashboard: openDashboard(gateway, stores.accounts.signIns),
+    openDashboard: openDashboard(gateway, stores.accounts),
   })
   const parts = {
     process: self,
@@ -211,7 +212,8 @@ function makeGateway(
       upstreams,
       heads,
       prober,
-      filters: new Filters(),
+      filters: new Filters(accounts.deriveKey('filter ids')),
+      freeEnds: new FreeEnds(),
       floors: new Floors(),
       blockhashes: new Blockhashes(),
       badKeys: new BadKeys(),

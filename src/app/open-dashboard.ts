@@ -1,7 +1,6 @@
-/** Joins the dashboard to this process: its files beside the program, its owners in accounts.db. */
+/** Joins the dashboard to this process: its files beside the program, its owners and their sessions in accounts.db. */
 import { fileURLToPath } from 'node:url'
 import { packageFile } from '../config/package-file.ts'
-import type { SignIns } from '../ports/keys.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { loadAssets } from '../http/dashboard/asset.ts'
 import { makeDashboard } from '../http/dashboard/dashboard.ts'
@@ -13,8 +12,8 @@ const FILES = fileURLToPath(packageFile('dist/dashboard/'))
 /** Reads the files; returns how to make the dashboard for a listener. */
 export function openDashboard(
   gateway: Gateway,
-  signIns: SignIns,
+  { signIns, sessions }: Pick<DashboardParts, 'signIns' | 'sessions'>,
 ): (address: DashboardParts['address']) => Dashboard {
   const assets = loadAssets(FILES)
-  return address => makeDashboard(assets, { gateway, signIns, address })
+  return address => makeDashboard(assets, { gateway, signIns, sessions, address })
 }

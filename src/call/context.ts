@@ -14,6 +14,7 @@ import type { Subscriptions } from '../ports/subscriptions.ts'
 import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeys } from '../limits/bad-keys.ts'
+import type { FreeEnds } from '../limits/free-ends.ts'
 import type { Payer } from './caller.ts'
 import type { Slots } from '../limits/holdings.ts'
 
@@ -46,6 +47,7 @@ export interface Live {
   readonly heads: Pick<Heads, 'best' | 'isConfirmed'>
   readonly prober: Pick<Prober, 'watch'>
   readonly filters: Filters
+  readonly freeEnds: FreeEnds
   readonly floors: Floors
   readonly blockhashes: Blockhashes
   readonly clock: Clock

@@ -18,10 +18,16 @@ export function admitOwner(from: SignIn, address: string, signIns: SignIns): Acc
   return endpoint.management ? account : refuse('management_denied')
 }
 
+/** A sign-in, and the account that it opens. */
+export interface SignedIn {
+  readonly grant: SignIn
+  readonly account: Account
+}
+
 /** The sign-in with a secret, once it is clear that it opens the account from `address`. */
-export function signIn(secret: string, address: string, signIns: SignIns): SignIn | Refusal {
+export function signIn(secret: string, address: string, signIns: SignIns): SignedIn | Refusal {
   const opened = signIns.open(secret)
   if (opened === null) return refuse('invalid_key', 'This is not a dashboard token or an API key')
   const account = admitOwner(opened, address, signIns)
-  return isRefusal(account) ? account : opened
+  return isRefusal(account) ? account : { grant: opened, account }
 }

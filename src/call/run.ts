@@ -187,7 +187,8 @@ function endsOwn({ row, params, elements }: Decided, caller: Caller, { live }: C
   if (row.rule.unsubscribes !== null) return caller.session?.holds(params) ?? false
   if (row.rule.sticky !== 'end') return false
   const [id = 'null'] = elements
-  return live.filters.find(id, readerOf(caller), caller.network.slug) !== null
+  const owner = readerOf(caller)
+  return live.freeEnds.has(owner) && live.filters.open(id, owner, caller.network.slug) !== null
 }
 
 /** The call in an item, or why there is none that can be made here. */

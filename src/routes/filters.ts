@@ -1,40 +1,78 @@
-/** Filter ids: clients get ids of ours, bound to their endpoint and to the route whose node holds the filter. */
-import { randomBytes } from 'node:crypto'
-import { BoundedCache } from '../limits/bounded-cache.ts'
+/** Filter ids: clients get ids of ours that are the binding itself, sealed, so that no process has to remember any. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { Raw } from '../jsonrpc/raw.ts'
 
-/** Filters kept, and milliseconds of idleness after which nodes drop theirs. */
-const KEPT = 100_000
-const IDLE = 300_000
+const CIPHER = 'aes-256-gcm'
+const NONCE = 12
+const TAG = 16
+/** Characters of an id at most, quotes included: longer than a network, a route and a node's id can make it. */
+const MOST = 1024
+/** Ours as we write them: neither escapes nor upper case, so a filter has one id. */
+const ID = /^"0x(?:[0-9a-f]{2})+"$/
 
 /** A filter on a node. */
 export interface Filter {
-  /** Endpoint id, or the address on the public route. */
-  readonly owner: string
   readonly network: string
   readonly route: string
   /** The node's own id, raw. */
   readonly upstreamId: Raw
+  /** Milliseconds since the Unix epoch. */
+  readonly madeAt: number
 }
 
-/** Knows which node holds which filter. */
+/** Seals and opens filter ids with a key that every process of a gateway has. */
 export class Filters {
-  readonly #filters = new BoundedCache<Filter>(KEPT, { ttl: IDLE, updateAgeOnGet: true })
+  readonly #key: KeyObject
 
-  /** Remembers a filter; returns the client's id for it, raw: random, so that it cannot be guessed. */
-  add(filter: Filter): Raw {
-    const id = `"0x${randomBytes(16).toString('hex')}"`
-    this.#filters.set(id, filter)
-    return id
+  /** `key` has 32 bytes and seals nothing else. */
+  constructor(key: KeyObject) {
+    this.#key = key
   }
 
-  /** The filter of a client's id; null when it is unknown, idle for too long, or another's. */
-  find(id: Raw, owner: string, network: string): Filter | null {
-    const filter = this.#filters.get(id)
-    return filter?.owner === owner && filter.network === network ? filter : null
+  /** The client's id for a filter, raw; null when the node's own is too long for one. `owner` alone can use it. */
+  seal({ network, route, upstreamId, madeAt }: Filter, owner: string): Raw | null {
+    // Neither slugs nor ids of routes hold a space.
+    const text = `${network} ${route} ${madeAt.toString(36)} ${upstreamId}`
+    if (idLength(text.length) > MOST) return null
+    const nonce = randomBytes(NONCE)
+    const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG })
+    cipher.setAAD(Buffer.from(owner))
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'latin1'), cipher.final(), cipher.getAuthTag()])
+    return `"0x${sealed.toString('hex')}"`
   }
 
-  remove(id: Raw): void {
-    this.#filters.delete(id)
+  /** The filter of a client's id, raw; null when it is not one of ours for this owner on this network. */
+  open(id: Raw, owner: string, network: string): Filter | null {
+    if (id.length < idLength(0) || id.length > MOST || !ID.test(id)) return null
+    const text = this.#decrypt(Buffer.from(id.slice(3, -1), 'hex'), owner)
+    const filter = text === null ? null : parse(text)
+    return filter?.network === network ? filter : null
   }
+
+  #decrypt(sealed: Buffer, owner: string): string | null {
+    const end = sealed.length - TAG
+    const nonce = sealed.subarray(0, NONCE)
+    const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG })
+    decipher.setAAD(Buffer.from(owner))
+    decipher.setAuthTag(sealed.subarray(end))
+    const text = decipher.update(sealed.subarray(NONCE, end), undefined, 'latin1')
+    try {
+      return text + decipher.final('latin1')
+    } catch {
+      return null
+    }
+  }
+}
+
+/** Characters of the id that seals so many bytes. */
+function idLength(bytes: number): number {
+  return '"0x"'.length + 2 * (NONCE + bytes + TAG)
+}
+
+function parse(text: string): Filter | null {
+  const found = /^(\S+) (\S+) (\S+) ([^]+)$/.exec(text)
+  if (found === null) return null
+  const [, network = '', route = '', madeAt = '', upstreamId = ''] = found
+  return { network, route, upstreamId, madeAt: parseInt(madeAt, 36) }
 }

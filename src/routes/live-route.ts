@@ -17,6 +17,9 @@ import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
 import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
 
+/** Milliseconds of being down after which a node may have started again, and have forgotten what it held for clients. */
+export const RESTART = 10_000
+
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
 
@@ -51,6 +54,8 @@ export class LiveRoute {
   claimed: number | null = null
   /** Since when calls of everybody keep away from it, in milliseconds of the monotonic clock; null while they do not. */
   downSince: number | null = null
+  /** When it last came back from being down for `RESTART` or longer, by the same clock; null when it never did. */
+  restartedAt: number | null = null
   /** Whether it was asked and has never answered. */
   silent = false
   /** What speaks against it ever serving: a wrong chain. Null when nothing does. */

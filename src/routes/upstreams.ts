@@ -1,6 +1,6 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
-import { LiveRoute } from './live-route.ts'
+import { LiveRoute, RESTART } from './live-route.ts'
 import { contenders, pick, RetryBudget, Unsupported } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import type { Scale } from '../families/solana/scale.ts'
@@ -203,10 +203,13 @@ export class Upstreams {
     return fresh
   }
 
-  /** Whether a route is gone, or has been out for that many milliseconds. */
-  isOut(id: string, ms: number, now: number): boolean {
+  /** Whether the node of a route has forgotten what it held at `since`: the route is gone, or was down for `RESTART` since then. */
+  hasForgotten(id: string, since: number, now: number): boolean {
     const live = this.#entries.get(id)?.live
-    return live === undefined || (live.downSince !== null && now - live.downSince >= ms)
+    if (live === undefined) return true
+    const { downSince, restartedAt } = live
+    if (downSince !== null && now - downSince >= RESTART) return true
+    return restartedAt !== null && since < restartedAt
   }
 
   /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */

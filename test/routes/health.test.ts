@@ -1,6 +1,5 @@
 import t from 'tap'
 import { Breaker, RouteBreaker } from '../../src/routes/health/breaker.ts'
-import { Filters } from '../../src/routes/filters.ts'
 import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
 import { Latency, HangDetector } from '../../src/routes/health/load.ts'
@@ -234,18 +233,5 @@ t.test('which chain a node serves', t => {
   t.equal(chainFault({ chainId: 1 }, '"0x5"'), 'it serves chain 5, not 1')
   t.equal(genesisFault({ genesisHash: 'abc' }, '"abc"'), null)
   t.match(genesisFault({ genesisHash: 'abc' }, '"abd"'), /another genesis/)
-  t.end()
-})
-
-t.test("a filter is its owner's, on its network", t => {
-  const filters = new Filters()
-  const filter = { owner: 'ep_1', network: 'eth', route: 'a', upstreamId: '"0x1"' }
-  const id = filters.add(filter)
-  t.match(id, /^"0x[0-9a-f]{32}"$/)
-  t.strictSame(filters.find(id, 'ep_1', 'eth'), filter)
-  t.equal(filters.find(id, 'ep_2', 'eth'), null)
-  t.equal(filters.find(id, 'ep_1', 'bsc'), null)
-  filters.remove(id)
-  t.equal(filters.find(id, 'ep_1', 'eth'), null)
   t.end()
 })

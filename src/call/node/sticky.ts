@@ -1,15 +1,14 @@
 /** Filter calls: the client's own id, and the route whose node holds the filter. */
+import { refuse } from '../../refusal/refusal.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import { skipSpace } from '../../jsonrpc/skip.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { refused } from '../reply/answer.ts'
 import type { Answer, WholeAnswer } from '../reply/answer.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Decided } from '../decide.ts'
 import { readerOf } from '../caller.ts'
-
-/** Milliseconds that a filter's route may be out: clients make a new one when they hear that it is not found. */
-const FORGOTTEN_AFTER = 10_000
 
 /** A filter call that can be sent: to this route, with these params. */
 export interface StickyCall {
@@ -25,14 +24,15 @@ export function findFilter(
 ): StickyCall | WholeAnswer {
   const [id = 'null'] = elements
   const ends = row.rule.sticky === 'end'
-  const { filters, upstreams, clock } = context.live
-  const filter = filters.find(id, readerOf(caller), caller.network.slug)
+  const { filters, freeEnds, upstreams, clock } = context.live
+  const owner = readerOf(caller)
+  const filter = filters.open(id, owner, caller.network.slug)
   if (filter === null) return unknownFilter(ends)
-  if (upstreams.isOut(filter.route, FORGOTTEN_AFTER, clock.monotonic())) {
-    filters.remove(id)
+  if (ends) freeEnds.use(owner)
+  const now = clock.monotonic()
+  // Clients make a new one when they hear that it is not found.
+  if (upstreams.hasForgotten(filter.route, now - (clock.now() - filter.madeAt), now))
     return unknownFilter(ends)
-  }
-  if (ends) filters.remove(id)
   return {
     routes: [filter.route],
     params: `[${filter.upstreamId}${params.slice(skipSpace(params, 1) + id.length)}`,
@@ -48,7 +48,12 @@ function unknownFilter(ends: boolean): WholeAnswer {
 /** Puts an id of ours in place of the node's. */
 export function keepFilter(answer: Answer, route: string | null, caller: Caller, context: Context): Answer {
   if (answer.kind !== 'result' || route === null) return answer
+  const { filters, freeEnds, clock } = context.live
   const { slug: network } = caller.network
   const owner = readerOf(caller)
-  return { ...answer, result: context.live.filters.add({ owner, network, route, upstreamId: answer.result }) }
+  const filter = { network, route, upstreamId: answer.result, madeAt: clock.now() }
+  const result = filters.seal(filter, owner)
+  if (result === null) return refused(refuse('upstream_error'))
+  freeEnds.add(owner)
+  return { ...answer, result }
 }

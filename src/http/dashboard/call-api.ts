@@ -12,7 +12,7 @@ import type { PageVisit } from './visit.ts'
 
 /** Answers one call of a signed-in owner. */
 export async function answerCall(visit: PageVisit, signIn: SignIn, gateway: Gateway): Promise<void> {
-  const account = checkSender(visit) ?? signIn.find(visit)
+  const account = checkSender(visit) ?? (await signIn.find(visit))
   if (isRefusal(account)) {
     sendRefusal(visit, account)
     return

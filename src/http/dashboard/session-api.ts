@@ -1,31 +1,36 @@
 /** /api/session: sign in (POST), sign out (DELETE), and whether one is signed in (GET). */
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
 import type { SignIn } from './sign-in.ts'
 import { checkSender, readObject } from './json-body.ts'
 import { sendJson, sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
 /** GET: tells the page what to show first. */
-export function tellSession(visit: PageVisit, signIn: SignIn): void {
-  sendJson(visit, { signedIn: !isRefusal(signIn.find(visit)) })
+export async function tellSession(visit: PageVisit, signIn: SignIn): Promise<void> {
+  sendJson(visit, { signedIn: !isRefusal(await signIn.find(visit)) })
 }
 
 /** POST {secret}: opens a session. */
 export async function openSession(visit: PageVisit, signIn: SignIn): Promise<void> {
   const read = checkSender(visit) ?? (await readObject(visit))
   if (read === 'gone') return
-  const cookie = isRefusal(read) ? read : enter(visit, read.sent['secret'], signIn)
+  const cookie = isRefusal(read) ? read : await enter(visit, read.sent['secret'], signIn)
   if ('reason' in cookie) sendRefusal(visit, cookie)
   else sendJson(visit, { signedIn: true }, cookie)
 }
 
-function enter(visit: PageVisit, secret: unknown, signIn: SignIn): ReturnType<SignIn['enter']> {
+async function enter(
+  visit: PageVisit,
+  secret: unknown,
+  signIn: SignIn,
+): Promise<readonly [string, string] | Refusal> {
   return typeof secret === 'string' ? signIn.enter(visit, secret.trim()) : refuse('invalid_request')
 }
 
 /** DELETE: ends the session. */
-export function endSession(visit: PageVisit, signIn: SignIn): void {
+export async function endSession(visit: PageVisit, signIn: SignIn): Promise<void> {
   const refusal = checkSender(visit)
-  if (refusal === null) sendJson(visit, { signedIn: false }, signIn.leave(visit))
+  if (refusal === null) sendJson(visit, { signedIn: false }, await signIn.leave(visit))
   else sendRefusal(visit, refusal)
 }

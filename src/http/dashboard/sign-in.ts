@@ -5,61 +5,68 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import { admitOwner, signIn } from '../../call/owner.ts'
 import type { Account } from '../../ports/accounts.ts'
 import type { SignIns } from '../../ports/keys.ts'
+import type { Sessions } from '../../ports/sessions.ts'
 import type { ClientAddress } from '../connection.ts'
 import { dropCookie, readCookie, setCookie } from './cookie.ts'
 import { cameOverTls } from './over-tls.ts'
-import { Sessions } from './sessions.ts'
 import type { PageVisit } from './visit.ts'
 
 /** What the dashboard works with. */
 export interface DashboardParts {
   readonly gateway: Gateway
   readonly signIns: SignIns
+  readonly sessions: Sessions
   readonly address: (request: PageVisit['request']) => ClientAddress
 }
 
-/** Lets owners in and out; holds the sessions. */
+/** Lets owners in and out. */
 export class SignIn {
   readonly #parts: DashboardParts
-  readonly #sessions = new Sessions()
 
   constructor(parts: DashboardParts) {
     this.#parts = parts
   }
 
   /** The account that a request's session stands for now; whatever no longer opens the account ends the session. */
-  find(visit: PageVisit): Account | Refusal {
-    const { signIns, address } = this.#parts
+  async find(visit: PageVisit): Promise<Account | Refusal> {
+    const { sessions, signIns, address } = this.#parts
     const id = this.#cookie(visit)
-    const grant = id === null ? null : this.#sessions.find(id, this.#now())
+    const grant = id === null ? null : await sessions.find(id, this.#now())
     if (id === null || grant === null) return refuse('invalid_key', 'Sign in first')
     const account = admitOwner(grant, address(visit.request).address, signIns)
-    if (isRefusal(account)) this.#sessions.end(id)
+    // Where that cannot be recorded, the next visit is refused for the same reason.
+    if (isRefusal(account)) await sessions.end(id).catch(() => undefined)
     return account
   }
 
-  /** The cookie of a new session, which takes the place of the browser's earlier one; wrong secrets are counted as bad keys. */
-  enter(visit: PageVisit, secret: string): readonly [string, string] | Refusal {
-    const { gateway, signIns, address } = this.#parts
+  /**
+   * The cookie of a new session, which takes the place of the browser's earlier one. It is a write, so it takes one management call of the
+   * account; wrong secrets are counted as bad keys.
+   */
+  async enter(visit: PageVisit, secret: string): Promise<readonly [string, string] | Refusal> {
+    const { gateway, sessions, signIns, address } = this.#parts
+    const { limits, badKeys } = gateway.live
     const from = address(visit.request)
-    const grant = signIn(secret, from.address, signIns)
-    if (isRefusal(grant)) {
-      const wrong = grant.reason === 'invalid_key'
-      return (wrong ? gateway.live.badKeys.count(from.limitAddress, this.#now()) : null) ?? grant
+    const found = signIn(secret, from.address, signIns)
+    if (isRefusal(found)) {
+      const wrong = found.reason === 'invalid_key'
+      return (wrong ? badKeys.count(from.limitAddress, this.#now()) : null) ?? found
     }
-    this.#end(visit)
-    return setCookie(this.#sessions.open(grant, this.#now()), this.#secure(visit))
+    const limited = await limits.takeManagement(found.account, this.#now())
+    if (limited !== null) return limited
+    await this.#end(visit)
+    return setCookie(await sessions.open(found.grant, this.#now()), this.#secure(visit))
   }
 
   /** Ends the session; the header takes its cookie away. */
-  leave(visit: PageVisit): readonly [string, string] {
-    this.#end(visit)
+  async leave(visit: PageVisit): Promise<readonly [string, string]> {
+    await this.#end(visit)
     return dropCookie(this.#secure(visit))
   }
 
-  #end(visit: PageVisit): void {
+  async #end(visit: PageVisit): Promise<void> {
     const id = this.#cookie(visit)
-    if (id !== null) this.#sessions.end(id)
+    if (id !== null) await this.#parts.sessions.end(id)
   }
 
   #cookie(visit: PageVisit): string | null {

@@ -1,5 +1,6 @@
 /** Notices when routes go down and come back, and when a network is left without any. */
 import type { Network } from '../../snapshot/types.ts'
+import { RESTART } from '../live-route.ts'
 import type { LiveRoute } from '../live-route.ts'
 
 /** Hears of it, each once; durations in milliseconds. */
@@ -14,7 +15,7 @@ export interface RouteEvents {
 /** Routes of a network whose reasons are told. */
 const MOST_REASONS = 5
 
-/** Compares each route with what it was; owns `downSince` and `silent`. Times are of the monotonic clock. */
+/** Compares each route with what it was; owns `downSince`, `restartedAt` and `silent`. Times are of the monotonic clock. */
 export class RouteWatch {
   readonly #events: RouteEvents
   /** Networks without a route, and since when. */
@@ -35,6 +36,7 @@ export class RouteWatch {
       this.#events.routeDown(slug, live.id, why)
     } else if (why === null && downSince !== null) {
       live.downSince = null
+      if (now - downSince >= RESTART) live.restartedAt = now
       this.#events.routeUp(slug, live.id, now - downSince)
     }
     this.#checkNetwork(slug, routes, now)

@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -32,6 +32,11 @@ export function createMasterKey(dataDir: string): KeyObject {
     throw new Error(`the master key file ${file} cannot be created: ${accessFault(error)}`, { cause: error })
   }
   return readKeyFile(file)!
+}
+
+/** A key of 32 bytes for one purpose (HKDF-SHA-256): the same wherever the master key is. */
+export function deriveKey(masterKey: KeyObject, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, '', `tollgate ${purpose}`, 32)))
 }
 
 /** Where the master key is that the environment does not give. */

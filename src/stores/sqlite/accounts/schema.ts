@@ -42,5 +42,25 @@ export const accountsFile: Kind = {
   CREATE INDEX endpoint_of_account ON endpoint (account_id, seq) WHERE status <> 'deleted';
   `,
     `CREATE INDEX endpoint_on_network ON endpoint (network) WHERE status <> 'deleted';`,
+    `
+  -- Times in Unix milliseconds.
+  CREATE TABLE session (
+    id_hash BLOB PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES account (id),
+    token_hash BLOB NOT NULL,
+    endpoint_id TEXT,
+    opened_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX session_of_account ON session (account_id, used_at);
+  CREATE INDEX session_by_use ON session (used_at);
+
+  -- How often accounts and endpoints have changed. PRAGMA data_version alone would count sessions too.
+  CREATE TABLE change (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    count INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO change VALUES (1, 0);
+  `,
   ],
 }

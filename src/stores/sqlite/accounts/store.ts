@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto'
 import type { Accounts } from '../../../ports/accounts.ts'
 import type { Endpoints } from '../../../ports/endpoints.ts'
 import type { KeyOwner, SignIns } from '../../../ports/keys.ts'
+import type { Sessions } from '../../../ports/sessions.ts'
 import type { DatabaseSync } from '../driver.ts'
 import { closeFile } from '../file.ts'
 import { AccountTable } from './account-table.ts'
@@ -13,8 +15,12 @@ import { SqliteEndpoints } from './endpoints.ts'
 import { hashKey } from './hash.ts'
 import { AccountsInUse } from './in-use.ts'
 import { isWellFormed } from './keys.ts'
+import { deriveKey } from './master-key.ts'
 import { ownersByKey } from './owner-of-key.ts'
+import { SessionTable } from './session-table.ts'
+import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
+import { Transactions } from './transactions.ts'
 
 /** Where accounts live, and by which clock in Unix seconds (default: the system's). */
 export interface AccountStoreOptions {
@@ -30,7 +36,7 @@ export async function openAccounts(options: AccountStoreOptions): Promise<Accoun
 }
 
 /**
- * Accounts, endpoints and keys in one SQLite file that other processes may write too. Reads are synchronous and never
+ * Accounts, endpoints, keys and sessions in one SQLite file that other processes may write too. Reads are synchronous and never
  * wait; writes are transactions that wait for other processes without blocking the event loop, at most 5 s.
  */
 export class AccountStore {
@@ -39,28 +45,30 @@ export class AccountStore {
   readonly accounts: Accounts
   readonly endpoints: Endpoints
   readonly signIns: SignIns
+  readonly sessions: Sessions
   /** What of a configuration is in use. */
   readonly inUse: AccountsInUse
   /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
   readonly lost: () => Error | null
+  /** A key for one purpose: every process that opens this store derives the same one. */
+  readonly deriveKey: (purpose: string) => KeyObject
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #changes: Changes
-  readonly #dataVersion
-  #seenVersion: number
 
   constructor(open: OpenDatabase, now: () => number) {
     const { database, masterKey } = open
     this.#database = database
-    this.#changes = new Changes(open)
+    const transactions = new Transactions(open)
+    this.#changes = new Changes(database, transactions)
     const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, masterKey)]
     this.accounts = new SqliteAccounts(accounts, endpoints, this.#changes, now)
     this.endpoints = new SqliteEndpoints(endpoints, accounts, this.#changes, now)
     this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key) })
+    this.sessions = new SqliteSessions(new SessionTable(database), transactions)
     this.inUse = new AccountsInUse(accounts, endpoints)
     this.#ownerOfKey = ownersByKey(database)
     this.lost = () => open.opened.lost()
-    this.#dataVersion = database.prepare('PRAGMA data_version')
-    this.#seenVersion = this.#readVersion()
+    this.deriveKey = purpose => deriveKey(masterKey, purpose)
   }
 
   /** The endpoint and account behind an API key, whatever their status. */
@@ -68,12 +76,9 @@ export class AccountStore {
     return isWellFormed(key) ? this.#ownerOfKey(hashKey(key)) : null
   }
 
-  /** Whether another process has changed anything since this was last asked. */
+  /** Whether another process has changed an account or an endpoint since this was last asked. */
   changedElsewhere(): boolean {
-    const version = this.#readVersion()
-    const changed = version !== this.#seenVersion
-    this.#seenVersion = version
-    return changed
+    return this.#changes.changedElsewhere()
   }
 
   /** Calls `listener` for each change made through this store, in the turn that commits it; returns how to stop. */
@@ -84,9 +89,5 @@ export class AccountStore {
   /** Closes the file, once; writes that still wait for a lock fail. */
   close(): void {
     closeFile(this.#database)
-  }
-
-  #readVersion(): number {
-    return (this.#dataVersion.get() as { data_version: number }).data_version
   }
 }

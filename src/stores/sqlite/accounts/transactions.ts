@@ -20,7 +20,7 @@ export class Transactions {
   }
 
   /** Runs `work` in one transaction, all or nothing, and `committed` in the same turn as the commit. */
-  run<T>(work: () => T, committed: () => void): Promise<T> {
+  run<T>(work: () => T, committed: () => void = () => undefined): Promise<T> {
     const deadline = performance.now() + PATIENCE
     const result = this.#last.then(() => this.#transact(work, committed, deadline))
     this.#last = result.catch(() => undefined)
