@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { rawJson } from '../../src/jsonrpc/raw.ts'
 import { Access, message } from '../support/access.ts'
 import { createAccesses } from '../support/accesses.ts'
 import { createAccess } from '../support/accounts.ts'
@@ -9,7 +10,7 @@ import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get, type HttpReply } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
-import { held, result } from '../support/node-replies.ts'
+import { error, held, result } from '../support/node-replies.ts'
 import { routesLookedAt, routesOf, type RouteStatus } from '../support/route-status.ts'
 import { startNode, type NodeOptions, type ScriptedNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
@@ -363,9 +364,11 @@ t.test('filters live on the node that made them, under ids of the gateway', asyn
   t.strictSame((await call(access, 'eth_getFilterChanges', [id])).result, ['0xa'], 'it is still there')
   t.equal((await call(access, 'eth_uninstallFilter', [id])).result, true)
   t.equal(filtersA.count('eth_uninstallFilter'), 1)
+  // What is over at the node is over: the node says so.
+  filtersA.on('eth_uninstallFilter', result('false')).on('eth_getFilterChanges', error(rawJson(notFound)))
   t.strictSame((await call(access, 'eth_getFilterChanges', [id])).error, notFound)
   t.equal((await call(access, 'eth_uninstallFilter', [id])).result, false)
-  t.equal(filtersA.count('eth_uninstallFilter'), 1)
+  t.equal(filtersA.count('eth_uninstallFilter'), 2)
   const elsewhere = filtersB.count('eth_getFilterChanges')
   await filtersA.close()
   const lost = await call(access, 'eth_getFilterChanges', [made.get(filtersA)![1]])

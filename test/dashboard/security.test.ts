@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { Access, message } from '../support/access.ts'
 import { withAccounts } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -276,13 +278,59 @@ t.test('guessing is throttled by address, as with bad keys', async t => {
   t.equal((await by.signIn(owner.token)).status, 200, 'the right token is never counted')
 })
 
+t.test('signing in shares the rate of management, as it is a write', async t => {
+  const mine = await createOwner(gateway, 'alpha')
+  const replies = await Promise.all(Array.from({ length: 60 }, () => visitor().signIn(mine.token)))
+  const stopped = replies.filter(({ status }) => status !== 200)
+  t.ok(stopped.length > 0 && stopped.length <= 30, `stopped: ${stopped.length}`)
+  for (const reply of stopped) refusedAs(t, reply, 429, 'rate_limited')
+  t.ok(await opens(await signedIn()), 'other accounts sign in')
+})
+
 t.test('calls of the dashboard share the rate of management', async t => {
   const by = await signedIn((await createOwner(gateway, 'alpha')).token)
   const replies = await Promise.all(Array.from({ length: 60 }, () => by.ask('service_account')))
   const stopped = replies.filter(({ status }) => status !== 200)
-  t.ok(stopped.length > 0 && stopped.length <= 30, `stopped: ${stopped.length}`)
+  // Signing in was one of the thirty.
+  t.ok(stopped.length > 0 && stopped.length <= 31, `stopped: ${stopped.length}`)
   for (const reply of stopped) refusedAs(t, reply, 429, 'rate_limited')
 })
+
+t.test('a restart signs nobody out; what ended before it stays ended', async t => {
+  const [stays, left, rotated] = [await signedIn(), await signedIn(), await signedIn(stranger.token)]
+  const ended = left.cookie
+  t.equal((await left.send('DELETE', '/api/session')).status, 200)
+  await gateway.stop()
+  await withAccounts(gateway, store => store.accounts.rotateToken(stranger.accountId))
+  await gateway.start()
+  t.ok(await opens(stays))
+  const thief = visitor()
+  thief.cookie = ended
+  t.notOk(await opens(thief))
+  t.notOk(await opens(rotated), 'its token changed meanwhile')
+})
+
+t.test(
+  'while accounts.db cannot be written, the signed-in stay so, and signing in says that it failed',
+  async t => {
+    const by = await signedIn()
+    const raw = new DatabaseSync(join(gateway.dir, 'data', 'accounts.db'))
+    t.teardown(() => raw.close())
+    raw.exec(`
+    CREATE TRIGGER no_insert BEFORE INSERT ON session BEGIN SELECT raise(ABORT, 'no room'); END;
+    CREATE TRIGGER no_delete BEFORE DELETE ON session BEGIN SELECT raise(ABORT, 'no room'); END`)
+    t.ok(await opens(by))
+    const fresh = visitor()
+    refusedAs(t, await fresh.signIn(owner.token), 500, 'internal')
+    t.equal(fresh.cookie, '')
+    refusedAs(t, await by.send('DELETE', '/api/session'), 500, 'internal')
+    t.ok(await opens(by), 'who could not sign out is still signed in')
+    raw.exec('DROP TRIGGER no_insert; DROP TRIGGER no_delete')
+    t.equal((await fresh.signIn(owner.token)).status, 200)
+    t.equal((await by.send('DELETE', '/api/session')).status, 200)
+    t.match(gateway.printed, /accounts\.db: no room/)
+  },
+)
 
 t.test('nothing secret is printed', t => {
   for (const secret of [owner.token, owner.key, stranger.token]) t.notMatch(gateway.printed, secret)
