@@ -2,23 +2,18 @@
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Family, Route } from '../snapshot/types.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
-import { Latency, HangDetector, RouteLimits } from './health/load.ts'
+import { Latency, HangDetector, RouteLimits, type Unanswered } from './health/load.ts'
 import type { JudgedCall } from '../families/errors/classify.ts'
-import type { Unanswered } from './health/load.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import { Slots } from './slots.ts'
 import type { StreamedBody } from './transport/streamed-body.ts'
-import { judge } from './transport/verdict.ts'
-import type { Failure, Verdict } from './transport/verdict.ts'
+import { judge, type Failure, type Verdict } from './transport/verdict.ts'
 import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
 import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
-
-/** Milliseconds of being down after which a node may have started again, and have forgotten what it held for clients. */
-export const RESTART = 10_000
 
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024

@@ -1,6 +1,7 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
-import { LiveRoute, RESTART } from './live-route.ts'
+import { RESTART } from './health/route-watch.ts'
+import { LiveRoute } from './live-route.ts'
 import { contenders, pick, RetryBudget, Unsupported } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import type { Scale } from '../families/solana/scale.ts'

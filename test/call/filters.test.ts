@@ -31,7 +31,7 @@ t.beforeEach(() => {
 })
 
 const notFound = { code: -32000, message: 'filter not found' }
-const begin = async (): Promise<string> => (await access.call('watch_begin')).result
+const begin = async (): Promise<string> => String((await access.call('watch_begin')).result)
 
 t.test('a filter is over at the node that holds it: what is asked later, the node answers', async t => {
   const id = await begin()

@@ -1,6 +1,5 @@
 /** Notices when routes go down and come back, and when a network is left without any. */
 import type { Network } from '../../snapshot/types.ts'
-import { RESTART } from '../live-route.ts'
 import type { LiveRoute } from '../live-route.ts'
 
 /** Hears of it, each once; durations in milliseconds. */
@@ -11,6 +10,9 @@ export interface RouteEvents {
   networkDown(network: string, why: string): void
   networkUp(network: string, ms: number): void
 }
+
+/** Milliseconds of being down after which a node may have started again, and have forgotten what it held for clients. */
+export const RESTART = 10_000
 
 /** Routes of a network whose reasons are told. */
 const MOST_REASONS = 5
