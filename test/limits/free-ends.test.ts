@@ -21,7 +21,7 @@ t.test('what may be left is bounded', t => {
   const free = new FreeEnds()
   for (let i = 0; i < 5_000; i++) free.add('ep_1')
   let uses = 0
-  for (; free.has('ep_1'); uses++) free.use('ep_1')
+  for (; free.has('ep_1') && uses < 6_000; uses++) free.use('ep_1')
   t.equal(uses, 1_000)
   t.end()
 })
