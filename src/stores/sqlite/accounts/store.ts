@@ -17,7 +17,6 @@ import { AccountsInUse } from './in-use.ts'
 import { isWellFormed } from './keys.ts'
 import { deriveKey } from './master-key.ts'
 import { ownersByKey } from './owner-of-key.ts'
-import { SessionTable } from './session-table.ts'
 import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
 import { Transactions } from './transactions.ts'
@@ -64,7 +63,7 @@ export class AccountStore {
     this.accounts = new SqliteAccounts(accounts, endpoints, this.#changes, now)
     this.endpoints = new SqliteEndpoints(endpoints, accounts, this.#changes, now)
     this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key) })
-    this.sessions = new SqliteSessions(new SessionTable(database), transactions)
+    this.sessions = new SqliteSessions(database, transactions)
     this.inUse = new AccountsInUse(accounts, endpoints)
     this.#ownerOfKey = ownersByKey(database)
     this.lost = () => open.opened.lost()
