@@ -18,7 +18,7 @@ type Outcome = Reply | { readonly id: string; readonly complete: boolean } | nul
 /** Looks for a carrier among routes that answer like this; gives what was found, and what was done on the way. */
 async function find(
   outcomes: Readonly<Record<string, Outcome | 'no socket'>>,
-  { avoid = [] as readonly string[], isOver = () => false, params = '["newHeads"]' } = {},
+  { avoid = [] as readonly string[], isOver = (): boolean => false, params = '["newHeads"]' } = {},
 ) {
   const did: string[] = []
   const heard: string[] = []

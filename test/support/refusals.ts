@@ -49,39 +49,79 @@ export interface ExpectedRefusal {
 
 type Judge = (value: unknown) => boolean
 
+/** All that is known of a reply by name: one assert holds it, and shows whatever differs. */
+type Facts = Readonly<Record<string, unknown>>
+
+/** The value itself where it is wrong; else the words of what it has to be. */
+const judged = (value: unknown, isRight: boolean, words: string): unknown => (isRight ? words : value)
+const textOr = (value: unknown, pattern: RegExp, words: string): unknown =>
+  judged(value, typeof value === 'string' && pattern.test(value), words)
+
+const A_MESSAGE = 'a message'
+const A_REQUEST_ID = 'a request id'
+const WANTED_HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'access-control-allow-origin': '*',
+  'x-request-id': A_REQUEST_ID,
+} as const
+
+function headerFacts({ headers }: HttpReply): Facts {
+  const found = Object.keys(WANTED_HEADERS).map(name => [name, headers[name]] as const)
+  const requestId = textOr(headers['x-request-id'], /^\S+$/, A_REQUEST_ID)
+  return { ...Object.fromEntries(found), 'x-request-id': requestId }
+}
+
+/** What one error reply says, and what its row in the table promises. */
+function itemFacts(text: string, { reason, family = 'evm', id = 'null', data = {} }: ExpectedRefusal) {
+  const reply = JSON.parse(text)
+  const { code, message, data: said } = reply.error ?? {}
+  const ids = [id].flat()
+  const foundId = rawMember(text, 'id') ?? 'absent'
+  const anyId = ids.join(' or ')
+  const each = Object.entries(data).map(([name, value]) => {
+    const found: unknown = said?.[name]
+    if (typeof value !== 'function') return { name, found, wanted: value }
+    return { name, found: judged(found, (value as Judge)(found), 'right'), wanted: 'right' }
+  })
+  const found: Facts = {
+    ...{ members: Object.keys(reply).sort(), jsonrpc: reply.jsonrpc },
+    id: judged(foundId, ids.includes(foundId), anyId),
+    ...{ error: Object.keys(reply.error ?? {}).sort(), reason: said?.reason, code },
+    message: textOr(message, /\S/, A_MESSAGE),
+    requestId: textOr(said?.requestId, /^\S+$/, A_REQUEST_ID),
+    data: each.map(one => [one.name, one.found]),
+  }
+  const wanted: Facts = {
+    ...{ members: ['error', 'id', 'jsonrpc'], jsonrpc: '2.0', id: anyId },
+    ...{ error: ['code', 'data', 'message'], reason, code: refusals[reason][family === 'evm' ? 1 : 2] },
+    ...{ message: A_MESSAGE, requestId: A_REQUEST_ID },
+    data: each.map(one => [one.name, one.wanted]),
+  }
+  return { found, wanted, data: said }
+}
+
 /** Holds one error reply (a body, or an item of a batch) against the contract; gives `data`. */
 export function refusedItem(t: Test, text: string, expected: ExpectedRefusal): any {
-  const { reason, family = 'evm', id = 'null', data = {} } = expected
-  const reply = JSON.parse(text)
-  t.strictSame(Object.keys(reply).sort(), ['error', 'id', 'jsonrpc'], 'members of the reply')
-  t.equal(reply.jsonrpc, '2.0', 'jsonrpc')
-  t.ok([id].flat().includes(rawMember(text, 'id') ?? 'absent'), `id is ${[id].flat().join(' or ')}: ${text}`)
-  t.strictSame(Object.keys(reply.error ?? {}).sort(), ['code', 'data', 'message'], 'members of the error')
-  t.equal(reply.error?.data?.reason, reason, 'reason')
-  t.equal(reply.error?.code, refusals[reason][family === 'evm' ? 1 : 2], 'code')
-  t.match(reply.error?.message, /\S/, 'a message')
-  t.match(reply.error?.data?.requestId, /^\S+$/, 'a request id')
-  for (const [name, value] of Object.entries(data)) {
-    const found = reply.error?.data?.[name]
-    if (typeof value === 'function') t.ok((value as Judge)(found), `data.${name}: ${JSON.stringify(found)}`)
-    else t.strictSame(found, value, `data.${name}`)
-  }
-  return reply.error?.data
+  const { found, wanted, data } = itemFacts(text, expected)
+  t.strictSame(found, wanted, expected.reason, { text })
+  return data
 }
 
 /** Holds the HTTP reply to one refused message against the contract; gives `data`. */
 export function refused(t: Test, reply: HttpReply, expected: ExpectedRefusal, status?: number): any {
-  t.equal(reply.status, status ?? refusals[expected.reason][0], 'HTTP status')
-  commonHeaders(t, reply)
-  const data = refusedItem(t, reply.text, expected)
-  t.equal(reply.headers['x-request-id'], data?.requestId, 'the request id of the header')
+  const { found, wanted, data } = itemFacts(reply.text, expected)
+  const isSameId = reply.headers['x-request-id'] === data?.requestId
+  t.strictSame(
+    { status: reply.status, ...headerFacts(reply), ...found, isSameId },
+    { status: status ?? refusals[expected.reason][0], ...WANTED_HEADERS, ...wanted, isSameId: true },
+    expected.reason,
+    { text: reply.text },
+  )
   return data
 }
 
 /** The headers that every reply with a body carries. */
-export function commonHeaders(t: Test, { headers }: HttpReply): void {
-  t.equal(headers['content-type'], 'application/json', 'content-type')
-  t.equal(headers['cache-control'], 'no-store', 'cache-control')
-  t.equal(headers['access-control-allow-origin'], '*', 'access-control-allow-origin')
-  t.match(headers['x-request-id'], /^\S+$/, 'x-request-id')
+export function commonHeaders(t: Test, reply: HttpReply): void {
+  t.strictSame(headerFacts(reply), WANTED_HEADERS, 'the headers of every reply')
 }
