@@ -5,7 +5,7 @@ import { rawItems } from '../support/raw-json.ts'
 import { commonHeaders, refused } from '../support/refusals.ts'
 import { startBench } from './message-bench.ts'
 import { brokenBodies, brokenTexts, messageCases, type MessageCase } from './message-cases.ts'
-import { holdReply, holdTraces, sibling, siblings } from './message-expectations.ts'
+import { holdBetween, holdReply, holdTraces, sibling, siblings } from './message-expectations.ts'
 
 const bench = await startBench(t)
 const watches = { evm: new Watch(() => bench.access('evm')), solana: new Watch(() => bench.access('solana')) }
@@ -41,13 +41,7 @@ for (const one of messageCases.filter(({ transport }) => transport !== 'ws')) {
     const { value: reply } = seen
     t.equal(reply.status, 200)
     commonHeaders(t, reply)
-    const items = rawItems(reply.text)
-    const left = items.shift()
-    const right = items.pop()
-    t.strictSame(JSON.parse(left!), { jsonrpc: '2.0', id: 'left', result: 'sibling' })
-    t.strictSame(JSON.parse(right!), { jsonrpc: '2.0', id: 'right', result: 'sibling' })
-    t.equal(items.length, one.expect.kind === 'silence' ? 0 : 1, 'how many items between')
-    for (const item of items) holdReply(t, item, one)
+    holdBetween(t, rawItems(reply.text), one)
     holdTraces(t, seen, one, 2)
   })
 }

@@ -19,14 +19,28 @@ export function holdTraces(
 ): void {
   const sent = seen.sent.filter(({ method }) => method !== siblings[family])
   const expected = expect.kind === 'refusal' || expect.sent === null ? [] : [expect.sent]
-  t.strictSame(
-    sent.map(({ method, params }) => ({ method, params })),
-    expected,
-    'what reached the node',
-  )
   const cost = expect.kind === 'refusal' ? 0 : expect.cost
-  t.equal(seen.requests, cost + extra, 'units charged')
-  t.equal(seen.calls, (cost > 0 ? 1 : 0) + extra, 'calls charged')
+  t.strictSame(
+    { sent: sent.map(({ method, params }) => ({ method, params })), units: seen.requests, calls: seen.calls },
+    { sent: expected, units: cost + extra, calls: (cost > 0 ? 1 : 0) + extra },
+    'what reached the node and what was charged',
+  )
+}
+
+/** Holds the reply to a case between two of its siblings against the case. */
+export function holdBetween(t: Test, texts: readonly string[], one: MessageCase): void {
+  const [left, right] = [texts[0], texts.at(-1)].map(text => JSON.parse(text ?? 'null') as unknown)
+  const items = texts.slice(1, -1)
+  t.strictSame(
+    [left, items.length, right],
+    [
+      { jsonrpc: '2.0', id: 'left', result: 'sibling' },
+      one.expect.kind === 'silence' ? 0 : 1,
+      { jsonrpc: '2.0', id: 'right', result: 'sibling' },
+    ],
+    'the siblings, and how many items between',
+  )
+  for (const item of items) holdReply(t, item, one)
 }
 
 /** Holds one reply object against a case. */

@@ -9,7 +9,7 @@ import { openClient, type SocketClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
 import { startBench } from './message-bench.ts'
 import { brokenBodies, brokenTexts, messageCases, type MessageCase } from './message-cases.ts'
-import { holdReply, holdTraces, sibling, siblings } from './message-expectations.ts'
+import { holdBetween, holdReply, holdTraces, sibling, siblings } from './message-expectations.ts'
 
 const frameLimit = 1024 * 1024
 const bench = await startBench(t, { limits: { body: '1MiB', wsReply: '2MiB', batchReply: '2MiB' } })
@@ -69,13 +69,7 @@ for (const one of messageCases.filter(({ transport }) => transport !== 'http')) 
     const body = `[${sibling(one.family, 'left')},${one.body},${sibling(one.family, 'right')}]`
     const seen = await send(body, one, 1, 2)
     t.strictSame(JSON.parse(seen.value.end), bracketReply, 'nothing else was sent')
-    const items = rawItems(seen.value.frames[0]!)
-    const left = items.shift()
-    const right = items.pop()
-    t.strictSame(JSON.parse(left!), { jsonrpc: '2.0', id: 'left', result: 'sibling' })
-    t.strictSame(JSON.parse(right!), { jsonrpc: '2.0', id: 'right', result: 'sibling' })
-    t.equal(items.length, one.expect.kind === 'silence' ? 0 : 1, 'how many items between')
-    for (const item of items) holdReply(t, item, one)
+    holdBetween(t, rawItems(seen.value.frames[0]!), one)
     holdTraces(t, seen, one, 3)
   })
 }

@@ -20,14 +20,20 @@ const open = `families: { evm: { ${letters.map(letter => `"${letter}*": {}`).joi
 t.test('patterns never match what changes a node', async t => {
   const network = (await snapshotOf(t, { methods: open })).networks['eth']!
   t.ok(bad.length >= 150, `${bad.length} names`)
-  for (const method of bad) t.equal(findMethod(network, method), null, method)
+  t.strictSame(
+    bad.filter(method => findMethod(network, method) !== null),
+    [],
+  )
 })
 
 t.test('patterns match what does not', async t => {
   const network = (await snapshotOf(t, { methods: open })).networks['eth']!
   const names = good.filter(method => !method.includes('/'))
   t.ok(names.length >= 150, `${names.length} names`)
-  for (const method of names) t.ok(findMethod(network, method), method)
+  t.strictSame(
+    names.filter(method => findMethod(network, method) === null),
+    [],
+  )
   t.same(good.filter(isDenied), [])
 })
 
@@ -89,8 +95,10 @@ families:
   for (const slug of ['alpha', 'sol']) {
     const body = `[${bad.map((method, id) => message(method, [], id)).join()}]`
     const replies: any[] = JSON.parse((await gateway.send({ path: `/${slug}/v1/rpc/public`, body })).text)
-    for (const { id, error } of replies)
-      t.equal(error?.data?.reason, 'method_not_found', `${slug} ${bad[id as number] ?? ''}`)
+    const reasons = Object.fromEntries(
+      replies.map(({ id, error }) => [bad[id as number], error?.data?.reason]),
+    )
+    t.strictSame(reasons, Object.fromEntries(bad.map(method => [method, 'method_not_found'])), slug)
   }
   t.same(node.calls, [], 'nothing reached the node')
 })

@@ -34,16 +34,22 @@ t.test(`the scanner tells JSON from what is none: ${grammarCases.length} texts`,
     grammarCases.length,
     'each has a name of its own',
   )
-  for (const one of grammarCases) {
-    t.equal(scanned(one.bytes), one.is, `${one.name}, as a body`)
-    t.equal(parses(one.bytes) ? 'yes' : 'no', one.is, `${one.name}, by JSON.parse`)
-    // What stands between brackets may complete a text that is none alone.
-    t.equal(scanned(inCall(one)), parses(inCall(one)) ? 'yes' : 'no', `${one.name}, as a parameter`)
-  }
+  const misjudged = (is: (one: GrammarCase) => boolean) => grammarCases.filter(is).map(({ name }) => name)
+  t.strictSame(
+    {
+      body: misjudged(({ bytes, is }) => scanned(bytes) !== is),
+      parse: misjudged(({ bytes, is }) => (parses(bytes) ? 'yes' : 'no') !== is),
+      // What stands between brackets may complete a text that is none alone.
+      parameter: misjudged(one => scanned(inCall(one)) !== (parses(inCall(one)) ? 'yes' : 'no')),
+    },
+    { body: [], parse: [], parameter: [] },
+    'as a body, by JSON.parse, and as a parameter',
+  )
   t.end()
 })
 
 t.test('every byte before, behind and within a text', t => {
+  const misjudged: string[] = []
   for (let byte = 0; byte < 256; byte += 1) {
     const piece = Buffer.from([byte])
     for (const [left, right] of [
@@ -57,9 +63,11 @@ t.test('every byte before, behind and within a text', t => {
       ['[1', ']'],
     ] as const) {
       const body = Buffer.concat([Buffer.from(left), piece, Buffer.from(right)])
-      t.equal(scanned(body), parses(body) ? 'yes' : 'no', `${left} 0x${byte.toString(16)} ${right}`)
+      if (scanned(body) !== (parses(body) ? 'yes' : 'no'))
+        misjudged.push(`${left} 0x${byte.toString(16)} ${right}`)
     }
   }
+  t.strictSame(misjudged, [])
   t.end()
 })
 
@@ -81,25 +89,21 @@ t.test('the same over one connection to the real process', async t => {
     return { status, reason: reply?.error?.data?.reason as string | undefined, id: reply?.id as unknown }
   }
   const expected: string[] = []
+  const noJson = { status: 400, reason: 'parse_error', id: null }
   for (const one of grammarCases) {
     const alone = await told(one.bytes)
-    if (one.is === 'no') t.same(alone, { status: 400, reason: 'parse_error', id: null }, one.name)
-    else t.ok(alone.reason !== 'parse_error' && alone.status === 400, `${one.name}: JSON, but no call`)
+    const isNoCall = alone.status === 400 && alone.reason !== 'parse_error'
     const body = inCall(one)
     const within = await told(body)
     const params = body.subarray(head.length - 1, -1).toString()
-    if (!parses(body))
-      t.same(within, { status: 400, reason: 'parse_error', id: null }, `${one.name}, in a call`)
-    else if ((JSON.parse(params) as unknown[]).length !== 1)
-      t.same(
-        within,
-        { status: 200, reason: 'invalid_params', id: 1 },
-        `${one.name}, another number of params`,
-      )
-    else {
-      t.same(within, { status: 200, reason: undefined, id: 1 }, `${one.name}, in a call`)
-      expected.push(params)
-    }
+    const count = parses(body) ? (JSON.parse(params) as unknown[]).length : null
+    if (count === 1) expected.push(params)
+    const answered = { status: 200, reason: count === 1 ? undefined : 'invalid_params', id: 1 }
+    t.strictSame(
+      [one.is === 'yes' && isNoCall ? 'JSON, but no call' : alone, within],
+      [one.is === 'yes' ? 'JSON, but no call' : noJson, count === null ? noJson : answered],
+      `${one.name}, alone and in a call`,
+    )
   }
   t.ok(expected.length > 130, `${expected.length} reached the node`)
   t.strictSame(

@@ -81,9 +81,16 @@ t.test('params of everyday calls leave what nodes say of themselves readable', t
     [filter.topics[1]![0], tracing],
     [`0x02f8b1${'0123456789abcdef'.repeat(40)}`],
   ]
-  for (const { name, error, call, class: means } of CASES)
-    for (const params of everyday)
-      if (!name.includes('12d687')) t.equal(classify(error, { ...call, params: rawOf(params) }), means, name)
+  const cases = CASES.filter(({ name }) => !name.includes('12d687'))
+  for (const params of everyday) {
+    const call = { params: rawOf(params) }
+    const misread = cases.filter(one => classify(one.error, { ...one.call, ...call }) !== one.class)
+    t.strictSame(
+      misread.map(({ name }) => name),
+      [],
+      call.params.slice(0, 60),
+    )
+  }
   t.end()
 })
 
