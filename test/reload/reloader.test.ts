@@ -67,12 +67,18 @@ t.test('a bad edit changes nothing but what is told of it', async t => {
   t.match(reloader.state, { ok: false })
 })
 
-t.test('another certificate is taken with files that say the same', async t => {
-  const { reloader, did } = scene({ renewCertificate: () => Promise.resolve(true) })
-  const changes = ['gateway.yaml: the certificate is another one']
-  t.match(await reloader.reload('watcher'), { ok: true, version: 'v1', changes, taken: { by: 'start' } })
-  t.strictSame(did, [`info: ${changes[0]!}`])
-})
+t.test(
+  'another certificate is taken with files that say the same, and told with those that do not',
+  async t => {
+    const { reloader, files, did } = scene({ renewCertificate: () => Promise.resolve(true) })
+    const changes = ['gateway.yaml: the certificate is another one']
+    t.match(await reloader.reload('watcher'), { ok: true, version: 'v1', changes, taken: { by: 'start' } })
+    t.strictSame(did, [`info: ${changes[0]!}`])
+    files.now = loaded('v2', { routes: [] })
+    const result = await reloader.reload('watcher')
+    t.strictSame([result.changes.length, result.changes[0]], [2, changes[0]])
+  },
+)
 
 t.test('what is read once is held against the start, not against the last edit', async t => {
   const { reloader, files, did } = scene()
@@ -96,6 +102,7 @@ t.test('reloads run one at a time, in order, and one that breaks stops none behi
     meet: async ({ routes }) => {
       did.push(`meet ${routes.length}`)
       await new Promise(resolve => setImmediate(resolve))
+      did.push(`met ${routes.length}`)
       if (routes.length === 0) throw new Error('a bug')
       return []
     },
@@ -107,7 +114,7 @@ t.test('reloads run one at a time, in order, and one that breaks stops none behi
   t.match(await next, { ok: true, version: 'v3', taken: { by: 'request' } })
   t.equal(await onDisk, 'v4')
   await reloader.idle()
-  t.strictSame(did, ['meet 0', 'meet 1', 'swap v3'])
+  t.strictSame(did, ['meet 0', 'met 0', 'meet 1', 'met 1', 'swap v3'])
 })
 
 t.test('two hundred lines are logged of one edit, and all are answered', async t => {
