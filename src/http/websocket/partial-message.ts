@@ -15,14 +15,17 @@ export class PartialMessage {
 
   /** Counts received bytes; returns false if they do not fit in memory. */
   receive(bytes: number): boolean {
+    // What was free until now is part of what the hold counts, which leaves as much of it free.
+    const before = this.#received <= FREE ? this.#received : 0
     this.#received += bytes
-    return this.#received <= FREE || this.#hold.take(bytes) === null
+    return this.#received <= FREE || this.#hold.take(before + bytes) === null
   }
 
   /** The message is complete, and counted by who handles it. */
   complete(): void {
+    const isFree = this.#received <= FREE
     this.#received = 0
-    if (!this.#hold.isCounted) return
+    if (isFree) return
     this.#hold.release()
     this.#hold = new Hold(this.#budget)
   }
