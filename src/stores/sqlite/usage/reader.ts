@@ -6,6 +6,7 @@ import { explainFailure } from '../error.ts'
 import { refuseLoneLog } from '../place.ts'
 import { isEmpty, isOurs, isUpToDate } from '../schema.ts'
 import { journalFile } from './schema.ts'
+import { OtherJournals } from './journals/outside.ts'
 import { readOldest, readTotals } from './read.ts'
 import { RowReader } from './rows.ts'
 import type { UsageReader } from '../../../ports/ledger.ts'
@@ -42,12 +43,13 @@ export function openUsageReader(dataDir: string): OpenReader {
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
     if (!isUpToDate(database, journalFile))
       throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
-    const rows = new RowReader(database)
+    const others = new OtherJournals(database, dataDir, PATIENCE)
+    const rows = new RowReader(database, others)
     return {
-      totals: accountId => readTotals(database, 'totals_now', accountId),
+      totals: accountId => others.at(() => readTotals(database, 'totals_now', accountId)),
       rows: query => rows.rows(query),
       detailedRows: query => rows.detailedRows(query),
-      oldest: () => readOldest(database),
+      oldest: () => others.at(() => readOldest(database)),
       close: () => {
         database.close()
       },

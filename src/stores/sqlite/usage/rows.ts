@@ -1,5 +1,6 @@
 /** Rows of the ledger, one by one, for readers in other processes: there may be more than fit in memory. */
 import type { DatabaseSync } from '../driver.ts'
+import type { OtherJournals } from './journals/outside.ts'
 import type { DetailedRow, UsageDetail, UsageQuery, UsageRow } from '../../../ports/ledger.ts'
 
 /**
@@ -34,8 +35,11 @@ export class RowReader {
   readonly #database: DatabaseSync
   #isReady = false
 
-  constructor(database: DatabaseSync) {
+  readonly #others: OtherJournals
+
+  constructor(database: DatabaseSync, others: OtherJournals) {
     this.#database = database
+    this.#others = others
   }
 
   /** By hour or day (UTC), oldest first. */
@@ -71,8 +75,7 @@ export class RowReader {
     if (!this.#isReady) database.exec(TABLES)
     this.#isReady = true
     const { time, where, values } = conditions(query)
-    database.exec('BEGIN')
-    try {
+    this.#others.at(() => {
       database.exec(FORGET)
       database
         .prepare(
@@ -91,9 +94,7 @@ export class RowReader {
              GROUP BY time, endpoint, method, network, reason`,
           )
           .run(...values)
-    } finally {
-      database.exec('COMMIT')
-    }
+    })
   }
 }
 

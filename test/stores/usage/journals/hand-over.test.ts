@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
-import { HandedOver } from '../../../src/stores/sqlite/usage/hand-over.ts'
-import type { Batch, TakeOver } from '../../../src/stores/sqlite/usage/hand-over.ts'
-import { journalsIn, takeOverLeft } from '../../../src/stores/sqlite/usage/left-journals.ts'
-import { eventsTo, NOW, payer, reading } from './parts.ts'
+import { openUsageDatabase } from '../../../../src/stores/sqlite/usage/database.ts'
+import { HandedOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
+import type { Batch, TakeOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
+import { openUsageReader } from '../../../../src/stores/sqlite/usage/reader.ts'
+import { journalsIn, takeOverLeft } from '../../../../src/stores/sqlite/usage/journals/left.ts'
+import { eventsTo, NOW, payer, reading } from '../parts.ts'
 
 const FILE = 'journal-1-00000000000000aa.db'
 
@@ -184,4 +185,32 @@ t.test('a journal that was taken over, and not removed, is not taken over again'
   database.close()
   ledger.close()
   t.end()
+})
+
+t.test('a reader outside sees each charge once, before and behind its taking', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  const both = (): unknown => {
+    const reader = openUsageReader(dir)
+    const totals = reader.totals('acc_1').get('ep_1')
+    const [row] = reader.rows({ from: 0, to: NOW, by: 'day' })
+    const oldest = reader.oldest()
+    reader.close()
+    return [totals, { calls: row?.calls, requests: row?.requests }, oldest]
+  }
+  const hour = NOW / 1000 - ((NOW / 1000) % 3600)
+  const seen = (calls: number, requests: number): unknown => [{ calls, requests }, { calls, requests }, hour]
+  await charge(1).commit()
+  t.strictSame(both(), seen(1, 1), 'in the journal alone')
+  state.meets = 'silent'
+  await worker.handOver()
+  await charge(2).commit()
+  t.strictSame(both(), seen(2, 3), 'taken, and still in the journal')
+  state.meets = 'takes'
+  await worker.handOver()
+  await charge(4).commit()
+  t.strictSame(both(), seen(3, 7))
+  await worker.close()
+  t.strictSame(both(), seen(3, 7), 'in the ledger alone')
+  ledger.close()
 })

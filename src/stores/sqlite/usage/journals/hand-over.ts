@@ -1,10 +1,10 @@
 /** The journal of a worker: a file of its own, whose charges the ledger of another process takes over. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { Charging } from './charging.ts'
-import type { UsageCounter } from './counters.ts'
-import type { UsageDatabase } from './database.ts'
-import type { UsageEvents } from './events.ts'
-import type { Usage } from './fold.ts'
+import { Charging } from '../charging.ts'
+import type { UsageCounter } from '../counters.ts'
+import type { UsageDatabase } from '../database.ts'
+import type { UsageEvents } from '../events.ts'
+import type { Usage } from '../fold.ts'
 
 /** How often it is handed over, in milliseconds, and how long to wait where it was not taken. */
 const EVERY = 1_000

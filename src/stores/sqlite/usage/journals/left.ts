@@ -1,9 +1,9 @@
 /** Journals that processes have left behind, killed before the ledger had taken over what is in them. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { newCounter } from './counters.ts'
-import { openUsageDatabase } from './database.ts'
-import type { UsageDatabase } from './database.ts'
+import { newCounter } from '../counters.ts'
+import { openUsageDatabase } from '../database.ts'
+import type { UsageDatabase } from '../database.ts'
 
 /** `journal-<worker>-<random>.db`: a name is never used again. */
 const NAME = /^journal-\d+-[0-9a-f]{16}\.db$/
