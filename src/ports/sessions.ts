@@ -9,7 +9,7 @@ export const SESSION_LIFE = 12 * 60 * 60_000
 /** A use may stay unrecorded when the recorded one is not older than this: a session ends by so much too early at most. */
 export const USE_RECORDED_EVERY = 60_000
 
-/** Sessions of one account, and of all. The least recently used one makes room for a new one. */
+/** Sessions of one account, whose least recently used one makes room, and of all: there those of accounts with many do. */
 export const SESSIONS_PER_ACCOUNT = 20
 export const MOST_SESSIONS = 10_000
 

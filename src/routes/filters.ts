@@ -1,5 +1,5 @@
 /** Filter ids: clients get ids of ours that are the binding itself, sealed, so that no process has to remember any. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Raw } from '../jsonrpc/raw.ts'
 
@@ -15,6 +15,8 @@ const ID = /^"0x(?:[0-9a-f]{2})+"$/
 export interface Filter {
   readonly network: string
   readonly route: string
+  /** `nodeAt` of the route when it was made: behind another URL there is another node, with filters of its own. */
+  readonly node: string
   /** The node's own id, raw. */
   readonly upstreamId: Raw
   /** Milliseconds since the Unix epoch. */
@@ -31,9 +33,9 @@ export class Filters {
   }
 
   /** The client's id for a filter, raw; null when the node's own is too long for one. `owner` alone can use it. */
-  seal({ network, route, upstreamId, madeAt }: Filter, owner: string): Raw | null {
+  seal({ network, route, node, upstreamId, madeAt }: Filter, owner: string): Raw | null {
     // Neither slugs nor ids of routes hold a space.
-    const text = `${network} ${route} ${madeAt.toString(36)} ${upstreamId}`
+    const text = `${network} ${route} ${node} ${madeAt.toString(36)} ${upstreamId}`
     if (idLength(text.length) > MOST) return null
     const nonce = randomBytes(NONCE)
     const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG })
@@ -48,6 +50,11 @@ export class Filters {
     const text = this.#decrypt(Buffer.from(id.slice(3, -1), 'hex'), owner)
     const filter = text === null ? null : parse(text)
     return filter?.network === network ? filter : null
+  }
+
+  /** What tells the URL of a route from others, in a few characters. */
+  nodeAt(url: string): string {
+    return createHash('sha256').update(url).digest('base64url').slice(0, 8)
   }
 
   #decrypt(sealed: Buffer, owner: string): string | null {
@@ -71,8 +78,8 @@ function idLength(bytes: number): number {
 }
 
 function parse(text: string): Filter | null {
-  const found = /^(\S+) (\S+) (\S+) ([^]+)$/.exec(text)
+  const found = /^(\S+) (\S+) (\S+) (\S+) ([^]+)$/.exec(text)
   if (found === null) return null
-  const [, network = '', route = '', madeAt = '', upstreamId = ''] = found
-  return { network, route, upstreamId, madeAt: parseInt(madeAt, 36) }
+  const [, network = '', route = '', node = '', madeAt = '', upstreamId = ''] = found
+  return { network, route, node, upstreamId, madeAt: parseInt(madeAt, 36) }
 }

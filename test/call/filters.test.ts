@@ -70,6 +70,11 @@ t.test('an id of a node that is too long to be one is no usable reply', async t 
   t.match(await access.call('watch_begin'), { error: { data: { reason: 'upstream_error' } } })
 })
 
+t.test('neither is one of a megabyte, which would stream', async t => {
+  node.on('watch_begin', result(`"${'7'.repeat(1_200_000)}"`))
+  t.match(await access.call('watch_begin'), { error: { data: { reason: 'upstream_error' } } })
+})
+
 t.test('an id works after a restart, and in another process with the same master key', async t => {
   const id = await begin()
   await gateway.stop()
@@ -101,6 +106,23 @@ t.test('where the route of a filter is gone, the filter is', async t => {
   t.equal(node.calls.length, sent)
   await edit('alpha-a')
   t.match(await access.call('watch_read', [id]), { result: ['0x1'] }, 'it is under its name again')
+})
+
+t.test('behind another URL of its route there is another node, and a filter of another', async t => {
+  const id = await begin()
+  const other = await startNode(t)
+  other.on('watch_read', result('["0x666"]')).on('watch_end', result('true'))
+  const lead = async (http: string): Promise<void> => {
+    await writeConfig(gateway.dir, { ...setup, routes: [{ ...setup.routes[0]!, http }] })
+    const reply = await fetch(`${gateway.adminUrl}/reload`, { method: 'POST' })
+    t.match(await reply.json(), { ok: true })
+  }
+  await lead(other.url)
+  t.strictSame((await access.call('watch_read', [id])).error, notFound)
+  t.equal((await access.call('watch_end', [id])).result, false)
+  t.equal(other.count('watch_read') + other.count('watch_end'), 0, 'which hears nothing of it')
+  await lead(node.url)
+  t.match(await access.call('watch_read', [id]), { result: ['0x1'] })
 })
 
 t.test('an end that costs nothing is free of rate as often as filters were made', async t => {

@@ -6,13 +6,16 @@ import { Filters } from '../../src/routes/filters.ts'
 const masterKey = createSecretKey(randomBytes(32))
 const key = deriveKey(masterKey, 'filter ids')
 const filters = new Filters(key)
-const filter = { network: 'eth', route: 'eth-a.1', upstreamId: '"0x1"', madeAt: 1_750_000_000_123 }
+const filter = {
+  ...{ network: 'eth', route: 'eth-a.1', node: filters.nodeAt('http://127.0.0.1:1') },
+  ...{ upstreamId: '"0x1"', madeAt: 1_750_000_000_123 },
+}
 const seal = (upstreamId = filter.upstreamId, owner = 'ep_1') =>
   filters.seal({ ...filter, upstreamId }, owner)!
 
 t.test('an id is opened by its owner, on its network, in any process that has the master key', t => {
   const id = seal()
-  t.match(id, /^"0x[0-9a-f]{108}"$/)
+  t.match(id, /^"0x[0-9a-f]{126}"$/)
   t.strictSame(filters.open(id, 'ep_1', 'eth'), filter)
   const elsewhere = new Filters(deriveKey(createSecretKey(masterKey.export()), 'filter ids'))
   t.strictSame(elsewhere.open(id, 'ep_1', 'eth'), filter)
@@ -93,8 +96,8 @@ t.test('what is sealed with the right key and is no filter is none', t => {
 })
 
 t.test('the longest names fit, and an id of a node that is no id does not', t => {
-  const long = { network: 'n'.repeat(59), route: 'r'.repeat(64), madeAt: filter.madeAt }
-  const fits = { ...long, upstreamId: `"${'x'.repeat(298)}"` }
+  const long = { ...filter, network: 'n'.repeat(59), route: 'r'.repeat(64) }
+  const fits = { ...long, upstreamId: `"${'x'.repeat(289)}"` }
   const id = filters.seal(fits, 'ep_1')!
   t.ok(id.length <= 1024, `${id.length} characters`)
   t.strictSame(filters.open(id, 'ep_1', long.network), fits)

@@ -30,9 +30,10 @@ export function findFilter(
   if (filter === null) return unknownFilter(ends)
   if (ends) freeEnds.use(owner)
   const now = clock.monotonic()
+  const url = upstreams.route(filter.route)?.http
   // Clients make a new one when they hear that it is not found.
-  if (upstreams.hasForgotten(filter.route, now - (clock.now() - filter.madeAt), now))
-    return unknownFilter(ends)
+  const isGone = upstreams.hasForgotten(filter.route, now - (clock.now() - filter.madeAt), now)
+  if (url === undefined || filters.nodeAt(url) !== filter.node || isGone) return unknownFilter(ends)
   return {
     routes: [filter.route],
     params: `[${filter.upstreamId}${params.slice(skipSpace(params, 1) + id.length)}`,
@@ -47,11 +48,17 @@ function unknownFilter(ends: boolean): WholeAnswer {
 
 /** Puts an id of ours in place of the node's. */
 export function keepFilter(answer: Answer, route: string | null, caller: Caller, context: Context): Answer {
-  if (answer.kind !== 'result' || route === null) return answer
-  const { filters, freeEnds, clock } = context.live
+  if (answer.kind === 'stream' && answer.member === 'result') {
+    // Longer than any id.
+    answer.body.destroy()
+    return refused(refuse('upstream_error'))
+  }
+  const { filters, freeEnds, upstreams, clock } = context.live
+  const url = route === null ? undefined : upstreams.route(route)?.http
+  if (answer.kind !== 'result' || route === null || url === undefined) return answer
   const { slug: network } = caller.network
   const owner = readerOf(caller)
-  const filter = { network, route, upstreamId: answer.result, madeAt: clock.now() }
+  const filter = { network, route, node: filters.nodeAt(url), upstreamId: answer.result, madeAt: clock.now() }
   const result = filters.seal(filter, owner)
   if (result === null) return refused(refuse('upstream_error'))
   freeEnds.add(owner)

@@ -80,9 +80,11 @@ t.test('those that have ended are removed when one is opened', async t => {
   t.equal(rows(), 2, 'and now the one that was used for twelve hours')
 })
 
-t.test('there are 10 000 at most: the least recently used one of all makes room', async t => {
-  const { store, signIn, raw, rows } = await open(t)
-  raw.exec(`
+t.test(
+  'there are 10 000 at most: accounts with many make room, and nobody loses an only session',
+  async t => {
+    const { store, signIn, raw, rows } = await open(t)
+    raw.exec(`
     BEGIN;
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000)
       INSERT INTO account
@@ -90,13 +92,26 @@ t.test('there are 10 000 at most: the least recently used one of all makes room'
     INSERT INTO session
       SELECT CAST(id AS BLOB), id, X'00', NULL, ${START}, ${START} + seq FROM account WHERE name = 'x';
     COMMIT`)
-  t.equal(rows(), 10_000)
-  const id = await store.sessions.open(signIn, START + 20_000)
-  t.equal(rows(), 10_000)
-  t.ok(store.sessions.find(id, START + 20_000))
-  const first = raw.prepare("SELECT 1 FROM session WHERE account_id = 'acc_1'").get()
-  t.equal(first, undefined)
-})
+    t.equal(rows(), 10_000)
+    const id = await store.sessions.open(signIn, START + 20_000)
+    t.equal(rows(), 9_901)
+    t.ok(store.sessions.find(id, START + 20_000))
+    const first = raw.prepare("SELECT 1 FROM session WHERE account_id = 'acc_1'").get()
+    t.equal(first, undefined, 'all have one: the least recently used go, a hundred at once')
+    raw.exec(`
+    DELETE FROM session WHERE id_hash IN (SELECT id_hash FROM session ORDER BY used_at DESC LIMIT 51 OFFSET 1);
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 150)
+      INSERT INTO session SELECT CAST('many' || n AS BLOB), 'acc_7000', X'00', NULL, ${START}, ${START} + 30000 + n FROM number`)
+    t.equal(rows(), 10_000)
+    const accounts = (): unknown => raw.prepare('SELECT count(DISTINCT account_id) AS n FROM session').get()
+    const before = accounts()
+    await store.sessions.open(signIn, START + 40_000)
+    t.equal(rows(), 9_901)
+    t.same(accounts(), before, 'whoever had a session has one')
+    const left = raw.prepare("SELECT min(used_at) AS oldest FROM session WHERE account_id = 'acc_7000'").get()
+    t.match(left, { oldest: START + 30_100 }, 'it is the one with many that has lost the oldest of them')
+  },
+)
 
 t.test(
   'while the file cannot be written, sessions are found and go on; one cannot be opened or ended',

@@ -70,6 +70,9 @@ export class SqliteSessions implements Sessions {
   }
 }
 
+/** Sessions that go at once where there are too many. */
+const ROOM = MOST_SESSIONS / 100
+
 /** One row. Times are milliseconds since the Unix epoch. */
 interface SessionRow {
   readonly signIn: SignIn
@@ -100,9 +103,13 @@ class SessionTable {
       keepOfAccount: database.prepare(`
         DELETE FROM session WHERE id_hash IN (
           SELECT id_hash FROM session WHERE account_id = ? ORDER BY used_at DESC LIMIT -1 OFFSET ?)`),
-      keep: database.prepare(`
+      count: database.prepare('SELECT count(*) AS count FROM session'),
+      // Of accounts with many the oldest ones go first: who has one session keeps it, however many others sign in.
+      makeRoom: database.prepare(`
         DELETE FROM session WHERE id_hash IN (
-          SELECT id_hash FROM session ORDER BY used_at DESC LIMIT -1 OFFSET ?)`),
+          SELECT id_hash FROM (
+            SELECT id_hash, used_at, row_number() OVER (PARTITION BY account_id ORDER BY used_at DESC) AS place FROM session
+          ) ORDER BY place DESC, used_at LIMIT ?)`),
     }
   }
 
@@ -132,9 +139,11 @@ class SessionTable {
     this.#sql.removeEnded.run(usedBy, openedBy)
   }
 
-  /** Removes all but the `most` last used ones: of one account, and of all. */
+  /** Removes all but the `most` last used ones of one account, and of all until there is room. */
   keep(accountId: string, most: { readonly ofAccount: number; readonly ofAll: number }): void {
     this.#sql.keepOfAccount.run(accountId, most.ofAccount)
-    this.#sql.keep.run(most.ofAll)
+    const { count } = this.#sql.count.get() as { count: number }
+    // All rows are looked at: room is made for many at once.
+    if (count > most.ofAll) this.#sql.makeRoom.run(ROOM)
   }
 }
