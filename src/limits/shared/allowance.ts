@@ -97,8 +97,8 @@ export class Allowance implements Share {
     { level, active }: LimitAnswer,
     limit: RateLimit,
     now: number,
-    isAtEdge = false,
-    unused = 0,
+    isAtEdge: boolean,
+    unused: number,
   ): void {
     this.#alone = null
     this.#reporting = 0

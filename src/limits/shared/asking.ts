@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { BoundedCache } from '../bounded-cache.ts'
 import { Allowance } from './allowance.ts'
 import { Reserve } from './reserve.ts'
-import type { Share } from './share.ts'
+import type { Occasion, Share } from './share.ts'
 
 /** Buckets that a process remembers; one that it forgets is asked for anew. */
 const REMEMBERED = 300_000
@@ -101,10 +101,13 @@ export class Asking {
     return this.#entries.get(part.key)?.share.level(part.limit, now) ?? part.limit.burst
   }
 
-  /** Reports everything, as far as the store takes it, and stops. */
+  /** Reports everything, gives back what is held, as far as the store takes it, and stops: no call comes any more. */
   async close(): Promise<void> {
     this.#stop()
-    await this.#send([...this.#unreported])
+    await this.#send(
+      [...this.#unreported].filter(({ isAsking }) => !isAsking),
+      'end',
+    )
   }
 
   #entryOf(part: Part): Entry {
@@ -140,13 +143,13 @@ export class Asking {
     const due = [...this.#unreported].filter(
       ({ isAsking, share }) => !isAsking && (this.#isAway || share.isDue(now)),
     )
-    if (due.length > 0) void this.#send(due)
+    // Who has nothing to say still has to hear that the store is there again.
+    if (due.length > 0 || this.#isAway) void this.#send(due)
     this.#stop = clock.after(every, this.#tick)
   }
 
   /** Asks one question for each. */
-  async #send(entries: readonly Entry[]): Promise<void> {
-    if (entries.length === 0) return
+  async #send(entries: readonly Entry[], occasion: Occasion = 'report'): Promise<void> {
     const { store, clock } = this.#options
     const now = clock.monotonic()
     const asked = entries.map(entry => entry.waiting.splice(0))
@@ -156,7 +159,13 @@ export class Asking {
       const { key, limit, quota } = entry.part
       const calls = asked[i]!
       const want = calls.reduce((sum, { units }) => sum + units, 0)
-      return { key, limit, ...entry.share.report(now, calls.length > 0), want, ...(quota && { quota }) }
+      return {
+        key,
+        limit,
+        ...entry.share.report(now, calls.length > 0 ? 'calls' : occasion),
+        want,
+        ...(quota && { quota }),
+      }
     })
     try {
       const answers = await store.ask(questions)

@@ -4,7 +4,7 @@
  */
 import type { LimitAnswer } from '../../ports/limit-store.ts'
 import type { RateLimit } from '../../ports/limits.ts'
-import type { Report, Share } from './share.ts'
+import type { Occasion, Report, Share } from './share.ts'
 
 /** Milliseconds without a call after which the rest goes back. */
 const IDLE = 1_000
@@ -58,14 +58,14 @@ export class Reserve implements Share {
     return this.#debt > 0 || (this.#held > 0 && now - this.#takenAt >= IDLE)
   }
 
-  report(now: number, isAtEdge: boolean): Report {
+  report(now: number, occasion: Occasion): Report {
     this.#reporting = this.#debt
     this.#debt = 0
-    if (isAtEdge) {
+    if (occasion === 'calls') {
       this.#takenAt = now
       return { spent: this.#reporting, over: 0, spare: this.#spare }
     }
-    if (now - this.#takenAt >= IDLE) {
+    if (occasion === 'end' || now - this.#takenAt >= IDLE) {
       this.#reporting -= this.#held
       this.#held = 0
       this.#spare = FIRST

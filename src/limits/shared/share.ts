@@ -13,8 +13,8 @@ export interface Share {
   giveBack(units: number): void
   /** Whether the store is to hear of it now, though no call waits. */
   isDue(now: number): boolean
-  /** What a question says. `isAtEdge`: calls wait for its answer. */
-  report(now: number, isAtEdge: boolean): Report
+  /** What a question says. */
+  report(now: number, occasion: Occasion): Report
   /** Goes on from the answer; `unused` is what the calls that waited have left of the grant. */
   answered(answer: LimitAnswer, limit: RateLimit, now: number, isAtEdge: boolean, unused: number): void
   /** The question was not answered: what it said is said again. */
@@ -24,6 +24,9 @@ export interface Share {
   /** What the bucket holds, as far as this process knows; all of it where nothing is known. */
   level(limit: RateLimit, now: number): number
 }
+
+/** Why a question is asked: calls wait for its answer, it is time for a report, or the process takes nothing more. */
+export type Occasion = 'calls' | 'report' | 'end'
 
 /** As in `LimitQuestion`. */
 export interface Report {

@@ -91,6 +91,19 @@ t.test('nobody waits while the store is away: each has its part', async t => {
   t.equal(one.take(quota(1)), 0, 'a quota is not held')
 })
 
+t.test('it is noticed that the store is there again, by who has nothing to say too', async t => {
+  const { one, state, clock, asked } = open()
+  state.isAway = true
+  t.equal(await one.take(rate(1)), 0)
+  clock.advance(EVERY)
+  await new Promise(setImmediate)
+  t.strictSame(asked.at(-1), [])
+  state.isAway = false
+  clock.advance(EVERY)
+  await new Promise(setImmediate)
+  t.type(one.take(rate(1)), Promise, 'it is asked')
+})
+
 t.test('a quota that was taken while the store was away is reported', async t => {
   const { one, other, clock, state } = open()
   state.isAway = true
@@ -139,4 +152,11 @@ t.test('closing reports what is left', async t => {
   await one.close()
   t.equal(await other.take(rate(18)), 0)
   t.equal(await other.take(rate(1)), 100)
+})
+
+t.test('closing gives back what is held of a quota', async t => {
+  const { one, other } = open()
+  for (let call = 0; call < 11; call += 1) await one.take(quota(1))
+  await one.close()
+  t.equal(await other.ask(quota(0)), 89)
 })
