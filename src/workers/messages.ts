@@ -4,26 +4,13 @@
  */
 import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
+import type { Usage } from '../stores/sqlite/usage/fold.ts'
 
 /** The version of these messages. */
 export const PROTOCOL = 1
 
 /** Usage as it is sent: refusals by reason as an object. */
-export interface SentUsage {
-  readonly account: string
-  readonly endpoint: string
-  readonly network: string
-  readonly method: string
-  readonly hour: number
-  readonly window: number
-  readonly calls: number
-  readonly requests: number
-  readonly errors: number
-  readonly refusals: number
-  readonly reasons: Readonly<Record<string, number>> | null
-  readonly bytesOut: number
-  readonly upstreamMs: number
-}
+export type SentUsage = Omit<Usage, 'reasons'> & { readonly reasons: Readonly<Record<string, number>> | null }
 
 /** Who speaks; the first message of each side. */
 export interface Hello {
