@@ -4,10 +4,20 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network, Snapshot } from '../snapshot/types.ts'
 
+/** A message of a subscription, one object for all its clients. */
+export interface Message {
+  readonly result: Raw
+  /** The block or slot that it shows, on the scale of its subscription; null where it shows none. */
+  readonly height: number | null
+  /** Id of the route that it came over; null where that is not known. */
+  readonly route: string | null
+  /** Whether the subscription is over with it. */
+  readonly last: boolean
+}
+
 /** What clients of a shared subscription hear. */
 export interface Listener {
-  /** A message of the subscription. `last` is set when the subscription is over with it. */
-  message(result: Raw, last: boolean, route: string | null): void
+  message(message: Message): void
   /** The subscription cannot go on: the client has to start again. */
   lost(why: string): void
 }

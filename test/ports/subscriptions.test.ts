@@ -67,7 +67,7 @@ const implementations: Readonly<Record<string, (t: Test) => Promise<Made>>> = {
 function client(): { readonly heard: Raw[]; readonly listener: Listener } {
   const heard: Raw[] = []
   const listener: Listener = {
-    message: result => heard.push(result),
+    message: ({ result }) => heard.push(result),
     lost: why => heard.push(`lost: ${why}`),
   }
   return { heard, listener }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Message } from '../../src/ports/subscriptions.ts'
 import { Backlog } from '../../src/subscriptions/socket/backlog.ts'
 import { EarlyNotifications } from '../../src/subscriptions/socket/early.ts'
 import { FloodGauge } from '../../src/subscriptions/socket/flood.ts'
@@ -82,18 +83,21 @@ t.test('a member hears nothing before it is told its id, and is lost once when t
   const budget = budgetOf(Infinity)
   const heard: string[] = []
   const listener = {
-    message: (result: string) => heard.push(result),
+    message: ({ result }: Message) => heard.push(result),
     lost: (why: string) => heard.push(`lost: ${why}`),
   }
   const member = new Member(listener, budget)
-  member.message('1', false, null)
-  member.message('2', true, 'a')
+  const tell = (to: Member, result: string): void => {
+    to.message({ result, height: null, route: 'a', last: false })
+  }
+  tell(member, '1')
+  tell(member, '2')
   t.strictSame(heard, [])
   member.start()
-  member.message('3', false, 'a')
+  tell(member, '3')
   t.strictSame(heard.splice(0), ['1', '2', '3'])
   const slow = new Member(listener, budget)
-  for (let i = 0; i < 30_000; i++) slow.message('x', false, 'a')
+  for (let i = 0; i < 30_000; i++) tell(slow, 'x')
   t.strictSame(heard, ['lost: messages came faster than the subscription could be answered'])
   t.equal(budget.taken, 0)
   t.end()

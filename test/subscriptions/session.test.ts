@@ -68,8 +68,10 @@ async function scene(t: Test, { isPublic = false } = {}) {
   const session = new ClientSession(live, new Outbox(), end, () => 3)
   session.caller = caller
   const row = { rule: { match: 'eth_subscribe' } } as never
-  const subscribe = () => session.subscribe(row, { method: 'eth_subscribe', params: '["logs",{}]' }, caller)
-  const tell = (result: string, last = false): void => listener?.message(result, last, 'r')
+  const subscribe = (params = '["logs",{}]') =>
+    session.subscribe(row, { method: 'eth_subscribe', params }, caller)
+  const tell = (result: string, last = false, height: number | null = null): void =>
+    listener?.message({ result, height, route: 'r', last })
   const lose = (why: string): void => listener?.lost(why)
   return {
     session,
@@ -146,6 +148,20 @@ t.test('each notification is charged before it leaves, the last one as well', as
   t.strictSame(world.seen, ['sent 1', 'observed 3', 'settled true', 'sent 2', 'observed 3', 'settled true'])
   tell('3')
   t.equal(world.seen.length, 6, 'nothing comes behind the last')
+})
+
+t.test('a head that a client is shown is remembered, what logs carry is not', async t => {
+  for (const [params, floor] of [
+    ['["newHeads"]', ['floor 16']],
+    ['["logs",{}]', []],
+  ] as const) {
+    const { subscribe, tell, world } = await scene(t, { isPublic: true })
+    const answer = await subscribe(params)
+    if (answer.kind === 'result') answer.delivered?.(true)
+    tell('1', false, 16)
+    tell('2')
+    t.strictSame(world.seen, ['start', ...floor, 'sent 1', 'observed 0', 'sent 2', 'observed 0'])
+  }
 })
 
 t.test('on the public route nothing is charged', async t => {

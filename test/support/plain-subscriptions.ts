@@ -57,7 +57,7 @@ export class PlainSubscriptions implements Subscriptions {
     for (const { joined } of this.#shared.values())
       for (const { listener, waiting } of joined) {
         const hear = () => {
-          listener.message(result, false, 'a')
+          listener.message({ result, height: null, route: 'a', last: false })
         }
         if (waiting === null) hear()
         else waiting.push(hear)

@@ -1,17 +1,17 @@
 /** The subscriptions of one client's socket: its own ids, its limits, and each message charged before it leaves. */
 import { familyOf } from '../../families/families.ts'
 import { elementsOf } from '../../jsonrpc/elements.ts'
-import type { Charge } from '../../ports/journal.ts'
 import type { Grant } from '../../ports/limits.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { isRefusal } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { MethodRow } from '../../snapshot/types.ts'
 import type { Scale } from '../../families/solana/scale.ts'
-import type { Share } from '../../ports/subscriptions.ts'
+import type { Message, Share } from '../../ports/subscriptions.ts'
 import { refused } from '../../call/reply/answer.ts'
 import type { WholeAnswer } from '../../call/reply/answer.ts'
-import type { Caller, Session } from '../../call/caller.ts'
+import type { Caller, Payer, Session } from '../../call/caller.ts'
 import type { Live } from '../../call/context.ts'
 import { holderOf, readerOf } from '../../call/caller.ts'
 import type { Outbox } from './outbox.ts'
@@ -34,6 +34,13 @@ interface Subscription {
   readonly name: string
   readonly network: string
   share: Share | null
+}
+
+/** A message on its way to the client, and what it costs. */
+interface Notification {
+  readonly frame: Raw
+  readonly name: string
+  readonly units: number
 }
 
 /** What a client holds on its socket. */
@@ -75,9 +82,9 @@ export class ClientSession implements Session {
     this.#subscriptions.set(subscription.id, subscription)
     this.#live.clientSubscriptions.take(slug, Infinity)
     const listener = {
-      message: (result: Raw, last: boolean, route: string | null): void => {
-        this.#remember(call.method, scale, result, route)
-        this.#hear(subscription, result, last)
+      message: (message: Message): void => {
+        if (scale !== null) this.#remember(scale, message)
+        this.#hear(subscription, message)
       },
       lost: (why: string): void => {
         this.#end.close(1012, why)
@@ -129,51 +136,47 @@ export class ClientSession implements Session {
     this.#live.clientSubscriptions.free(subscription.network)
   }
 
-  #remember(method: string, scale: Scale | null, result: Raw, route: string | null): void {
+  #remember(scale: Scale, { height, route }: Message): void {
     const { caller } = this
-    if (caller === null || scale === null) return
-    const { network } = caller
-    const number = familyOf(network).subscriptions.shown(method, scale, result)
-    if (number !== null) note({ network, reader: readerOf(caller), route }, scale, number, this.#live)
+    if (caller === null || height === null) return
+    note({ network: caller.network, reader: readerOf(caller), route }, scale, height, this.#live)
   }
 
-  #hear(subscription: Subscription, result: Raw, last: boolean): void {
+  #hear(subscription: Subscription, { result, last }: Message): void {
     const { caller } = this
     if (caller === null || this.#closed || !this.#subscriptions.has(subscription.id)) return
     if (last) this.#forget(subscription)
     const { id, name } = subscription
-    this.#deliver(familyOf(caller.network).subscriptions.encode(name, id, result), name, caller)
+    const frame = familyOf(caller.network).subscriptions.encode(name, id, result)
+    const units = caller.payer === null ? 0 : this.#notificationCost()
+    this.#deliver({ frame, name, units }, caller)
   }
 
-  #deliver(frame: Raw, name: string, caller: Caller): void {
-    const { limits, journal, observer, clock } = this.#live
-    const { network, plan, payer } = caller
-    const units = payer === null ? 0 : this.#notificationCost()
-    const send = (): boolean => {
-      const sent = this.#end.send(frame)
-      if (sent) observer.notification({ network: network.slug, plan: plan.name, requests: units })
-      return sent
-    }
-    if (payer === null) {
-      send()
+  #deliver(notification: Notification, caller: Caller): void {
+    const { limits, journal, clock } = this.#live
+    if (caller.payer === null) {
+      this.#send(notification, caller)
       return
     }
-    const price = { units, isRated: false }
+    const price = { units: notification.units, isRated: false }
     const taking = journal.failure === null ? limits.take(caller, price, clock.now()) : NO_JOURNAL
-    const charge = (taken: Grant | Refusal): void => {
-      if (isRefusal(taken)) this.#finish(taken)
-      else
-        this.#charge(taken, journal.charge(payer, name, units, taken.period, clock.now()), frame.length, send)
-    }
-    if (!(taking instanceof Promise) && this.#taking === null) charge(taking)
-    else {
-      // In the order they came, whichever limits answer first.
-      const last = Promise.all([taking, this.#taking]).then(([taken]) => {
-        charge(taken)
-        if (this.#taking === last) this.#taking = null
-      })
-      this.#taking = last
-    }
+    if (!(taking instanceof Promise) && this.#taking === null)
+      this.#charge(taking, notification, caller, caller.payer)
+    else this.#chargeInOrder(taking, notification, caller, caller.payer)
+  }
+
+  /** Charges in the order they came, whichever limits answer first. */
+  #chargeInOrder(
+    taking: MaybePromise<Grant | Refusal>,
+    notification: Notification,
+    caller: Caller,
+    payer: Payer,
+  ): void {
+    const last = Promise.all([taking, this.#taking]).then(([taken]) => {
+      this.#charge(taken, notification, caller, payer)
+      if (this.#taking === last) this.#taking = null
+    })
+    this.#taking = last
   }
 
   /** What was charged before still goes out, and calls in flight are answered. */
@@ -184,11 +187,26 @@ export class ClientSession implements Session {
     })
   }
 
-  #charge(grant: Grant, charge: Charge, bytesOut: number, send: () => boolean): void {
+  #charge(taken: Grant | Refusal, notification: Notification, caller: Caller, payer: Payer): void {
+    if (isRefusal(taken)) {
+      this.#finish(taken)
+      return
+    }
+    const { journal, clock } = this.#live
+    const { frame, name, units } = notification
+    const charge = journal.charge(payer, name, units, taken.period, clock.now())
     this.#outbox.push(charge, committed => {
       if (!committed) this.#end.close(1013, 'journal_unavailable')
-      if (committed && send()) charge.settle({ error: false, bytesOut, upstreamMs: 0 })
-      else void giveBack(grant, charge)
+      if (committed && this.#send(notification, caller))
+        charge.settle({ error: false, bytesOut: frame.length, upstreamMs: 0 })
+      else void giveBack(taken, charge)
     })
+  }
+
+  /** Whether it was sent: nothing is once the socket closes. */
+  #send({ frame, units }: Notification, { network, plan }: Caller): boolean {
+    const sent = this.#end.send(frame)
+    if (sent) this.#live.observer.notification({ network: network.slug, plan: plan.name, requests: units })
+    return sent
   }
 }

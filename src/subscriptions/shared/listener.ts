@@ -1,13 +1,12 @@
 /** Who hears the messages of a shared subscription. */
-import type { Raw } from '../../jsonrpc/raw.ts'
-import type { Listener } from '../../ports/subscriptions.ts'
+import type { Listener, Message } from '../../ports/subscriptions.ts'
 import { Backlog } from '../socket/backlog.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 
 /** A listener whose messages wait until it has been told the id of its subscription. */
 export class Member implements Listener {
   readonly #listener: Listener
-  #waiting: Backlog<Parameters<Listener['message']>> | null
+  #waiting: Backlog<Message> | null
   #lost = false
 
   constructor(listener: Listener, budget: ByteBudget | null) {
@@ -15,9 +14,9 @@ export class Member implements Listener {
     this.#waiting = new Backlog(budget)
   }
 
-  message(result: Raw, last: boolean, route: string | null): void {
-    if (this.#waiting === null) this.#listener.message(result, last, route)
-    else if (!this.#lost && !this.#waiting.push([result, last, route], result.length))
+  message(message: Message): void {
+    if (this.#waiting === null) this.#listener.message(message)
+    else if (!this.#lost && !this.#waiting.push(message, message.result.length))
       this.lost('messages came faster than the subscription could be answered')
   }
 
@@ -31,7 +30,7 @@ export class Member implements Listener {
   start(): void {
     const waiting = this.#waiting?.drain() ?? []
     this.#waiting = null
-    for (const [result, last, route] of waiting) this.#listener.message(result, last, route)
+    for (const message of waiting) this.#listener.message(message)
   }
 
   /** Forgets what waits: the listener leaves. */

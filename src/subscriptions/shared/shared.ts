@@ -17,6 +17,8 @@ import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 export interface SharedOptions extends Sought {
   readonly filler: GapFiller
   readonly budget: ByteBudget | null
+  /** The block or slot that a message shows; null where it shows none. */
+  readonly heightIn: (result: Raw) => number | null
   /** Last head of a route by its probes. */
   readonly headOf: (routeId: string) => number | null
   /** Called once, when nothing will come any more. */
@@ -199,14 +201,16 @@ export class SharedSubscription {
   #tell(result: Raw): void {
     if (this.#over) return
     const route = this.#carrier?.socket.routeId ?? null
-    const last = this.#options.filler.isLast(result)
+    const { filler, heightIn } = this.#options
+    const last = filler.isLast(result)
+    const message = { result, height: heightIn(result), route, last }
     if (last) {
       this.#finish()
       void this.#detach('the upstream')
     }
     for (const listener of this.listeners)
       try {
-        listener.message(result, last, route)
+        listener.message(message)
       } catch (error) {
         this.#options.onBug(error)
         this.listeners.delete(listener)

@@ -133,9 +133,12 @@ export class SharedSubscriptions implements Subscriptions {
     this.#entries.set(key, entry)
     this.#counts.set(slug, (this.#counts.get(slug) ?? 0) + 1)
     const heights = this.#upstreams.heights({ slug, family })
+    const words = familyOf({ family }).subscriptions
+    const scale = words.scale(method, params)
     entry.shared = new SharedSubscription({
       ...{ method, params, family, sockets: this.#sockets },
-      ...{ heights, filler: familyOf({ family }).subscriptions.filler(method, params, heights) },
+      ...{ heights, filler: words.filler(method, params, heights) },
+      heightIn: result => (scale === null ? null : words.shown(method, scale, result)),
       budget: this.#budget,
       unsubscribe: row.rule.subscribe ?? '',
       routes: () => this.#carriers(slug, method),
