@@ -1,26 +1,28 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
 import { answerExplain } from './answer-explain.ts'
-import type { ByteBudget } from '../limits/byte-budget.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { inTimeSlices } from '../reload/time-slices.ts'
 import type { Reloader } from '../reload/reloader.ts'
 import type { Running } from '../http/admin/running.ts'
 import { servedOf } from '../http/admin/served.ts'
-import type { AdminRoutes } from '../http/admin/listener.ts'
-import type { ClientSockets } from '../http/websocket/client-sockets.ts'
-import type { ClientStreams } from '../http/proxied/client-streams.ts'
+import type { AdminReply, AdminRoutes } from '../http/admin/listener.ts'
+import type { PublicListener } from '../http/public-listener.ts'
 import { FileLost } from '../stores/sqlite/place.ts'
-import type { LiveRoute } from '../routes/live-route.ts'
-import type { Network } from '../snapshot/types.ts'
+import { networkState } from '../routes/network-state.ts'
+import { wholeMetrics } from '../observe/whole-metrics.ts'
+import { wholeState } from '../workers/whole-state.ts'
+import type { Placed } from '../workers/whole-state.ts'
+import { registerClients, registerRoutes } from './gauges.ts'
 
 /** What the routes tell about. */
 export interface AdminParts {
   readonly gateway: Gateway
   readonly metrics: Metrics
-  readonly sockets: ClientSockets
-  readonly streams: ClientStreams
-  readonly memory: ByteBudget
+  /** What this process holds for clients; null where only workers serve them. */
+  readonly clients: Pick<PublicListener, 'sockets' | 'streams' | 'memory'> | null
+  /** The workers; null where this process serves calls itself. */
+  readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
   /** Why changes of accounts would be lost. */
@@ -30,22 +32,32 @@ export interface AdminParts {
   readonly process: () => Running
 }
 
+/** The workers, as the admin listener asks about them. */
+export interface Workers {
+  readonly count: number
+  states(): Promise<readonly Placed[]>
+  /** The metrics of each. */
+  metrics(): Promise<readonly string[]>
+  /** What one of them would do with a call; null where there is none. */
+  explain(body: unknown): Promise<AdminReply | null>
+}
+
 /** The paths of the admin listener. */
 export function adminRoutes(parts: AdminParts): AdminRoutes {
-  const { gateway, metrics, state, reloader } = parts
+  const { gateway, state, reloader, workers } = parts
   registerGauges(parts)
   return {
     'GET /livez': () => ({ status: 200, text: 'ok\n', type: 'text/plain' }),
-    'GET /readyz': () => {
-      const why = unready(parts)
+    'GET /readyz': async () => {
+      const why = unready(parts) ?? (await unreadyWorkers(workers))
       return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
     },
     'GET /process': () => ({ status: 200, json: { ...parts.process(), ...lostFiles(parts) } }),
     'GET /served': () => ({ status: 200, json: servedOf(gateway.snapshot) }),
     'GET /metrics': async () => ({
       status: 200,
-      text: await metrics.text(),
-      type: metrics.registry.contentType,
+      text: await metricsText(parts),
+      type: parts.metrics.registry.contentType,
     }),
     'GET /status': async () => ({ status: 200, text: await status(parts), type: 'application/json' }),
     'POST /reload': async () => {
@@ -54,7 +66,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       return { status: result.ok ? 200 : 422, json: result }
     },
     'GET /on-disk': async () => ({ status: 200, json: { version: await reloader.onDisk() } }),
-    'POST /explain': body => answerExplain(body, gateway),
+    'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
   }
 }
 
@@ -66,6 +78,23 @@ function unready({ state, usage, accounts }: AdminParts): string | null {
   return lost === null ? null : `accounts_unavailable: ${lost.message}`
 }
 
+/** The same of the workers: one that records is enough, as the others refuse within a moment. */
+async function unreadyWorkers(workers: Workers | null): Promise<string | null> {
+  if (workers === null) return null
+  const states = await workers.states()
+  if (states.length === 0) return 'no worker is ready'
+  const failures = states.flatMap(({ told: { failure } }) => failure ?? [])
+  return failures.length < states.length ? null : `journal_unavailable: ${failures[0] ?? ''}`
+}
+
+/** The metrics of all processes. */
+async function metricsText({ metrics, workers }: AdminParts): Promise<Buffer | string> {
+  const own = await metrics.text()
+  if (workers === null) return own
+  const texts = [own.toString(), ...(await workers.metrics())]
+  return inTimeSlices(wholeMetrics(texts))
+}
+
 /** What happened to files of the data directory, for commands that would work on others in their place. */
 function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost'> {
   const lost = [accounts.lost(), usage.failure].find(error => error instanceof FileLost)
@@ -73,105 +102,40 @@ function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost'> {
 }
 
 /** JSON text, put together with turns for the calls in between: there may be thousands of routes. */
-async function status({ gateway, reloader }: AdminParts): Promise<string> {
+async function status({ gateway, reloader, workers }: AdminParts): Promise<string> {
   const { version, networks } = gateway.snapshot
+  const placed = workers === null ? [] : await workers.states()
   const told = await inTimeSlices(
     (function* () {
       const texts: string[] = []
       for (const network of Object.values(networks)) {
-        texts.push(JSON.stringify(networkStatus(network, gateway)))
+        texts.push(JSON.stringify(wholeState(networkState(network, gateway.live), placed)))
         yield
       }
       return texts
     })(),
   )
-  const start = JSON.stringify({ version, reload: reloader.state }).slice(0, -1)
+  const start = JSON.stringify({
+    ...{ version, reload: reloader.state },
+    ...(workers === null ? {} : { workers: workersText(workers.count, placed) }),
+  }).slice(0, -1)
   return `${start},"networks":[${told.join(',')}]}\n`
 }
 
-function networkStatus(network: Network, { live }: Gateway): unknown {
-  const best = live.heads.best(network.slug)
-  const routes = network.routes.map(({ id, capabilities, ws }) => {
-    const route = live.upstreams.get(id)
-    const now = live.clock.monotonic()
-    const why = live.upstreams.whyNot(network, id, now) ?? route?.whyDown(now) ?? null
-    const head = route?.head ?? null
-    const claimed = route?.claimed ?? null
-    const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)
-    const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
-    return {
-      ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
-      ...(retryInMs === 0 ? {} : { retryInMs }),
-      // Callers whose own calls speak against the route; others are served by it.
-      ...(keptAway === 0 ? {} : { keptAwayCallers: keptAway }),
-      ...{ head, lag: best === null || head === null ? null : best - head },
-      ...(claimed === null || claimed === head ? {} : { claimedHead: claimed }),
-      latencyMs: Math.round(route?.latency.average ?? 0),
-      inFlight: route?.limits.inFlight ?? 0,
-      capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
-      ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
-    }
+/** Every worker's place, with null where none answers: it has ended, or is starting. */
+function workersText(count: number, placed: readonly Placed[]): readonly unknown[] {
+  return Array.from({ length: count }, (_, i) => {
+    const told = placed.find(({ slot }) => slot === i + 1)?.told
+    return told === undefined ? null : { slot: i + 1, pid: told.pid, version: told.version }
   })
-  const headConfirmed = live.heads.isConfirmed(network.slug)
-  return { slug: network.slug, head: best, ...(best === null ? {} : { headConfirmed }), routes }
 }
 
-function registerGauges({ gateway, metrics, sockets, streams, memory, reloader }: AdminParts): void {
-  const { live } = gateway
-  metrics.gauge('tollgate_memory_held_bytes', 'Bytes held for clients', [], () => [[[], memory.held]])
-  metrics.gauge('tollgate_memory_limit_bytes', 'Bytes that may be held (limits.memory)', [], () => [
-    [[], memory.limit],
-  ])
-  const routes = function* (
-    read: (network: Network, route: LiveRoute) => number | null,
-  ): Generator<[string[], number]> {
-    for (const network of Object.values(gateway.snapshot.networks))
-      for (const route of live.upstreams.of(network)) {
-        const value = read(network, route)
-        if (value !== null) yield [[network.slug, route.id], value]
-      }
-  }
-  const labels = ['network', 'route']
-  metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
-    routes((network, { id }) =>
-      live.upstreams.whyNot(network, id, live.clock.monotonic()) === null ? 1 : 0,
-    ),
-  )
-  metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
-    routes((_, { limits }) => limits.inFlight),
-  )
-  metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
-    routes((_, { head }) => head),
-  )
-  metrics.gauge('tollgate_route_lag_blocks', 'Blocks behind the best healthy head', labels, () =>
-    routes(({ slug }, { head }) => {
-      const best = live.heads.best(slug)
-      return head === null || best === null ? null : Math.max(0, best - head)
-    }),
-  )
-  const byNetwork = (count: (slug: string) => number) =>
-    function* (): Generator<[string[], number]> {
-      for (const slug of Object.keys(gateway.snapshot.networks)) yield [[slug], count(slug)]
-    }
-  metrics.gauge(
-    'tollgate_ws_connections',
-    'Open client sockets',
-    ['network'],
-    byNetwork(slug => sockets.count(slug)),
-  )
-  metrics.gauge(
-    'tollgate_http_streams',
-    'Open event streams',
-    ['network'],
-    byNetwork(slug => streams.count(slug)),
-  )
-  metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], function* () {
-    const upstream = live.subscriptions.count()
-    for (const slug of Object.keys(gateway.snapshot.networks)) {
-      yield [[slug, 'client'], sockets.subscriptions(slug)]
-      yield [[slug, 'upstream'], upstream.get(slug) ?? 0]
-    }
-  })
+function registerGauges(parts: AdminParts): void {
+  const { gateway, metrics, reloader, clients, workers } = parts
+  registerRoutes(gateway, metrics)
+  if (clients !== null) registerClients(gateway, metrics, clients)
+  if (workers !== null)
+    metrics.gauge('tollgate_workers', 'Processes that are to serve calls', [], () => [[[], workers.count]])
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
     [[gateway.snapshot.version], 1],
   ])

@@ -1,47 +1,64 @@
 /** Binds the listeners of `serve`, and says how they end. */
 import type { Server } from 'node:http'
 import type { Closing } from './closing.ts'
-import type { ListenAddress } from '../config/types.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { makeAdminListener, makeProbesListener } from '../http/admin/listener.ts'
 import type { AdminRoutes } from '../http/admin/listener.ts'
 import { drain, listen } from '../http/listen.ts'
+import type { ListenAt } from '../http/listen.ts'
 import type { PublicListener } from '../http/public-listener.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 
-/** Opens all, those of the operator first: they are closed last. */
-export async function openListeners(
+/** Where the operator's listeners are. */
+export interface AdminAt {
+  readonly admin: ListenAt
+  readonly probes: ListenAt | null
+}
+
+/** Opens the listeners of the operator. */
+export async function openAdmin(
   gateway: Gateway,
-  { server, sockets, streams }: PublicListener,
   routes: AdminRoutes,
+  { admin: adminAt, probes: probesAt }: AdminAt,
   closing: Closing,
-): Promise<Bound> {
-  const { listen: listenAt, admin: adminAt, probes: probesAt, timeouts } = gateway.snapshot.gateway
+): Promise<Pick<Bound, 'admin' | 'probes'>> {
   const settings = (): Snapshot['gateway'] => gateway.snapshot.gateway
   const bug = (error: unknown): void => {
     gateway.live.observer.bug(error, 'admin')
   }
-  const open = async (server: Server, at: ListenAddress): Promise<string> => {
+  const open = async (server: Server, at: ListenAt): Promise<string> => {
     const bound = await listen(server, at)
     closing.push(() =>
       drain(server, {
         idle: () => Promise.resolve(),
-        ...{ patience: 0, keepIdle: 0 },
+        ...{ patience: 0, keepIdle: 0, takesLast: false },
         endCalls: () => undefined,
         cutShort: () => undefined,
       }),
     )
     return bound
   }
-  const adminBound = await open(makeAdminListener(routes, settings, bug), adminAt)
-  const probesBound = probesAt === null ? null : await open(makeProbesListener(routes, bug), probesAt)
-  const bound = await listen(server, listenAt)
+  const admin = await open(makeAdminListener(routes, settings, bug), adminAt)
+  const probes = probesAt === null ? null : await open(makeProbesListener(routes, bug), probesAt)
+  return { admin, ...(probes === null ? {} : { probes }) }
+}
+
+/** Opens the listener of the clients; behind those of the operator, as it is closed before them. `takesLast` says whether a drain takes connections that still come. */
+export async function openPublic(
+  gateway: Gateway,
+  { server, sockets, streams }: Pick<PublicListener, 'server' | 'sockets' | 'streams'>,
+  at: ListenAt,
+  closing: Closing,
+  takesLast = (): boolean => true,
+): Promise<string> {
+  const { timeouts } = gateway.snapshot.gateway
+  const bound = await listen(server, at)
   closing.push(async () => {
     const told = Promise.all([sockets.drain(), streams.drain()])
     await drain(server, {
       idle: () => gateway.idle(),
-      ...{ patience: timeouts.drain, keepIdle: timeouts.drainIdle },
+      ...{ patience: timeouts.drain, keepIdle: timeouts.drainIdle, takesLast: takesLast() },
       endCalls: () => {
         gateway.live.subscriptions.close()
         void gateway.live.upstreams.close()
@@ -53,5 +70,5 @@ export async function openListeners(
     })
     await told
   })
-  return { listen: bound, admin: adminBound, ...(probesBound === null ? {} : { probes: probesBound }) }
+  return bound
 }

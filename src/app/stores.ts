@@ -5,6 +5,7 @@ import { KeyCache } from '../stores/sqlite/accounts/cache.ts'
 import type { Closing } from './closing.ts'
 import { Checkpoints } from '../stores/sqlite/usage/checkpoints.ts'
 import { openUsageDatabase } from '../stores/sqlite/usage/database.ts'
+import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { UsageEvents } from '../stores/sqlite/usage/events.ts'
 import { checkLate } from '../stores/sqlite/usage/late-check.ts'
 import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
@@ -22,6 +23,7 @@ const POLL_ACCOUNTS = 250
 export interface Stores {
   readonly accounts: AccountStore
   readonly keys: KeyCache
+  readonly database: UsageDatabase
   readonly ledger: Ledger
   readonly usage: UsageLedger
 }
@@ -33,8 +35,7 @@ export async function openStores(
   { log, events }: { readonly log: Logger; readonly events: UsageEvents & { readonly check: CheckEvents } },
   closing: Closing,
 ): Promise<Stores> {
-  const accounts = await openAccounts({ dataDir, env })
-  closing.push(() => accounts.close())
+  const { accounts, keys } = await openAccountStore(dataDir, env, log, closing)
   const lock = lockDataDir(dataDir)
   closing.push(() => lock.release())
   const database = openUsageDatabase(dataDir)
@@ -46,6 +47,22 @@ export async function openStores(
   if (database.isUnchecked) closing.push(checkLate(database, events.check))
   const sums = new SumThreads(dataDir, checkpoints)
   closing.push(() => sums.close())
+  const usage: UsageLedger = {
+    totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
+    sum: query => sums.sum(query),
+  }
+  return { accounts, keys, database, ledger, usage }
+}
+
+/** Opens the accounts, for any process that serves calls. */
+export async function openAccountStore(
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+  closing: Closing,
+): Promise<Pick<Stores, 'accounts' | 'keys'>> {
+  const accounts = await openAccounts({ dataDir, env })
+  closing.push(() => accounts.close())
   const keys = new KeyCache(accounts)
   const tell = tellAccounts(accounts, log)
   const poll = setInterval(() => {
@@ -56,9 +73,5 @@ export async function openStores(
     clearInterval(poll)
     keys.close()
   })
-  const usage: UsageLedger = {
-    totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
-    sum: query => sums.sum(query),
-  }
-  return { accounts, keys, ledger, usage }
+  return { accounts, keys }
 }

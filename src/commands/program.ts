@@ -6,7 +6,7 @@ import { commonBefore } from './common-before.ts'
 import { commandFor } from './group.ts'
 import { asksJson, tellRefused } from './output/refused.ts'
 import { suggester } from '../config/words/suggest.ts'
-import { version } from './version.ts'
+import { version } from '../config/version.ts'
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: {

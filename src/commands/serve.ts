@@ -1,12 +1,17 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import { startApp } from '../app/app.ts'
+import { loadValid } from '../app/begin.ts'
+import type { AppOptions } from '../app/begin.ts'
 import { formatProblem } from '../config/problem.ts'
+import type { Problem } from '../config/problem.ts'
 import { openLog } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { LogOutput } from '../observe/log-output.ts'
 import { tellServiceManager } from '../app/service-manager.ts'
+import type { Bound } from '../http/admin/running.ts'
+import { roleIn } from '../workers/role.ts'
 import { readArguments } from './command.ts'
-import type { Command } from './command.ts'
+import type { Command, Io } from './command.ts'
 import { signalled } from './signal.ts'
 
 export const serve: Command = {
@@ -20,31 +25,58 @@ with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports the
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
 
   async run(args, io) {
-    const { config } = readArguments(args, [])
+    const { config: dir } = readArguments(args, [])
     const output = new LogOutput(process.stdout.fd, sentence => {
       io.err(sentence)
     })
-    const makeLog = (level: string): Logger => openLog(level, output)
-    const app = await startApp({ dir: config, env: io.env, makeLog })
-    for (const problem of app.warnings) app.log.warn(formatProblem(problem))
-    const stopping = signalled()
+    const options = { dir, env: io.env, makeLog: (level: string): Logger => openLog(level, output) }
     // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
     process.on('SIGXFSZ', () => undefined)
-    process.on('SIGHUP', () => {
-      app.reload()
-    })
-    const { listen, admin, probes } = app
-    app.log.info({ listen, admin, ...(probes === undefined ? {} : { probes }) }, 'ready')
-    const tell = async (...states: readonly string[]): Promise<void> => {
-      const why = await tellServiceManager(io.env, ...states)
-      if (why !== null) app.log.warn(`systemd was not notified of ${states[0] ?? ''}: ${why}`)
-    }
-    void tell('READY=1', `STATUS=serving on ${listen}`)
-    app.log.info({ signal: await stopping }, 'draining')
-    void tell('STOPPING=1', 'STATUS=finishing the calls in flight')
-    await app.stop()
-    app.log.info('stopped')
+    const role = roleIn(io.env)
+    const code =
+      role === null
+        ? await serveUntilSignalled(await start(options), io)
+        : await (await import('../app/child.ts')).runChild(options, role)
     await output.close()
-    return 0
+    return code
   },
+}
+
+/** A gateway that serves, in one process or in many. */
+interface Serving {
+  readonly bound: Bound
+  readonly log: Logger
+  readonly warnings: readonly Problem[]
+  reload(): void
+  stop(): Promise<void>
+}
+
+/** Starts a gateway: what it has several processes for is loaded only then. Null where one of those could not start, and has said why. */
+async function start(options: AppOptions): Promise<Serving | null> {
+  const valid = await loadValid(options)
+  const settings = valid.config.gateway
+  if (settings.workers.count > 1) return (await import('../app/primary.ts')).startPrimary(options, settings)
+  const { listen, admin, probes, ...app } = await startApp(options, valid)
+  return { ...app, bound: { listen, admin, ...(probes === undefined ? {} : { probes }) } }
+}
+
+async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<number> {
+  if (serving === null) return 1
+  const { bound, log, warnings } = serving
+  for (const problem of warnings) log.warn(formatProblem(problem))
+  const stopping = signalled()
+  process.on('SIGHUP', () => {
+    serving.reload()
+  })
+  log.info(bound, 'ready')
+  const tell = async (...states: readonly string[]): Promise<void> => {
+    const why = await tellServiceManager(io.env, ...states)
+    if (why !== null) log.warn(`systemd was not notified of ${states[0] ?? ''}: ${why}`)
+  }
+  void tell('READY=1', `STATUS=serving on ${bound.listen}`)
+  log.info({ signal: await stopping }, 'draining')
+  void tell('STOPPING=1', 'STATUS=finishing the calls in flight')
+  await serving.stop()
+  log.info('stopped')
+  return 0
 }

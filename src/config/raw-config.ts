@@ -69,12 +69,16 @@ export interface RawPlan extends Pick<PlanConfig, 'tiers'> {
   readonly ws?: { readonly connections?: number; readonly subscriptions?: number }
 }
 
+/** A number of processes; auto is one for each core. */
+export type RawCount = number | 'auto'
+
 /** gateway.yaml. */
 export interface RawGateway {
   readonly listen?: string
   readonly admin?: string
   readonly probes?: string
   readonly dataDir?: string
+  readonly workers?: RawCount | { readonly count: RawCount; readonly balance?: 'accept' | 'roundRobin' }
   readonly dashboardHost?: string
   readonly adminHosts?: readonly string[]
   readonly trustedProxies?: readonly string[]

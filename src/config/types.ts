@@ -9,6 +9,14 @@ export interface ListenAddress {
   readonly port: number
 }
 
+/** The processes that serve calls. */
+export interface WorkersConfig {
+  /** 1 starts no further process. */
+  readonly count: number
+  /** Who takes a connection: whoever is free first, or one after another. */
+  readonly balance: 'accept' | 'roundRobin'
+}
+
 /** gateway.yaml: this process. Durations in milliseconds, sizes in bytes, paths absolute. */
 export interface GatewayConfig {
   readonly listen: ListenAddress
@@ -18,6 +26,7 @@ export interface GatewayConfig {
   /** Host names, besides loopback ones and its own address, under which the admin listener answers; in lower case. */
   readonly adminHosts: readonly string[]
   readonly dataDir: string
+  readonly workers: WorkersConfig
   /** The host that serves the dashboard; null when the base URL has no host pattern to derive it from. */
   readonly dashboardHost: string | null
   /** CIDRs whose X-Forwarded-For is believed. */

@@ -9,17 +9,21 @@ import { orAfter } from '../net/or-after.ts'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
+/** Where to listen: at an address, or on a socket that is bound already, by its descriptor. */
+export type ListenAt = { readonly host: string; readonly port: number } | { readonly fd: number }
+
 /** Binds; resolves to `host:port` as bound, rejects with one sentence an operator can act on. */
-export function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<string> {
+export function listen(server: Server, at: ListenAt): Promise<string> {
   watchConnections(server)
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(listenFault(host, port, error)))
+      reject(
+        'fd' in at
+          ? new Error(`cannot listen on the socket ${at.fd}: ${error.message}`)
+          : new Error(listenFault(at.host, at.port, error)),
+      )
     })
-    server.listen({ host, port }, () => {
+    server.listen(at, () => {
       const { address, port: bound, family } = server.address() as AddressInfo
       resolve(family === 'IPv6' ? `[${address}]:${bound}` : `${address}:${bound}`)
     })
@@ -40,6 +44,8 @@ export interface Drain {
   readonly patience: number
   /** Milliseconds of it that idle connections stay. */
   readonly keepIdle: number
+  /** Whether connections that still come are taken; where other processes listen on the same socket, they take them. */
+  readonly takesLast: boolean
   /** Ends the calls in flight after that, so that each is answered. */
   readonly endCalls: () => void
   /** Answers what is in flight even then. */
@@ -60,7 +66,7 @@ export async function drain(server: Server, options: Drain): Promise<void> {
   const spread = Math.min(SPREAD, patience)
   const keepIdle = Math.min(options.keepIdle, patience - spread)
   const idleUntil = performance.now() + keepIdle
-  await noMoreCome(server, keepIdle)
+  if (options.takesLast) await noMoreCome(server, keepIdle)
   const closed = stopListening(server)
   await endIdle(server, before, { patience: Math.max(0, idleUntil - performance.now()), spread })
   if (!(await orAfter(options.idle(), left()))) {

@@ -23,8 +23,8 @@ export interface ReloaderParts {
   meet(config: Config, places: Places): Promise<readonly Problem[]>
   /** Serves with the certificate as its files are now; whether it is another one. */
   renewCertificate(config: Config): Promise<boolean>
-  /** Serves new messages with the snapshot. */
-  swap(snapshot: Snapshot): Promise<void>
+  /** Serves new messages with the snapshot of a configuration. */
+  swap(snapshot: Snapshot, config: Config): Promise<void>
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
@@ -126,7 +126,7 @@ export class Reloader {
     }
     const snapshot = await inTimeSlices(compileInSteps(config, version))
     const changes = await inTimeSlices(changesInSteps(this.#config, config))
-    await this.#parts.swap(snapshot)
+    await this.#parts.swap(snapshot, config)
     this.#config = config
     this.#version = version
     this.#succeed(problems)

@@ -1,7 +1,7 @@
 /** Settings of gateway.yaml that are read once, at start. */
 import type { GatewayConfig } from '../config/types.ts'
 
-const AT_START = ['listen', 'admin', 'probes', 'dataDir', 'timeouts'] as const
+const AT_START = ['listen', 'admin', 'probes', 'dataDir', 'workers', 'timeouts'] as const
 
 /** Names of changed settings that take effect only after a restart. */
 export function restartOnly(before: GatewayConfig, after: GatewayConfig): string[] {

@@ -5,8 +5,9 @@ import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { Channel } from './channel.ts'
+import type { Answers } from './channel.ts'
 import { PROTOCOL } from './messages.ts'
-import type { Hello, KeeperQuestions, Questions, SentUsage } from './messages.ts'
+import type { Hello, KeeperQuestions, Questions, SentUsage, Served } from './messages.ts'
 
 /** Milliseconds between two attempts to connect: the primary starts a new keeper within a second. */
 const RETRY = 50
@@ -16,8 +17,8 @@ export interface KeeperClientOptions {
   readonly path: string
   readonly slot: number
   readonly version: string
-  /** Hands over all that the worker's journal holds; whether it was taken. */
-  readonly handOver: () => Promise<boolean>
+  /** Answers what the keeper asks. */
+  readonly answers: Answers<KeeperQuestions>
   /** The keeper is there, or there again. */
   readonly connected?: () => void
 }
@@ -64,6 +65,11 @@ export class KeeperClient implements LimitStore, Ledger {
     return page
   }
 
+  /** What is to be served. */
+  config(): Promise<Served> {
+    return this.#there.ask('config', {})
+  }
+
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#retry)
@@ -76,12 +82,10 @@ export class KeeperClient implements LimitStore, Ledger {
   }
 
   #connect(): void {
-    const { path, slot, version, handOver, connected } = this.#options
+    const { path, slot, version, answers, connected } = this.#options
     const socket = connect(path)
     this.#socket = socket
-    const channel = new Channel<Questions, KeeperQuestions>(socket, {
-      held: async () => ({ isTaken: await handOver() }),
-    })
+    const channel = new Channel<Questions, KeeperQuestions>(socket, answers)
     socket.on('connect', () => {
       channel.say({ t: 'hello', protocol: PROTOCOL, slot, version } satisfies Hello)
       this.#channel = channel

@@ -9,7 +9,7 @@ import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { PROTOCOL } from './messages.ts'
-import type { Hello, KeeperQuestions, Questions, SentUsage } from './messages.ts'
+import type { Hello, KeeperQuestions, Questions, SentUsage, Served } from './messages.ts'
 
 /** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. */
 const PATIENCE = 200
@@ -21,7 +21,15 @@ export interface KeeperParts {
   readonly takeOver: (file: string, place: number, usage: readonly Usage[]) => void
   /** Reads the ledger. */
   readonly ledger: Ledger
+  /** What is served now. */
+  readonly config: () => Served
   readonly version: string
+}
+
+/** The answer of the worker at a place. */
+export interface Told<T extends keyof KeeperQuestions> {
+  readonly slot: number
+  readonly told: KeeperQuestions[T]['told']
 }
 
 /** A worker that is connected. */
@@ -37,6 +45,7 @@ export class Keeper {
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
   #handing: Promise<void> | null = null
+  #gone: () => void = () => undefined
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
@@ -75,6 +84,32 @@ export class Keeper {
     } else await this.#gather()
   }
 
+  /** What each worker answers that does so within `patience` milliseconds, by their places. */
+  async ask<T extends keyof KeeperQuestions>(
+    t: T,
+    said: KeeperQuestions[T]['said'],
+    patience = PATIENCE,
+  ): Promise<readonly Told<T>[]> {
+    const told: Told<T>[] = []
+    const asked = [...this.#workers].map(async ({ hello: { slot }, channel }) => {
+      const one = await channel.ask(t, said).catch(() => null)
+      if (one !== null) told.push({ slot, told: one })
+    })
+    await orAfter(
+      Promise.all(asked).then(() => undefined),
+      patience,
+    )
+    return told.sort((a, b) => a.slot - b.slot)
+  }
+
+  /** Resolves when no worker is connected: none has anything more to hand over. */
+  async allGone(): Promise<void> {
+    while (this.#workers.size > 0)
+      await new Promise<void>(resolve => {
+        this.#gone = resolve
+      })
+  }
+
   async close(): Promise<void> {
     const closed = new Promise(resolve => this.#server.close(resolve))
     for (const socket of this.#sockets) socket.destroy()
@@ -82,11 +117,7 @@ export class Keeper {
   }
 
   #gather(): Promise<void> {
-    const asked = [...this.#workers].map(async ({ channel }) => {
-      await channel.ask('held', {}).catch(() => undefined)
-    })
-    const all = Promise.all(asked).then(() => undefined)
-    const round = orAfter(all, PATIENCE).then(() => {
+    const round = this.ask('held', {}).then(() => {
       if (this.#handing === round) this.#handing = null
     })
     this.#handing = round
@@ -109,12 +140,14 @@ export class Keeper {
     socket.on('close', () => {
       this.#sockets.delete(socket)
       if (worker !== null) this.#workers.delete(worker)
+      this.#gone()
     })
   }
 
   #answers(worker: () => Worker | null): Answers<Questions> {
-    const { buckets, takeOver, ledger } = this.#parts
+    const { buckets, takeOver, ledger, config } = this.#parts
     return {
+      config,
       ask: async ({ buckets: questions }) => {
         const name = String(worker()?.hello.slot ?? '')
         return { answers: await buckets.of(name).ask(questions) }

@@ -4,7 +4,12 @@
  */
 import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
+import type { Config } from '../config/types.ts'
+import type { NetworkState } from '../routes/network-state.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
+
+/** The name of the socket on which they pass, in the data directory. */
+export const SOCKET = 'keeper.sock'
 
 /** The version of these messages. */
 export const PROTOCOL = 1
@@ -20,6 +25,23 @@ export interface Hello {
   readonly slot: number
   /** The program's version. */
   readonly version: string
+}
+
+/** The configuration that all workers serve, whatever the files say by now. */
+export interface Served {
+  readonly config: Config
+  readonly version: string
+}
+
+/** How a worker is. */
+export interface WorkerState {
+  readonly pid: number
+  /** Of the configuration that it serves. */
+  readonly version: string
+  /** Why it records no usage now; null while it does. */
+  readonly failure: string | null
+  /** Its networks and routes, as `/status` tells of them. */
+  readonly networks: readonly NetworkState[]
 }
 
 /** What a worker asks of the keeper. */
@@ -44,6 +66,11 @@ export interface Questions {
     readonly said: { readonly query: SumsQuery }
     readonly told: { readonly page: SumsPage | SumsFailure }
   }
+  /** What is to be served. */
+  readonly config: {
+    readonly said: object
+    readonly told: Served
+  }
 }
 
 /** What the keeper asks of a worker. */
@@ -52,5 +79,18 @@ export interface KeeperQuestions {
   readonly held: {
     readonly said: object
     readonly told: { readonly isTaken: boolean }
+  }
+  /** To serve a configuration. Of the same version, its certificate may be another one. */
+  readonly take: {
+    readonly said: Served
+    readonly told: { readonly version: string }
+  }
+  readonly state: { readonly said: object; readonly told: WorkerState }
+  /** Its metrics, as Prometheus reads them. */
+  readonly metrics: { readonly said: object; readonly told: { readonly text: string } }
+  /** What `POST /explain` asks. */
+  readonly explain: {
+    readonly said: { readonly body: unknown }
+    readonly told: { readonly status: number; readonly json: unknown }
   }
 }

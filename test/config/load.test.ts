@@ -160,6 +160,7 @@ t.test('defaults', async t => {
       adminHosts: [],
       admin: { host: '127.0.0.1', port: 9464 },
       dataDir: resolve(dir, 'data'),
+      workers: { count: 1, balance: 'accept' },
       dashboardHost: 'localhost',
       trustedProxies: [],
       tls: null,
@@ -223,6 +224,7 @@ t.test('everything that can be written', async t => {
 admin: localhost:1
 probes: 0.0.0.0:9465
 dataDir: /var/lib/x
+workers: { count: 3, balance: roundRobin }
 dashboardHost: Dash.Example.com
 trustedProxies: [10.0.0.0/8, 'fd00::/8']
 tls: { cert: cert.pem, key: /key.pem }
@@ -242,6 +244,7 @@ cors: { origins: [https://a.example] }
       admin: { host: 'localhost', port: 1 },
       probes: { host: '0.0.0.0', port: 9465 },
       dataDir: '/var/lib/x',
+      workers: { count: 3, balance: 'roundRobin' },
       dashboardHost: 'dash.example.com',
       trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
       tls: { cert: resolve(dir, 'cert.pem'), key: '/key.pem' },

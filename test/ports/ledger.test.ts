@@ -8,7 +8,7 @@ import { HandedOver } from '../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Journal } from '../../src/ports/journal.ts'
 import { eventsTo, open, payer } from '../stores/usage/parts.ts'
 import type { Parts } from '../stores/usage/parts.ts'
-import { connectWorker, startKeeper } from '../support/keeper.ts'
+import { connectWorker, silent, startKeeper } from '../support/keeper.ts'
 import { PlainLedger } from '../support/plain-ledger.ts'
 import type { Used } from '../support/plain-ledger.ts'
 
@@ -27,7 +27,9 @@ const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) 
       ledger: reads,
     })
     const file = 'journal-1-00000000000000aa.db'
-    const client = await connectWorker(t, path, { handOver: () => journal.handOver() })
+    const client = await connectWorker(t, path, {
+      answers: { ...silent, held: async () => ({ isTaken: await journal.handOver() }) },
+    })
     const journal = new HandedOver(
       openUsageDatabase(t.testdirName, file),
       file,

@@ -60,6 +60,9 @@ export function hostOf(slug: string): string {
   return `${slug}-rpc.example.test`
 }
 
+/** `WORKERS=2` has every gateway that a test starts serve with as many processes. */
+const several = process.env['WORKERS'] === undefined ? {} : { workers: Number(process.env['WORKERS']) }
+
 /** Writes the five files. */
 export async function writeConfig(dir: string, options: ConfigOptions): Promise<void> {
   const networks = Object.entries(options.networks).map(([slug, network]) => [
@@ -74,7 +77,12 @@ export async function writeConfig(dir: string, options: ConfigOptions): Promise<
     'routes.yaml': stringify({ routes: options.routes }),
     'methods.yaml': options.methods ?? (await shippedMethodsText()),
     'plans.yaml': stringify({ plans: { ...amplePlans, ...options.plans } }),
-    'gateway.yaml': stringify({ listen: '127.0.0.1:0', admin: '127.0.0.1:0', ...options.gateway }),
+    'gateway.yaml': stringify({
+      listen: '127.0.0.1:0',
+      admin: '127.0.0.1:0',
+      ...several,
+      ...options.gateway,
+    }),
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text)
 }

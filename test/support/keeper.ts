@@ -15,6 +15,15 @@ const nobody: Ledger = {
   sum: () => Promise.reject(new Error('there is no ledger')),
 }
 
+/** What a worker answers that serves nothing. */
+export const silent: KeeperClientOptions['answers'] = {
+  held: () => ({ isTaken: true }),
+  take: ({ version }) => ({ version }),
+  state: () => ({ pid: 0, version: '', failure: null, networks: [] }),
+  metrics: () => ({ text: '' }),
+  explain: () => ({ status: 404, json: null }),
+}
+
 /** A keeper that listens, ended with the test. */
 export async function startKeeper(
   t: Teardown,
@@ -34,6 +43,9 @@ export async function keeperAt(
     buckets: new SharedBuckets(clock, used),
     takeOver: () => undefined,
     ledger: nobody,
+    config: () => {
+      throw new Error('there is no configuration')
+    },
     version: '0.0.0',
     ...parts,
   })
@@ -50,7 +62,7 @@ export async function connectWorker(
 ): Promise<KeeperClient> {
   return new Promise(resolve => {
     const client: KeeperClient = new KeeperClient({
-      ...{ path, slot: 1, version: '0.0.0', handOver: () => Promise.resolve(true) },
+      ...{ path, slot: 1, version: '0.0.0', answers: silent },
       ...options,
       connected: () => {
         options.connected?.()

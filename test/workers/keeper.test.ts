@@ -11,7 +11,7 @@ import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { HandedOver } from '../../src/stores/sqlite/usage/journals/hand-over.ts'
 import { frameOf } from '../../src/workers/frames.ts'
 import { eventsTo, NOW, payer, plan, reading } from '../stores/usage/parts.ts'
-import { connectWorker, keeperAt, startKeeper } from '../support/keeper.ts'
+import { connectWorker, silent, keeperAt, startKeeper } from '../support/keeper.ts'
 import { until } from '../support/until.ts'
 
 const spender = { payer: { ...payer, plan: { ...plan, quota: null } }, plan, address: '192.0.2.1' }
@@ -101,7 +101,7 @@ t.test('a keeper that is killed and comes again has all that was charged meanwhi
 
 t.test('a worker that does not answer holds nobody up', async t => {
   const { keeper, path } = await startKeeper(t)
-  await connectWorker(t, path, { handOver: () => new Promise(() => undefined) })
+  await connectWorker(t, path, { answers: { ...silent, held: () => new Promise(() => undefined) } })
   await until('it is known', () => Promise.resolve(keeper.slots.length === 1))
   await keeper.gather()
   t.pass('what it said last counts')

@@ -1,6 +1,7 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { dashboardHostOf } from '../base-url.ts'
-import type { GatewayConfig } from '../types.ts'
+import type { GatewayConfig, WorkersConfig } from '../types.ts'
 import { duration, listenAddress, size } from '../words/units.ts'
 import type { RawGateway } from '../raw-config.ts'
 
@@ -16,6 +17,7 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     probes: written.probes === undefined ? null : listenAddress(written.probes),
     adminHosts: (written.adminHosts ?? []).map(host => host.toLowerCase()),
     dataDir: resolve(dir, written.dataDir ?? DEFAULTS.dataDir),
+    workers: buildWorkers(written.workers ?? 1),
     dashboardHost: written.dashboardHost?.toLowerCase() ?? dashboardHostOf(baseUrl),
     trustedProxies: written.trustedProxies ?? [],
     tls: tls === undefined ? null : { cert: resolve(dir, tls.cert), key: resolve(dir, tls.key) },
@@ -25,6 +27,11 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     log: { level: written.log?.level ?? 'info' },
     cors: { origins: written.cors?.origins ?? ['*'] },
   }
+}
+
+function buildWorkers(written: NonNullable<RawGateway['workers']>): WorkersConfig {
+  const { count, balance = 'accept' } = typeof written === 'object' ? written : { count: written }
+  return { count: count === 'auto' ? availableParallelism() : count, balance }
 }
 
 function buildLimits(written: NonNullable<RawGateway['limits']>): GatewayConfig['limits'] {

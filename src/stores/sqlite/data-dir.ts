@@ -11,7 +11,8 @@ const OTHERS = 0o077
  * What we write there: databases with their logs, the lock, where the gateway listens. Not `master.key`, which is refused when it was
  * open to others: tightened, nobody would learn that it may be known.
  */
-const OURS = /^(accounts\.db|journal\.db|serve\.lock)(-wal|-shm|-journal)?$|^serve\.json$/
+const OURS =
+  /^((accounts|journal|journal-\d+-[0-9a-f]{16})\.db|(serve|journal-\d+-[0-9a-f]{16})\.lock)(-wal|-shm|-journal)?$|^serve\.json$|^keeper\.sock$/
 const ALSO_OURS = 'master.key'
 
 /** Makes the directory, closed to others, or tightens what is there: files of ours, and the folder when it holds nothing else. */

@@ -20,7 +20,11 @@ function socketOf(network: string): Socket {
 }
 
 /** As much of a gateway as a scrape reads: many networks with ten routes each, and as many client sockets as routes. */
-function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<Buffer> } {
+function crowd(): {
+  readonly sockets: ClientSockets
+  readonly parts: AdminParts
+  readonly scrape: () => Promise<Buffer>
+} {
   const networks = Object.fromEntries(
     Array.from({ length: NETWORKS }, (_, i) => [`net-${i}`, { slug: `net-${i}` }]),
   )
@@ -59,16 +63,15 @@ function crowd(): { readonly parts: AdminParts; readonly scrape: () => Promise<B
       dir: '.',
       gateway,
       metrics,
-      sockets,
-      streams: { count: () => 0 },
-      memory,
+      clients: { sockets, streams: { count: () => 0 }, memory },
+      workers: null,
       state: { draining: false },
     },
     reloader: { state: { ok: true }, succeededAt: 5, takenAt: 5 },
   } as unknown as AdminParts
   const routesOf = adminRoutes(parts)
   return {
-    parts,
+    ...{ sockets, parts },
     scrape: async () => (await (routesOf['GET /metrics']!(null) as Promise<{ text: Buffer }>)).text,
   }
 }
@@ -96,7 +99,7 @@ async function quietest(work: () => Promise<unknown>): Promise<number> {
   return Math.min(await longestBlock(work), await longestBlock(work), await longestBlock(work))
 }
 
-const { parts, scrape } = crowd()
+const { sockets, parts, scrape } = crowd()
 
 t.test('a scrape with 10 000 sockets and 10 000 routes lets calls have their turns', async t => {
   await scrape()
@@ -105,7 +108,6 @@ t.test('a scrape with 10 000 sockets and 10 000 routes lets calls have their tur
 })
 
 t.test('what is scraped is what is there', async t => {
-  const { sockets } = parts
   const one = socketOf('net-3')
   sockets.add(one)
   t.match((await scrape()).toString(), /^tollgate_ws_connections\{network="net-3"\} 11$/m)

@@ -110,6 +110,12 @@ export class UsageDatabase {
     return row?.place ?? 0
   }
 
+  /** The names of journals of which it has something. */
+  takenFiles(): readonly string[] {
+    const rows = this.database.prepare('SELECT file FROM taken').all() as { readonly file: string }[]
+    return rows.map(({ file }) => file)
+  }
+
   /** The journal of another process is no more. */
   forget(file: string): void {
     this.database.prepare('DELETE FROM taken WHERE file = ?').run(file)

@@ -1,4 +1,4 @@
-/** One `serve` per dataDir: a lock that the system gives back whatever way the process ends. */
+/** Locks that the system gives back whatever way their process ends: one `serve` for a dataDir, one worker for a journal. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
@@ -8,9 +8,20 @@ import { explainFailure, isBusy } from '../error.ts'
 /** Milliseconds: somebody who asks whether it is held (`isLocked`) is in the way for a moment. */
 const BRIEF = 100
 
-/** Takes the lock, or throws a sentence for the operator. Keep what it returns: collecting it would unlock. */
-export function lockDataDir(dataDir: string): { release(): void } {
-  const file = join(dataDir, LOCK_NAME)
+/** A lock that is held. Keep it: collecting it would unlock. */
+export interface Lock {
+  release(): void
+}
+
+/** Takes the lock of a data directory, or throws a sentence for the operator. */
+export function lockDataDir(dataDir: string): Lock {
+  const lock = lockFile(join(dataDir, LOCK_NAME))
+  if (lock === null) throw new Error(`another tollgate serve is using ${dataDir}`)
+  return lock
+}
+
+/** Takes the lock that a file is for; null while another process holds it. Throws a sentence where it cannot be made. */
+export function lockFile(file: string): Lock | null {
   let database: DatabaseSync | undefined
   try {
     const opened = (database = new DatabaseSync(file, { timeout: BRIEF }))
@@ -22,9 +33,8 @@ export function lockDataDir(dataDir: string): { release(): void } {
     }
   } catch (error) {
     database?.close()
-    throw isBusy(error)
-      ? new Error(`another tollgate serve is using ${dataDir}`, { cause: error })
-      : explainFailure(file, error)
+    if (isBusy(error)) return null
+    throw explainFailure(file, error)
   }
 }
 

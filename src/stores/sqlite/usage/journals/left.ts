@@ -1,18 +1,96 @@
 /** Journals that processes have left behind, killed before the ledger had taken over what is in them. */
+import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { newCounter } from '../counters.ts'
 import { openUsageDatabase } from '../database.ts'
 import type { UsageDatabase } from '../database.ts'
+import { lockFile } from '../lock.ts'
+import type { Lock } from '../lock.ts'
 
 /** `journal-<worker>-<random>.db`: a name is never used again. */
 const NAME = /^journal-\d+-[0-9a-f]{16}\.db$/
+/** Milliseconds between two looks for journals that nobody writes any more. */
+const EVERY = 1_000
 
 /** The names of the journals beside a ledger. */
 export function journalsIn(dataDir: string): string[] {
   return readdirSync(dataDir)
     .filter(name => NAME.test(name))
     .sort()
+}
+
+/** The journal of one worker, held as long as its process lives. */
+export interface OwnJournal {
+  readonly file: string
+  readonly database: UsageDatabase
+  /** To be called when the database is closed. Removes the file where nothing in it is missing in the ledger. */
+  leave(isTaken: boolean): void
+}
+
+/** Opens a new journal for the worker at a place. */
+export function openOwnJournal(dataDir: string, slot: number): OwnJournal {
+  const file = `journal-${slot}-${randomBytes(8).toString('hex')}.db`
+  // Before the file is there: whoever sees it finds it taken.
+  const lock = lockOf(dataDir, file)
+  if (lock === null) throw new Error(`another process has the new journal ${join(dataDir, file)}`)
+  const database = openUsageDatabase(dataDir, file)
+  return {
+    ...{ file, database },
+    leave: isTaken => {
+      if (isTaken) remove(dataDir, file)
+      lock.release()
+      if (isTaken) rmSync(join(dataDir, lockName(file)), { force: true })
+    },
+  }
+}
+
+/** Looks for journals whose processes are gone, and has the ledger take them over. */
+export class LeftJournals {
+  readonly #ledger: UsageDatabase
+  readonly #dataDir: string
+  readonly #unreadable: (file: string, error: Error) => void
+  readonly #timer: NodeJS.Timeout
+  /** Those that cannot be read: each is told of once. */
+  readonly #told = new Set<string>()
+
+  constructor(ledger: UsageDatabase, dataDir: string, unreadable: (file: string, error: Error) => void) {
+    this.#ledger = ledger
+    this.#dataDir = dataDir
+    this.#unreadable = unreadable
+    this.look()
+    this.#timer = setInterval(() => {
+      this.look()
+    }, EVERY)
+    this.#timer.unref()
+  }
+
+  /** Takes over what there is now. */
+  look(): void {
+    const journals = journalsIn(this.#dataDir)
+    for (const file of journals) if (!this.#told.has(file)) this.#lookAt(file)
+    // A worker that ends in order removes its file when all of it is taken.
+    for (const file of this.#ledger.takenFiles()) if (!journals.includes(file)) this.#ledger.forget(file)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #lookAt(file: string): void {
+    let lock: Lock | null = null
+    try {
+      lock = lockOf(this.#dataDir, file)
+      if (lock === null) return
+      takeOverLeft(this.#ledger, this.#dataDir, file)
+      rmSync(join(this.#dataDir, lockName(file)), { force: true })
+    } catch (error) {
+      this.#told.add(file)
+      this.#unreadable(file, error as Error)
+    } finally {
+      lock?.release()
+    }
+  }
 }
 
 /** Takes over what a journal holds that nobody writes any more, and removes it. Throws one sentence where it cannot be read. */
@@ -29,6 +107,18 @@ export function takeOverLeft(ledger: UsageDatabase, dataDir: string, file: strin
   } finally {
     left.close()
   }
-  for (const ending of ['', '-wal', '-shm']) rmSync(join(dataDir, `${file}${ending}`), { force: true })
+  remove(dataDir, file)
   ledger.forget(file)
+}
+
+function remove(dataDir: string, file: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(join(dataDir, `${file}${ending}`), { force: true })
+}
+
+function lockName(file: string): string {
+  return `${file.slice(0, -'.db'.length)}.lock`
+}
+
+function lockOf(dataDir: string, file: string): Lock | null {
+  return lockFile(join(dataDir, lockName(file)))
 }

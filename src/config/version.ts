@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { packageFile } from '../config/package-file.ts'
+import { packageFile } from './package-file.ts'
 
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 

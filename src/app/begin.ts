@@ -1,0 +1,71 @@
+/** How a process that reads the configuration and keeps the stores begins: everything that can keep it from serving is found out here. */
+import type { Config } from '../config/types.ts'
+import { ConfigError } from '../config/config-error.ts'
+import type { Problem } from '../config/problem.ts'
+import type { Certificate } from '../http/certificate.ts'
+import { whyServed } from '../http/admin/find-gateway.ts'
+import type { Logger } from '../observe/log.ts'
+import { Metrics } from '../observe/metrics.ts'
+import { inUseProblems } from '../reload/in-use-problems.ts'
+import { loadSnapshot } from '../snapshot/load-snapshot.ts'
+import type { LoadedSnapshot } from '../snapshot/load-snapshot.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
+import type { Closing } from './closing.ts'
+import { logJournal } from './log-journal.ts'
+import { openCertificate } from './open-certificate.ts'
+import { openStores } from './stores.ts'
+import type { Stores } from './stores.ts'
+
+/** What `serve` is told. */
+export interface AppOptions {
+  readonly dir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly makeLog: (level: string) => Logger
+}
+
+/** What it has then. */
+export interface Begun {
+  readonly config: Config
+  readonly snapshot: Snapshot
+  readonly problems: readonly Problem[]
+  readonly stores: Stores
+  readonly certificate: Certificate | null
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** A configuration without an error. */
+export type Valid = LoadedSnapshot & { readonly config: Config; readonly snapshot: Snapshot }
+
+/** Reads and compiles the configuration; rejects with ConfigError. */
+export async function loadValid({ dir, env }: Pick<AppOptions, 'dir' | 'env'>): Promise<Valid> {
+  const { config, snapshot, ...loaded } = await loadSnapshot(dir, env)
+  if (config === null || snapshot === null) throw new ConfigError(loaded.problems)
+  return { ...loaded, config, snapshot }
+}
+
+/** Rejects with one sentence where another gateway answers that runs on the same data. */
+export async function refuseServed(settings: Snapshot['gateway']): Promise<void> {
+  const served = await whyServed(settings)
+  if (served !== null) throw new Error(served)
+}
+
+/** Opens the stores; rejects with ConfigError, or with one sentence for the operator. */
+export async function begin(
+  { env, makeLog }: AppOptions,
+  { config, snapshot, problems: found, places }: Valid,
+  closing: Closing,
+  undoing: Closing,
+): Promise<Begun> {
+  const settings = snapshot.gateway
+  const log = makeLog(settings.log.level)
+  const metrics = new Metrics()
+  undoing.push(takingBack(settings.dataDir))
+  const events = logJournal(metrics, log)
+  const stores = await openStores(settings.dataDir, env, { log, events }, closing)
+  const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
+  if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
+  const certificate = await openCertificate(settings.tls)
+  return { config, snapshot, problems, stores, certificate, log, metrics }
+}

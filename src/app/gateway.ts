@@ -1,0 +1,79 @@
+/** Puts a gateway together from the parts of its process. */
+import { systemClock } from '../ports/clock.ts'
+import type { Journal } from '../ports/journal.ts'
+import type { Keys } from '../ports/keys.ts'
+import type { Ledger } from '../ports/ledger.ts'
+import type { Limits } from '../ports/limits.ts'
+import type { Observer } from '../ports/observer.ts'
+import { Gateway } from '../call/gateway.ts'
+import type { Live } from '../call/context.ts'
+import { Blockhashes } from '../families/solana/blockhashes.ts'
+import { LAST_CALLS } from '../http/listen.ts'
+import { BadKeys } from '../limits/bad-keys.ts'
+import type { ByteBudget } from '../limits/byte-budget.ts'
+import { FreeEnds } from '../limits/free-ends.ts'
+import { Slots } from '../limits/holdings.ts'
+import { orAfter } from '../net/or-after.ts'
+import { AttemptLog } from '../observe/attempt-log.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import { makeObserver } from '../observe/observer.ts'
+import { atOnce } from '../reload/time-slices.ts'
+import { Filters } from '../routes/filters.ts'
+import { Floors, Heads } from '../routes/heads.ts'
+import { Upstreams } from '../routes/upstreams.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { Closing } from './closing.ts'
+import { makeManagement } from './management.ts'
+import { openSubscriptions } from './open-subscriptions.ts'
+
+/** Learns how far routes have come, and whether they are well. */
+export type Probing = Live['prober'] & { close(): void }
+
+/** What a process has for its gateway. */
+export interface GatewayParts {
+  readonly accounts: Pick<AccountStore, 'endpoints' | 'deriveKey'>
+  readonly keys: Keys
+  readonly limits: Limits
+  readonly journal: Journal
+  /** What is told of usage. */
+  readonly usage: Ledger
+  readonly openProbing: (upstreams: Upstreams, heads: Heads, observer: Observer) => Probing
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly memory: ByteBudget
+}
+
+/** Opens the routes of a snapshot, and what calls work with. */
+export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Closing): Gateway {
+  const { accounts, keys, limits, journal, usage, openProbing, metrics, log, memory } = parts
+  const heads = new Heads()
+  const upstreams = new Upstreams(heads)
+  const attempts = new AttemptLog(log)
+  closing.push(() => attempts.close())
+  // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.
+  closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
+  closing.push(() => upstreams.close())
+  upstreams.adopt(atOnce(upstreams.open(snapshot)))
+  const observer = makeObserver(metrics, log, attempts)
+  const prober = openProbing(upstreams, heads, observer)
+  closing.push(() => {
+    prober.close()
+  })
+  const subscriptions = openSubscriptions(upstreams, snapshot, memory, observer, log)
+  closing.push(() => {
+    subscriptions.close()
+  })
+  const gateway = new Gateway(snapshot, keys, {
+    ...{ limits, journal, upstreams, heads, prober, observer, subscriptions },
+    ...{ clientSubscriptions: new Slots(), clock: systemClock },
+    filters: new Filters(accounts.deriveKey('filter ids')),
+    freeEnds: new FreeEnds(),
+    floors: new Floors(),
+    blockhashes: new Blockhashes(),
+    badKeys: new BadKeys(),
+    management: makeManagement({ endpoints: accounts.endpoints, usage, limits, upstreams, heads }),
+  })
+  return gateway
+}

@@ -1,0 +1,74 @@
+/** What a process that serves calls has at the moment of a scrape. */
+import type { Gateway } from '../call/gateway.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { PublicListener } from '../http/public-listener.ts'
+import type { LiveRoute } from '../routes/live-route.ts'
+import type { Network } from '../snapshot/types.ts'
+
+/** Adds the gauges of routes. */
+export function registerRoutes(gateway: Gateway, metrics: Metrics): void {
+  const { live } = gateway
+  const routes = function* (
+    read: (network: Network, route: LiveRoute) => number | null,
+  ): Generator<[string[], number]> {
+    for (const network of Object.values(gateway.snapshot.networks))
+      for (const route of live.upstreams.of(network)) {
+        const value = read(network, route)
+        if (value !== null) yield [[network.slug, route.id], value]
+      }
+  }
+  const labels = ['network', 'route']
+  metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
+    routes((network, { id }) =>
+      live.upstreams.whyNot(network, id, live.clock.monotonic()) === null ? 1 : 0,
+    ),
+  )
+  metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>
+    routes((_, { limits }) => limits.inFlight),
+  )
+  metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
+    routes((_, { head }) => head),
+  )
+  metrics.gauge('tollgate_route_lag_blocks', 'Blocks behind the best healthy head', labels, () =>
+    routes(({ slug }, { head }) => {
+      const best = live.heads.best(slug)
+      return head === null || best === null ? null : Math.max(0, best - head)
+    }),
+  )
+}
+
+/** Adds the gauges of clients, and of what is held for them. */
+export function registerClients(
+  gateway: Gateway,
+  metrics: Metrics,
+  { sockets, streams, memory }: Pick<PublicListener, 'sockets' | 'streams' | 'memory'>,
+): void {
+  const { live } = gateway
+  metrics.gauge('tollgate_memory_held_bytes', 'Bytes held for clients', [], () => [[[], memory.held]])
+  metrics.gauge('tollgate_memory_limit_bytes', 'Bytes that may be held (limits.memory)', [], () => [
+    [[], memory.limit],
+  ])
+  const byNetwork = (count: (slug: string) => number) =>
+    function* (): Generator<[string[], number]> {
+      for (const slug of Object.keys(gateway.snapshot.networks)) yield [[slug], count(slug)]
+    }
+  metrics.gauge(
+    'tollgate_ws_connections',
+    'Open client sockets',
+    ['network'],
+    byNetwork(slug => sockets.count(slug)),
+  )
+  metrics.gauge(
+    'tollgate_http_streams',
+    'Open event streams',
+    ['network'],
+    byNetwork(slug => streams.count(slug)),
+  )
+  metrics.gauge('tollgate_ws_subscriptions', 'Subscriptions by side', ['network', 'side'], function* () {
+    const upstream = live.subscriptions.count()
+    for (const slug of Object.keys(gateway.snapshot.networks)) {
+      yield [[slug, 'client'], sockets.subscriptions(slug)]
+      yield [[slug, 'upstream'], upstream.get(slug) ?? 0]
+    }
+  })
+}

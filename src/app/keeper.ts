@@ -1,0 +1,154 @@
+/** The composition of the keeper: everything of a gateway but the calls, which its workers serve. */
+import { join } from 'node:path'
+import type { Config } from '../config/types.ts'
+import type { Problem } from '../config/problem.ts'
+import { systemClock } from '../ports/clock.ts'
+import { ByteBudget } from '../limits/byte-budget.ts'
+import { MemoryLimits } from '../limits/memory.ts'
+import { SharedBuckets } from '../limits/shared/buckets.ts'
+import { thisProcess } from '../http/admin/running.ts'
+import type { Running } from '../http/admin/running.ts'
+import { writeServing } from '../http/admin/serving-file.ts'
+import type { Logger } from '../observe/log.ts'
+import { Prober } from '../routes/health/prober.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
+import { Keeper } from '../workers/keeper.ts'
+import { SOCKET } from '../workers/messages.ts'
+import type { KeeperRole } from '../workers/role.ts'
+import { version as programVersion } from '../config/version.ts'
+import { adminRoutes } from './admin-routes.ts'
+import type { Workers } from './admin-routes.ts'
+import { orUndo } from './app.ts'
+import { begin, loadValid } from './begin.ts'
+import type { AppOptions, Begun } from './begin.ts'
+import type { Closing } from './closing.ts'
+import { makeGateway } from './gateway.ts'
+import { logRoutes } from './log-routes.ts'
+import { openAdmin } from './open-listeners.ts'
+import { openReloader } from './open-reloader.ts'
+
+/** Milliseconds that a worker gets to compile a configuration, and to put its metrics or its state together. */
+const TO_COMPILE = 10_000
+const TO_TELL = 2_000
+
+/** A running keeper. */
+export interface RunningKeeper {
+  readonly log: Logger
+  readonly warnings: readonly Problem[]
+  reload(): void
+  /** Closes everything, once no worker has anything more to hand over. */
+  stop(): Promise<void>
+}
+
+/** Starts the keeper; rejects with ConfigError, or with one sentence for the operator. */
+export function startKeeper(options: AppOptions, role: KeeperRole): Promise<RunningKeeper> {
+  return orUndo(async (closing, undoing) =>
+    open(options, role, await begin(options, await loadValid(options), closing, undoing), closing),
+  )
+}
+
+async function open(
+  options: AppOptions,
+  role: KeeperRole,
+  begun: Begun,
+  closing: Closing,
+): Promise<RunningKeeper> {
+  const { config, snapshot, problems, stores, certificate, log, metrics } = begun
+  const settings = snapshot.gateway
+  const { accounts, ledger } = stores
+  const left = new LeftJournals(stores.database, settings.dataDir, (file, error) => {
+    log.error({ err: error, file }, 'the journal of a worker that has ended cannot be read')
+  })
+  closing.push(() => {
+    left.close()
+  })
+  const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
+  const keeper = openKeeper(begun, () => served.now)
+  const gateway = makeKeeperGateway(begun, snapshot, closing)
+  const started = { ...thisProcess(options.dir, settings), pid: role.primary }
+  const self = (): Running => ({ ...started, bound: role.bound })
+  const state = { draining: false }
+  const reloading = openReloader(
+    {
+      ...{ ...options, config, gateway, certificate, self, log, state },
+      ...{ loaded: { version: snapshot.version, problems }, inUse: accounts.inUse },
+      taken: async (next, version) => {
+        served.now = { config: next, version }
+        const told = await keeper.ask('take', served.now, TO_COMPILE)
+        const others = keeper.slots.filter(slot => !told.some(one => one.slot === slot))
+        if (others.length > 0) log.error({ workers: others }, 'workers have not taken the configuration')
+      },
+    },
+    closing,
+  )
+  const routes = adminRoutes({
+    ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
+    ...{ clients: null, workers: workersOf(keeper, role.workers) },
+  })
+  await keeper.listen(join(settings.dataDir, SOCKET))
+  closing.push(() => keeper.close())
+  const probes = role.probes === null ? null : { fd: role.probes }
+  await openAdmin(gateway, routes, { admin: { fd: role.admin }, probes }, closing)
+  closing.push(
+    writeServing(settings.dataDir, { pid: role.primary, ...role.bound }, sentence => {
+      log.warn(sentence)
+    }),
+  )
+  await reloading.watch(closing)
+  return {
+    ...{ log, warnings: problems },
+    reload: () => {
+      reloading.reload('signal')
+    },
+    stop: async () => {
+      state.draining = true
+      await keeper.allGone()
+      await closing.close()
+    },
+  }
+}
+
+function openKeeper({ stores }: Begun, config: () => { config: Config; version: string }): Keeper {
+  const { ledger, database, usage } = stores
+  return new Keeper({
+    buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
+    takeOver: (file, place, cells) => database.take(file, place, cells),
+    ledger: usage,
+    config,
+    version: programVersion,
+  })
+}
+
+/** It takes no calls: what it knows of routes is for the operator and the workers. */
+function makeKeeperGateway(
+  begun: Begun,
+  snapshot: Snapshot,
+  closing: Closing,
+): ReturnType<typeof makeGateway> {
+  const { stores, log, metrics } = begun
+  const { accounts, keys, ledger, usage } = stores
+  return makeGateway(
+    snapshot,
+    {
+      ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
+      limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+      journal: ledger.charging,
+      openProbing: (upstreams, heads, observer) =>
+        new Prober(upstreams, heads, snapshot, logRoutes(log, observer)),
+    },
+    closing,
+  )
+}
+
+function workersOf(keeper: Keeper, count: number): Workers {
+  return {
+    count,
+    states: () => keeper.ask('state', {}, TO_TELL),
+    metrics: async () => (await keeper.ask('metrics', {}, TO_TELL)).map(({ told }) => told.text),
+    explain: async body => {
+      const [first] = await keeper.ask('explain', { body }, TO_TELL)
+      return first === undefined ? null : first.told
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** How a network and its routes are now, as `/status` of the admin listener tells it. */
+import type { Clock } from '../ports/clock.ts'
+import type { Network } from '../snapshot/types.ts'
+import type { Heads } from './heads.ts'
+import type { Upstreams } from './upstreams.ts'
+
+/** How one route is. */
+export interface RouteState {
+  readonly id: string
+  readonly healthy: boolean
+  /** Why calls keep away from it, as a sentence for the operator. */
+  readonly why?: string
+  readonly retryInMs?: number
+  /** Callers whose own calls speak against the route; others are served by it. */
+  readonly keptAwayCallers?: number
+  readonly head: number | null
+  readonly lag: number | null
+  readonly claimedHead?: number
+  readonly latencyMs: number
+  readonly inFlight: number
+  readonly capabilities: readonly string[]
+  readonly lastError?: string
+}
+
+/** How one network is. */
+export interface NetworkState {
+  readonly slug: string
+  readonly head: number | null
+  /** Whether that is more than one route's word. */
+  readonly headConfirmed?: boolean
+  readonly routes: readonly RouteState[]
+}
+
+/** What is known of routes in this process. */
+export interface Known {
+  readonly heads: Pick<Heads, 'best' | 'isConfirmed'>
+  readonly upstreams: Upstreams
+  readonly clock: Clock
+}
+
+/** The state of one network. */
+export function networkState(network: Network, { heads, upstreams, clock }: Known): NetworkState {
+  const best = heads.best(network.slug)
+  const routes = network.routes.map(({ id, capabilities, ws }) => {
+    const route = upstreams.get(id)
+    const now = clock.monotonic()
+    const why = upstreams.whyNot(network, id, now) ?? route?.whyDown(now) ?? null
+    const head = route?.head ?? null
+    const claimed = route?.claimed ?? null
+    const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)
+    const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
+    return {
+      ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
+      ...(retryInMs === 0 ? {} : { retryInMs }),
+      ...(keptAway === 0 ? {} : { keptAwayCallers: keptAway }),
+      ...{ head, lag: best === null || head === null ? null : best - head },
+      ...(claimed === null || claimed === head ? {} : { claimedHead: claimed }),
+      latencyMs: Math.round(route?.latency.average ?? 0),
+      inFlight: route?.limits.inFlight ?? 0,
+      capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
+      ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
+    }
+  })
+  const headConfirmed = heads.isConfirmed(network.slug)
+  return { slug: network.slug, head: best, ...(best === null ? {} : { headConfirmed }), routes }
+}

@@ -1,0 +1,140 @@
+/** A process that the primary has started, and starts again when it ends by itself. */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { Order } from './parent.ts'
+import type { ListeningSocket } from './listening-socket.ts'
+import { withRole } from './role.ts'
+import type { Role } from './role.ts'
+
+/** Milliseconds before a process that has ended is started again: the first time, and at most. */
+const SOON = 250
+const AT_MOST = 10_000
+/** Milliseconds of serving after which it counts as sound again. */
+const SOUND = 10_000
+
+/** The first descriptor behind those that a child has anyway: input, output, errors, and the way to the primary. */
+export const FIRST_SOCKET = 4
+
+/** How the program is started. */
+export interface Program {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** What is heard of a child. */
+export interface ChildEvents {
+  /** It has ended without being told to, and will be started again. */
+  ended(how: string, restartMs: number): void
+  /** It serves again. */
+  back(): void
+}
+
+/** Keeps one process running until it is told to end. */
+export class Child {
+  readonly #program: Program
+  readonly #role: Role
+  readonly #sockets: readonly ListeningSocket[]
+  readonly #events: ChildEvents
+  #process: ChildProcess | null = null
+  #delay = SOON
+  #readyAt: number | null = null
+  #restart: NodeJS.Timeout | undefined
+  #isEnding = false
+  #over: () => void = () => undefined
+
+  /** `sockets` are passed on as its descriptors from `FIRST_SOCKET` on. */
+  constructor(program: Program, role: Role, sockets: readonly ListeningSocket[], events: ChildEvents) {
+    this.#program = program
+    this.#role = role
+    this.#sockets = sockets
+    this.#events = events
+  }
+
+  get pid(): number | null {
+    return this.#process?.pid ?? null
+  }
+
+  /** Whether it serves now. */
+  get isReady(): boolean {
+    return this.#readyAt !== null
+  }
+
+  /** Starts it for the first time. Resolves to whether it serves: when it ends before, it has said why. */
+  start(): Promise<boolean> {
+    return new Promise(resolve => {
+      this.#fork(
+        () => {
+          resolve(true)
+        },
+        () => {
+          resolve(false)
+        },
+      )
+    })
+  }
+
+  /** Tells it something; what ends meanwhile hears nothing. */
+  tell(order: Order, socket?: Socket): void {
+    if (this.#process?.connected === true) this.#process.send(order, socket, () => undefined)
+  }
+
+  /** Tells it to finish, and resolves when it is gone: by force after `patience` milliseconds. */
+  async end(order: Order, patience: number): Promise<void> {
+    this.#isEnding = true
+    clearTimeout(this.#restart)
+    const child = this.#process
+    if (child === null) return
+    const over = new Promise<void>(resolve => {
+      this.#over = resolve
+    })
+    this.tell(order)
+    const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+    await over
+    clearTimeout(timer)
+  }
+
+  #fork(ready: () => void, failed: (how: string) => void): void {
+    const { file, args, env } = this.#program
+    const child = fork(file, args, {
+      env: withRole(env, this.#role),
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...this.#sockets.map(({ fd }) => fd)],
+    })
+    this.#process = child
+    child.on('message', () => {
+      this.#readyAt = performance.now()
+      ready()
+    })
+    child.on('error', () => undefined)
+    child.once('exit', (code, signal) => {
+      const servedFor = this.#readyAt === null ? null : performance.now() - this.#readyAt
+      this.#process = null
+      this.#readyAt = null
+      if (this.#isEnding) {
+        this.#over()
+        return
+      }
+      const how = signal ?? `code ${String(code)}`
+      if (servedFor === null) failed(how)
+      else this.#again(how, servedFor)
+    })
+  }
+
+  #again(how: string, servedFor: number): void {
+    if (servedFor > SOUND) this.#delay = SOON
+    const delay = this.#delay
+    this.#delay = Math.min(AT_MOST, delay * 2)
+    this.#events.ended(how, delay)
+    this.#restart = setTimeout(() => {
+      this.#fork(
+        () => {
+          this.#events.back()
+        },
+        why => {
+          this.#again(why, 0)
+        },
+      )
+    }, delay)
+  }
+}

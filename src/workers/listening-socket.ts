@@ -1,0 +1,62 @@
+/** Sockets on which other processes accept connections: bound once, by the primary, which never accepts any itself. */
+import { lookup } from 'node:dns/promises'
+import net, { isIP } from 'node:net'
+import { getSystemErrorName } from 'node:util'
+import type { ListenAddress } from '../config/types.ts'
+import { listenFault } from '../http/listen-fault.ts'
+
+/** A socket that is bound. As long as it is open, connections wait in its queue, whatever becomes of those who accept them. */
+export interface ListeningSocket {
+  readonly fd: number
+  /** `host:port` as bound. */
+  readonly address: string
+  close(): void
+}
+
+/** Node's own handle of a TCP socket. */
+interface Handle {
+  readonly fd: number
+  getsockname(out: object): number
+  close(): void
+}
+
+interface Bound {
+  readonly address: string
+  readonly port: number
+  readonly family: string
+}
+
+/**
+ * What `net` binds with. `listen` would begin to accept, and cluster's own sockets close when the last worker is gone, with the connections that
+ * wait in them.
+ */
+type Bind = (host: string, port: number, family: 4 | 6, fd: undefined, flags: number) => Handle | number
+const bind = (net as unknown as { readonly _createServerHandle: Bind })._createServerHandle
+
+/** Binds; rejects with one sentence an operator can act on. */
+export async function openListeningSocket({ host, port }: ListenAddress): Promise<ListeningSocket> {
+  const fail = (code: string): Error =>
+    new Error(listenFault(host, port, Object.assign(new Error(code), { code })))
+  const { address, family } =
+    isIP(host) === 0
+      ? await lookup(host).catch((error: unknown) => {
+          throw fail((error as NodeJS.ErrnoException).code ?? 'ENOTFOUND')
+        })
+      : { address: host, family: isIP(host) }
+  const handle = bind(address, port, family === 6 ? 6 : 4, undefined, 0)
+  if (typeof handle === 'number') throw fail(getSystemErrorName(handle))
+  const bound = {} as Bound
+  handle.getsockname(bound)
+  // That a port is taken is said by `listen` only; until then the socket has none.
+  if (bound.port === 0) {
+    handle.close()
+    throw fail('EADDRINUSE')
+  }
+  const text = family === 6 ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`
+  return {
+    ...{ fd: handle.fd, address: text },
+    close: () => {
+      handle.close()
+    },
+  }
+}

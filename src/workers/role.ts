@@ -1,0 +1,43 @@
+/** What a process of a gateway with several is for, as the primary says it in the environment of those it starts. */
+
+import type { Bound } from '../http/admin/running.ts'
+
+/** Serves the admin listener, and keeps what all workers share. */
+export interface KeeperRole {
+  readonly is: 'keeper'
+  /** The primary's process id: the one that the operator knows. */
+  readonly primary: number
+  readonly workers: number
+  /** Where clients connect, and the operator. */
+  readonly bound: Bound
+  /** Descriptors of the operator's listening sockets, which outlive this process. */
+  readonly admin: number
+  readonly probes: number | null
+}
+
+/** Serves calls. */
+export interface WorkerRole {
+  readonly is: 'worker'
+  /** Its place among its like, from 1. */
+  readonly slot: number
+  readonly workers: number
+  /** The descriptor of the listening socket that all workers share; null where the primary hands connections over. */
+  readonly fd: number | null
+  readonly dataDir: string
+}
+
+export type Role = KeeperRole | WorkerRole
+
+const NAME = 'TOLLGATE_ROLE'
+
+/** The environment of a process that is to have a role. */
+export function withRole(env: NodeJS.ProcessEnv, role: Role): NodeJS.ProcessEnv {
+  return { ...env, [NAME]: JSON.stringify(role) }
+}
+
+/** The role that the primary has given this process; null where nobody has. */
+export function roleIn(env: Readonly<Record<string, string | undefined>>): Role | null {
+  const text = env[NAME]
+  // Whoever sets it by hand has no primary to speak to.
+  return text === undefined || process.send === undefined ? null : (JSON.parse(text) as Role)
+}

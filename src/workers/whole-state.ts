@@ -1,0 +1,55 @@
+/** What `/status` tells of all workers together. */
+import type { NetworkState, RouteState } from '../routes/network-state.ts'
+import type { WorkerState } from './messages.ts'
+
+/** How the worker at a place is. */
+export interface Placed {
+  readonly slot: number
+  readonly told: WorkerState
+}
+
+/**
+ * A network as the keeper's probes and the workers' calls see it: a route counts as healthy where every worker sends calls to it, and its calls in
+ * flight are those of all.
+ */
+export function wholeState(own: NetworkState, workers: readonly Placed[]): NetworkState {
+  const seen = workers.flatMap(({ slot, told }) => {
+    const network = told.networks.find(({ slug }) => slug === own.slug)
+    return network === undefined ? [] : [{ slot, network }]
+  })
+  return { ...own, routes: own.routes.map(route => wholeRoute(route, seen)) }
+}
+
+interface Seen {
+  readonly slot: number
+  readonly network: NetworkState
+}
+
+function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
+  const others = seen.flatMap(({ slot, network }) => {
+    const route = network.routes.find(({ id }) => id === own.id)
+    return route === undefined ? [] : [{ slot, route }]
+  })
+  const ill = own.healthy ? others.find(({ route }) => !route.healthy) : undefined
+  const busy = others.filter(({ route }) => route.latencyMs > 0)
+  const sum = (of: (route: RouteState) => number): number =>
+    others.reduce((total, { route }) => total + of(route), 0)
+  const kept = Math.max(0, ...others.map(({ route }) => route.keptAwayCallers ?? 0))
+  const lastError =
+    own.lastError ?? others.find(({ route }) => route.lastError !== undefined)?.route.lastError
+  return {
+    ...own,
+    ...(ill === undefined
+      ? {}
+      : {
+          healthy: false,
+          why: `${ill.route.why ?? 'not healthy'} (at worker ${ill.slot})`,
+          ...(ill.route.retryInMs === undefined ? {} : { retryInMs: ill.route.retryInMs }),
+        }),
+    ...(kept === 0 ? {} : { keptAwayCallers: kept }),
+    inFlight: own.inFlight + sum(({ inFlight }) => inFlight),
+    latencyMs:
+      busy.length === 0 ? own.latencyMs : Math.round(sum(({ latencyMs }) => latencyMs) / busy.length),
+    ...(lastError === undefined ? {} : { lastError }),
+  }
+}
