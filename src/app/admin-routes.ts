@@ -21,6 +21,8 @@ export interface AdminParts {
   readonly metrics: Metrics
   /** What this process holds for clients; null where only workers serve them. */
   readonly clients: Pick<PublicListener, 'sockets' | 'streams' | 'memory'> | null
+  /** Answers `POST /restart`. */
+  readonly restart: () => AdminReply
   /** The workers; null where this process serves calls itself. */
   readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
@@ -35,6 +37,8 @@ export interface AdminParts {
 /** The workers, as the admin listener asks about them. */
 export interface Workers {
   readonly count: number
+  /** Places of those that a restart has still to replace; null while there is none. */
+  restarting(): readonly number[] | null
   states(): Promise<readonly Placed[]>
   /** The metrics of each. */
   metrics(): Promise<readonly string[]>
@@ -66,6 +70,8 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       return { status: result.ok ? 200 : 422, json: result }
     },
     'GET /on-disk': async () => ({ status: 200, json: { version: await reloader.onDisk() } }),
+    'POST /restart': () =>
+      state.draining ? { status: 503, json: { error: 'the gateway is draining' } } : parts.restart(),
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
   }
 }
@@ -117,7 +123,9 @@ async function status({ gateway, reloader, workers }: AdminParts): Promise<strin
   )
   const start = JSON.stringify({
     ...{ version, reload: reloader.state },
-    ...(workers === null ? {} : { workers: workersText(workers.count, placed) }),
+    ...(workers === null
+      ? {}
+      : { workers: workersText(workers.count, placed), restarting: workers.restarting() }),
   }).slice(0, -1)
   return `${start},"networks":[${told.join(',')}]}\n`
 }

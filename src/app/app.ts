@@ -18,6 +18,10 @@ import { openDashboard } from './open-dashboard.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
 import { openReloader } from './open-reloader.ts'
 
+/** What the operator is told who wants it restarted in place. */
+const ONE_PROCESS =
+  'with workers: 1 there is one process, which cannot be replaced while it serves; restart it, or serve with more workers'
+
 /** A running gateway. */
 export interface App {
   /** `host:port` as bound. */
@@ -29,6 +33,8 @@ export interface App {
   readonly warnings: readonly Problem[]
   /** Reads the configuration again, at a signal. */
   reload(): void
+  /** Replaces what serves by the program as it is on the disk; one process cannot. */
+  restart(): void
   /** Drains and closes everything. */
   stop(): Promise<void>
 }
@@ -88,7 +94,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const { reloader } = reloading
   const routes = adminRoutes({
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
-    ...{ clients: listener, workers: null },
+    ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })
   const admin = await openAdmin(gateway, routes, settings, closing)
   const bound = { ...admin, listen: await openPublic(gateway, listener, settings.listen, closing) }
@@ -103,6 +109,9 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     ...{ ...bound, log, warnings: problems },
     reload: () => {
       reloading.reload('signal')
+    },
+    restart: () => {
+      log.warn(ONE_PROCESS)
     },
     stop: () => {
       state.draining = true

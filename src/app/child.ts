@@ -1,24 +1,32 @@
 /** A process that the primary has started: a keeper or a worker, until it is told to end. */
 import { formatProblem } from '../config/problem.ts'
-import { hearOrders, tellReady } from '../workers/parent.ts'
+import { hearOrders, report } from '../workers/parent.ts'
+import type { Leaving } from '../workers/parent.ts'
 import type { KeeperRole, Role, WorkerRole } from '../workers/role.ts'
 import type { AppOptions } from './begin.ts'
 import { startKeeper } from './keeper.ts'
 import { startWorker } from './worker.ts'
+import type { RunningWorker } from './worker.ts'
 
 /** Serves by its role; resolves to the exit code when it has ended. */
 export async function runChild(options: AppOptions, role: Role): Promise<number> {
-  await (role.is === 'keeper' ? runKeeper(options, role) : runWorker(options, role))
-  // The way to the primary would keep this process alive.
-  if (process.connected) process.disconnect()
-  return 0
+  try {
+    await (role.is === 'keeper' ? runKeeper(options, role) : runWorker(options, role))
+    return 0
+  } finally {
+    // The way to the primary would keep this process alive.
+    if (process.connected) process.disconnect()
+  }
 }
 
 async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
-  const draining = new Promise<void>(resolve => {
+  const draining = new Promise<Leaving>(resolve => {
     hearOrders({
-      drain: () => {
-        resolve()
+      drain: resolve,
+      restarting: left => {
+        void coming.then(keeper => {
+          keeper.restarting(left)
+        })
       },
       reload: () => {
         void coming.then(keeper => {
@@ -30,15 +38,16 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
   const coming = startKeeper(options, role)
   const keeper = await coming
   for (const problem of keeper.warnings) keeper.log.warn(formatProblem(problem))
-  tellReady()
-  await draining
-  await keeper.stop()
+  report({ t: 'ready' })
+  await keeper.stop(await draining)
 }
 
 async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
-  const draining = new Promise<boolean>(resolve => {
+  const draining = new Promise<Parameters<RunningWorker['stop']>>(resolve => {
     hearOrders({
-      drain: resolve,
+      drain: (...how) => {
+        resolve(how)
+      },
       connection: socket => {
         void coming.then(worker => {
           worker.connection(socket)
@@ -48,6 +57,6 @@ async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
   })
   const coming = startWorker(options, role)
   const worker = await coming
-  tellReady()
-  await worker.stop(await draining)
+  report({ t: 'ready' })
+  await worker.stop(...(await draining))
 }

@@ -15,6 +15,8 @@ import type { Snapshot } from '../snapshot/types.ts'
 import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
 import { Keeper } from '../workers/keeper.ts'
 import { SOCKET } from '../workers/messages.ts'
+import { report } from '../workers/parent.ts'
+import type { Leaving } from '../workers/parent.ts'
 import type { KeeperRole } from '../workers/role.ts'
 import { version as programVersion } from '../config/version.ts'
 import { adminRoutes } from './admin-routes.ts'
@@ -37,8 +39,10 @@ export interface RunningKeeper {
   readonly log: Logger
   readonly warnings: readonly Problem[]
   reload(): void
-  /** Closes everything, once no worker has anything more to hand over. */
-  stop(): Promise<void>
+  /** Hears which workers a restart has still to replace. */
+  restarting(left: readonly number[] | null): void
+  /** Closes everything: where the workers leave too, once none has anything more to hand over. */
+  stop(leaving: Leaving): Promise<void>
 }
 
 /** Starts the keeper; rejects with ConfigError, or with one sentence for the operator. */
@@ -69,6 +73,7 @@ async function open(
   const started = { ...thisProcess(options.dir, settings), pid: role.primary }
   const self = (): Running => ({ ...started, bound: role.bound })
   const state = { draining: false }
+  const restarting: { left: readonly number[] | null } = { left: null }
   const reloading = openReloader(
     {
       ...{ ...options, config, gateway, certificate, self, log, state },
@@ -84,7 +89,16 @@ async function open(
   )
   const routes = adminRoutes({
     ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
-    ...{ clients: null, workers: workersOf(keeper, role.workers) },
+    clients: null,
+    workers: workersOf(keeper, role.workers, () => restarting.left),
+    restart: () => {
+      if (restarting.left !== null)
+        return { status: 409, json: { error: 'a restart is under way', left: restarting.left } }
+      const slots = Array.from({ length: role.workers }, (_, i) => i + 1)
+      restarting.left = slots
+      report({ t: 'restart' })
+      return { status: 202, json: { slots } }
+    },
   })
   await keeper.listen(join(settings.dataDir, SOCKET))
   closing.push(() => keeper.close())
@@ -101,9 +115,13 @@ async function open(
     reload: () => {
       reloading.reload('signal')
     },
-    stop: async () => {
+    restarting: left => {
+      restarting.left = left
+    },
+    stop: async leaving => {
       state.draining = true
-      await keeper.allGone()
+      // Where workers stay, they go on with the next keeper.
+      if (leaving !== 'alone') await keeper.allGone()
       await closing.close()
     },
   }
@@ -141,9 +159,9 @@ function makeKeeperGateway(
   )
 }
 
-function workersOf(keeper: Keeper, count: number): Workers {
+function workersOf(keeper: Keeper, count: number, restarting: Workers['restarting']): Workers {
   return {
-    count,
+    ...{ count, restarting },
     states: () => keeper.ask('state', {}, TO_TELL),
     metrics: async () => (await keeper.ask('metrics', {}, TO_TELL)).map(({ told }) => told.text),
     explain: async body => {

@@ -8,6 +8,7 @@ import type { AdminRoutes } from '../http/admin/listener.ts'
 import { drain, listen } from '../http/listen.ts'
 import type { ListenAt } from '../http/listen.ts'
 import type { PublicListener } from '../http/public-listener.ts'
+import type { Leaving } from '../workers/parent.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 
 /** Where the operator's listeners are. */
@@ -44,21 +45,31 @@ export async function openAdmin(
   return { admin, ...(probes === null ? {} : { probes }) }
 }
 
-/** Opens the listener of the clients; behind those of the operator, as it is closed before them. `takesLast` says whether a drain takes connections that still come. */
+/** How a public listener is to end; said before it is closed. */
+export interface PublicDrain {
+  leaving?: Leaving
+  /** Milliseconds to close WebSockets over, at most. */
+  spread?: number | undefined
+}
+
+/** Opens the listener of the clients; behind those of the operator, as it is closed before them. */
 export async function openPublic(
   gateway: Gateway,
   { server, sockets, streams }: Pick<PublicListener, 'server' | 'sockets' | 'streams'>,
   at: ListenAt,
   closing: Closing,
-  takesLast = (): boolean => true,
+  how: PublicDrain = {},
 ): Promise<string> {
   const { timeouts } = gateway.snapshot.gateway
   const bound = await listen(server, at)
   closing.push(async () => {
-    const told = Promise.all([sockets.drain(), streams.drain()])
+    const { leaving = 'with all', spread } = how
+    const told = Promise.all([sockets.drain(spread), streams.drain()])
     await drain(server, {
       idle: () => gateway.idle(),
-      ...{ patience: timeouts.drain, keepIdle: timeouts.drainIdle, takesLast: takesLast() },
+      patience: timeouts.drain,
+      keepIdle: leaving === 'orphaned' ? 0 : timeouts.drainIdle,
+      takesLast: leaving === 'with all',
       endCalls: () => {
         gateway.live.subscriptions.close()
         void gateway.live.upstreams.close()

@@ -16,6 +16,7 @@ export interface RunningPrimary {
   /** The keeper has told of them. */
   readonly warnings: readonly []
   reload(): void
+  restart(): void
   stop(): Promise<void>
 }
 
@@ -38,6 +39,9 @@ export async function startPrimary(
     ...{ bound, log, warnings: [] },
     reload: () => {
       primary.reload()
+    },
+    restart: () => {
+      void primary.restart()
     },
     stop: () => primary.stop(),
   }

@@ -21,9 +21,11 @@ import { KeeperClient } from '../workers/keeper-client.ts'
 import type { KeeperClientOptions } from '../workers/keeper-client.ts'
 import { SOCKET } from '../workers/messages.ts'
 import type { Served, WorkerState } from '../workers/messages.ts'
+import type { Leaving } from '../workers/parent.ts'
 import type { WorkerRole } from '../workers/role.ts'
 import { answerExplain } from './answer-explain.ts'
 import { orUndo } from './app.ts'
+import { loadValid } from './begin.ts'
 import type { AppOptions } from './begin.ts'
 import type { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
@@ -31,6 +33,7 @@ import { logJournal } from './log-journal.ts'
 import { openCertificate, renewCertificate } from './open-certificate.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openPublic } from './open-listeners.ts'
+import type { PublicDrain } from './open-listeners.ts'
 import { openAccountStore } from './stores.ts'
 import { swap } from './swap.ts'
 
@@ -45,24 +48,24 @@ export interface RunningWorker {
   readonly log: Logger
   /** Serves a connection that the primary has accepted. */
   connection(socket: Socket): void
-  /** Drains and closes everything; connections that still come are taken, or left to others. */
-  stop(takesLast: boolean): Promise<void>
+  /** Drains and closes everything; `spread` milliseconds to close WebSockets over. */
+  stop(leaving: Leaving, spread?: number): Promise<void>
 }
 
 /** Starts a worker; rejects with one sentence for the operator. */
-export function startWorker(options: Omit<AppOptions, 'dir'>, role: WorkerRole): Promise<RunningWorker> {
+export function startWorker(options: AppOptions, role: WorkerRole): Promise<RunningWorker> {
   return orUndo(closing => open(options, role, closing))
 }
 
 async function open(
-  { env, makeLog }: Omit<AppOptions, 'dir'>,
+  { dir, env, makeLog }: AppOptions,
   { slot, workers, dataDir, fd }: WorkerRole,
   closing: Closing,
 ): Promise<RunningWorker> {
   const metrics = new Metrics()
-  const answers: { given: KeeperClientOptions['answers'] } = { given: NOT_YET }
-  const keeper = await connect(join(dataDir, SOCKET), slot, answers, closing)
-  const { config, version } = await keeper.config()
+  const started = new Started()
+  const keeper = await connect(join(dataDir, SOCKET), slot, started, closing)
+  const { config, version } = await whatToServe(await keeper.config(), keeper, { dir, env })
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level).child({ worker: slot })
@@ -90,38 +93,50 @@ async function open(
     ...{ certificate, memory },
     openDashboard: openDashboard(gateway, accounts),
   })
-  answers.given = answersOf({ gateway, metrics, journal, certificate, log })
-  let takesLast = true
-  if (fd !== null) await openPublic(gateway, listener, { fd }, closing, () => takesLast)
+  started.is({
+    gateway,
+    metrics,
+    journal,
+    certificate,
+    log,
+    served: said => whatToServe(said, keeper, { dir, env }),
+  })
+  const drain: PublicDrain = {}
+  if (fd !== null) await openPublic(gateway, listener, { fd }, closing, drain)
   return {
     log,
     connection: socket => {
       listener.server.emit('connection', socket)
       socket.resume()
     },
-    stop: takes => {
-      takesLast = takes
+    stop: (leaving, spread) => {
+      Object.assign(drain, { leaving, spread })
       return closing.close()
     },
   }
+}
+
+/** The configuration that the keeper serves. One of another version of the program has it in another shape: then it is read here. */
+async function whatToServe(
+  said: Served,
+  keeper: KeeperClient,
+  files: Pick<AppOptions, 'dir' | 'env'>,
+): Promise<Served> {
+  if (keeper.version === programVersion) return said
+  const { config, snapshot } = await loadValid(files)
+  return { config, version: snapshot.version }
 }
 
 /** A way to the keeper, once it is there: it may be starting. */
 async function connect(
   path: string,
   slot: number,
-  answers: { readonly given: KeeperClientOptions['answers'] },
+  started: Started,
   closing: Closing,
 ): Promise<KeeperClient> {
   const keeper = new KeeperClient({
-    ...{ path, slot, version: programVersion },
-    answers: {
-      held: said => answers.given.held(said),
-      take: said => answers.given.take(said),
-      state: said => answers.given.state(said),
-      metrics: said => answers.given.metrics(said),
-      explain: said => answers.given.explain(said),
-    },
+    ...{ path, slot, version: programVersion, answers: started.answers },
+    serves: () => started.version,
   })
   closing.push(() => {
     keeper.close()
@@ -134,49 +149,60 @@ async function connect(
   return keeper
 }
 
-const starting = (): never => {
-  throw new Error('this worker is starting')
-}
-
-/** What it answers while it starts. */
-const NOT_YET: KeeperClientOptions['answers'] = {
-  held: () => ({ isTaken: true }),
-  ...{ take: starting, state: starting, metrics: starting, explain: starting },
-}
-
 /** What the keeper's questions are answered from. */
-interface Answered {
+interface Serving {
   readonly gateway: Gateway
   readonly metrics: Metrics
   readonly journal: HandedOver
   readonly certificate: Certificate | null
   readonly log: Logger
+  readonly served: (said: Served) => Promise<Served>
 }
 
-function answersOf(parts: Answered): KeeperClientOptions['answers'] {
-  const { gateway, metrics, journal } = parts
-  // One after another, in the order in which they came.
-  let last: Promise<unknown> = Promise.resolve()
-  return {
-    held: async () => ({ isTaken: await journal.handOver() }),
-    take: served => {
-      const taken = last.then(() => take(served, parts))
-      last = taken.catch(() => undefined)
+/** Answers the keeper, from the moment when this worker serves. */
+class Started {
+  #serving: Serving | null = null
+  #begin: (serving: Serving) => void = () => undefined
+  readonly #begun = new Promise<Serving>(resolve => {
+    this.#begin = resolve
+  })
+  /** Configurations are taken one after another. */
+  #last: Promise<unknown> = this.#begun
+
+  readonly answers: KeeperClientOptions['answers'] = {
+    held: async () => ({ isTaken: (await this.#serving?.journal.handOver()) ?? true }),
+    take: said => {
+      const taken = this.#last.then(async () => take(said, await this.#begun))
+      this.#last = taken.catch(() => undefined)
       return taken
     },
-    state: () => stateOf(parts),
-    metrics: async () => ({ text: (await metrics.text()).toString() }),
+    state: () => stateOf(this.#now),
+    metrics: async () => ({ text: (await this.#now.metrics.text()).toString() }),
     explain: ({ body }) => {
-      const reply = answerExplain(body, gateway)
+      const reply = answerExplain(body, this.#now.gateway)
       return { status: reply.status, json: 'json' in reply ? reply.json : null }
     },
   }
+
+  is(serving: Serving): void {
+    this.#serving = serving
+    this.#begin(serving)
+  }
+
+  /** The version of the configuration that is served; empty while none is. */
+  get version(): string {
+    return this.#serving?.gateway.snapshot.version ?? ''
+  }
+
+  get #now(): Serving {
+    if (this.#serving === null) throw new Error('this worker is starting')
+    return this.#serving
+  }
 }
 
-async function take(
-  { config, version }: Served,
-  { gateway, certificate, log }: Answered,
-): Promise<{ readonly version: string }> {
+async function take(said: Served, serving: Serving): Promise<{ readonly version: string }> {
+  const { gateway, certificate, log } = serving
+  const { config, version } = await serving.served(said)
   const { tls } = config.gateway
   if (certificate !== null && tls !== null) await renewCertificate(certificate, tls)
   if (version !== gateway.snapshot.version)
@@ -184,7 +210,7 @@ async function take(
   return { version }
 }
 
-function stateOf({ gateway, journal }: Answered): WorkerState {
+function stateOf({ gateway, journal }: Serving): WorkerState {
   const { version, networks } = gateway.snapshot
   return {
     pid: process.pid,

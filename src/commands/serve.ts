@@ -18,8 +18,9 @@ export const serve: Command = {
   usage: `tollgate serve [--config DIR]
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
-SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. At the end it finishes the calls in flight
-and exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
+SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. With several workers (gateway.yaml), SIGUSR2
+replaces one process after another by the program as it is on the disk. At the end it finishes the calls in flight and
+exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
 with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports them there too.
 
   TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
@@ -48,6 +49,7 @@ interface Serving {
   readonly log: Logger
   readonly warnings: readonly Problem[]
   reload(): void
+  restart(): void
   stop(): Promise<void>
 }
 
@@ -67,6 +69,9 @@ async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<num
   const stopping = signalled()
   process.on('SIGHUP', () => {
     serving.reload()
+  })
+  process.on('SIGUSR2', () => {
+    serving.restart()
   })
   log.info(bound, 'ready')
   const tell = async (...states: readonly string[]): Promise<void> => {

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import type { Order } from './parent.ts'
+import type { Order, Report } from './parent.ts'
 import type { ListeningSocket } from './listening-socket.ts'
 import { withRole } from './role.ts'
 import type { Role } from './role.ts'
@@ -29,6 +29,8 @@ export interface ChildEvents {
   ended(how: string, restartMs: number): void
   /** It serves again. */
   back(): void
+  /** The operator wants all processes replaced. */
+  restart(): void
 }
 
 /** Keeps one process running until it is told to end. */
@@ -75,6 +77,11 @@ export class Child {
     })
   }
 
+  /** Starts it again until it serves. */
+  keepStarting(): void {
+    this.#again('no start', 0)
+  }
+
   /** Tells it something; what ends meanwhile hears nothing. */
   tell(order: Order, socket?: Socket): void {
     if (this.#process?.connected === true) this.#process.send(order, socket, () => undefined)
@@ -102,19 +109,19 @@ export class Child {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...this.#sockets.map(({ fd }) => fd)],
     })
     this.#process = child
-    child.on('message', () => {
-      this.#readyAt = performance.now()
-      ready()
+    child.on('message', ({ t }: Report) => {
+      if (t === 'restart') this.#events.restart()
+      else {
+        this.#readyAt = performance.now()
+        ready()
+      }
     })
     child.on('error', () => undefined)
     child.once('exit', (code, signal) => {
       const servedFor = this.#readyAt === null ? null : performance.now() - this.#readyAt
       this.#process = null
       this.#readyAt = null
-      if (this.#isEnding) {
-        this.#over()
-        return
-      }
+      if (this.#isEnding) this.#over()
       const how = signal ?? `code ${String(code)}`
       if (servedFor === null) failed(how)
       else this.#again(how, servedFor)
@@ -122,6 +129,7 @@ export class Child {
   }
 
   #again(how: string, servedFor: number): void {
+    if (this.#isEnding) return
     if (servedFor > SOUND) this.#delay = SOON
     const delay = this.#delay
     this.#delay = Math.min(AT_MOST, delay * 2)

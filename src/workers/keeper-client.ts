@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
+import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { PROTOCOL } from './messages.ts'
@@ -11,12 +12,16 @@ import type { Hello, KeeperQuestions, Questions, SentUsage, Served } from './mes
 
 /** Milliseconds between two attempts to connect: the primary starts a new keeper within a second. */
 const RETRY = 50
+/** Milliseconds that a question waits for a keeper. */
+const PATIENCE = 5_000
 
 /** What a worker is made of, as far as the keeper asks for it. */
 export interface KeeperClientOptions {
   readonly path: string
   readonly slot: number
   readonly version: string
+  /** The version of the configuration that is served; empty while none is. */
+  readonly serves: () => string
   /** Answers what the keeper asks. */
   readonly answers: Answers<KeeperQuestions>
   /** The keeper is there, or there again. */
@@ -29,6 +34,9 @@ export class KeeperClient implements LimitStore, Ledger {
   #channel: Channel<Questions, KeeperQuestions> | null = null
   #socket: Socket | null = null
   #retry: NodeJS.Timeout | undefined
+  #version = ''
+  /** Those who wait for a keeper. */
+  readonly #waiting: (() => void)[] = []
   #isClosed = false
 
   constructor(options: KeeperClientOptions) {
@@ -39,6 +47,11 @@ export class KeeperClient implements LimitStore, Ledger {
   /** Whether the keeper is there. */
   get isConnected(): boolean {
     return this.#channel !== null
+  }
+
+  /** The version of the keeper's program, once it has said anything. */
+  get version(): string {
+    return this.#version
   }
 
   async ask(buckets: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
@@ -56,12 +69,14 @@ export class KeeperClient implements LimitStore, Ledger {
   }
 
   async totals(account: string, endpointIds?: readonly string[]): Promise<ReadonlyMap<string, Totals>> {
-    const { totals } = await this.#there.ask('totals', { account, endpoints: endpointIds ?? null })
+    const { totals } = await (
+      await this.#soonThere()
+    ).ask('totals', { account, endpoints: endpointIds ?? null })
     return new Map(totals)
   }
 
   async sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {
-    const { page } = await this.#there.ask('sums', { query })
+    const { page } = await (await this.#soonThere()).ask('sums', { query })
     return page
   }
 
@@ -76,19 +91,31 @@ export class KeeperClient implements LimitStore, Ledger {
     this.#socket?.destroy()
   }
 
+  /** The keeper, or the next one: what is read of usage is worth a moment. */
+  async #soonThere(): Promise<Channel<Questions, KeeperQuestions>> {
+    if (this.#channel === null) {
+      const there = new Promise<void>(resolve => this.#waiting.push(resolve))
+      await orAfter(there, PATIENCE)
+    }
+    return this.#there
+  }
+
   get #there(): Channel<Questions, KeeperQuestions> {
     if (this.#channel === null) throw new Error('the keeper is away')
     return this.#channel
   }
 
   #connect(): void {
-    const { path, slot, version, answers, connected } = this.#options
+    const { path, slot, version, serves, answers, connected } = this.#options
     const socket = connect(path)
     this.#socket = socket
-    const channel = new Channel<Questions, KeeperQuestions>(socket, answers)
+    const channel = new Channel<Questions, KeeperQuestions>(socket, answers, message => {
+      if (message.t === 'hello') this.#version = (message as Hello).version
+    })
     socket.on('connect', () => {
-      channel.say({ t: 'hello', protocol: PROTOCOL, slot, version } satisfies Hello)
+      channel.say({ t: 'hello', protocol: PROTOCOL, slot, version, serves: serves() } satisfies Hello)
       this.#channel = channel
+      for (const go of this.#waiting.splice(0)) go()
       connected?.()
     })
     socket.on('close', () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { SharedBuckets } from '../limits/shared/buckets.ts'
 import type { Ledger } from '../ports/ledger.ts'
+import type { LimitStore } from '../ports/limit-store.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
@@ -45,6 +46,7 @@ export class Keeper {
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
   #handing: Promise<void> | null = null
+  #last = 0
   #gone: () => void = () => undefined
 
   constructor(parts: KeeperParts) {
@@ -125,18 +127,24 @@ export class Keeper {
   }
 
   #serve(socket: Socket): void {
+    // One that follows another at its place is not the same.
+    this.#last += 1
+    const store = this.#parts.buckets.of(String(this.#last))
     this.#sockets.add(socket)
     let worker: Worker | null = null
-    const channel = new Channel<KeeperQuestions, Questions>(
-      socket,
-      this.#answers(() => worker),
-      message => {
-        if (message.t !== 'hello') return
-        worker = { hello: message as Hello, channel }
-        this.#workers.add(worker)
-      },
-    )
-    channel.say({ t: 'hello', protocol: PROTOCOL, slot: 0, version: this.#parts.version } satisfies Hello)
+    const channel = new Channel<KeeperQuestions, Questions>(socket, this.#answers(store), message => {
+      if (message.t !== 'hello') return
+      worker = { hello: message as Hello, channel }
+      this.#workers.add(worker)
+      this.#bringUpToDate(worker)
+    })
+    channel.say({
+      t: 'hello',
+      protocol: PROTOCOL,
+      slot: 0,
+      version: this.#parts.version,
+      serves: '',
+    } satisfies Hello)
     socket.on('close', () => {
       this.#sockets.delete(socket)
       if (worker !== null) this.#workers.delete(worker)
@@ -144,13 +152,19 @@ export class Keeper {
     })
   }
 
-  #answers(worker: () => Worker | null): Answers<Questions> {
-    const { buckets, takeOver, ledger, config } = this.#parts
+  /** What was edited while there was no keeper, or no way to it. */
+  #bringUpToDate({ hello: { serves }, channel }: Worker): void {
+    if (serves === '') return
+    const served = this.#parts.config()
+    if (serves !== served.version) void channel.ask('take', served).catch(() => undefined)
+  }
+
+  #answers(store: LimitStore): Answers<Questions> {
+    const { takeOver, ledger, config } = this.#parts
     return {
       config,
       ask: async ({ buckets: questions }) => {
-        const name = String(worker()?.hello.slot ?? '')
-        return { answers: await buckets.of(name).ask(questions) }
+        return { answers: await store.ask(questions) }
       },
       cells: ({ file, to, cells }) => {
         takeOver(file, to, cells.map(usageOf))

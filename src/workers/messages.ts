@@ -25,6 +25,8 @@ export interface Hello {
   readonly slot: number
   /** The program's version. */
   readonly version: string
+  /** The version of the configuration that a worker serves; empty while it starts, and of the keeper. */
+  readonly serves: string
 }
 
 /** The configuration that all workers serve, whatever the files say by now. */

@@ -1,45 +1,50 @@
 /** The way of a keeper or a worker to the primary that has started it. */
 import type { Socket } from 'node:net'
 
-/** What a child tells the primary. */
-export interface Ready {
-  readonly t: 'ready'
-}
+/** What a child tells the primary: that it serves, or that the operator wants all processes replaced. */
+export type Report = { readonly t: 'ready' } | { readonly t: 'restart' }
+
+/**
+ * How a process leaves: with all others, so that connections which still come are its own to take; alone, so that the others take them; or because
+ * the primary has gone, which leaves the address to the next gateway as soon as calls in flight are answered.
+ */
+export type Leaving = 'with all' | 'alone' | 'orphaned'
 
 /** What the primary tells a child. */
 export type Order =
-  /** Finish what is in flight and go; connections that still come are taken, or left to others. */
-  | { readonly t: 'drain'; readonly takesLast: boolean }
+  /** Finish what is in flight and go; `spread` milliseconds to close WebSockets over. */
+  | { readonly t: 'drain'; readonly leaving: Leaving; readonly spread?: number }
   /** Read the configuration again. */
   | { readonly t: 'reload' }
+  /** Workers that are still to be replaced; null when none is. */
+  | { readonly t: 'restarting'; readonly left: readonly number[] | null }
   /** A connection, which comes with it. */
   | { readonly t: 'connection' }
 
 /** Who hears of the primary's orders. */
 export interface Orders {
-  drain(takesLast: boolean): void
+  drain(leaving: Leaving, spread?: number): void
   reload?(): void
+  restarting?(left: readonly number[] | null): void
   connection?(socket: Socket): void
 }
 
-/** Tells the primary that this process serves. */
-export function tellReady(): void {
-  process.send?.({ t: 'ready' } satisfies Ready)
+/** Tells the primary something. */
+export function report(said: Report): void {
+  process.send?.(said)
 }
 
-/**
- * Hears what the primary wants. Signals are the primary's to hear: a terminal and systemd send them to all processes at once. Without a primary
- * nobody would start what ends, or end it: this process finishes as if it was told to, and leaves the
- * address to the next gateway.
- */
+/** Hears what the primary wants. Signals are the primary's to hear: a terminal and systemd send them to all processes at once. */
 export function hearOrders(orders: Orders): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)
+    process.on(signal, () => undefined)
   process.on('message', (order: Order, socket?: Socket) => {
-    if (order.t === 'drain') orders.drain(order.takesLast)
+    if (order.t === 'drain') orders.drain(order.leaving, order.spread)
     else if (order.t === 'reload') orders.reload?.()
+    else if (order.t === 'restarting') orders.restarting?.(order.left)
     else if (socket !== undefined) orders.connection?.(socket)
   })
   process.once('disconnect', () => {
-    orders.drain(false)
+    orders.drain('orphaned')
   })
 }

@@ -27,31 +27,30 @@ export interface PrimaryOptions {
   readonly log: Logger
 }
 
+/** Milliseconds over which a restart closes WebSockets, and at least for each worker. */
+const SPREAD = 20_000
+const LEAST_SPREAD = 2_000
+
 /** A keeper and its workers. */
 export class Primary {
   readonly bound: Bound
   readonly #options: PrimaryOptions
-  readonly #keeper: Child
-  readonly #workers: readonly Child[]
+  #keeper: Child
+  readonly #workers: Child[]
+  /** Those that are to follow others, while a restart waits for them. */
+  #coming: Child | null = null
+  #isRestarting = false
+  #isStopping = false
 
   constructor(options: PrimaryOptions) {
-    const { workers } = options
     const { listen, admin, probes } = options.sockets
     this.#options = options
     this.bound = {
       ...{ listen: listen.address, admin: admin.address },
       ...(probes === null ? {} : { probes: probes.address }),
     }
-    this.#keeper = this.#child('the keeper', probes === null ? [admin] : [admin, probes], {
-      ...{ is: 'keeper', primary: process.pid, workers, bound: this.bound },
-      ...{ admin: FIRST_SOCKET, probes: probes === null ? null : FIRST_SOCKET + 1 },
-    })
-    this.#workers = Array.from({ length: workers }, (_, i) => {
-      const { dataDir } = options
-      const slot = i + 1
-      const role = { is: 'worker', slot, workers, fd: FIRST_SOCKET, dataDir } as const
-      return this.#child(`worker ${slot}`, [listen], role)
-    })
+    this.#keeper = this.#newKeeper()
+    this.#workers = this.#slots.map(slot => this.#newWorker(slot))
   }
 
   /** Starts all. Resolves to whether they serve: when one of them could not start, it has said why, and all have ended. */
@@ -68,15 +67,82 @@ export class Primary {
     this.#keeper.tell({ t: 'reload' })
   }
 
+  /**
+   * Replaces all processes but this one by new ones, which run the program as it is on the disk by now: the workers one after another, each new one
+   * serving before the old one leaves, and the keeper behind them. Ends with the first that does not start, and the others stay.
+   */
+  async restart(): Promise<void> {
+    const { log } = this.#options
+    if (this.#isRestarting || this.#isStopping) return
+    this.#isRestarting = true
+    log.info({ workers: this.#workers.length }, 'restarting all processes, one after another')
+    const isDone = await this.#restartWorkers()
+    if (isDone) await this.#restartKeeper()
+    this.#isRestarting = false
+    this.#keeper.tell({ t: 'restarting', left: null })
+    if (isDone) log.info('all processes are restarted')
+  }
+
   /** Ends all: the workers first, as the keeper takes over what they have charged. */
   async stop(): Promise<void> {
+    this.#isStopping = true
+    const order = { t: 'drain', leaving: 'with all' } as const
     const patience = this.#options.drain + BEYOND_DRAIN
-    await Promise.all(this.#workers.map(worker => worker.end({ t: 'drain', takesLast: true }, patience)))
+    const workers = this.#coming === null ? this.#workers : [...this.#workers, this.#coming]
+    await Promise.all(workers.map(worker => worker.end(order, patience)))
     const { listen, admin, probes } = this.#options.sockets
     listen.close()
-    await this.#keeper.end({ t: 'drain', takesLast: true }, BEYOND_DRAIN)
+    await this.#keeper.end(order, BEYOND_DRAIN)
     admin.close()
     probes?.close()
+  }
+
+  get #slots(): number[] {
+    return Array.from({ length: this.#options.workers }, (_, i) => i + 1)
+  }
+
+  async #restartWorkers(): Promise<boolean> {
+    const { log, drain } = this.#options
+    const spread = Math.max(LEAST_SPREAD, SPREAD / this.#workers.length)
+    const slots = this.#slots
+    for (const slot of slots) {
+      this.#keeper.tell({ t: 'restarting', left: slots.slice(slot - 1) })
+      const next = (this.#coming = this.#newWorker(slot))
+      const isServing = await next.start()
+      this.#coming = null
+      if (this.#isStopping) return false
+      if (!isServing) {
+        log.error(`the new worker ${slot} did not start; those that are there stay`)
+        return false
+      }
+      const last = this.#workers[slot - 1]
+      this.#workers[slot - 1] = next
+      await last?.end({ t: 'drain', leaving: 'alone', spread }, drain + BEYOND_DRAIN)
+    }
+    return true
+  }
+
+  /** Workers go on without a keeper for a moment. */
+  async #restartKeeper(): Promise<void> {
+    await this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
+    if (this.#isStopping) return
+    const next = (this.#keeper = this.#newKeeper())
+    if (!(await next.start())) next.keepStarting()
+  }
+
+  #newKeeper(): Child {
+    const { workers, sockets } = this.#options
+    const { admin, probes } = sockets
+    return this.#child('the keeper', probes === null ? [admin] : [admin, probes], {
+      ...{ is: 'keeper', primary: process.pid, workers, bound: this.bound },
+      ...{ admin: FIRST_SOCKET, probes: probes === null ? null : FIRST_SOCKET + 1 },
+    })
+  }
+
+  #newWorker(slot: number): Child {
+    const { workers, dataDir, sockets } = this.#options
+    const role = { is: 'worker', slot, workers, fd: FIRST_SOCKET, dataDir } as const
+    return this.#child(`worker ${slot}`, [sockets.listen], role)
   }
 
   #child(name: string, sockets: readonly ListeningSocket[], role: Role): Child {
@@ -87,6 +153,9 @@ export class Primary {
       },
       back: () => {
         log.info(`${name} serves again`)
+      },
+      restart: () => {
+        void this.restart()
       },
     })
   }

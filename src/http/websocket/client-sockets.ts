@@ -57,11 +57,11 @@ export class ClientSockets {
     return this.#gateway.live.clientSubscriptions.held(network)
   }
 
-  /** Closes all with 1001, not all in one moment, and resolves when the last one has been told. */
-  async drain(): Promise<void> {
+  /** Closes all with 1001, not all in one moment but over `time` milliseconds at most, and resolves when the last one has been told. */
+  async drain(time = DRAIN_TIME): Promise<void> {
     this.#draining = true
     clearInterval(this.#timer)
-    const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / DRAIN_TIME))
+    const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / time))
     let told = 0
     for (const socket of [...this.#sockets]) {
       socket.finish()
