@@ -5,6 +5,8 @@ import { createServer as createSecureServer } from 'node:https'
 import { Socket } from 'node:net'
 import { ByteBudget } from '../limits/byte-budget.ts'
 import { PUBLIC } from '../limits/fair-share.ts'
+import { Slots } from '../limits/holdings.ts'
+import type { Holdings } from '../ports/holdings.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { holderOf } from '../call/caller.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
@@ -50,6 +52,8 @@ export interface ListenerParts {
   readonly certificate?: Certificate | null
   /** What bounds the bytes held; default: a budget of the listener's own, by the configuration. */
   readonly memory?: ByteBudget
+  /** Who holds how many sockets and event streams; default: counted in this process. */
+  readonly holdings?: Holdings
   readonly openDashboard?: (address: DashboardParts['address']) => Dashboard
 }
 
@@ -64,14 +68,15 @@ export function makePublicListener(
   server.maxHeadersCount = 0
   boundIdleReplies(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const { holdings = new Slots() } = parts
   const turns = new FairTurns(turnsSoFar)
   const asked = connectionsOf(server)
   asked.limit = limits.socketCalls
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
   const whose = (request: IncomingMessage): string => presumedHolder(request, address(request), gateway)
-  const sockets = takeUpgrades(server, { gateway, address, memory, turns, whose })
-  const streams = new ClientStreams(gateway, sockets.slots)
+  const sockets = takeUpgrades(server, { gateway, address, memory, holdings, turns, whose })
+  const streams = new ClientStreams(gateway, holdings)
   const options: RpcOptions = {
     ...{ gateway, address, dashboard: openDashboard(address) },
     ...{ memory, turns },

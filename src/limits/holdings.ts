@@ -1,5 +1,7 @@
+import type { Holdings } from '../ports/holdings.ts'
+
 /** Counts what an account (or a public address) holds at a time; taking one never waits, so racing takers cannot pass. */
-export class Slots {
+export class Slots implements Holdings {
   readonly #held = new Map<string, number>()
 
   /** Takes one of at most `limit`; false when all are taken. */
@@ -8,11 +10,6 @@ export class Slots {
     if (held >= limit) return false
     this.#held.set(holder, held + 1)
     return true
-  }
-
-  /** Whether one more of at most `limit` could be taken now. */
-  fits(holder: string, limit: number): boolean {
-    return (this.#held.get(holder) ?? 0) < limit
   }
 
   /** How many are held now. */
@@ -25,5 +22,13 @@ export class Slots {
     const held = this.#held.get(holder) ?? 0
     if (held <= 1) this.#held.delete(holder)
     else this.#held.set(holder, held - 1)
+  }
+
+  part(holder: string, limit: number): number {
+    return this.held(holder) <= limit ? Infinity : limit
+  }
+
+  whenShort(): void {
+    // There is no other process.
   }
 }

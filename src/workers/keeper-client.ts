@@ -1,6 +1,13 @@
 /** A worker's way to the keeper. While there is none nobody waits: each question fails at once, and its asker knows what to do without. */
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import type {
+  HeldCount,
+  HoldingAnswer,
+  HoldingProcess,
+  HoldingQuestion,
+  HoldingStore,
+} from '../ports/holding-store.ts'
 import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
@@ -15,6 +22,11 @@ const RETRY = 50
 /** Milliseconds that a question waits for a keeper. */
 const PATIENCE = 5_000
 
+/** What a worker holds: a keeper that is new hears all of it. */
+export interface Holds extends HoldingProcess {
+  hello(): readonly HeldCount[]
+}
+
 /** What a worker is made of, as far as the keeper asks for it. */
 export interface KeeperClientOptions {
   readonly path: string
@@ -23,13 +35,15 @@ export interface KeeperClientOptions {
   /** The version of the configuration that is served; empty while none is. */
   readonly serves: () => string
   /** Answers what the keeper asks. */
-  readonly answers: Answers<KeeperQuestions>
+  readonly answers: Omit<Answers<KeeperQuestions>, 'recall'>
+  /** What the worker holds; none where nothing is counted. */
+  readonly holdings?: Holds
   /** The keeper is there, or there again. */
   readonly connected?: () => void
 }
 
 /** Connects, and connects again. */
-export class KeeperClient implements LimitStore, Ledger {
+export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   readonly #options: KeeperClientOptions
   #channel: Channel<Questions, KeeperQuestions> | null = null
   #socket: Socket | null = null
@@ -56,6 +70,11 @@ export class KeeperClient implements LimitStore, Ledger {
 
   async ask(buckets: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
     const { answers } = await this.#there.ask('ask', { buckets })
+    return answers
+  }
+
+  async hold(questions: readonly HoldingQuestion[]): Promise<readonly (HoldingAnswer | null)[]> {
+    const { answers } = await this.#there.ask('hold', { holdings: questions })
     return answers
   }
 
@@ -106,14 +125,18 @@ export class KeeperClient implements LimitStore, Ledger {
   }
 
   #connect(): void {
-    const { path, slot, version, serves, answers, connected } = this.#options
+    const { path, slot, version, serves, answers, holdings, connected } = this.#options
     const socket = connect(path)
     this.#socket = socket
-    const channel = new Channel<Questions, KeeperQuestions>(socket, answers, message => {
+    const recall: Answers<KeeperQuestions>['recall'] = async ({ recalled }) => ({
+      held: (await holdings?.recall(recalled)) ?? [],
+    })
+    const channel = new Channel<Questions, KeeperQuestions>(socket, { ...answers, recall }, message => {
       if (message.t === 'hello') this.#version = (message as Hello).version
     })
     socket.on('connect', () => {
-      channel.say({ t: 'hello', protocol: PROTOCOL, slot, version, serves: serves() } satisfies Hello)
+      const hello = { protocol: PROTOCOL, slot, version, serves: serves(), holdings: holdings?.hello() ?? [] }
+      channel.say({ t: 'hello', ...hello } satisfies Hello)
       this.#channel = channel
       for (const go of this.#waiting.splice(0)) go()
       connected?.()

@@ -1,8 +1,10 @@
-/** What the keeper holds for the workers of its machine: their limits, and the ledger of all. */
+/** What the keeper holds for the workers of its machine: their limits, what their callers hold, and the ledger of all. */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { SharedBuckets } from '../limits/shared/buckets.ts'
+import { HeldCounts } from '../limits/shared/held-counts.ts'
+import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { LimitStore } from '../ports/limit-store.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
@@ -18,6 +20,8 @@ const PATIENCE = 200
 /** What the keeper works with. */
 export interface KeeperParts {
   readonly buckets: SharedBuckets
+  /** What callers hold on all workers; default: counted anew, with whoever has come. */
+  readonly holdings?: HeldCounts
   /** Takes usage over into the ledger, once for each place of a journal. */
   readonly takeOver: (file: string, place: number, usage: readonly Usage[]) => void
   /** Reads the ledger. */
@@ -37,11 +41,14 @@ export interface Told<T extends keyof KeeperQuestions> {
 interface Worker {
   readonly hello: Hello
   readonly channel: Channel<KeeperQuestions, Questions>
+  /** What it holds. */
+  readonly holdings: HoldingStore & { readonly leave: () => void }
 }
 
 /** Answers workers over a Unix socket. */
 export class Keeper {
   readonly #parts: KeeperParts
+  readonly #holdings: HeldCounts
   readonly #workers = new Set<Worker>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -51,6 +58,7 @@ export class Keeper {
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
+    this.#holdings = parts.holdings ?? new HeldCounts()
     this.#server = createServer(socket => {
       this.#serve(socket)
     })
@@ -132,24 +140,37 @@ export class Keeper {
     const store = this.#parts.buckets.of(String(this.#last))
     this.#sockets.add(socket)
     let worker: Worker | null = null
-    const channel = new Channel<KeeperQuestions, Questions>(socket, this.#answers(store), message => {
-      if (message.t !== 'hello') return
-      worker = { hello: message as Hello, channel }
-      this.#workers.add(worker)
-      this.#bringUpToDate(worker)
-    })
-    channel.say({
-      t: 'hello',
-      protocol: PROTOCOL,
-      slot: 0,
-      version: this.#parts.version,
-      serves: '',
-    } satisfies Hello)
+    const channel = new Channel<KeeperQuestions, Questions>(
+      socket,
+      this.#answers(store, () => worker),
+      message => {
+        if (message.t !== 'hello' || worker !== null) return
+        worker = this.#welcome(message as Hello, channel)
+      },
+    )
+    const { version } = this.#parts
+    channel.say({ t: 'hello', protocol: PROTOCOL, slot: 0, version, serves: '' } satisfies Hello)
     socket.on('close', () => {
       this.#sockets.delete(socket)
-      if (worker !== null) this.#workers.delete(worker)
+      if (worker !== null) {
+        this.#workers.delete(worker)
+        worker.holdings.leave()
+      }
       this.#gone()
     })
+  }
+
+  #welcome(hello: Hello, channel: Worker['channel']): Worker {
+    const process = {
+      recall: async (recalled: readonly Recalled[]) => (await channel.ask('recall', { recalled })).held,
+    }
+    const worker = {
+      ...{ hello, channel },
+      holdings: this.#holdings.join(hello.slot, process, hello.holdings),
+    }
+    this.#workers.add(worker)
+    this.#bringUpToDate(worker)
+    return worker
   }
 
   /** What was edited while there was no keeper, or no way to it. */
@@ -159,13 +180,14 @@ export class Keeper {
     if (serves !== served.version) void channel.ask('take', served).catch(() => undefined)
   }
 
-  #answers(store: LimitStore): Answers<Questions> {
+  #answers(store: LimitStore, worker: () => Worker | null): Answers<Questions> {
     const { takeOver, ledger, config } = this.#parts
     return {
       config,
       ask: async ({ buckets: questions }) => {
         return { answers: await store.ask(questions) }
       },
+      hold: async ({ holdings }) => ({ answers: (await worker()?.holdings.hold(holdings)) ?? [] }),
       cells: ({ file, to, cells }) => {
         takeOver(file, to, cells.map(usageOf))
         return { to }

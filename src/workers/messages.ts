@@ -2,6 +2,7 @@
  * What the keeper and the workers of one machine say to each other (fleet, section 8.2). `t` names the message, an unknown one is ignored; `id`
  * is that of a question, which its answer repeats. A gateway is upgraded worker by worker, so each side speaks with the version before its own.
  */
+import type { HeldCount, HoldingAnswer, HoldingQuestion, Recalled } from '../ports/holding-store.ts'
 import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { Config } from '../config/types.ts'
@@ -27,6 +28,8 @@ export interface Hello {
   readonly version: string
   /** The version of the configuration that a worker serves; empty while it starts, and of the keeper. */
   readonly serves: string
+  /** What a worker holds: a keeper that is new knows nothing of it. */
+  readonly holdings?: readonly HeldCount[]
 }
 
 /** The configuration that all workers serve, whatever the files say by now. */
@@ -52,6 +55,11 @@ export interface Questions {
   readonly ask: {
     readonly said: { readonly buckets: readonly LimitQuestion[] }
     readonly told: { readonly answers: readonly (LimitAnswer | null)[] }
+  }
+  /** What it holds of connections and subscriptions, and to hold more. */
+  readonly hold: {
+    readonly said: { readonly holdings: readonly HoldingQuestion[] }
+    readonly told: { readonly answers: readonly (HoldingAnswer | null)[] }
   }
   /** What its journal holds up to a place, to be taken over into the ledger. */
   readonly cells: {
@@ -94,5 +102,10 @@ export interface KeeperQuestions {
   readonly explain: {
     readonly said: { readonly body: unknown }
     readonly told: { readonly status: number; readonly json: unknown }
+  }
+  /** To give up its room for connections and subscriptions of which others have none left, and how many it holds now. */
+  readonly recall: {
+    readonly said: { readonly recalled: readonly Recalled[] }
+    readonly told: { readonly held: readonly number[] }
   }
 }

@@ -2,6 +2,7 @@
 import { NO_ELEMENTS } from '../../jsonrpc/elements.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { statusOf } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
 import { encodeAnswer, refused } from '../reply/answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../reply/answer.ts'
 import type { Caller } from '../caller.ts'
@@ -28,12 +29,18 @@ export function handleRequest(
 }
 
 /** A reply without an end takes one of the caller's connections before anything of it is charged for good. */
-function held(answer: VerbatimAnswer | WholeAnswer, sink: VerbatimSink): VerbatimAnswer | WholeAnswer {
+function held(
+  answer: VerbatimAnswer | WholeAnswer,
+  sink: VerbatimSink,
+): MaybePromise<VerbatimAnswer | WholeAnswer> {
   if (answer.kind !== 'verbatim' || !answer.endless) return answer
-  const refusal = sink.hold(answer)
-  if (refusal === null) return answer
-  answer.body.destroy()
-  return refused(refusal)
+  const settle = (refusal: Refusal | null): VerbatimAnswer | WholeAnswer => {
+    if (refusal === null) return answer
+    answer.body.destroy()
+    return refused(refusal)
+  }
+  const holding = sink.hold(answer)
+  return holding instanceof Promise ? holding.then(settle) : settle(holding)
 }
 
 /** A stream without an end says nothing about how long calls take; the body of another is its upstream's time. */

@@ -1,10 +1,13 @@
 /** Replies without an end (event streams): who holds how many, and what ends open ones. */
 import type { Gateway } from '../../call/gateway.ts'
-import { refuse } from '../../refusal/refusal.ts'
+import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Caller, Visitor } from '../../call/caller.ts'
-import { holderOf } from '../../call/caller.ts'
 import { Slots } from '../../limits/holdings.ts'
+import type { Holdings } from '../../ports/holdings.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
+import { takePlace } from '../place.ts'
+import type { Place } from '../place.ts'
 
 /** How often changes of keys, plans and configuration are acted on, in milliseconds. */
 const SWEEP_EVERY = 250
@@ -13,6 +16,7 @@ const DRAIN_BATCH = 50
 const DRAIN_PAUSE = 100
 /** Milliseconds over which a drain ends streams at most, whatever their number. */
 const DRAIN_TIME = 20_000
+const GOING_AWAY = 'The gateway is shutting down'
 
 /** One open stream. */
 export interface ClientStream {
@@ -29,7 +33,7 @@ export interface ClientStream {
 export class ClientStreams {
   readonly #gateway: Gateway
   /** Shared with sockets: both are connections that stay. */
-  readonly #slots: Slots
+  readonly #holdings: Holdings
   readonly #streams = new Map<ClientStream, unknown>()
   /** By network. */
   readonly #counts = new Slots()
@@ -37,9 +41,9 @@ export class ClientStreams {
   #epoch: number
   #draining = false
 
-  constructor(gateway: Gateway, slots: Slots) {
+  constructor(gateway: Gateway, holdings: Holdings) {
     this.#gateway = gateway
-    this.#slots = slots
+    this.#holdings = holdings
     this.#epoch = gateway.epoch
     this.#timer = setInterval(() => {
       this.#sweep()
@@ -48,20 +52,19 @@ export class ClientStreams {
   }
 
   /** Takes a place of the caller's; gives it back through the returned function, or refuses. */
-  take(stream: ClientStream): (() => void) | Refusal {
-    const limit = stream.caller.plan.ws.connections
-    const holder = holderOf(stream.caller)
-    if (this.#draining) return refuse('no_route', 'The gateway is shutting down')
-    if (!this.#slots.take(holder, limit)) return refuse('too_many_connections', undefined, { limit })
-    // What serves it is remembered: a route that was edited is another one under the same name.
-    this.#streams.set(stream, this.#gateway.live.upstreams.get(stream.route))
-    const { slug } = stream.caller.network
-    this.#counts.take(slug, Infinity)
-    return () => {
-      if (!this.#streams.delete(stream)) return
-      this.#slots.free(holder)
-      this.#counts.free(slug)
-    }
+  take(stream: ClientStream): MaybePromise<(() => void) | Refusal> {
+    if (this.#draining) return refuse('no_route', GOING_AWAY)
+    const taking = takePlace(this.#holdings, stream.caller)
+    if (!(taking instanceof Promise)) return isRefusal(taking) ? taking : this.#add(stream, taking)
+    const { epoch } = this.#gateway
+    return taking.then(place => {
+      if (isRefusal(place)) return place
+      // What has changed meanwhile is acted on.
+      if (this.#gateway.epoch !== epoch) this.#epoch = -1
+      if (!this.#draining) return this.#add(stream, place)
+      place.free()
+      return refuse('no_route', GOING_AWAY)
+    })
   }
 
   /** Open streams of a network. */
@@ -79,6 +82,18 @@ export class ClientStreams {
       stream.stop()
       told += 1
       if (told % batch === 0) await new Promise(resolve => setTimeout(resolve, DRAIN_PAUSE))
+    }
+  }
+
+  #add(stream: ClientStream, place: Place): () => void {
+    // What serves it is remembered: a route that was edited is another one under the same name.
+    this.#streams.set(stream, this.#gateway.live.upstreams.get(stream.route))
+    const { slug } = stream.caller.network
+    this.#counts.take(slug, Infinity)
+    return () => {
+      if (!this.#streams.delete(stream)) return
+      place.free()
+      this.#counts.free(slug)
     }
   }
 

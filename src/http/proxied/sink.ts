@@ -4,6 +4,7 @@ import { isRefusal } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { VerbatimAnswer } from '../../call/reply/answer.ts'
 import type { VerbatimSink } from '../../call/proxied/sink.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { HttpSink, headersOf, retryAfterHeaders, sendWhole } from '../replies/reply.ts'
 import { isShort, leaveRest } from '../body.ts'
 import type { ReplyHead } from '../replies/reply.ts'
@@ -22,7 +23,7 @@ const HARDENING = [
 const PROBE_EVERY = 30_000
 
 /** Takes a place for an event stream; `stop` ends it. */
-export type Hold = (route: string, stop: () => void) => (() => void) | Refusal
+export type Hold = (route: string, stop: () => void) => MaybePromise<(() => void) | Refusal>
 
 type ProxiedRequest = VerbatimSink['proxied']
 
@@ -47,11 +48,16 @@ export class ResponseSink implements VerbatimSink {
     return this.#inner.departure
   }
 
-  hold(answer: VerbatimAnswer): Refusal | null {
+  hold(answer: VerbatimAnswer): MaybePromise<Refusal | null> {
     const held = this.#hold(answer.route, () => {
       this.stopped = true
       answer.body.destroy()
     })
+    return held instanceof Promise ? held.then(taken => this.#held(taken)) : this.#held(held)
+  }
+
+  /** Gives its place back with the end of the reply. */
+  #held(held: (() => void) | Refusal): Refusal | null {
     if (isRefusal(held)) return held
     const { response } = this.proxied
     if (response.destroyed) held()

@@ -1,7 +1,14 @@
 /** All client sockets: who holds how many, and what has to happen to open ones. */
 import type { Gateway } from '../../call/gateway.ts'
+import type { Caller } from '../../call/caller.ts'
 import { holderOf } from '../../call/caller.ts'
 import { Slots } from '../../limits/holdings.ts'
+import type { Holdings } from '../../ports/holdings.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
+import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
+import type { Refusal } from '../../refusal/refusal.ts'
+import { takePlace } from '../place.ts'
+import type { Place } from '../place.ts'
 import type { ClientSocket } from './client-socket.ts'
 
 /** How often changes of keys, plans and configuration are acted on, in milliseconds. */
@@ -12,20 +19,26 @@ const DRAIN_PAUSE = 100
 /** Milliseconds over which a drain closes sockets at most, whatever their number. */
 const DRAIN_TIME = 20_000
 
+/** Sweeps after a change in which callers are looked at that hold more than they may on all workers together. */
+const SURPLUS_SWEEPS = 8
+
 /** Counts, sweeps and drains. */
 export class ClientSockets {
-  readonly slots = new Slots()
+  readonly #holdings: Holdings
   readonly #gateway: Gateway
-  readonly #sockets = new Set<ClientSocket>()
+  readonly #sockets = new Map<ClientSocket, Place>()
   /** By network. */
   readonly #counts = new Slots()
   readonly #timer: NodeJS.Timeout
   #epoch: number
+  /** Sweeps that are left to close what is above a smaller limit. */
+  #surplusSweeps = 0
   #tickAt = 0
   #draining = false
 
-  constructor(gateway: Gateway) {
+  constructor(gateway: Gateway, holdings: Holdings = new Slots()) {
     this.#gateway = gateway
+    this.#holdings = holdings
     this.#epoch = gateway.epoch
     this.#timer = setInterval(() => {
       this.#sweep(Date.now())
@@ -38,8 +51,22 @@ export class ClientSockets {
     return this.#draining
   }
 
-  add(socket: ClientSocket): void {
-    this.#sockets.add(socket)
+  /** Takes one of the caller's connections for a socket that is about to open, or refuses. */
+  take(caller: Caller): MaybePromise<Place | Refusal> {
+    const taking = takePlace(this.#holdings, caller)
+    if (!(taking instanceof Promise)) return taking
+    const { epoch } = this.#gateway
+    return taking.then(taken => {
+      // What has changed meanwhile is acted on.
+      if (this.#gateway.epoch !== epoch) this.#epoch = -1
+      if (!this.#draining || isRefusal(taken)) return taken
+      taken.free()
+      return refuse('no_route', SHUTTING_DOWN)
+    })
+  }
+
+  add(socket: ClientSocket, place: Place): void {
+    this.#sockets.set(socket, place)
     this.#counts.take(socket.network, Infinity)
   }
 
@@ -63,7 +90,7 @@ export class ClientSockets {
     clearInterval(this.#timer)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / time))
     let told = 0
-    for (const socket of [...this.#sockets]) {
+    for (const socket of [...this.#sockets.keys()]) {
       socket.finish()
       told += 1
       if (told % batch === 0) await new Promise(resolve => setTimeout(resolve, DRAIN_PAUSE))
@@ -72,30 +99,56 @@ export class ClientSockets {
 
   /** Closes what a drain has not seen the end of. */
   cut(): void {
-    for (const socket of this.#sockets) socket.close(1001, 'the gateway is going away')
+    for (const socket of this.#sockets.keys()) socket.close(1001, 'the gateway is going away')
   }
 
   #sweep(now: number): void {
     const { epoch } = this.#gateway
     if (epoch !== this.#epoch) {
       this.#epoch = epoch
-      for (const socket of this.#sockets) socket.recheck()
-      this.#closeSurplus()
+      for (const socket of this.#sockets.keys()) socket.recheck()
+      this.#surplusSweeps = SURPLUS_SWEEPS
     }
+    if (this.#surplusSweeps > 0) this.#closeSurplus()
     if (now < this.#tickAt) return
     this.#tickAt = now + 1000
-    for (const socket of this.#sockets) socket.tick(now)
+    for (const socket of this.#sockets.keys()) socket.tick(now)
   }
 
-  /** After a downgrade the newest connections above the plan's limit go. */
+  /** After a downgrade the newest connections above the plan's limit go; of those on several workers each closes its part. */
   #closeSurplus(): void {
-    const held = new Map<string, number>()
-    for (const socket of this.#sockets) {
-      if (socket.caller === null) continue
+    this.#surplusSweeps -= 1
+    const parts = new Map<string, number>()
+    const asked: Promise<unknown>[] = []
+    for (const { caller } of this.#sockets.keys()) {
+      if (caller === null) continue
+      const holder = holderOf(caller)
+      if (parts.has(holder)) continue
+      const part = this.#holdings.part(holder, caller.plan.ws.connections)
+      parts.set(holder, part instanceof Promise ? Infinity : part)
+      if (part instanceof Promise) asked.push(part.then(known => parts.set(holder, known)))
+    }
+    if (asked.length === 0) this.#closeBeyond(parts)
+    else
+      void Promise.all(asked).then(() => {
+        this.#closeBeyond(parts)
+      })
+  }
+
+  /** What is told to close is held no more. */
+  #closeBeyond(parts: Map<string, number>): void {
+    if ([...parts.values()].every(part => part === Infinity)) {
+      this.#surplusSweeps = 0
+      return
+    }
+    for (const [socket, place] of this.#sockets) {
+      if (socket.caller === null || !place.isHeld) continue
       const holder = holderOf(socket.caller)
-      const count = (held.get(holder) ?? 0) + 1
-      held.set(holder, count)
-      if (count > socket.caller.plan.ws.connections) socket.close(1008, 'too_many_connections')
+      const left = parts.get(holder) ?? Infinity
+      parts.set(holder, left - 1)
+      if (left > 0) continue
+      socket.close(1008, 'too_many_connections')
+      place.free()
     }
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import type { ByteBudget } from '../../limits/byte-budget.ts'
+import type { Holdings } from '../../ports/holdings.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -21,6 +22,7 @@ import type { FairTurns } from '../fair-turns.ts'
 import { headFault } from '../request-head.ts'
 import type { HeadFault } from '../request-head.ts'
 import { isEnding } from '../body.ts'
+import type { Place } from '../place.ts'
 import { readTarget } from '../rpc.ts'
 
 /** What the upgrade needs to know. */
@@ -28,6 +30,8 @@ export interface UpgradeOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
   readonly memory: ByteBudget
+  /** Who holds how many connections. */
+  readonly holdings: Holdings
   readonly turns: FairTurns
   /** Whose turn of the event loop a request takes. */
   readonly whose: (request: IncomingMessage) => string
@@ -36,7 +40,7 @@ export interface UpgradeOptions {
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
 export function takeUpgrades(
   server: Server,
-  { gateway, address, memory, turns, whose }: UpgradeOptions,
+  { gateway, address, memory, holdings, turns, whose }: UpgradeOptions,
 ): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -45,7 +49,7 @@ export function takeUpgrades(
     WebSocket: ClientConnection,
     clientTracking: false,
   })
-  const sockets = new ClientSockets(gateway)
+  const sockets = new ClientSockets(gateway, holdings)
   const outbox = new Outbox()
   const asked = connectionsOf(server)
   server.on('upgrade', (request, socket, head) => {
@@ -74,26 +78,46 @@ export function takeUpgrades(
     }
     const admitted = admit(request, gateway, address, sockets)
     if (isRefusal(admitted)) {
-      const status = admitted.reason === 'capability_missing' ? NO_SOCKET_HERE : undefined
-      refuseDetached(request, socket, admitted, gateway, status)
+      refuseDetached(request, socket, admitted, gateway)
       return
     }
-    const { visitor, caller } = admitted
+    const open = (place: Place | Refusal): void => {
+      if (isRefusal(place)) refuseDetached(request, socket, place, gateway)
+      else accept(request, socket, head, admitted, place)
+    }
+    const taking = sockets.take(admitted.caller)
+    if (taking instanceof Promise) void taking.then(open)
+    else open(taking)
+  }
+
+  const accept = (
+    request: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+    { visitor, caller }: Admitted,
+    place: Place,
+  ): void => {
+    if (!visitor.network.wss || socket.destroyed) {
+      place.free()
+      if (!socket.destroyed) refuseDetached(request, socket, noSockets(), gateway, NO_SOCKET_HERE)
+      return
+    }
+    const state = { isOpen: false }
     // Most bytes of one message: by the configuration of now.
     acceptor.options.maxPayload = gateway.snapshot.gateway.limits.body
     acceptor.handleUpgrade(request, socket, head, webSocket => {
-      const holder = holderOf(caller)
-      sockets.slots.take(holder, Infinity)
+      state.isOpen = true
       asked.forget(socket)
       const client = new ClientSocket(webSocket, socket, {
-        ...{ gateway, outbox, visitor, caller, memory: memory.of(holder), turns },
+        ...{ gateway, outbox, visitor, caller, memory: memory.of(holderOf(caller)), turns },
         onClose: () => {
-          sockets.slots.free(holder)
+          place.free()
           sockets.remove(client)
         },
       })
-      sockets.add(client)
+      sockets.add(client, place)
     })
+    if (!state.isOpen) place.free()
   }
   return sockets
 }
@@ -144,11 +168,11 @@ function admit(
   const caller = gateway.admit({ ...visitor, session: null })
   if (isRefusal(caller)) return caller
   if (sockets.isDraining) return refuse('no_route', SHUTTING_DOWN)
-  if (!sockets.slots.fits(holderOf(caller), caller.plan.ws.connections))
-    return refuse('too_many_connections', undefined, { limit: caller.plan.ws.connections })
-  if (!network.wss)
-    return refuse('capability_missing', 'This network has no WebSocket route', { capability: 'ws' })
   return { visitor, caller }
+}
+
+function noSockets(): Refusal {
+  return refuse('capability_missing', 'This network has no WebSocket route', { capability: 'ws' })
 }
 
 /** A network without WebSocket is not there for a socket: 404 tells clients not to try again. */

@@ -5,6 +5,8 @@ import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.ts'
+import { Slots } from '../../limits/holdings.ts'
+import type { Holdings } from '../../ports/holdings.ts'
 import type { Upstreams } from '../../routes/upstreams.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 import { Entry } from './entry.ts'
@@ -25,6 +27,8 @@ export interface SubscriptionsOptions {
   readonly events: SocketEvents
   /** Bytes that everything held in memory shares; null for no bound in common. */
   readonly budget: ByteBudget | null
+  /** Who holds how many; default: counted in this process. */
+  readonly holdings?: Holdings
 }
 
 /** Joins clients to shared subscriptions. */
@@ -34,12 +38,13 @@ export class SharedSubscriptions implements Subscriptions {
   readonly #budget: ByteBudget | null
   readonly #sockets: UpstreamSockets
   readonly #silence: StalledWatch
-  readonly #slots = new SubscriptionSlots()
+  readonly #slots: SubscriptionSlots
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new Map<string, number>()
   #snapshot: Snapshot
 
-  constructor({ upstreams, snapshot, connectTimeout, events, budget }: SubscriptionsOptions) {
+  constructor({ upstreams, snapshot, connectTimeout, events, budget, holdings }: SubscriptionsOptions) {
+    this.#slots = new SubscriptionSlots(holdings ?? new Slots())
     this.#upstreams = upstreams
     this.#snapshot = snapshot
     this.#events = events
@@ -65,9 +70,9 @@ export class SharedSubscriptions implements Subscriptions {
     if (kept?.keptBy === holder) kept.reclaim()
     else {
       // Taken before the first await: racing calls cannot pass the limit.
-      const room = this.#slots.take(holder, limit)
-      if (room === null) return refuse('too_many_subscriptions', undefined, { limit })
-      await room
+      const taking = this.#slots.take(holder, limit)
+      const isTaken = taking instanceof Promise ? await taking : taking
+      if (!isTaken) return refuse('too_many_subscriptions', undefined, { limit })
     }
     const entry = this.#entries.get(key) ?? this.#start(key, network, row, call)
     entry.revive()

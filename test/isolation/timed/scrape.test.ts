@@ -6,6 +6,7 @@ import type { AdminParts } from '../../../src/app/admin-routes.ts'
 import { ByteBudget } from '../../../src/limits/byte-budget.ts'
 import { Metrics } from '../../../src/observe/metrics.ts'
 import { ClientSockets } from '../../../src/http/websocket/client-sockets.ts'
+import { Place } from '../../../src/http/place.ts'
 import { Slots } from '../../../src/limits/holdings.ts'
 
 const NETWORKS = 1_000
@@ -13,6 +14,9 @@ const ROUTES = 10
 const SOCKETS = 10_000
 
 type Socket = Parameters<ClientSockets['add']>[0]
+
+/** What a socket holds of its caller's connections. */
+const place = new Place(new Slots(), 'acc_1')
 
 /** A client's socket with one subscription. */
 function socketOf(network: string): Socket {
@@ -44,7 +48,7 @@ function crowd(): {
   const sockets = new ClientSockets(gateway)
   for (let i = 0; i < SOCKETS; i += 1) {
     const network = `net-${i % NETWORKS}`
-    sockets.add(socketOf(network))
+    sockets.add(socketOf(network), place)
     clientSubscriptions.take(network, Infinity)
   }
   const metrics = new Metrics()
@@ -109,7 +113,7 @@ t.test('a scrape with 10 000 sockets and 10 000 routes lets calls have their tur
 
 t.test('what is scraped is what is there', async t => {
   const one = socketOf('net-3')
-  sockets.add(one)
+  sockets.add(one, place)
   t.match((await scrape()).toString(), /^tollgate_ws_connections\{network="net-3"\} 11$/m)
   sockets.remove(one)
   sockets.remove(one)

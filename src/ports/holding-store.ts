@@ -1,0 +1,47 @@
+/** Where the holdings of several processes are counted: each takes what it has room for by itself, and asks for what is beyond. */
+import type { MaybePromise } from './maybe-promise.ts'
+
+/** What one process holds under a key. */
+export interface HeldCount {
+  readonly key: string
+  readonly held: number
+}
+
+/** What one process says of a key, and asks of it. A process has one question about a key in flight at a time. */
+export interface HoldingQuestion extends HeldCount {
+  /** Most that all processes may hold. */
+  readonly limit: number
+  /** How many this process may still take without asking: none but itself has them. */
+  readonly room: number
+  /** How many are asked for now. */
+  readonly want: number
+}
+
+/** What comes of a question. */
+export interface HoldingAnswer {
+  /** How many of those asked for are granted. */
+  readonly granted: number
+  /** How many more may be taken without asking. */
+  readonly room: number
+  /** What the other processes hold, and what those among them hold whose slots come before this process's. */
+  readonly others: number
+  readonly before: number
+}
+
+/** A key of which others have none left, and how many they want. */
+export interface Recalled {
+  readonly key: string
+  readonly want: number
+}
+
+/** The counts of all processes, as one of them sees them. */
+export interface HoldingStore {
+  /** Answers in the order of the questions; null while not all processes have been heard. Rejects while the store is away. */
+  hold(questions: readonly HoldingQuestion[]): MaybePromise<readonly (HoldingAnswer | null)[]>
+}
+
+/** One process, as the store sees it. */
+export interface HoldingProcess {
+  /** Gives up its room, and says how many it holds of each key. */
+  recall(recalled: readonly Recalled[]): Promise<readonly number[]>
+}
