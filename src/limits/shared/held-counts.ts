@@ -182,7 +182,7 @@ export class HeldCounts {
       held => {
         // What comes late does not know what was granted since.
         if (isLate || member.isGone) return
-        for (const [i, [counted]] of asked.entries()) counted.set(member, member.slot, held[i] ?? 0, 0)
+        for (const [i, count] of held.entries()) asked[i]?.[0].set(member, member.slot, count, 0)
       },
       // Whoever is lost leaves.
       () => undefined,
