@@ -37,7 +37,7 @@ export interface Management {
 export interface Live {
   readonly limits: Limits
   readonly journal: Journal
-  readonly badKeys: BadKeys
+  readonly badKeys: Pick<BadKeys, 'count'>
   readonly subscriptions: Subscriptions
   /** How many subscriptions clients hold on each network. */
   readonly clientSubscriptions: Slots

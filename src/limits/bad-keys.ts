@@ -5,8 +5,10 @@ import type { Refusal } from '../refusal/refusal.ts'
 import { newBucket, take } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
 
-const LIMIT = { perSecond: 20 / 60, burst: 20 }
-const ADDRESSES = 100_000
+/** What one address may get wrong. */
+export const LIMIT = { perSecond: 20 / 60, burst: 20 }
+/** Addresses that are remembered. */
+export const ADDRESSES = 100_000
 
 /** Counts bad keys by address. */
 export class BadKeys {

@@ -95,6 +95,12 @@ export class Asking {
     this.#unreported.add(entry)
   }
 
+  /** Takes a part whether or not there is as much, and waits for nothing: what is left then is soon known here. */
+  spend(part: Part): void {
+    this.giveBack({ ...part, units: -part.units })
+    if (!this.#isAway) void this.#ask(this.#entryOf({ ...part, units: 0 }), 0)
+  }
+
   /** Units that a bucket holds, as far as is known here. */
   level(part: Part): number {
     const now = this.#options.clock.monotonic()
