@@ -14,7 +14,7 @@ import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { handleRequest } from './proxied/request.ts'
 import type { VerbatimSink } from './proxied/sink.ts'
 import type { Snapshot } from '../snapshot/types.ts'
-import type { Opened } from '../routes/upstreams.ts'
+import type { Opened } from '../routes/open-routes.ts'
 import type { RateState } from '../ports/limits.ts'
 
 /** What a swap leaves behind. */

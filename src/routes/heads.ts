@@ -4,9 +4,7 @@ import type { Network } from '../snapshot/types.ts'
 import { believe, highest, isNear, unproven } from './claims.ts'
 import type { Anchor, Claim } from './claims.ts'
 import type { LiveRoute } from './live-route.ts'
-import { BoundedCache } from '../limits/bounded-cache.ts'
-import { settledFrom } from '../families/solana/scale.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import type { AnchorReport, HeightReport, TipReport } from './height-report.ts'
 
 /** A route may always be this many blocks behind: nodes hear of a block at different moments. */
 const ALWAYS_ALLOWED = 2
@@ -47,6 +45,9 @@ interface Tip {
   readonly anchor: Anchor | null
 }
 
+// src/app still imports it from here.
+export { Floors } from './floors.ts'
+
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
 export class Heads {
   readonly #heads = new Map<string, Tip>()
@@ -66,19 +67,55 @@ export class Heads {
   claim(chain: Chain, live: LiveRoute, height: number, routes: readonly LiveRoute[], now: number): void {
     const before = this.#said.get(live)
     const { shown = null, believed = null, pace = null } = before ?? {}
-    const isShown = shown !== null && isNear(height, shown)
     const at = before?.height === height ? before.at : now
-    this.#said.set(live, { live, height, isShown, at, shown, believed, pace })
-    live.claimed = height
-    this.update(chain, routes, now)
+    this.#say(chain, { live, height, at, shown, believed, pace }, routes, now)
   }
 
   /** A route has shown the block of a height, which it claims. */
   show(chain: Chain, live: LiveRoute, height: number, routes: readonly LiveRoute[], now: number): void {
     const said = this.#said.get(live)
-    if (said === undefined) return
-    this.#said.set(live, { ...said, shown: height, isShown: isNear(said.height, height) })
-    this.update(chain, routes, now)
+    if (said !== undefined) this.#say(chain, { ...said, shown: height }, routes, now)
+  }
+
+  /** What is known of a route's height, for another process; null while it has claimed none. */
+  reportOf(live: LiveRoute, now: number): HeightReport | null {
+    const said = this.#said.get(live)
+    if (said === undefined) return null
+    const { height, at, shown, believed, pace } = said
+    return { height, ago: now - at, head: live.head, shown, believed: agoOf(believed, now), pace }
+  }
+
+  /** What is known of a network, for another process; null while there is no head of it. */
+  tipReport(slug: string, now: number): TipReport | null {
+    const tip = this.#heads.get(slug)
+    return tip === undefined ? null : { ...tip, anchor: agoOf(tip.anchor, now) }
+  }
+
+  /** Takes in what another process knows of a route's height, as if it had been claimed and shown here. */
+  takeIn(
+    chain: Chain,
+    live: LiveRoute,
+    report: HeightReport,
+    routes: readonly LiveRoute[],
+    now: number,
+  ): void {
+    const { height, ago, head, shown, believed, pace } = report
+    live.head = head
+    const said = { live, height, at: now - ago, shown, believed: anchorOf(believed, now), pace }
+    this.#say(chain, said, routes, now)
+  }
+
+  /** Takes in how far another process believes a network to be; an update with what routes have said here has to follow. */
+  takeTip(slug: string, tip: TipReport, now: number): void {
+    const own = this.#heads.get(slug)?.anchor ?? null
+    const told = anchorOf(tip.anchor, now)
+    this.#heads.set(slug, { ...tip, anchor: told === null || (own?.at ?? -Infinity) > told.at ? own : told })
+  }
+
+  /** Forgets what a route has claimed; it counts as current until it claims a height again. */
+  forget(live: LiveRoute): void {
+    this.#said.delete(live)
+    live.head = live.claimed = null
   }
 
   /** Whether a route should show the block that it claims: another contradicts it, and it is not believed for sure. */
@@ -150,6 +187,13 @@ export class Heads {
     return tip !== undefined && (this.certain(chain.slug) ?? 0) - height > allowedLag(chain, tip)
   }
 
+  #say(chain: Chain, said: Omit<Said, 'isShown'>, routes: readonly LiveRoute[], now: number): void {
+    const { live, height, shown } = said
+    this.#said.set(live, { ...said, isShown: shown !== null && isNear(height, shown) })
+    live.claimed = height
+    this.update(chain, routes, now)
+  }
+
   /** The route has come to what it claims. Only a route's own steps tell its pace: two may stand far apart at the same moment. */
   #believe(said: Said): void {
     const { live, height, at, believed, pace } = said
@@ -177,33 +221,10 @@ function median(numbers: readonly number[]): number | null {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? null
 }
 
-/** Endpoints remembered of a network, and milliseconds after which a floor yields. */
-const KEPT = 20_000
-const YIELDS_AFTER = 5_000
+function agoOf(anchor: Anchor | null, now: number): AnchorReport | null {
+  return anchor === null ? null : { height: anchor.height, ago: now - anchor.at }
+}
 
-/** Newest blocks shown, by endpoint, network and scale. */
-export class Floors {
-  /** By network and scale; made with the first block shown there. */
-  readonly #shown = new Map<string, Map<Scale, BoundedCache<number>>>()
-
-  /** The block below which nothing should be served to `reader` now; null when there is none. */
-  of(reader: string, network: string, scale: Scale = 'head'): number | null {
-    const scales = this.#shown.get(network)
-    if (scales === undefined) return null
-    let floor: number | null = null
-    for (const other of settledFrom(scale)) {
-      const shown = scales.get(other)?.get(reader)
-      if (shown !== undefined && shown > (floor ?? -1)) floor = shown
-    }
-    return floor
-  }
-
-  /** A block number was shown. */
-  show(reader: string, network: string, head: number, scale: Scale = 'head'): void {
-    let scales = this.#shown.get(network)
-    if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, BoundedCache<number>>()))
-    let readers = scales.get(scale)
-    if (readers === undefined) scales.set(scale, (readers = new BoundedCache(KEPT, { ttl: YIELDS_AFTER })))
-    if (head >= (readers.get(reader) ?? 0)) readers.set(reader, head)
-  }
+function anchorOf(report: AnchorReport | null, now: number): Anchor | null {
+  return report === null ? null : { height: report.height, at: now - report.ago }
 }

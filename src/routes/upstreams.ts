@@ -1,28 +1,18 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import { RESTART } from './health/route-watch.ts'
-import { LiveRoute } from './live-route.ts'
+import type { PauseReport } from './health/route-pauses.ts'
+import type { LiveRoute } from './live-route.ts'
+import { openRoutes } from './open-routes.ts'
+import type { Entry, Opened } from './open-routes.ts'
 import { contenders, pick, RetryBudget, Unsupported } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Heights } from '../families/gap.ts'
 import type { Lag, Heads } from './heads.ts'
 
-interface Entry {
-  /** Everything that makes it this way to this upstream: a change of it is another live route. */
-  readonly definition: string
-  readonly route: Route
-  readonly live: LiveRoute
-}
-
 /** What speaks against carrying subscriptions over a route that is behind, or that calls keep away from. */
 const AGAINST: Readonly<Record<Lag, number>> = { none: 0, doubtful: 1, certain: 2 }
-
-/** Routes that are open and do not serve yet. */
-export interface Opened {
-  readonly entries: Map<string, Entry>
-  readonly slugs: ReadonlySet<string>
-}
 
 /** Opens, keeps and closes live routes as snapshots come and go. */
 export class Upstreams {
@@ -35,6 +25,7 @@ export class Upstreams {
   readonly unsupported = new Unsupported()
   readonly #heads: Heads
   #suspect: (live: LiveRoute) => void = () => undefined
+  #paused: (live: LiveRoute, pause: PauseReport) => void = () => undefined
   #closed = false
 
   constructor(heads: Heads) {
@@ -46,26 +37,24 @@ export class Upstreams {
     this.#suspect = listener
   }
 
+  /** Calls `listener` when calls or probes of this process have drawn a pause of a route for everybody. */
+  whenPaused(listener: (live: LiveRoute, pause: PauseReport) => void): void {
+    this.#paused = listener
+  }
+
   /**
    * Opens what the snapshot names and is not open yet, one route a step: a large edit is for `inTimeSlices`. Nothing of it serves
    * before it is adopted.
    */
-  *open({ networks, gateway }: Snapshot): Generator<void, Opened> {
-    const entries = new Map<string, Entry>()
-    for (const network of Object.values(networks))
-      for (const route of network.routes) {
-        const definition = definitionOf(route, network, gateway.timeouts.connect)
-        const current = this.#entries.get(route.id)
-        const live =
-          current?.definition === definition
-            ? current.live
-            : new LiveRoute(route, gateway.timeouts.connect, network.family, suspected => {
-                this.#suspect(suspected)
-              })
-        entries.set(route.id, { definition, route, live })
-        yield
-      }
-    return { entries, slugs: new Set(Object.keys(networks)) }
+  open(snapshot: Snapshot): Generator<void, Opened> {
+    return openRoutes(snapshot, this.#entries, {
+      suspect: live => {
+        this.#suspect(live)
+      },
+      paused: (live, pause) => {
+        this.#paused(live, pause)
+      },
+    })
   }
 
   /**
@@ -106,6 +95,11 @@ export class Upstreams {
   /** The live route of that id; absent once no snapshot names it and no message can. */
   get(id: string): LiveRoute | undefined {
     return this.#entries.get(id)?.live ?? this.#leaving.get(id)
+  }
+
+  /** Hash of what makes the route of that id: equal in every process with the same one. Undefined when no snapshot names it. */
+  definition(id: string): string | undefined {
+    return this.#entries.get(id)?.definition
   }
 
   /** The oldest slot that a route keeps; null where it keeps all, or has not told. */
@@ -241,10 +235,4 @@ export class Upstreams {
     this.#candidatesOf.set(ids, found)
     return found
   }
-}
-
-/** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
-function definitionOf({ network, http, headers, limits }: Route, chain: Network, connect: number): string {
-  const known = [chain.family, chain.chainId, chain.genesisHash, chain.head, chain.identity]
-  return JSON.stringify({ network, known, http, headers, limits, connect })
 }

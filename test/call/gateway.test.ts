@@ -6,7 +6,7 @@ import { Gateway } from '../../src/call/gateway.ts'
 import type { Observation } from '../../src/ports/observer.ts'
 import type { Live } from '../../src/call/context.ts'
 import { makePublicListener } from '../../src/http/public-listener.ts'
-import { Floors } from '../../src/routes/heads.ts'
+import { Floors } from '../../src/routes/floors.ts'
 import { MemoryLimits } from '../../src/limits/memory.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Blockhashes } from '../../src/families/solana/blockhashes.ts'
-import { Floors } from '../../src/routes/heads.ts'
+import { Floors } from '../../src/routes/floors.ts'
 import { Slots } from '../../src/routes/slots.ts'
 
 t.test('what is finalized is confirmed and processed too, not the other way round', t => {

@@ -17,6 +17,15 @@ const LONGEST_PAUSE = 300_000
 /** closed: calls go here; open: none do; half-open: one may, to see. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
+/** How a breaker that is not closed stands, as one process tells another; milliseconds. */
+export interface BreakerStanding {
+  /** Its last pause, and what is left of it. */
+  readonly pause: number
+  readonly left: number
+  /** What failed last. */
+  readonly why: string | null
+}
+
 /** One breaker. */
 export class Breaker {
   #inARow = 0
@@ -33,6 +42,18 @@ export class Breaker {
   /** Milliseconds until a call may try; 0 when one may now. */
   retryIn(now: number): number {
     return this.#pause === 0 ? 0 : Math.max(0, this.#openUntil - now)
+  }
+
+  /** Its last pause; 0 while it is closed. */
+  get pause(): number {
+    return this.#pause
+  }
+
+  /** Is open for at least as long as that of another process. */
+  match({ pause, left }: BreakerStanding, now: number): void {
+    if (this.#testing) return
+    this.#pause = Math.max(this.#pause, pause)
+    this.#openUntil = Math.max(this.#openUntil, now + left)
   }
 
   /** Whether no test has failed since it opened. */
@@ -195,5 +216,18 @@ export class RouteBreaker {
   notConfirmed(now: number): void {
     const { everybody } = this.#breakers
     if (everybody.isFirstPause) everybody.halfOpen(now)
+  }
+
+  /** How it stands for everybody, for another process; null while it is closed. */
+  standing(now: number): BreakerStanding | null {
+    const { pause } = this.#breakers.everybody
+    return pause === 0 ? null : { pause, left: this.retryIn(now), why: this.lastError }
+  }
+
+  /** Keeps everybody away for at least as long as another process does, because its probes fail. */
+  match(standing: BreakerStanding, now: number): void {
+    this.lastError ??= standing.why
+    this.#probesFail = true
+    this.#breakers.everybody.match(standing, now)
   }
 }

@@ -3,6 +3,7 @@ import type { Network, Snapshot } from '../../snapshot/types.ts'
 import type { LiveRoute } from '../live-route.ts'
 import { RouteProbe } from './route-probe.ts'
 import type { ProbeEvents } from './route-probe.ts'
+import type { RouteReport } from './report.ts'
 import { RouteWatch } from './route-watch.ts'
 import type { RouteEvents } from './route-watch.ts'
 import type { Heads } from '../heads.ts'
@@ -16,7 +17,7 @@ const PACE = 50
 /** Milliseconds after which a route that has never answered is taken to be down, while its first probe goes on. */
 const FIRST_PATIENCE = 600
 /** Milliseconds between two probes of a route that calls give rise to. */
-const CONFIRM_EVERY = 1_000
+export const CONFIRM_EVERY = 1_000
 
 /** Hears what was found out. */
 export interface ProberEvents extends RouteEvents, ProbeEvents {
@@ -39,6 +40,7 @@ export class Prober {
   readonly #watch: RouteWatch
   readonly #now: () => number
   readonly #timer: NodeJS.Timeout
+  #reported: ((report: RouteReport) => void) | null = null
   #snapshot: Snapshot
   #queue: Due[] = []
   #pace: NodeJS.Timeout | null = null
@@ -71,6 +73,26 @@ export class Prober {
       this.#enqueue()
     }, EVERY)
     this.#enqueue()
+  }
+
+  /** Calls `listener` with all that is known of a route after each look at it, for processes that do not probe. */
+  whenReported(listener: (report: RouteReport) => void): void {
+    this.#reported = listener
+  }
+
+  /** What is known now of every route that was asked, for a process that has just begun. */
+  reports(): RouteReport[] {
+    return Object.values(this.#snapshot.networks).flatMap(network =>
+      this.#upstreams
+        .of(network)
+        .flatMap(live => (this.#probe.knows(live) ? this.#probe.report(network, live) : [])),
+    )
+  }
+
+  /** Calls in another process speak against a route, by its id: asks it, at most once a second, whether that holds for everybody. */
+  confirm(id: string): void {
+    const live = this.#upstreams.get(id)
+    if (live !== undefined && !this.#isClosed) this.#confirm(live)
   }
 
   /** Probes the routes of another snapshot from now on, new ones at once. */
@@ -167,5 +189,7 @@ export class Prober {
     const routes = this.#upstreams.of(network)
     this.#heads.update(network, routes, this.#now())
     this.#watch.check(network, live, routes, this.#now())
+    // A route of an earlier snapshot may go by an id that means another one now.
+    if (this.#reported !== null && routes.includes(live)) this.#reported(this.#probe.report(network, live))
   }
 }

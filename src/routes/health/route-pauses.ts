@@ -14,7 +14,20 @@ export interface Complained {
 }
 
 /** A probe of ours, as the one who drew a complaint. */
-const PROBE = Symbol('probe')
+const PROBE = null
+
+/** Milliseconds by which a pause has to grow for its listener to hear of it again: calls in flight complain one behind the other. */
+const WORTH_TELLING = 250
+
+/** The pause of everybody, as one process tells another; milliseconds. */
+export interface PauseReport {
+  readonly about: Complaint
+  readonly left: number
+  /** How long it was from its begin, which the next one depends on. */
+  readonly length: number
+  /** The callers, two at most, who drew an HTTP 429; null is a probe. */
+  readonly drawnBy: readonly (string | null)[]
+}
 
 /** Active or not by caller. Times are in milliseconds of a monotonic clock. */
 export class RoutePauses {
@@ -23,7 +36,15 @@ export class RoutePauses {
    * Who drew an HTTP 429 in the pause for everybody; two at most. It is the upstream's own wish, and holds for the last route too, but
    * only for these callers until a second one has drawn it: some providers answer 429 to one method, or to one wide call.
    */
-  readonly #told = new Set<string | typeof PROBE>()
+  readonly #told = new Set<string | null>()
+  #listener: (pause: PauseReport) => void = () => undefined
+  /** When the pause ends of which the listener heard last. */
+  #toldUntil = -Infinity
+
+  /** Calls `listener` when what calls or probes drew here keeps everybody away, or for longer. */
+  whenBegun(listener: (pause: PauseReport) => void): void {
+    this.#listener = listener
+  }
 
   /** Whether calls of this caller stay away; without one everybody's. */
   isActive(now: number, caller?: string): boolean {
@@ -60,9 +81,31 @@ export class RoutePauses {
       if (this.keptAway(now) < SPEAK_FOR_ALL) return
     }
     if (!everybody.isActive(now)) this.#told.clear()
-    if (about === 'limited' && from === 'status' && this.#told.size < SPEAK_FOR_ALL)
-      this.#told.add(caller ?? PROBE)
+    const before = this.#told.size
+    if (about === 'limited' && from === 'status' && before < SPEAK_FOR_ALL) this.#told.add(caller ?? PROBE)
     everybody.begin(asked, about, now)
+    const until = now + everybody.left(now)
+    if (until < this.#toldUntil + WORTH_TELLING && this.#told.size === before) return
+    this.#toldUntil = until
+    const report = this.report(now)
+    if (report !== null) this.#listener(report)
+  }
+
+  /** The pause of everybody, for another process; null when there is none. */
+  report(now: number): PauseReport | null {
+    const { everybody } = this.#pauses
+    if (!everybody.isActive(now)) return null
+    const { why: about, length } = everybody
+    return { about, left: everybody.left(now), length, drawnBy: [...this.#told] }
+  }
+
+  /** Takes in a pause that another process has begun; the listener hears nothing of it. */
+  takeIn({ about, left, length, drawnBy }: PauseReport, now: number): void {
+    const { everybody } = this.#pauses
+    if (!everybody.isActive(now)) this.#told.clear()
+    for (const one of drawnBy) if (this.#told.size < SPEAK_FOR_ALL) this.#told.add(one)
+    everybody.extend(now + left, length, about, now)
+    this.#toldUntil = Math.max(this.#toldUntil, now + left)
   }
 }
 
@@ -95,6 +138,19 @@ export class Pause {
   /** Milliseconds that are left. */
   left(now: number): number {
     return Math.max(0, this.#until - now)
+  }
+
+  /** How long the last one was at least, without what its upstream asked for. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Lasts until then at least; the next one follows on one of that length. */
+  extend(until: number, length: number, why: Complaint, now: number): void {
+    if (until > this.#until) this.why = why
+    this.#length = now < this.#quietAt ? Math.max(this.#length, length) : length
+    this.#until = Math.max(this.#until, until)
+    this.#quietAt = this.#until + QUIET
   }
 
   /** `asked` is how long the upstream wants to be left alone, 0 when it did not say. */

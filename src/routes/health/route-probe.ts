@@ -1,10 +1,13 @@
-/** Probes one route at a time: its family asks the questions, here is what their answers mean for the route. */
+/** Probes one route at a time: its family asks the questions, and their answers are taken in as findings about the route. */
 import { familyOf } from '../../families/families.ts'
 import type { Page, Probing, Told } from '../../families/probing.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { Heads } from '../heads.ts'
 import type { LiveRoute } from '../live-route.ts'
+import { reportOf } from './report.ts'
+import type { Outcome, RouteReport } from './report.ts'
+import { takeIdentity, takeOutcome } from './take-in.ts'
 import type { Failure } from '../transport/verdict.ts'
 import type { Upstreams } from '../upstreams.ts'
 
@@ -16,7 +19,7 @@ const IDENTITY_EVERY = 300_000
 
 /** What a probe works on. */
 export interface ProbeParts {
-  readonly upstreams: Pick<Upstreams, 'of'>
+  readonly upstreams: Pick<Upstreams, 'of' | 'definition'>
   readonly heads: Heads
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
@@ -29,9 +32,19 @@ export interface ProbeEvents {
   wrongChain(network: string, route: string, why: string): void
 }
 
-/** Probes routes; remembers when each was asked what. */
+/** What the probes of one route have come to so far. */
+interface Findings {
+  outcome: Outcome | null
+  /** Number of its last claim of a height. */
+  claim: number
+}
+
+/** Probes routes; remembers when each was asked what, and what came of it. */
 export class RouteProbe {
   readonly #parts: ProbeParts
+  readonly #findings = new WeakMap<LiveRoute, Findings>()
+  /** Numbers begin here: another process that probed before has given lower ones. */
+  readonly #begin = Date.now()
   readonly #askedAt = new WeakMap<LiveRoute, Map<string, number>>()
   /** Those that did not answer since: another node may be there now. */
   readonly #lost = new WeakSet<LiveRoute>()
@@ -45,10 +58,18 @@ export class RouteProbe {
     return this.#askedAt.has(live)
   }
 
+  /** What is known of a route, for another process. */
+  report(network: Network, live: LiveRoute): RouteReport {
+    const { outcome, claim } = this.#found(live)
+    const { upstreams, heads, now } = this.#parts
+    const definition = upstreams.definition(live.id) ?? ''
+    return reportOf(network, live, { definition, heads, outcome, claim, now: now() })
+  }
+
   /** How far the route has come, whether it is well and, now and then, which chain it serves. */
   async probe(network: Network, live: LiveRoute): Promise<void> {
-    const probing = this.#probing(network, live, PATIENCE, (now, isResult) => {
-      if (isResult) live.breaker.probeSucceeded(now)
+    const probing = this.#probing(network, live, PATIENCE, isResult => {
+      if (isResult) this.#note(live, 'answered')
     })
     const isDue = probing.isDue('identity', IDENTITY_EVERY)
     if (isDue || !live.identified || this.#isLost(live)) await this.#identify(network, live)
@@ -59,8 +80,8 @@ export class RouteProbe {
   async confirm(network: Network, live: LiveRoute): Promise<void> {
     const family = familyOf(network)
     if (family.wire === 'json-rpc' && this.#isLost(live)) await this.#identify(network, live)
-    const probing = this.#probing(network, live, PATIENCE_WHEN_SUSPECT, now => {
-      live.breaker.notConfirmed(now)
+    const probing = this.#probing(network, live, PATIENCE_WHEN_SUSPECT, () => {
+      this.#note(live, 'not confirmed')
     })
     await family.confirm(probing)
   }
@@ -75,9 +96,8 @@ export class RouteProbe {
     const fault = await familyOf(network).identify(probing)
     if (fault === undefined) return
     this.#lost.delete(live)
-    live.identified = fault === null
     if (fault !== null && live.fault === null) this.#parts.events.wrongChain(network.slug, live.id, fault)
-    live.fault = fault
+    takeIdentity(live, { identified: fault === null, fault })
   }
 
   /** One look; `succeeded` is called when the route answers, with whether that was a result. */
@@ -85,7 +105,7 @@ export class RouteProbe {
     network: Network,
     live: LiveRoute,
     patience: number,
-    succeeded: (now: number, isResult: boolean) => void,
+    succeeded: (isResult: boolean) => void,
   ): Probing {
     const { upstreams, heads, now } = this.#parts
     const ask = (method: string, params: Raw) => live.probe(method, params, patience)
@@ -95,15 +115,17 @@ export class RouteProbe {
       askAlive: async (method, params) => {
         const verdict = await ask(method, params)
         if (verdict.kind === 'failure') this.#noteFailure(live, verdict)
-        else succeeded(now(), verdict.kind === 'result')
+        else succeeded(verdict.kind === 'result')
         return toldBy(verdict)
       },
       get: (path): Promise<Page> => live.fetch(path, patience),
       alive: why => {
-        if (why === null) succeeded(now(), true)
-        else live.breaker.probeFailed(why, now(), live.isSuspect(now()))
+        if (why === null) succeeded(true)
+        else this.#note(live, 'failed', why)
       },
       claim: height => {
+        const found = this.#found(live)
+        found.claim += 1
         heads.claim(network, live, height, upstreams.of(network), now())
       },
       needsProof: () => heads.needsProof(network.slug, live, upstreams.of(network)),
@@ -129,10 +151,25 @@ export class RouteProbe {
 
   /** An idle route that is down is found out by us, and so is one that has come back. */
   #noteFailure(live: LiveRoute, { fault, why, complaint }: Failure): void {
-    const now = this.#parts.now()
     if (fault) this.#lost.add(live)
-    if (fault) live.breaker.probeFailed(why, now, live.isSuspect(now))
-    if (complaint !== null) live.pauses.complain(complaint, now)
+    if (fault) this.#note(live, 'failed', why)
+    if (complaint !== null) live.pauses.complain(complaint, this.#parts.now())
+  }
+
+  /** How a look ended, for the breaker. */
+  #note(live: LiveRoute, ended: Outcome['ended'], why: string | null = null): void {
+    const found = this.#found(live)
+    const { outcome: last } = found
+    const inARow = last?.ended === ended ? last.inARow + 1 : 1
+    const outcome = { number: (last?.number ?? this.#begin) + 1, ended, why, inARow, at: this.#parts.now() }
+    found.outcome = outcome
+    takeOutcome(live, outcome, outcome.at)
+  }
+
+  #found(live: LiveRoute): Findings {
+    let found = this.#findings.get(live)
+    if (found === undefined) this.#findings.set(live, (found = { outcome: null, claim: this.#begin }))
+    return found
   }
 }
 

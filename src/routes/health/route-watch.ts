@@ -14,6 +14,14 @@ export interface RouteEvents {
 /** Milliseconds of being down after which a node may have started again, and have forgotten what it held for clients. */
 export const RESTART = 10_000
 
+/** What another process knows of a route that is or was down; milliseconds, null when it was not. */
+export interface KnownDown {
+  readonly downFor: number | null
+  readonly restartedAgo: number | null
+}
+
+const NOTHING_KNOWN: KnownDown = { downFor: null, restartedAgo: null }
+
 /** Routes of a network whose reasons are told. */
 const MOST_REASONS = 5
 
@@ -27,20 +35,31 @@ export class RouteWatch {
     this.#events = events
   }
 
-  /** Takes in the state of one route of a network, which was asked, and whose live routes are `routes`. */
-  check({ slug }: Pick<Network, 'slug'>, live: LiveRoute, routes: readonly LiveRoute[], now: number): void {
+  /**
+   * Takes in the state of one route of a network, which was asked, and whose live routes are `routes`; with what another process
+   * knows of how long it was down, from before this one began.
+   */
+  check(
+    { slug }: Pick<Network, 'slug'>,
+    live: LiveRoute,
+    routes: readonly LiveRoute[],
+    now: number,
+    known: KnownDown = NOTHING_KNOWN,
+  ): void {
     const why = live.whyNot(now)
     const { downSince } = live
     // A wrong chain is an answer too; then the reason is that.
     live.silent = !live.identified && live.fault === null
     if (why !== null && downSince === null) {
-      live.downSince = now
+      live.downSince = now - (known.downFor ?? 0)
       this.#events.routeDown(slug, live.id, why)
     } else if (why === null && downSince !== null) {
       live.downSince = null
       if (now - downSince >= RESTART) live.restartedAt = now
       this.#events.routeUp(slug, live.id, now - downSince)
     }
+    if (known.restartedAgo !== null)
+      live.restartedAt = Math.max(live.restartedAt ?? -Infinity, now - known.restartedAgo)
     this.#checkNetwork(slug, routes, now)
   }
 

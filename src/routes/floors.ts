@@ -1,0 +1,82 @@
+/** Consistency floors: what each endpoint has seen of a network, and what the other processes of this machine have shown of it. */
+import { BoundedCache } from '../limits/bounded-cache.ts'
+import { settledFrom } from '../families/solana/scale.ts'
+import type { Scale } from '../families/solana/scale.ts'
+
+/** Endpoints remembered of a network, and milliseconds after which a floor yields. */
+const KEPT = 20_000
+const YIELDS_AFTER = 5_000
+
+/** The highest block of each network and scale, as long as a floor lasts. */
+class Highest {
+  readonly #heads = new Map<string, Map<Scale, { readonly head: number; readonly at: number }>>()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** -1 when there is none. */
+  of(network: string, scale: Scale): number {
+    const last = this.#heads.get(network)?.get(scale)
+    return last === undefined || this.#now() - last.at >= YIELDS_AFTER ? -1 : last.head
+  }
+
+  set(network: string, scale: Scale, head: number): void {
+    let scales = this.#heads.get(network)
+    if (scales === undefined) this.#heads.set(network, (scales = new Map()))
+    scales.set(scale, { head, at: this.#now() })
+  }
+}
+
+/** Newest blocks shown, by endpoint, network and scale. */
+export class Floors {
+  /** By network and scale; made with the first block shown there. */
+  readonly #shown = new Map<string, Map<Scale, BoundedCache<number>>>()
+  /** What this process has shown anybody, and what others have. */
+  readonly #own: Highest
+  readonly #others: Highest
+  #risen: (network: string, scale: Scale, head: number) => void = () => undefined
+
+  /** `now` is a monotonic clock in milliseconds. */
+  constructor(now = (): number => performance.now()) {
+    this.#own = new Highest(now)
+    this.#others = new Highest(now)
+  }
+
+  /**
+   * Calls `listener` when a block is shown that is newer than any that this process or another one has shown within the time a floor
+   * lasts.
+   */
+  whenRisen(listener: (network: string, scale: Scale, head: number) => void): void {
+    this.#risen = listener
+  }
+
+  /** The block below which nothing should be served to `reader` now; null when there is none. */
+  of(reader: string, network: string, scale: Scale = 'head'): number | null {
+    const scales = this.#shown.get(network)
+    let floor: number | null = null
+    for (const other of settledFrom(scale)) {
+      const head = Math.max(scales?.get(other)?.get(reader) ?? -1, this.#others.of(network, other))
+      if (head > (floor ?? -1)) floor = head
+    }
+    return floor
+  }
+
+  /** A block number was shown. */
+  show(reader: string, network: string, head: number, scale: Scale = 'head'): void {
+    let scales = this.#shown.get(network)
+    if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, BoundedCache<number>>()))
+    let readers = scales.get(scale)
+    if (readers === undefined) scales.set(scale, (readers = new BoundedCache(KEPT, { ttl: YIELDS_AFTER })))
+    if (head >= (readers.get(reader) ?? 0)) readers.set(reader, head)
+    if (head <= this.#own.of(network, scale)) return
+    this.#own.set(network, scale, head)
+    if (head > this.#others.of(network, scale)) this.#risen(network, scale, head)
+  }
+
+  /** Another process has shown a block: it is a floor for every reader of the network. No listener hears of it. */
+  raise(network: string, scale: Scale, head: number): void {
+    if (head >= this.#others.of(network, scale)) this.#others.set(network, scale, head)
+  }
+}

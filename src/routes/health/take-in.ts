@@ -1,0 +1,94 @@
+/**
+ * What the findings of a probe mean for a route. The process that probes takes each in as it is found, the others take them in from
+ * reports; times are in milliseconds of a monotonic clock.
+ */
+import type { Network } from '../../snapshot/types.ts'
+import type { Heads } from '../heads.ts'
+import type { LiveRoute } from '../live-route.ts'
+import type { Outcome, RouteReport } from './report.ts'
+
+/** Outcomes of one kind after which one more changes nothing at a breaker. */
+const ENOUGH = 3
+
+/** What a report was taken in from, so that each finding counts once; zeros before the first one. */
+export interface Taken {
+  /** Number of the last outcome, and of the last claim. */
+  readonly outcome: number
+  readonly claim: number
+}
+
+/** Where reports are taken in. */
+export interface TakeInParts {
+  readonly heads: Heads
+  /** The live routes of its network. */
+  readonly routes: readonly LiveRoute[]
+}
+
+/** The route serves the right chain, or what is wrong with the one that it serves. */
+export function takeIdentity(
+  live: LiveRoute,
+  { identified, fault }: Pick<RouteReport, 'identified' | 'fault'>,
+): void {
+  live.identified = identified
+  live.fault = fault
+}
+
+/** A look at the route has ended. */
+export function takeOutcome(
+  live: LiveRoute,
+  { ended, why }: Pick<Outcome, 'ended' | 'why'>,
+  now: number,
+): void {
+  if (ended === 'answered') live.breaker.probeSucceeded(now)
+  else if (ended === 'not confirmed') live.breaker.notConfirmed(now)
+  else live.breaker.probeFailed(why ?? 'unknown', now, live.isSuspect(now))
+}
+
+/** All that another process has found out; `now` is when its report came. Returns what is taken in with it. */
+export function takeReport(
+  network: Network,
+  live: LiveRoute,
+  report: RouteReport,
+  { heads, routes }: TakeInParts,
+  taken: Taken,
+  now: number,
+): Taken {
+  takeIdentity(live, report)
+  live.syncing = report.syncing
+  live.slotsBehind = report.slotsBehind
+  live.firstSlot = report.firstSlot
+  for (const { scale, number, asked, told } of report.slots)
+    live.slots.tell(scale, number, now - asked, now - told)
+  if (report.pause !== null) live.pauses.takeIn(report.pause, now)
+  const outcome = takeOutcomes(live, report, taken.outcome, now)
+  const { claim, tip } = report
+  if (tip !== null) heads.takeTip(network.slug, tip, now)
+  // What calls have shown here since an older claim is newer than that.
+  if (claim !== null && claim.number !== taken.claim) heads.takeIn(network, live, claim, routes, now)
+  return { outcome, claim: claim?.number ?? taken.claim }
+}
+
+/** Makes up for outcomes that were missed: by their kind, and by how the other breaker stands after them. */
+function takeOutcomes(
+  live: LiveRoute,
+  { outcome, breaker }: RouteReport,
+  taken: number,
+  now: number,
+): number {
+  if (outcome === null || outcome.number === taken) return taken
+  const { number, inARow, ago } = outcome
+  const isNext = number === taken + 1
+  const missed = number > taken ? number - taken : inARow
+  const times = Math.min(missed, inARow, ENOUGH)
+  for (let i = 0; i < times; i += 1) takeOutcome(live, outcome, now - ago)
+  if (!isNext && breaker !== null) live.breaker.match(breaker, now)
+  return number
+}
+
+/** Forgets how far a route has come, which nobody has said for long: it counts as current. Its faults and its breaker stay. */
+export function forgetHeight(live: LiveRoute, heads: Heads): void {
+  heads.forget(live)
+  live.slots.clear()
+  live.syncing = false
+  live.slotsBehind = null
+}

@@ -1,0 +1,31 @@
+/** How far routes and networks have come, as one process tells another. Clocks differ between processes: times are milliseconds ago. */
+
+/** A height, and when it was reached. */
+export interface AnchorReport {
+  readonly height: number
+  readonly ago: number
+}
+
+/** What one route said of its height. */
+export interface HeightReport {
+  /** The height that it claims, and since when. */
+  readonly height: number
+  readonly ago: number
+  /** The last height of it that is believed; null while none is. */
+  readonly head: number | null
+  /** The highest block that it has shown. */
+  readonly shown: number | null
+  /** What was believed of it last, and when it said so. */
+  readonly believed: AnchorReport | null
+  /** Milliseconds per block by its own steps; null until it made one. */
+  readonly pace: number | null
+}
+
+/** How far a network has come. */
+export interface TipReport {
+  readonly head: number
+  /** Milliseconds per block. */
+  readonly blockTime: number
+  /** The last height that is more than one route's word; null while there is none. */
+  readonly anchor: AnchorReport | null
+}
