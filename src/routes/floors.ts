@@ -7,9 +7,15 @@ import type { Scale } from '../families/solana/scale.ts'
 const KEPT = 20_000
 const YIELDS_AFTER = 5_000
 
+/** A block, and when it was shown. */
+interface Shown {
+  readonly head: number
+  readonly at: number
+}
+
 /** The highest block of each network and scale, as long as a floor lasts. */
 class Highest {
-  readonly #heads = new Map<string, Map<Scale, { readonly head: number; readonly at: number }>>()
+  readonly #heads = new Map<string, Map<Scale, Shown>>()
   readonly #now: () => number
 
   constructor(now: () => number) {
@@ -24,7 +30,7 @@ class Highest {
 
   set(network: string, scale: Scale, head: number): void {
     let scales = this.#heads.get(network)
-    if (scales === undefined) this.#heads.set(network, (scales = new Map()))
+    if (scales === undefined) this.#heads.set(network, (scales = new Map<Scale, Shown>()))
     scales.set(scale, { head, at: this.#now() })
   }
 }

@@ -68,13 +68,16 @@ export class Heads {
     const before = this.#said.get(live)
     const { shown = null, believed = null, pace = null } = before ?? {}
     const at = before?.height === height ? before.at : now
-    this.#say(chain, { live, height, at, shown, believed, pace }, routes, now)
+    this.#say({ live, height, at, shown, believed, pace })
+    this.update(chain, routes, now)
   }
 
   /** A route has shown the block of a height, which it claims. */
   show(chain: Chain, live: LiveRoute, height: number, routes: readonly LiveRoute[], now: number): void {
     const said = this.#said.get(live)
-    if (said !== undefined) this.#say(chain, { ...said, shown: height }, routes, now)
+    if (said === undefined) return
+    this.#say({ ...said, shown: height })
+    this.update(chain, routes, now)
   }
 
   /** What is known of a route's height, for another process; null while it has claimed none. */
@@ -91,25 +94,16 @@ export class Heads {
     return tip === undefined ? null : { ...tip, anchor: agoOf(tip.anchor, now) }
   }
 
-  /** Takes in what another process knows of a route's height, as if it had been claimed and shown here. */
-  takeIn(
-    chain: Chain,
-    live: LiveRoute,
-    report: HeightReport,
-    routes: readonly LiveRoute[],
-    now: number,
-  ): void {
-    const { height, ago, head, shown, believed, pace } = report
+  /** Takes in what another process knows of a route's height; an update with all routes of the network has to follow. */
+  takeIn(live: LiveRoute, { head, height, ago, shown, believed, pace }: HeightReport, now: number): void {
     live.head = head
-    const said = { live, height, at: now - ago, shown, believed: anchorOf(believed, now), pace }
-    this.#say(chain, said, routes, now)
+    this.#say({ live, height, at: now - ago, shown, believed: anchorOf(believed, now), pace })
   }
 
-  /** Takes in how far another process believes a network to be; an update with what routes have said here has to follow. */
+  /** Takes in how far another process believes a network to be; an update has to follow, which knows better what was shown here. */
   takeTip(slug: string, tip: TipReport, now: number): void {
-    const own = this.#heads.get(slug)?.anchor ?? null
-    const told = anchorOf(tip.anchor, now)
-    this.#heads.set(slug, { ...tip, anchor: told === null || (own?.at ?? -Infinity) > told.at ? own : told })
+    const anchor = anchorOf(tip.anchor, now) ?? this.#heads.get(slug)?.anchor ?? null
+    this.#heads.set(slug, { ...tip, anchor })
   }
 
   /** Forgets what a route has claimed; it counts as current until it claims a height again. */
@@ -187,11 +181,10 @@ export class Heads {
     return tip !== undefined && (this.certain(chain.slug) ?? 0) - height > allowedLag(chain, tip)
   }
 
-  #say(chain: Chain, said: Omit<Said, 'isShown'>, routes: readonly LiveRoute[], now: number): void {
+  #say(said: Omit<Said, 'isShown'>): void {
     const { live, height, shown } = said
     this.#said.set(live, { ...said, isShown: shown !== null && isNear(height, shown) })
     live.claimed = height
-    this.update(chain, routes, now)
   }
 
   /** The route has come to what it claims. Only a route's own steps tell its pace: two may stand far apart at the same moment. */

@@ -23,7 +23,7 @@ export interface BreakerStanding {
   readonly pause: number
   readonly left: number
   /** What failed last. */
-  readonly why: string | null
+  readonly last: LastFailure | null
 }
 
 /** One breaker. */
@@ -221,12 +221,16 @@ export class RouteBreaker {
   /** How it stands for everybody, for another process; null while it is closed. */
   standing(now: number): BreakerStanding | null {
     const { pause } = this.#breakers.everybody
-    return pause === 0 ? null : { pause, left: this.retryIn(now), why: this.lastError }
+    return pause === 0 ? null : { pause, left: this.retryIn(now), last: this.lastFailure(now) }
   }
 
   /** Keeps everybody away for at least as long as another process does, because its probes fail. */
   match(standing: BreakerStanding, now: number): void {
-    this.lastError ??= standing.why
+    const { last } = standing
+    if (this.lastError === null && last !== null) {
+      this.lastError = last.why
+      this.#failedAt = now - last.ms
+    }
     this.#probesFail = true
     this.#breakers.everybody.match(standing, now)
   }

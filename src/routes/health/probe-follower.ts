@@ -28,8 +28,8 @@ interface Heard {
   readonly taken: Taken
 }
 
-/** A report that came before the route which it is about. */
-interface Early {
+/** A report that is not taken in yet. */
+interface Came {
   readonly report: RouteReport
   readonly at: number
 }
@@ -51,8 +51,8 @@ export class ProbeFollower {
   readonly #options: FollowerOptions
   readonly #watch = new RouteWatch(WITHOUT_LINES)
   readonly #heard = new WeakMap<LiveRoute, Heard>()
-  /** By route: a reload reaches the processes of a machine at different moments. */
-  readonly #early = new Map<string, Early>()
+  /** By route. Some come before it does: a reload reaches the processes of a machine at different moments. */
+  readonly #came = new Map<string, Came>()
   readonly #suspectedAt = new WeakMap<LiveRoute, number>()
   #snapshot: Snapshot
   #stop: () => void
@@ -71,10 +71,15 @@ export class ProbeFollower {
 
   /** Takes in all that is known of a route. Only the newest report of a route counts, and it may come more than once. */
   take(report: RouteReport): void {
+    this.takeAll([report])
+  }
+
+  /** The same of several routes: claims of height are judged by what all routes of a network say. */
+  takeAll(reports: readonly RouteReport[]): void {
     if (this.#isClosed) return
-    const now = this.#options.clock.monotonic()
-    if (this.#takeIn(report, now)) this.#early.delete(report.route)
-    else this.#early.set(report.route, { report, at: now })
+    const at = this.#options.clock.monotonic()
+    for (const report of reports) this.#came.set(report.route, { report, at })
+    this.#takeIn(reports.map(({ route }) => route))
   }
 
   /** Follows the routes of another snapshot from now on. */
@@ -83,7 +88,7 @@ export class ProbeFollower {
     const slugs = new Set(Object.keys(snapshot.networks))
     this.#heads.retain(slugs)
     this.#watch.retain(slugs)
-    for (const [route, { report, at }] of this.#early) if (this.#takeIn(report, at)) this.#early.delete(route)
+    this.#takeIn([...this.#came.keys()])
   }
 
   close(): void {
@@ -91,24 +96,31 @@ export class ProbeFollower {
     this.#stop()
   }
 
-  /** False when this process does not serve that route, as it was defined. */
-  #takeIn(report: RouteReport, at: number): boolean {
-    const network = this.#snapshot.networks[report.network]
-    const live = this.#upstreams.get(report.route)
-    if (network === undefined || live === undefined) return false
-    if (this.#upstreams.definition(live.id) !== report.definition) return false
-    const parts = { heads: this.#heads, routes: this.#upstreams.of(network) }
-    const taken = takeReport(network, live, report, parts, this.#heard.get(live)?.taken ?? NOTHING, at)
-    this.#heard.set(live, { at, taken })
-    this.#look(network, live, report)
-    return true
+  /** Takes in what came of these routes, as far as this process serves them as they were defined there. */
+  #takeIn(routes: readonly string[]): void {
+    const takenIn: (readonly [Network, LiveRoute, RouteReport])[] = []
+    for (const route of routes) {
+      const { report, at } = this.#came.get(route) ?? {}
+      const live = this.#upstreams.get(route)
+      const network = this.#snapshot.networks[live?.network ?? '']
+      if (report === undefined || at === undefined || live === undefined || network === undefined) continue
+      if (this.#upstreams.definition(route) !== report.definition) continue
+      this.#came.delete(route)
+      const before = this.#heard.get(live)?.taken ?? NOTHING
+      this.#heard.set(live, { at, taken: takeReport(live, report, this.#heads, before, at) })
+      takenIn.push([network, live, report])
+    }
+    for (const network of new Set(takenIn.map(([network]) => network))) this.#update(network)
+    for (const [network, live, report] of takenIn) this.#look(network, live, report)
+  }
+
+  #update(network: Network): void {
+    this.#heads.update(network, this.#upstreams.of(network), this.#options.clock.monotonic())
   }
 
   #look(network: Network, live: LiveRoute, known?: KnownDown): void {
     const now = this.#options.clock.monotonic()
-    const routes = this.#upstreams.of(network)
-    this.#heads.update(network, routes, now)
-    this.#watch.check(network, live, routes, now, known)
+    this.#watch.check(network, live, this.#upstreams.of(network), now, known)
   }
 
   #suspect(live: LiveRoute): void {
@@ -135,8 +147,9 @@ export class ProbeFollower {
         this.#heard.set(live, isSilent ? { at: now, taken: { ...heard.taken, claim: 0 } } : heard)
         if (!isSilent) continue
         forgetHeight(live, this.#heads)
+        this.#update(network)
         if (live.identified || live.fault !== null) this.#look(network, live)
       }
-    for (const [route, { at }] of this.#early) if (now - at >= SILENT) this.#early.delete(route)
+    for (const [route, { at }] of this.#came) if (now - at >= SILENT) this.#came.delete(route)
   }
 }

@@ -2,7 +2,6 @@
  * What the findings of a probe mean for a route. The process that probes takes each in as it is found, the others take them in from
  * reports; times are in milliseconds of a monotonic clock.
  */
-import type { Network } from '../../snapshot/types.ts'
 import type { Heads } from '../heads.ts'
 import type { LiveRoute } from '../live-route.ts'
 import type { Outcome, RouteReport } from './report.ts'
@@ -15,13 +14,6 @@ export interface Taken {
   /** Number of the last outcome, and of the last claim. */
   readonly outcome: number
   readonly claim: number
-}
-
-/** Where reports are taken in. */
-export interface TakeInParts {
-  readonly heads: Heads
-  /** The live routes of its network. */
-  readonly routes: readonly LiveRoute[]
 }
 
 /** The route serves the right chain, or what is wrong with the one that it serves. */
@@ -44,12 +36,14 @@ export function takeOutcome(
   else live.breaker.probeFailed(why ?? 'unknown', now, live.isSuspect(now))
 }
 
-/** All that another process has found out; `now` is when its report came. Returns what is taken in with it. */
+/**
+ * All that another process has found out; `now` is when its report came. Returns what is taken in with it. The heads of the network have
+ * to be updated when all reports are in that came together.
+ */
 export function takeReport(
-  network: Network,
   live: LiveRoute,
   report: RouteReport,
-  { heads, routes }: TakeInParts,
+  heads: Heads,
   taken: Taken,
   now: number,
 ): Taken {
@@ -62,9 +56,9 @@ export function takeReport(
   if (report.pause !== null) live.pauses.takeIn(report.pause, now)
   const outcome = takeOutcomes(live, report, taken.outcome, now)
   const { claim, tip } = report
-  if (tip !== null) heads.takeTip(network.slug, tip, now)
+  if (tip !== null) heads.takeTip(live.network, tip, now)
   // What calls have shown here since an older claim is newer than that.
-  if (claim !== null && claim.number !== taken.claim) heads.takeIn(network, live, claim, routes, now)
+  if (claim !== null && claim.number !== taken.claim) heads.takeIn(live, claim, now)
   return { outcome, claim: claim?.number ?? taken.claim }
 }
 
