@@ -7,7 +7,6 @@ import type { Upstreams } from '../upstreams.ts'
 import { CONFIRM_EVERY } from './prober.ts'
 import type { RouteReport } from './report.ts'
 import { RouteWatch } from './route-watch.ts'
-import type { KnownDown } from './route-watch.ts'
 import { forgetHeight, takeReport } from './take-in.ts'
 import type { Taken } from './take-in.ts'
 
@@ -111,16 +110,13 @@ export class ProbeFollower {
       takenIn.push([network, live, report])
     }
     for (const network of new Set(takenIn.map(([network]) => network))) this.#update(network)
-    for (const [network, live, report] of takenIn) this.#look(network, live, report)
+    const now = this.#options.clock.monotonic()
+    for (const [network, live, report] of takenIn)
+      this.#watch.check(network, live, this.#upstreams.of(network), now, report)
   }
 
   #update(network: Network): void {
     this.#heads.update(network, this.#upstreams.of(network), this.#options.clock.monotonic())
-  }
-
-  #look(network: Network, live: LiveRoute, known?: KnownDown): void {
-    const now = this.#options.clock.monotonic()
-    this.#watch.check(network, live, this.#upstreams.of(network), now, known)
   }
 
   #suspect(live: LiveRoute): void {
@@ -148,7 +144,6 @@ export class ProbeFollower {
         if (!isSilent) continue
         forgetHeight(live, this.#heads)
         this.#update(network)
-        if (live.identified || live.fault !== null) this.#look(network, live)
       }
     for (const [route, { at }] of this.#came) if (now - at >= SILENT) this.#came.delete(route)
   }

@@ -74,8 +74,11 @@ function takeOutcomes(
   const isNext = number === taken + 1
   const missed = number > taken ? number - taken : inARow
   const times = Math.min(missed, inARow, ENOUGH)
+  const isMatched = !isNext && breaker !== null
+  // A failure does not lengthen a pause that lasts, and an answer ends it.
+  if (isMatched && outcome.ended === 'failed') live.breaker.match(breaker, now)
   for (let i = 0; i < times; i += 1) takeOutcome(live, outcome, now - ago)
-  if (!isNext && breaker !== null) live.breaker.match(breaker, now)
+  if (isMatched) live.breaker.match(breaker, now)
   return number
 }
 
