@@ -1,7 +1,6 @@
 /** One process that probes nodes of every family, and others that follow it, with clocks of their own that a test moves. */
 import { mock } from 'node:test'
-import type { Prober as ProberOf, ProberEvents } from '../../src/routes/health/prober.ts'
-import { Prober } from '../../src/routes/health/prober.ts'
+import { Prober, type ProberEvents } from '../../src/routes/health/prober.ts'
 import { ProbeFollower } from '../../src/routes/health/probe-follower.ts'
 import type { RouteReport } from '../../src/routes/health/report.ts'
 import { Heads } from '../../src/routes/heads.ts'
@@ -72,12 +71,12 @@ export class ProbingMachine {
   readonly nodes: ReadonlyMap<string, ProbedNode>
   readonly snapshot: Snapshot
   readonly keeper: Process
-  readonly prober: ProberOf
+  readonly prober: Prober
   readonly followers: Following[] = []
   /** Hears each report as it would come over a socket. */
   onReport: (report: RouteReport) => void = () => undefined
   readonly #t: Teardown
-  #reported: () => void = () => undefined
+  #reported: (route: string) => void = () => undefined
 
   constructor(t: Teardown, nodes: ReadonlyMap<string, ProbedNode>, snapshot: Snapshot) {
     this.#t = t
@@ -89,7 +88,7 @@ export class ProbingMachine {
     this.prober = new Prober(upstreams, heads, snapshot, quiet, clock.monotonic)
     this.prober.whenReported(report => {
       this.onReport(sent(report))
-      this.#reported()
+      this.#reported(report.route)
     })
     t.teardown(() => {
       this.prober.close()
@@ -121,21 +120,21 @@ export class ProbingMachine {
   /** Probes every route once more; resolves when each was reported. */
   async round(): Promise<void> {
     this.pass(ROUND)
-    const done = this.reported(this.nodes.size)
+    const done = this.reported([...this.nodes.keys()])
     mock.timers.tick(ROUND)
     await done
   }
 
-  /** Resolves after so many reports. */
-  reported(times: number): Promise<void> {
+  /** Resolves when each of these routes was reported. */
+  reported(routes: readonly string[]): Promise<void> {
+    const missing = new Set(routes)
     const done = new Promise<void>(resolve => {
-      let left = times
-      this.#reported = () => {
-        left -= 1
-        if (left === 0) resolve()
+      this.#reported = route => {
+        missing.delete(route)
+        if (missing.size === 0) resolve()
       }
     })
-    return within(`${times} reports`, done)
+    return within(`reports of ${routes.join(', ')}`, done)
   }
 
   #process(ahead: number): Process {
@@ -166,6 +165,6 @@ export async function startProbingMachine(t: Test, each = 3): Promise<ProbingMac
     }
   const snapshot = await snapshotOf(t, { networks, routes: `routes:\n${routes.join('\n')}\n`, methods })
   const machine = new ProbingMachine(t, nodes, snapshot)
-  await machine.reported(nodes.size)
+  await machine.reported([...nodes.keys()])
   return machine
 }

@@ -7,7 +7,7 @@ import type { Upstreams } from '../upstreams.ts'
 import { CONFIRM_EVERY } from './prober.ts'
 import type { RouteReport } from './report.ts'
 import { RouteWatch } from './route-watch.ts'
-import { forgetHeight, takeReport } from './take-in.ts'
+import { forgetHeight, NOTHING_TAKEN, takeReport } from './take-in.ts'
 import type { Taken } from './take-in.ts'
 
 /** Milliseconds without a report after which nobody knows how far a route has come, and how often that is checked. */
@@ -32,8 +32,6 @@ interface Came {
   readonly report: RouteReport
   readonly at: number
 }
-
-const NOTHING: Taken = { outcome: 0, claim: 0 }
 
 /** The log lines are those of the process that probes. */
 const WITHOUT_LINES = {
@@ -105,7 +103,7 @@ export class ProbeFollower {
       if (report === undefined || at === undefined || live === undefined || network === undefined) continue
       if (this.#upstreams.definition(route) !== report.definition) continue
       this.#came.delete(route)
-      const before = this.#heard.get(live)?.taken ?? NOTHING
+      const before = this.#heard.get(live)?.taken ?? NOTHING_TAKEN
       this.#heard.set(live, { at, taken: takeReport(live, report, this.#heads, before, at) })
       takenIn.push([network, live, report])
     }
@@ -138,7 +136,7 @@ export class ProbeFollower {
     const now = this.#options.clock.monotonic()
     for (const network of Object.values(this.#snapshot.networks))
       for (const live of this.#upstreams.of(network)) {
-        const heard = this.#heard.get(live) ?? { at: now, taken: NOTHING }
+        const heard = this.#heard.get(live) ?? { at: now, taken: NOTHING_TAKEN }
         const isSilent = now - heard.at >= SILENT
         this.#heard.set(live, isSilent ? { at: now, taken: { ...heard.taken, claim: 0 } } : heard)
         if (!isSilent) continue

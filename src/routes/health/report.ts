@@ -31,6 +31,8 @@ export interface RouteReport {
   readonly route: string
   /** Hash of what makes it this way to this upstream: of another one under the same id nothing is known. */
   readonly definition: string
+  /** Differs from start to start of the process that probes; numbers below count from 1 in each. */
+  readonly run: number
   /** Whether its chain has been checked and is the right one. */
   readonly identified: boolean
   /** What speaks against it ever serving; null when nothing does. */
@@ -58,6 +60,7 @@ export interface RouteReport {
 /** What the process that probes knows besides the route's own state. */
 export interface Known {
   readonly definition: string
+  readonly run: number
   readonly heads: Heads
   readonly outcome: Outcome | null
   /** Number of the last claim. */
@@ -70,12 +73,12 @@ export interface Known {
 export function reportOf(
   { slug }: Network,
   live: LiveRoute,
-  { definition, heads, outcome, claim, now }: Known,
+  { definition, run, heads, outcome, claim, now }: Known,
 ): RouteReport {
   const { identified, fault, syncing, slotsBehind, firstSlot, downSince, restartedAt } = live
   const height = heads.reportOf(live, now)
   return {
-    ...{ network: slug, route: live.id, definition },
+    ...{ network: slug, route: live.id, definition, run },
     ...{ identified, fault, syncing, slotsBehind, firstSlot },
     slots: live.slots.report(now),
     claim: height === null ? null : { ...height, number: claim },

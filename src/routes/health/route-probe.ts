@@ -43,8 +43,7 @@ interface Findings {
 export class RouteProbe {
   readonly #parts: ProbeParts
   readonly #findings = new WeakMap<LiveRoute, Findings>()
-  /** Numbers begin here: another process that probed before has given lower ones. */
-  readonly #begin = Date.now()
+  readonly #run = Date.now()
   readonly #askedAt = new WeakMap<LiveRoute, Map<string, number>>()
   /** Those that did not answer since: another node may be there now. */
   readonly #lost = new WeakSet<LiveRoute>()
@@ -63,7 +62,7 @@ export class RouteProbe {
     const { outcome, claim } = this.#found(live)
     const { upstreams, heads, now } = this.#parts
     const definition = upstreams.definition(live.id) ?? ''
-    return reportOf(network, live, { definition, heads, outcome, claim, now: now() })
+    return reportOf(network, live, { definition, run: this.#run, heads, outcome, claim, now: now() })
   }
 
   /** How far the route has come, whether it is well and, now and then, which chain it serves. */
@@ -161,14 +160,14 @@ export class RouteProbe {
     const found = this.#found(live)
     const { outcome: last } = found
     const inARow = last?.ended === ended ? last.inARow + 1 : 1
-    const outcome = { number: (last?.number ?? this.#begin) + 1, ended, why, inARow, at: this.#parts.now() }
+    const outcome = { number: (last?.number ?? 0) + 1, ended, why, inARow, at: this.#parts.now() }
     found.outcome = outcome
     takeOutcome(live, outcome, outcome.at)
   }
 
   #found(live: LiveRoute): Findings {
     let found = this.#findings.get(live)
-    if (found === undefined) this.#findings.set(live, (found = { outcome: null, claim: this.#begin }))
+    if (found === undefined) this.#findings.set(live, (found = { outcome: null, claim: 0 }))
     return found
   }
 }

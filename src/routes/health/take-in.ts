@@ -9,12 +9,17 @@ import type { Outcome, RouteReport } from './report.ts'
 /** Outcomes of one kind after which one more changes nothing at a breaker. */
 const ENOUGH = 3
 
-/** What a report was taken in from, so that each finding counts once; zeros before the first one. */
+/** What was taken in last of a route, so that each finding counts once. */
 export interface Taken {
+  /** The run of the process that probes; the numbers are of it. */
+  readonly run: number
   /** Number of the last outcome, and of the last claim. */
   readonly outcome: number
   readonly claim: number
 }
+
+/** Before the first report. */
+export const NOTHING_TAKEN: Taken = { run: 0, outcome: 0, claim: 0 }
 
 /** The route serves the right chain, or what is wrong with the one that it serves. */
 export function takeIdentity(
@@ -54,12 +59,15 @@ export function takeReport(
   for (const { scale, number, asked, told } of report.slots)
     live.slots.tell(scale, number, now - asked, now - told)
   if (report.pause !== null) live.pauses.takeIn(report.pause, now)
-  const outcome = takeOutcomes(live, report, taken.outcome, now)
+  const { run } = report
+  const known = run === taken.run ? taken : { ...NOTHING_TAKEN, run }
+  const outcome = takeOutcomes(live, report, known.outcome, now)
   const { claim, tip } = report
   if (tip !== null) heads.takeTip(live.network, tip, now)
   // What calls have shown here since an older claim is newer than that.
-  if (claim !== null && claim.number !== taken.claim) heads.takeIn(live, claim, now)
-  return { outcome, claim: claim?.number ?? taken.claim }
+  if (claim !== null && (claim.number !== known.claim || live.claimed === claim.height))
+    heads.takeIn(live, claim, now)
+  return { run, outcome, claim: claim?.number ?? known.claim }
 }
 
 /** Makes up for outcomes that were missed: by their kind, and by how the other breaker stands after them. */
@@ -72,9 +80,12 @@ function takeOutcomes(
   if (outcome === null || outcome.number === taken) return taken
   const { number, inARow, ago } = outcome
   const isNext = number === taken + 1
-  const missed = number > taken ? number - taken : inARow
+  const missed = number - taken
   const times = Math.min(missed, inARow, ENOUGH)
   const isMatched = !isNext && breaker !== null
+  // Between failures that are missed and these ones its probes have closed it.
+  if (breaker === null && missed > inARow)
+    for (let i = 0; i < ENOUGH; i += 1) live.breaker.probeSucceeded(now - ago)
   // A failure does not lengthen a pause that lasts, and an answer ends it.
   if (isMatched && outcome.ended === 'failed') live.breaker.match(breaker, now)
   for (let i = 0; i < times; i += 1) takeOutcome(live, outcome, now - ago)
