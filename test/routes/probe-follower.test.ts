@@ -1,6 +1,9 @@
 /** What one process finds out by probing, the others of its machine say too. */
 import t from 'tap'
 import { COMMITMENTS } from '../../src/families/solana/scale.ts'
+import type { Asked } from '../../src/routes/live-route.ts'
+import type { PauseReport } from '../../src/routes/health/route-pauses.ts'
+import { atOnce } from '../../src/reload/time-slices.ts'
 import { Random } from '../support/random.ts'
 import { sent, startProbingMachine, type Process, type ProbingMachine } from '../support/probing-machine.ts'
 
@@ -65,6 +68,21 @@ async function happen(random: Random, { nodes }: ProbingMachine): Promise<string
   return `${id} ${what}`
 }
 
+const LIMITS = { timeout: 4_000, holdBack: Infinity, maxBytes: 1024, departure: null }
+
+/** A call of the caller `one`. */
+function aCall(id: number): Asked {
+  return {
+    ...{ family: 'evm', method: 'eth_blockNumber', params: '[]', isRange: false, rows: [] },
+    ...{ body: `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`, id },
+    ...{ caller: 'one', departure: () => null, heavy: false },
+  }
+}
+
+function sentPause(pause: PauseReport): PauseReport {
+  return JSON.parse(JSON.stringify(pause)) as PauseReport
+}
+
 const LIMITED = { code: 429, retryAfter: '12' }
 const FORBIDDEN = { code: 403, retryAfter: '0' }
 
@@ -113,3 +131,174 @@ for (const seed of SEEDS)
     }
     t.ok(history.length > 20, 'much has happened')
   })
+
+t.test(
+  'what nobody has said for 15 s is forgotten, faults and the breaker stay, and the next report says it again',
+  async t => {
+    const machine = await startProbingMachine(t)
+    const { keeper, prober, nodes } = machine
+    nodes.get('sol-0')!.state.syncing = true
+    nodes.get('eth-1')!.state.isRight = false
+    await Promise.all(['eth-1', 'eth-2'].map(id => nodes.get(id)!.close()))
+    for (let i = 0; i < 3; i += 1) await machine.round()
+    await nodes.get('eth-1')!.listen()
+    for (let i = 0; i < 2; i += 1) await machine.round()
+    const { follower, upstreams, heads, clock } = machine.follow(50_000)
+    follower.takeAll(prober.reports().map(sent))
+    const state = (id: string) => {
+      const { head, claimed, syncing, slotsBehind, slots, identified, fault, breaker } = upstreams.get(id)!
+      const height = [head, claimed, syncing, slotsBehind, slots.at('processed')]
+      return { height, health: [identified, fault, breaker.lastError] }
+    }
+    const ids = ['eth-0', 'eth-1', 'eth-2', 'sol-0']
+    const before = ids.map(state)
+    t.match(before, [
+      { height: [1_000_000, 1_000_000], health: [true, null, null] },
+      { health: [false, 'it serves chain 42, not 1', null] },
+      { health: [true, null, 'unreachable'] },
+      { height: [1_000_000, 1_000_000, true, 42, 1_000_000], health: [true, null, null] },
+    ])
+    clock.advance(14_000)
+    t.strictSame(ids.map(state), before)
+    clock.advance(1_000)
+    t.strictSame(
+      ids.map(state),
+      before.map(({ health }) => ({ height: [null, null, false, null, null], health })),
+    )
+    const now = clock.monotonic()
+    for (const id of ids)
+      t.notOk(heads.lagOf(machine.snapshot.networks['eth']!, upstreams.get(id)!) !== 'none')
+    t.equal(upstreams.get('eth-2')!.breaker.state(now), 'half-open', 'its breaker is not closed')
+    t.equal(heads.best('eth'), 1_000_000, 'what is plausible is still known')
+    keeper.clock.advance(15_000)
+    follower.takeAll(prober.reports().map(sent))
+    t.strictSame(ids.map(state), before)
+  },
+)
+
+t.test('a process that probes anew is believed, and what it does not know yet is kept', async t => {
+  const machine = await startProbingMachine(t)
+  const { prober, nodes } = machine
+  await nodes.get('eth-2')!.close()
+  for (let i = 0; i < 4; i += 1) await machine.round()
+  const { follower, upstreams, clock } = machine.follow(1)
+  follower.takeAll(prober.reports().map(sent))
+  const isOpen = () => upstreams.get('eth-2')!.breaker.state(clock.monotonic()) === 'open'
+  t.ok(isOpen())
+  const report = sent(prober.reports().find(({ route }) => route === 'eth-2')!)
+  const outcome = { number: 1, ended: 'failed', why: 'unreachable', inARow: 1, ago: 0 } as const
+  follower.take({ ...report, run: report.run + 1, outcome, breaker: null })
+  t.ok(isOpen())
+})
+
+t.test('a report of a route that was defined in another way waits for the snapshot with it', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const { follower, upstreams } = machine.follow(0)
+  const report = sent(machine.prober.reports().find(({ route }) => route === 'eth-0')!)
+  const live = upstreams.get('eth-0')!
+  follower.take({ ...report, definition: 'another' })
+  t.strictSame([live.identified, live.head], [false, null])
+  const { eth } = machine.snapshot.networks
+  const limits = { inFlight: null, perSecond: 1_000 }
+  const changed = { ...eth!, routes: eth!.routes.map(route => ({ ...route, limits })) }
+  const next = { ...machine.snapshot, networks: { eth: changed } }
+  const opened = atOnce(upstreams.open(next))
+  follower.take({ ...report, definition: opened.entries.get('eth-0')!.definition })
+  t.notOk(live.identified)
+  upstreams.adopt(opened)
+  follower.watch(next)
+  const fresh = upstreams.get('eth-0')!
+  t.not(fresh, live)
+  t.strictSame([fresh.identified, fresh.head], [true, 1_000_000])
+})
+
+t.test('routes that no snapshot names any more are not reported', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const { prober, keeper, snapshot } = machine
+  t.strictSame(
+    prober.reports().map(({ route }) => route),
+    ['eth-0', 'sol-0', 'beacon-0', 'stark-0'],
+  )
+  const next = { ...snapshot, networks: { sol: snapshot.networks['sol']! } }
+  keeper.upstreams.adopt(atOnce(keeper.upstreams.open(next)))
+  prober.watch(next)
+  t.strictSame(
+    prober.reports().map(({ route }) => route),
+    ['sol-0'],
+  )
+})
+
+t.test(
+  'calls that speak against a route have it asked by the process that probes, once a second',
+  async t => {
+    const machine = await startProbingMachine(t, 1)
+    const { prober, nodes } = machine
+    const { follower, upstreams, clock, suspects } = machine.follow(0)
+    follower.takeAll(prober.reports().map(sent))
+    const live = upstreams.get('eth-0')!
+    const node = nodes.get('eth-0')!
+    const fail = () => live.ask(aCall(clock.monotonic()), LIMITS, clock.monotonic)
+    node.state.status = { code: 503, retryAfter: '0' }
+    for (let i = 0; i < 3; i += 1) await fail()
+    t.equal(live.breaker.state(clock.monotonic(), 'one'), 'open')
+    t.strictSame(suspects, ['eth-0'])
+    clock.advance(5_000)
+    await fail()
+    clock.advance(999)
+    t.strictSame(suspects, ['eth-0', 'eth-0'])
+
+    machine.onReport = report => {
+      follower.take(report)
+    }
+    const before = node.count()
+    const confirmed = machine.reported(['eth-0'])
+    prober.confirm('eth-0')
+    prober.confirm('eth-0')
+    prober.confirm('nobody')
+    await confirmed
+    t.equal(node.count() - before, 1, 'one question, however often it is suspected')
+    t.equal(prober.reports()[0]?.outcome?.ended, 'failed')
+    t.equal(live.breaker.state(clock.monotonic()), 'open', 'what the caller saw is true for everybody')
+
+    node.state.status = null
+    machine.pass(1_000)
+    const well = machine.reported(['eth-0'])
+    prober.confirm('eth-0')
+    await well
+    t.equal(prober.reports()[0]?.outcome?.ended, 'not confirmed')
+    t.equal(live.breaker.state(clock.monotonic()), 'half-open')
+  },
+)
+
+t.test('a pause that one process draws holds in the others, and does not come back', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const [one, two] = [machine.follow(10_000), machine.follow(90_000)]
+  const told: string[] = []
+  const liveOf = ({ upstreams }: Process) => upstreams.get('eth-0')!
+  for (const [from, to, name] of [
+    [one, two, 'one'],
+    [two, one, 'two'],
+  ] as const)
+    from.upstreams.whenPaused(({ id }, pause) => {
+      told.push(`${name} ${id} ${pause.left}`)
+      to.upstreams.get(id)!.pauses.takeIn(sentPause(pause), to.clock.monotonic())
+    })
+  const left = (process: Process) => liveOf(process).pauses.left(process.clock.monotonic())
+  machine.nodes.get('eth-0')!.state.status = LIMITED
+  await liveOf(one).ask(aCall(0), LIMITS, one.clock.monotonic)
+  await liveOf(one).ask(aCall(0), LIMITS, one.clock.monotonic)
+  t.strictSame(told, ['one eth-0 12000'], 'once, though two calls were in flight')
+  t.strictSame([left(one), left(two)], [12_000, 12_000])
+  const binds = (process: Process, caller?: string) =>
+    liveOf(process).pauses.isBinding(process.clock.monotonic(), caller)
+  t.strictSame([binds(two), binds(two, 'one'), binds(two, 'else')], [false, true, false])
+  await liveOf(two).ask({ ...aCall(0), caller: 'else' }, LIMITS, two.clock.monotonic)
+  t.strictSame(told, ['one eth-0 12000', 'two eth-0 12000'], 'a second caller has drawn it')
+  t.strictSame([binds(one), binds(two)], [true, true])
+
+  machine.pass(12_000)
+  t.strictSame([left(one), left(two)], [0, 0])
+  machine.nodes.get('eth-0')!.state.status = { code: 429, retryAfter: '0' }
+  await liveOf(two).ask(aCall(0), LIMITS, two.clock.monotonic)
+  t.strictSame([left(one), left(two)], [2_000, 2_000], 'the next pause is a second one in both')
+})

@@ -94,27 +94,27 @@ export class ProbeFollower {
   }
 
   /** Takes in what came of these routes, as far as this process serves them as they were defined there. */
-  #takeIn(routes: readonly string[]): void {
-    const takenIn: (readonly [Network, LiveRoute, RouteReport])[] = []
-    for (const route of routes) {
-      const { report, at } = this.#came.get(route) ?? {}
-      const live = this.#upstreams.get(route)
+  #takeIn(ids: readonly string[]): void {
+    const takenIn = new Map<Network, (readonly [LiveRoute, RouteReport])[]>()
+    for (const id of ids) {
+      const { report, at } = this.#came.get(id) ?? {}
+      const live = this.#upstreams.get(id)
       const network = this.#snapshot.networks[live?.network ?? '']
       if (report === undefined || at === undefined || live === undefined || network === undefined) continue
-      if (this.#upstreams.definition(route) !== report.definition) continue
-      this.#came.delete(route)
+      if (this.#upstreams.definition(id) !== report.definition) continue
+      this.#came.delete(id)
       const before = this.#heard.get(live)?.taken ?? NOTHING_TAKEN
       this.#heard.set(live, { at, taken: takeReport(live, report, this.#heads, before, at) })
-      takenIn.push([network, live, report])
+      const others = takenIn.get(network)
+      if (others === undefined) takenIn.set(network, [[live, report]])
+      else others.push([live, report])
     }
-    for (const network of new Set(takenIn.map(([network]) => network))) this.#update(network)
     const now = this.#options.clock.monotonic()
-    for (const [network, live, report] of takenIn)
-      this.#watch.check(network, live, this.#upstreams.of(network), now, report)
-  }
-
-  #update(network: Network): void {
-    this.#heads.update(network, this.#upstreams.of(network), this.#options.clock.monotonic())
+    for (const [network, reports] of takenIn) {
+      const routes = this.#upstreams.of(network)
+      this.#heads.update(network, routes, now)
+      for (const [live, report] of reports) this.#watch.check(network, live, routes, now, report)
+    }
   }
 
   #suspect(live: LiveRoute): void {
@@ -134,15 +134,19 @@ export class ProbeFollower {
   /** Forgets what nobody has confirmed for long; once more after as long again, as calls show the heights of some routes only. */
   #check(): void {
     const now = this.#options.clock.monotonic()
-    for (const network of Object.values(this.#snapshot.networks))
-      for (const live of this.#upstreams.of(network)) {
-        const heard = this.#heard.get(live) ?? { at: now, taken: NOTHING_TAKEN }
-        const isSilent = now - heard.at >= SILENT
-        this.#heard.set(live, isSilent ? { at: now, taken: { ...heard.taken, claim: 0 } } : heard)
-        if (!isSilent) continue
-        forgetHeight(live, this.#heads)
-        this.#update(network)
-      }
+    for (const network of Object.values(this.#snapshot.networks)) {
+      const routes = this.#upstreams.of(network)
+      const silent = routes.filter(live => this.#isSilent(live, now))
+      for (const live of silent) forgetHeight(live, this.#heads)
+      if (silent.length > 0) this.#heads.update(network, routes, now)
+    }
     for (const [route, { at }] of this.#came) if (now - at >= SILENT) this.#came.delete(route)
+  }
+
+  #isSilent(live: LiveRoute, now: number): boolean {
+    const heard = this.#heard.get(live) ?? { at: now, taken: NOTHING_TAKEN }
+    const isSilent = now - heard.at >= SILENT
+    this.#heard.set(live, isSilent ? { at: now, taken: { ...heard.taken, claim: 0 } } : heard)
+    return isSilent
   }
 }
