@@ -1,6 +1,7 @@
 /** What one process finds out by probing, the others of its machine say too. */
 import t from 'tap'
 import { COMMITMENTS } from '../../src/families/solana/scale.ts'
+import { roundOf } from '../../src/routes/health/prober.ts'
 import type { Asked } from '../../src/routes/live-route.ts'
 import type { PauseReport } from '../../src/routes/health/route-pauses.ts'
 import { atOnce } from '../../src/reload/time-slices.ts'
@@ -175,6 +176,11 @@ t.test(
     t.strictSame(ids.map(state), before)
   },
 )
+
+t.test('with thousands of routes a round takes longer, and so does the silence', t => {
+  t.strictSame([1, 2_000, 10_000].map(roundOf), [5_000, 5_000, 25_000])
+  t.end()
+})
 
 t.test('a process that probes anew is believed, and what it does not know yet is kept', async t => {
   const machine = await startProbingMachine(t)

@@ -82,7 +82,7 @@ export class ProbingMachine {
     this.#t = t
     this.nodes = nodes
     this.snapshot = snapshot
-    mock.timers.enable({ apis: ['setInterval'] })
+    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
     this.keeper = this.#process(0)
     const { upstreams, heads, clock } = this.keeper
     this.prober = new Prober(upstreams, heads, snapshot, quiet, clock.monotonic)

@@ -4,14 +4,15 @@ import type { Network, Snapshot } from '../../snapshot/types.ts'
 import type { Heads } from '../heads.ts'
 import type { LiveRoute } from '../live-route.ts'
 import type { Upstreams } from '../upstreams.ts'
-import { CONFIRM_EVERY } from './prober.ts'
+import { CONFIRM_EVERY, roundOf } from './prober.ts'
 import type { RouteReport } from './report.ts'
 import { RouteWatch } from './route-watch.ts'
 import { forgetHeight, NOTHING_TAKEN, takeReport } from './take-in.ts'
 import type { Taken } from './take-in.ts'
 
-/** Milliseconds without a report after which nobody knows how far a route has come, and how often that is checked. */
-const SILENT = 15_000
+/** Rounds of probes without a report after which nobody knows how far a route has come: 15 s, unless there are thousands of routes. */
+const SILENT_ROUNDS = 3
+/** How often that is checked, in milliseconds. */
 const CHECK_EVERY = 1_000
 
 /** What a follower needs besides the routes. */
@@ -134,18 +135,22 @@ export class ProbeFollower {
   /** Forgets what nobody has confirmed for long; once more after as long again, as calls show the heights of some routes only. */
   #check(): void {
     const now = this.#options.clock.monotonic()
-    for (const network of Object.values(this.#snapshot.networks)) {
+    const networks = Object.values(this.#snapshot.networks)
+    const count = networks.reduce((sum, { routes }) => sum + routes.length, 0)
+    const before = now - SILENT_ROUNDS * roundOf(count)
+    for (const network of networks) {
       const routes = this.#upstreams.of(network)
-      const silent = routes.filter(live => this.#isSilent(live, now))
+      const silent = routes.filter(live => this.#isSilent(live, before, now))
       for (const live of silent) forgetHeight(live, this.#heads)
       if (silent.length > 0) this.#heads.update(network, routes, now)
     }
-    for (const [route, { at }] of this.#came) if (now - at >= SILENT) this.#came.delete(route)
+    for (const [route, { at }] of this.#came) if (at <= before) this.#came.delete(route)
   }
 
-  #isSilent(live: LiveRoute, now: number): boolean {
+  /** Whether nothing was heard of a route since `before`; the next time counts from now. */
+  #isSilent(live: LiveRoute, before: number, now: number): boolean {
     const heard = this.#heard.get(live) ?? { at: now, taken: NOTHING_TAKEN }
-    const isSilent = now - heard.at >= SILENT
+    const isSilent = heard.at <= before
     this.#heard.set(live, isSilent ? { at: now, taken: { ...heard.taken, claim: 0 } } : heard)
     return isSilent
   }

@@ -19,6 +19,11 @@ const FIRST_PATIENCE = 600
 /** Milliseconds between two probes of a route that calls give rise to. */
 export const CONFIRM_EVERY = 1_000
 
+/** Milliseconds between two probes of a route, where there are so many in all. */
+export function roundOf(routes: number): number {
+  return Math.max(EVERY, Math.ceil(routes / AT_A_TIME) * PACE)
+}
+
 /** Hears what was found out. */
 export interface ProberEvents extends RouteEvents, ProbeEvents {
   /** Something threw while a route was probed: a bug of ours, which costs this probe only. */
