@@ -8,6 +8,9 @@ import { atOnce } from '../../src/reload/time-slices.ts'
 import { Random } from '../support/random.ts'
 import { sent, startProbingMachine, type Process, type ProbingMachine } from '../support/probing-machine.ts'
 
+/** How far above the head a height is tried: one that is plausible grows with time. */
+const STEPS = Array.from({ length: 60 }, (_, n) => 50 + 2 * n)
+
 /** All that a process says of every network and route at its own time; `since` are durations. */
 function said({ upstreams, heads, clock }: Process, { snapshot }: ProbingMachine) {
   const now = clock.monotonic()
@@ -17,7 +20,7 @@ function said({ upstreams, heads, clock }: Process, { snapshot }: ProbingMachine
     best: heads.best(network.slug),
     certain: heads.certain(network.slug),
     isConfirmed: heads.isConfirmed(network.slug),
-    plausible: [0, 50, 1_000, 1e9].map(more => heads.isPlausible(network, 1_000_000 + more, now)),
+    plausible: STEPS.map(more => heads.isPlausible(network, (heads.best(network.slug) ?? 0) + more, now)),
     routes: upstreams.of(network).map(live => ({
       id: live.id,
       whyNot: upstreams.whyNot(network, live.id, now),
@@ -87,7 +90,7 @@ function sentPause(pause: PauseReport): PauseReport {
 const LIMITED = { code: 429, retryAfter: '12' }
 const FORBIDDEN = { code: 403, retryAfter: '0' }
 
-const SEEDS = [1, 2, 3, 4, 5, 6]
+const SEEDS = [1, 2, 3, 4, 43]
 
 for (const seed of SEEDS)
   t.test(`after whatever nodes do, all processes say the same: ${seed}`, async t => {
@@ -192,9 +195,10 @@ t.test('a process that probes anew is believed, and what it does not know yet is
   const isOpen = () => upstreams.get('eth-2')!.breaker.state(clock.monotonic()) === 'open'
   t.ok(isOpen())
   const report = sent(prober.reports().find(({ route }) => route === 'eth-2')!)
-  const outcome = { number: 1, ended: 'failed', why: 'unreachable', inARow: 1, ago: 0 } as const
+  const outcome = { number: 1, ended: 'failed', why: 'reset', inARow: 1, ago: 0 } as const
   follower.take({ ...report, run: report.run + 1, outcome, breaker: null })
   t.ok(isOpen())
+  t.equal(upstreams.get('eth-2')!.breaker.lastError, 'reset')
 })
 
 t.test('a report of a route that was defined in another way waits for the snapshot with it', async t => {
@@ -218,6 +222,29 @@ t.test('a report of a route that was defined in another way waits for the snapsh
   t.strictSame([fresh.identified, fresh.head], [true, 1_000_000])
 })
 
+t.test('a report that came before undoes nothing that calls have shown since', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const { prober, snapshot } = machine
+  const { follower, upstreams, clock } = machine.follow(0)
+  for (const id of ['eth-0', 'sol-0']) await machine.nodes.get(id)!.close()
+  for (let i = 0; i < 4; i += 1) await machine.round()
+  const reports = prober.reports().map(sent)
+  follower.takeAll(reports)
+  clock.advance(10)
+  const [eth, sol] = ['eth-0', 'sol-0'].map(id => upstreams.get(id)!)
+  upstreams.learnHead(snapshot.networks['eth']!, 'eth-0', 1_000_005, clock.monotonic())
+  upstreams.learnHead(snapshot.networks['sol']!, 'sol-0', 1_000_007, clock.monotonic(), 'processed')
+  eth!.breaker.succeeded('one')
+  const known = () => [
+    ...[eth!.claimed, eth!.breaker.state(clock.monotonic()), sol!.claimed],
+    ...COMMITMENTS.map(scale => sol!.slots.at(scale)),
+  ]
+  const before = known()
+  t.strictSame(before, [1_000_005, 'closed', 1_000_007, 1_000_007, 999_998, 999_968])
+  follower.takeAll(reports)
+  t.strictSame(known(), before)
+})
+
 t.test('routes that no snapshot names any more are not reported', async t => {
   const machine = await startProbingMachine(t, 1)
   const { prober, keeper, snapshot } = machine
@@ -234,47 +261,68 @@ t.test('routes that no snapshot names any more are not reported', async t => {
   )
 })
 
-t.test(
-  'calls that speak against a route have it asked by the process that probes, once a second',
-  async t => {
-    const machine = await startProbingMachine(t, 1)
-    const { prober, nodes } = machine
-    const { follower, upstreams, clock, suspects } = machine.follow(0)
-    follower.takeAll(prober.reports().map(sent))
-    const live = upstreams.get('eth-0')!
-    const node = nodes.get('eth-0')!
-    const fail = () => live.ask(aCall(clock.monotonic()), LIMITS, clock.monotonic)
-    node.state.status = { code: 503, retryAfter: '0' }
-    for (let i = 0; i < 3; i += 1) await fail()
-    t.equal(live.breaker.state(clock.monotonic(), 'one'), 'open')
-    t.strictSame(suspects, ['eth-0'])
-    clock.advance(5_000)
-    await fail()
-    clock.advance(999)
-    t.strictSame(suspects, ['eth-0', 'eth-0'])
+t.test('calls that speak against a route have it probed elsewhere, once a second', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const { prober, nodes } = machine
+  const { follower, upstreams, clock, suspects } = machine.follow(0)
+  follower.takeAll(prober.reports().map(sent))
+  const live = upstreams.get('eth-0')!
+  const node = nodes.get('eth-0')!
+  const fail = (caller: string) => live.ask({ ...aCall(0), caller }, LIMITS, clock.monotonic)
+  node.state.status = { code: 503, retryAfter: '0' }
+  for (let i = 0; i < 3; i += 1) await fail('one')
+  t.equal(live.breaker.state(clock.monotonic(), 'one'), 'open')
+  t.equal(live.breaker.state(clock.monotonic()), 'closed', 'for that caller')
+  t.strictSame(suspects, ['eth-0'])
 
-    machine.onReport = report => {
-      follower.take(report)
-    }
-    const before = node.count()
-    const confirmed = machine.reported(['eth-0'])
-    prober.confirm('eth-0')
-    prober.confirm('eth-0')
-    prober.confirm('nobody')
-    await confirmed
-    t.equal(node.count() - before, 1, 'one question, however often it is suspected')
-    t.equal(prober.reports()[0]?.outcome?.ended, 'failed')
-    t.equal(live.breaker.state(clock.monotonic()), 'open', 'what the caller saw is true for everybody')
+  machine.onReport = report => {
+    follower.take(report)
+  }
+  const before = node.count('eth_blockNumber')
+  const confirmed = machine.reported(['eth-0'])
+  for (const id of ['eth-0', 'eth-0', 'nobody']) prober.confirm(id)
+  await confirmed
+  t.equal(prober.reports()[0]?.outcome?.ended, 'failed')
+  t.equal(live.breaker.state(clock.monotonic()), 'open', 'what the caller saw is true for everybody')
+  machine.pass(999)
+  prober.confirm('eth-0')
+  await machine.round()
+  t.equal(node.count('eth_blockNumber') - before, 2, 'one question and that of the round')
+})
 
-    node.state.status = null
-    machine.pass(1_000)
-    const well = machine.reported(['eth-0'])
-    prober.confirm('eth-0')
-    await well
-    t.equal(prober.reports()[0]?.outcome?.ended, 'not confirmed')
-    t.equal(live.breaker.state(clock.monotonic()), 'half-open')
-  },
-)
+t.test('a route that answers its probe is tested at once by a call', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const { prober, nodes } = machine
+  const { follower, upstreams, clock, suspects } = machine.follow(0)
+  follower.takeAll(prober.reports().map(sent))
+  const live = upstreams.get('eth-0')!
+  const { state } = nodes.get('eth-0')!
+  state.status = { code: 503, retryAfter: '0' }
+  const fail = async (caller: string) => {
+    for (let i = 0; i < 3; i += 1) await live.ask({ ...aCall(0), caller }, LIMITS, clock.monotonic)
+  }
+  await fail('one')
+  clock.advance(999)
+  await fail('two')
+  t.equal(live.breaker.state(clock.monotonic()), 'open', 'two callers speak for all')
+  t.strictSame(suspects, ['eth-0'], 'not twice within a second')
+  clock.advance(5_000)
+  await fail('two')
+  t.strictSame(suspects, ['eth-0', 'eth-0'])
+  live.breaker.succeeded('two')
+  await fail('two')
+  t.equal(live.breaker.state(clock.monotonic(), 'two'), 'open')
+
+  state.status = null
+  machine.onReport = report => {
+    follower.take(report)
+  }
+  const well = machine.reported(['eth-0'])
+  prober.confirm('eth-0')
+  await well
+  t.equal(prober.reports()[0]?.outcome?.ended, 'not confirmed')
+  t.equal(live.breaker.state(clock.monotonic()), 'half-open')
+})
 
 t.test('a pause that one process draws holds in the others, and does not come back', async t => {
   const machine = await startProbingMachine(t, 1)

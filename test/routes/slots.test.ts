@@ -33,6 +33,19 @@ t.test(
   },
 )
 
+t.test('another process hears when a look began, and when it was told', t => {
+  const slots = new Slots()
+  slots.tell('processed', 100, 10, 20)
+  slots.show('confirmed', 90, 22)
+  t.strictSame(slots.report(25), [
+    { scale: 'processed', number: 100, asked: 15, told: 5 },
+    { scale: 'confirmed', number: 90, asked: 3, told: 3 },
+  ])
+  slots.clear()
+  t.strictSame([slots.at('processed'), slots.report(25)], [null, []])
+  t.end()
+})
+
 t.test('floors hold for a reader, a network and how settled the read is', t => {
   const floors = new Floors()
   floors.show('one', 'sol', 100, 'confirmed')

@@ -26,8 +26,8 @@ export interface ProbedNode {
   readonly url: string
   listen(): Promise<void>
   close(): Promise<void>
-  /** Calls that were answered or refused. */
-  readonly count: () => number
+  /** How often it was asked this. */
+  readonly count: (question: string) => number
 }
 
 const WELL: NodeState = {
@@ -74,7 +74,7 @@ function rpcNode(): ProbedNode {
       : respond(state, '"ok"')(request, response),
   )
   return {
-    ...{ state, count: () => node.requests.length },
+    ...{ state, count: question => node.count(question) },
     get url() {
       return node.url
     },
@@ -103,7 +103,7 @@ function httpNode(): ProbedNode {
   answer('/eth/v1/node/syncing', () => ({ head_slot: String(state.head), is_syncing: state.syncing }))
   answer('/eth/v1/beacon/genesis', () => ({ genesis_validators_root: state.isRight ? CHAINS.http : '0x00' }))
   return {
-    ...{ state, count: () => node.requests.length },
+    ...{ state, count: question => node.asked(question).length },
     get url() {
       return node.url
     },
