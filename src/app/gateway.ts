@@ -1,5 +1,6 @@
 /** Puts a gateway together from the parts of its process. */
 import { systemClock } from '../ports/clock.ts'
+import type { Holdings } from '../ports/holdings.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { Keys } from '../ports/keys.ts'
 import type { Ledger } from '../ports/ledger.ts'
@@ -20,7 +21,8 @@ import type { Metrics } from '../observe/metrics.ts'
 import { makeObserver } from '../observe/observer.ts'
 import { atOnce } from '../reload/time-slices.ts'
 import { Filters } from '../routes/filters.ts'
-import { Floors, Heads } from '../routes/heads.ts'
+import { Floors } from '../routes/floors.ts'
+import { Heads } from '../routes/heads.ts'
 import { Upstreams } from '../routes/upstreams.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
@@ -39,6 +41,9 @@ export interface GatewayParts {
   readonly journal: Journal
   /** What is told of usage. */
   readonly usage: Ledger
+  /** Who holds how many subscriptions; and bad keys by address: by default counted in this process. */
+  readonly subscriptions?: Holdings
+  readonly badKeys?: Live['badKeys']
   readonly openProbing: (upstreams: Upstreams, heads: Heads, observer: Observer) => Probing
   readonly metrics: Metrics
   readonly log: Logger
@@ -61,7 +66,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
   closing.push(() => {
     prober.close()
   })
-  const subscriptions = openSubscriptions(upstreams, snapshot, memory, observer, log)
+  const subscriptions = openSubscriptions(upstreams, snapshot, memory, observer, log, parts.subscriptions)
   closing.push(() => {
     subscriptions.close()
   })
@@ -72,7 +77,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     freeEnds: new FreeEnds(),
     floors: new Floors(),
     blockhashes: new Blockhashes(),
-    badKeys: new BadKeys(),
+    badKeys: parts.badKeys ?? new BadKeys(),
     management: makeManagement({ endpoints: accounts.endpoints, usage, limits, upstreams, heads }),
   })
   return gateway

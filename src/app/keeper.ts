@@ -5,13 +5,14 @@ import type { Problem } from '../config/problem.ts'
 import { systemClock } from '../ports/clock.ts'
 import { ByteBudget } from '../limits/byte-budget.ts'
 import { MemoryLimits } from '../limits/memory.ts'
+import { HeldCounts } from '../limits/shared/held-counts.ts'
 import { SharedBuckets } from '../limits/shared/buckets.ts'
 import { thisProcess } from '../http/admin/running.ts'
 import type { Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
+import type { Gateway } from '../call/gateway.ts'
 import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
-import type { Snapshot } from '../snapshot/types.ts'
 import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
 import { Keeper } from '../workers/keeper.ts'
 import { SOCKET } from '../workers/messages.ts'
@@ -68,8 +69,28 @@ async function open(
     left.close()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
-  const keeper = openKeeper(begun, () => served.now)
-  const gateway = makeKeeperGateway(begun, snapshot, closing)
+  const { gateway, prober } = openRoutes(begun, closing)
+  const { upstreams } = gateway.live
+  const keeper: Keeper = new Keeper({
+    buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
+    holdings: new HeldCounts({ processes: role.workers }),
+    takeOver: (file, place, cells) => stores.database.take(file, place, cells),
+    ledger: stores.usage,
+    config: () => served.now,
+    reports: () => prober.reports(),
+    heard: news => {
+      if (news.t === 'suspect') prober.confirm(news.route)
+      else if (news.t === 'pause')
+        upstreams.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
+    },
+    version: programVersion,
+  })
+  prober.whenReported(report => {
+    keeper.tell({ t: 'heads', reports: [report] })
+  })
+  upstreams.whenPaused(({ id }, pause) => {
+    keeper.tell({ t: 'pause', route: id, pause })
+  })
   const started = { ...thisProcess(options.dir, settings), pid: role.primary }
   const self = (): Running => ({ ...started, bound: role.bound })
   const state = { draining: false }
@@ -127,36 +148,23 @@ async function open(
   }
 }
 
-function openKeeper({ stores }: Begun, config: () => { config: Config; version: string }): Keeper {
-  const { ledger, database, usage } = stores
-  return new Keeper({
-    buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
-    takeOver: (file, place, cells) => database.take(file, place, cells),
-    ledger: usage,
-    config,
-    version: programVersion,
-  })
-}
-
-/** It takes no calls: what it knows of routes is for the operator and the workers. */
-function makeKeeperGateway(
-  begun: Begun,
-  snapshot: Snapshot,
-  closing: Closing,
-): ReturnType<typeof makeGateway> {
-  const { stores, log, metrics } = begun
+/** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
+function openRoutes(begun: Begun, closing: Closing): { readonly gateway: Gateway; readonly prober: Prober } {
+  const { stores, snapshot, log, metrics } = begun
   const { accounts, keys, ledger, usage } = stores
-  return makeGateway(
+  const made: { prober?: Prober } = {}
+  const gateway = makeGateway(
     snapshot,
     {
       ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
       limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) =>
-        new Prober(upstreams, heads, snapshot, logRoutes(log, observer)),
+        (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer))),
     },
     closing,
   )
+  return { gateway, prober: made.prober! }
 }
 
 function workersOf(keeper: Keeper, count: number, restarting: Workers['restarting']): Workers {

@@ -1,6 +1,7 @@
 /** Subscriptions as `serve` composes them: what goes wrong with a socket is logged. */
 import type { ByteBudget } from '../limits/byte-budget.ts'
 import type { Logger } from '../observe/log.ts'
+import type { Holdings } from '../ports/holdings.ts'
 import type { Observer } from '../ports/observer.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { SharedSubscriptions } from '../subscriptions/shared/subscriptions.ts'
@@ -13,9 +14,10 @@ export function openSubscriptions(
   budget: ByteBudget,
   observer: Pick<Observer, 'bug'>,
   log: Logger,
+  holdings?: Holdings,
 ): SharedSubscriptions {
   return new SharedSubscriptions({
-    ...{ upstreams, snapshot, budget },
+    ...{ upstreams, snapshot, budget, ...(holdings && { holdings }) },
     connectTimeout: () => snapshot.gateway.timeouts.connect,
     events: {
       bug: (error, where) => {

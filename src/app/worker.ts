@@ -5,37 +5,39 @@ import type { Socket } from 'node:net'
 import { version as programVersion } from '../config/version.ts'
 import { systemClock } from '../ports/clock.ts'
 import { ByteBudget } from '../limits/byte-budget.ts'
+import { SharedBadKeys } from '../limits/shared/bad-keys.ts'
+import { SharedHoldings } from '../limits/shared/holdings.ts'
 import { Asking } from '../limits/shared/asking.ts'
 import { SharedLimits } from '../limits/shared/limits.ts'
-import type { Certificate } from '../http/certificate.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Logger } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { inTimeSlices } from '../reload/time-slices.ts'
-import { networkState } from '../routes/network-state.ts'
+import { ProbeFollower } from '../routes/health/probe-follower.ts'
+import type { Heads } from '../routes/heads.ts'
+import type { Upstreams } from '../routes/upstreams.ts'
 import { compileInSteps } from '../snapshot/compile.ts'
+import type { Snapshot } from '../snapshot/types.ts'
 import { HandedOver } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { openOwnJournal } from '../stores/sqlite/usage/journals/left.ts'
 import { KeeperClient } from '../workers/keeper-client.ts'
-import type { KeeperClientOptions } from '../workers/keeper-client.ts'
 import { SOCKET } from '../workers/messages.ts'
-import type { Served, WorkerState } from '../workers/messages.ts'
+import type { Served } from '../workers/messages.ts'
 import type { Leaving } from '../workers/parent.ts'
 import type { WorkerRole } from '../workers/role.ts'
-import { answerExplain } from './answer-explain.ts'
 import { orUndo } from './app.ts'
 import { loadValid } from './begin.ts'
 import type { AppOptions } from './begin.ts'
+import { Started } from './answer-keeper.ts'
 import type { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
 import { logJournal } from './log-journal.ts'
-import { openCertificate, renewCertificate } from './open-certificate.ts'
+import { openCertificate } from './open-certificate.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openPublic } from './open-listeners.ts'
 import type { PublicDrain } from './open-listeners.ts'
 import { openAccountStore } from './stores.ts'
-import { swap } from './swap.ts'
 
 /** Milliseconds between two reports of what was taken from shared limits. */
 const REPORT = 25
@@ -65,6 +67,11 @@ async function open(
   const metrics = new Metrics()
   const started = new Started()
   const keeper = await connect(join(dataDir, SOCKET), slot, started, closing)
+  const holdings = new SharedHoldings({ store: keeper, clock: systemClock, every: REPORT })
+  started.holdings = holdings
+  closing.push(() => {
+    holdings.close()
+  })
   const { config, version } = await whatToServe(await keeper.config(), keeper, { dir, env })
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
@@ -85,12 +92,16 @@ async function open(
     limits: new SharedLimits(asking),
     journal: journal.charging,
     usage: keeper,
-    openProbing: () => ({ watch: () => undefined, close: () => undefined }),
+    subscriptions: holdings.of('subscriptions'),
+    badKeys: new SharedBadKeys(asking, workers),
+    openProbing: (upstreams: Upstreams, heads: Heads) =>
+      (started.probing = follow(upstreams, heads, snapshot, keeper)),
   }
   const gateway = makeGateway(snapshot, parts, closing)
+  shareNews(gateway, keeper)
   const certificate = await openCertificate(settings.tls)
   const listener = makePublicListener(gateway, settings, {
-    ...{ certificate, memory },
+    ...{ certificate, memory, holdings: holdings.of('connections') },
     openDashboard: openDashboard(gateway, accounts),
   })
   started.is({
@@ -137,6 +148,13 @@ async function connect(
   const keeper = new KeeperClient({
     ...{ path, slot, version: programVersion, answers: started.answers },
     serves: () => started.version,
+    heard: news => {
+      started.heard(news)
+    },
+    holdings: {
+      hello: () => started.holdings?.hello() ?? [],
+      recall: async recalled => (await started.holdings?.recall(recalled)) ?? recalled.map(() => 0),
+    },
   })
   closing.push(() => {
     keeper.close()
@@ -149,73 +167,22 @@ async function connect(
   return keeper
 }
 
-/** What the keeper's questions are answered from. */
-interface Serving {
-  readonly gateway: Gateway
-  readonly metrics: Metrics
-  readonly journal: HandedOver
-  readonly certificate: Certificate | null
-  readonly log: Logger
-  readonly served: (said: Served) => Promise<Served>
-}
-
-/** Answers the keeper, from the moment when this worker serves. */
-class Started {
-  #serving: Serving | null = null
-  #begin: (serving: Serving) => void = () => undefined
-  readonly #begun = new Promise<Serving>(resolve => {
-    this.#begin = resolve
+/** Knows of routes what the keeper's probes find out. */
+function follow(upstreams: Upstreams, heads: Heads, snapshot: Snapshot, keeper: KeeperClient): ProbeFollower {
+  return new ProbeFollower(upstreams, heads, snapshot, {
+    clock: systemClock,
+    suspect: route => {
+      keeper.say({ t: 'suspect', route })
+    },
   })
-  /** Configurations are taken one after another. */
-  #last: Promise<unknown> = this.#begun
-
-  readonly answers: KeeperClientOptions['answers'] = {
-    held: async () => ({ isTaken: (await this.#serving?.journal.handOver()) ?? true }),
-    take: said => {
-      const taken = this.#last.then(async () => take(said, await this.#begun))
-      this.#last = taken.catch(() => undefined)
-      return taken
-    },
-    state: () => stateOf(this.#now),
-    metrics: async () => ({ text: (await this.#now.metrics.text()).toString() }),
-    explain: ({ body }) => {
-      const reply = answerExplain(body, this.#now.gateway)
-      return { status: reply.status, json: 'json' in reply ? reply.json : null }
-    },
-  }
-
-  is(serving: Serving): void {
-    this.#serving = serving
-    this.#begin(serving)
-  }
-
-  /** The version of the configuration that is served; empty while none is. */
-  get version(): string {
-    return this.#serving?.gateway.snapshot.version ?? ''
-  }
-
-  get #now(): Serving {
-    if (this.#serving === null) throw new Error('this worker is starting')
-    return this.#serving
-  }
 }
 
-async function take(said: Served, serving: Serving): Promise<{ readonly version: string }> {
-  const { gateway, certificate, log } = serving
-  const { config, version } = await serving.served(said)
-  const { tls } = config.gateway
-  if (certificate !== null && tls !== null) await renewCertificate(certificate, tls)
-  if (version !== gateway.snapshot.version)
-    await swap(gateway, await inTimeSlices(compileInSteps(config, version)), log)
-  return { version }
-}
-
-function stateOf({ gateway, journal }: Serving): WorkerState {
-  const { version, networks } = gateway.snapshot
-  return {
-    pid: process.pid,
-    version,
-    failure: journal.charging.failure?.message ?? null,
-    networks: Object.values(networks).map(network => networkState(network, gateway.live)),
-  }
+/** Has the others know what calls here have found out. */
+function shareNews({ live }: Gateway, keeper: KeeperClient): void {
+  live.upstreams.whenPaused(({ id }, pause) => {
+    keeper.say({ t: 'pause', route: id, pause })
+  })
+  live.floors.whenRisen((network, scale, head) => {
+    keeper.say({ t: 'shown', network, scale, head })
+  })
 }

@@ -46,7 +46,6 @@ interface Tip {
 }
 
 // src/app still imports it from here.
-export { Floors } from './floors.ts'
 
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
 export class Heads {

@@ -10,12 +10,13 @@ import type {
 } from '../ports/holding-store.ts'
 import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
+import type { RouteReport } from '../routes/health/report.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { PROTOCOL } from './messages.ts'
-import type { Hello, KeeperQuestions, Questions, SentUsage, Served } from './messages.ts'
+import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from './messages.ts'
 
 /** Milliseconds between two attempts to connect: the primary starts a new keeper within a second. */
 const RETRY = 50
@@ -38,6 +39,8 @@ export interface KeeperClientOptions {
   readonly answers: Omit<Answers<KeeperQuestions>, 'recall'>
   /** What the worker holds; none where nothing is counted. */
   readonly holdings?: Holds
+  /** Hears what others have learned. */
+  readonly heard?: (news: News) => void
   /** The keeper is there, or there again. */
   readonly connected?: () => void
 }
@@ -99,6 +102,16 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
     return page
   }
 
+  /** Has others know what was learned here; while the keeper is away nobody hears it. */
+  say(news: News): void {
+    this.#channel?.say(news)
+  }
+
+  /** All that is known of routes. */
+  async reports(): Promise<readonly RouteReport[]> {
+    return (await this.#there.ask('reports', {})).reports
+  }
+
   /** What is to be served. */
   config(): Promise<Served> {
     return this.#there.ask('config', {})
@@ -125,7 +138,7 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   }
 
   #connect(): void {
-    const { path, slot, version, serves, answers, holdings, connected } = this.#options
+    const { path, slot, version, serves, answers, holdings, heard, connected } = this.#options
     const socket = connect(path)
     this.#socket = socket
     const recall: Answers<KeeperQuestions>['recall'] = async ({ recalled }) => ({
@@ -133,6 +146,7 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
     })
     const channel = new Channel<Questions, KeeperQuestions>(socket, { ...answers, recall }, message => {
       if (message.t === 'hello') this.#version = (message as Hello).version
+      else heard?.(message as News)
     })
     socket.on('connect', () => {
       const hello = { protocol: PROTOCOL, slot, version, serves: serves(), holdings: holdings?.hello() ?? [] }

@@ -7,12 +7,13 @@ import { HeldCounts } from '../limits/shared/held-counts.ts'
 import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { LimitStore } from '../ports/limit-store.ts'
+import type { RouteReport } from '../routes/health/report.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { PROTOCOL } from './messages.ts'
-import type { Hello, KeeperQuestions, Questions, SentUsage, Served } from './messages.ts'
+import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from './messages.ts'
 
 /** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. */
 const PATIENCE = 200
@@ -28,6 +29,10 @@ export interface KeeperParts {
   readonly ledger: Ledger
   /** What is served now. */
   readonly config: () => Served
+  /** All that is known of routes. */
+  readonly reports: () => readonly RouteReport[]
+  /** Hears what a worker has learned. */
+  readonly heard: (news: News) => void
   readonly version: string
 }
 
@@ -144,8 +149,8 @@ export class Keeper {
       socket,
       this.#answers(store, () => worker),
       message => {
-        if (message.t !== 'hello' || worker !== null) return
-        worker = this.#welcome(message as Hello, channel)
+        if (message.t === 'hello') worker ??= this.#welcome(message as Hello, channel)
+        else if (worker !== null) this.#hear(message as News, worker)
       },
     )
     const { version } = this.#parts
@@ -158,6 +163,16 @@ export class Keeper {
       }
       this.#gone()
     })
+  }
+
+  /** Has all workers know something. */
+  tell(news: News, except: Worker | null = null): void {
+    for (const worker of this.#workers) if (worker !== except) worker.channel.say(news)
+  }
+
+  #hear(news: News, from: Worker): void {
+    this.#parts.heard(news)
+    if (news.t === 'pause' || news.t === 'shown') this.tell(news, from)
   }
 
   #welcome(hello: Hello, channel: Worker['channel']): Worker {
@@ -181,9 +196,10 @@ export class Keeper {
   }
 
   #answers(store: LimitStore, worker: () => Worker | null): Answers<Questions> {
-    const { takeOver, ledger, config } = this.#parts
+    const { takeOver, ledger, config, reports } = this.#parts
     return {
       config,
+      reports: () => ({ reports: reports() }),
       ask: async ({ buckets: questions }) => {
         return { answers: await store.ask(questions) }
       },

@@ -6,6 +6,9 @@ import type { HeldCount, HoldingAnswer, HoldingQuestion, Recalled } from '../por
 import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { Config } from '../config/types.ts'
+import type { Scale } from '../families/solana/scale.ts'
+import type { PauseReport } from '../routes/health/route-pauses.ts'
+import type { RouteReport } from '../routes/health/report.ts'
 import type { NetworkState } from '../routes/network-state.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 
@@ -49,6 +52,17 @@ export interface WorkerState {
   readonly networks: readonly NetworkState[]
 }
 
+/** What one process has learned and others should know; nobody answers it. */
+export type News =
+  /** What the keeper's probes have found out. */
+  | { readonly t: 'heads'; readonly reports: readonly RouteReport[] }
+  /** Calls of a worker speak against a route. */
+  | { readonly t: 'suspect'; readonly route: string }
+  /** A route is paused for everybody. */
+  | { readonly t: 'pause'; readonly route: string; readonly pause: PauseReport }
+  /** The highest block of a network that a client was shown. */
+  | { readonly t: 'shown'; readonly network: string; readonly scale: Scale; readonly head: number }
+
 /** What a worker asks of the keeper. */
 export interface Questions {
   /** Units of shared buckets. */
@@ -75,6 +89,11 @@ export interface Questions {
   readonly sums: {
     readonly said: { readonly query: SumsQuery }
     readonly told: { readonly page: SumsPage | SumsFailure }
+  }
+  /** All that is known of routes. */
+  readonly reports: {
+    readonly said: object
+    readonly told: { readonly reports: readonly RouteReport[] }
   }
   /** What is to be served. */
   readonly config: {

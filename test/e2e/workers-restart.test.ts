@@ -69,7 +69,7 @@ t.test('two restarts of all processes lose no call, and no connection is refused
     while (!isOver) {
       await call().then(
         () => (done += 1),
-        (error: unknown) => failures.push(`${name}: ${String(error)} ${String((error as Error).cause ?? '')}`),
+        (error: unknown) => failures.push(`${name}: ${String(error)}`),
       )
       await new Promise(resolve => setTimeout(resolve, random.below(50)))
     }

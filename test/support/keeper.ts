@@ -43,6 +43,8 @@ export async function keeperAt(
     buckets: new SharedBuckets(clock, used),
     takeOver: () => undefined,
     ledger: nobody,
+    reports: () => [],
+    heard: () => undefined,
     config: () => {
       throw new Error('there is no configuration')
     },

@@ -1,0 +1,97 @@
+/** What a worker answers the keeper, and what it hears from it. */
+import { systemClock } from '../ports/clock.ts'
+import type { SharedHoldings } from '../limits/shared/holdings.ts'
+import type { Certificate } from '../http/certificate.ts'
+import type { Gateway } from '../call/gateway.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import { inTimeSlices } from '../reload/time-slices.ts'
+import type { ProbeFollower } from '../routes/health/probe-follower.ts'
+import { networkState } from '../routes/network-state.ts'
+import { compileInSteps } from '../snapshot/compile.ts'
+import type { HandedOver } from '../stores/sqlite/usage/journals/hand-over.ts'
+import type { KeeperClientOptions } from '../workers/keeper-client.ts'
+import type { News, Served, WorkerState } from '../workers/messages.ts'
+import { answerExplain } from './answer-explain.ts'
+import { renewCertificate } from './open-certificate.ts'
+import { swap } from './swap.ts'
+
+/** What the keeper's questions are answered from. */
+export interface Serving {
+  readonly gateway: Gateway
+  readonly metrics: Metrics
+  readonly journal: HandedOver
+  readonly certificate: Certificate | null
+  readonly log: Logger
+  readonly served: (said: Served) => Promise<Served>
+}
+
+/** Answers and hears the keeper, from the moment when this worker serves. */
+export class Started {
+  holdings: SharedHoldings | null = null
+  probing: ProbeFollower | null = null
+  #serving: Serving | null = null
+  #begin: (serving: Serving) => void = () => undefined
+  readonly #begun = new Promise<Serving>(resolve => {
+    this.#begin = resolve
+  })
+  /** Configurations are taken one after another. */
+  #last: Promise<unknown> = this.#begun
+
+  readonly answers: KeeperClientOptions['answers'] = {
+    held: async () => ({ isTaken: (await this.#serving?.journal.handOver()) ?? true }),
+    take: said => {
+      const taken = this.#last.then(async () => take(said, await this.#begun))
+      this.#last = taken.catch(() => undefined)
+      return taken
+    },
+    state: () => stateOf(this.#now),
+    metrics: async () => ({ text: (await this.#now.metrics.text()).toString() }),
+    explain: ({ body }) => {
+      const reply = answerExplain(body, this.#now.gateway)
+      return { status: reply.status, json: 'json' in reply ? reply.json : null }
+    },
+  }
+
+  is(serving: Serving): void {
+    this.#serving = serving
+    this.#begin(serving)
+  }
+
+  heard(news: News): void {
+    if (news.t === 'heads') this.probing?.takeAll(news.reports)
+    const { upstreams, floors } = this.#serving?.gateway.live ?? {}
+    if (news.t === 'pause') upstreams?.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
+    else if (news.t === 'shown') floors?.raise(news.network, news.scale, news.head)
+  }
+
+  /** The version of the configuration that is served; empty while none is. */
+  get version(): string {
+    return this.#serving?.gateway.snapshot.version ?? ''
+  }
+
+  get #now(): Serving {
+    if (this.#serving === null) throw new Error('this worker is starting')
+    return this.#serving
+  }
+}
+
+async function take(said: Served, serving: Serving): Promise<{ readonly version: string }> {
+  const { gateway, certificate, log } = serving
+  const { config, version } = await serving.served(said)
+  const { tls } = config.gateway
+  if (certificate !== null && tls !== null) await renewCertificate(certificate, tls)
+  if (version !== gateway.snapshot.version)
+    await swap(gateway, await inTimeSlices(compileInSteps(config, version)), log)
+  return { version }
+}
+
+function stateOf({ gateway, journal }: Serving): WorkerState {
+  const { version, networks } = gateway.snapshot
+  return {
+    pid: process.pid,
+    version,
+    failure: journal.charging.failure?.message ?? null,
+    networks: Object.values(networks).map(network => networkState(network, gateway.live)),
+  }
+}
