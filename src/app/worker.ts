@@ -104,6 +104,7 @@ async function open(
     ...{ certificate, memory, holdings: holdings.of('connections') },
     openDashboard: openDashboard(gateway, accounts),
   })
+  started.probing?.takeAll(await keeper.reports())
   started.is({
     gateway,
     metrics,

@@ -46,11 +46,11 @@ export async function openListeningSocket({ host, port }: ListenAddress): Promis
   const handle = bind(address, port, family === 6 ? 6 : 4, undefined, 0)
   if (typeof handle === 'number') throw fail(getSystemErrorName(handle))
   const bound = {} as Bound
-  handle.getsockname(bound)
-  // That a port is taken is said by `listen` only; until then the socket has none.
-  if (bound.port === 0) {
+  // That a port is taken is not said by the binding itself.
+  const fault = handle.getsockname(bound)
+  if (fault !== 0) {
     handle.close()
-    throw fail('EADDRINUSE')
+    throw fail(getSystemErrorName(fault))
   }
   const text = family === 6 ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`
   return {

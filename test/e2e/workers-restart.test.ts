@@ -86,7 +86,10 @@ t.test('two restarts of all processes lose no call, and no connection is refused
     const old = [last.keeper, ...last.workers]
     await until('all processes are others', () => Promise.resolve(!old.some(isAlive)), 60_000)
     last = await crewOf(gateway, WORKERS)
-    t.notOk([last.keeper, ...last.workers].some(pid => old.includes(pid)), `all are new after a ${way}`)
+    t.notOk(
+      [last.keeper, ...last.workers].some(pid => old.includes(pid)),
+      `all are new after a ${way}`,
+    )
     await until('the restart is over', async () => (await gateway.status()).restarting === null)
   }
   isOver = true

@@ -1,0 +1,221 @@
+import t from 'tap'
+import { writeFile } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { message } from '../support/access.ts'
+import { createAccess, withAccounts } from '../support/accounts.ts'
+import { runProcess } from '../support/cli.ts'
+import { writeConfig } from '../support/config-files.ts'
+import { freePort } from '../support/free-port.ts'
+import { startGateway } from '../support/gateway.ts'
+import { result } from '../support/node-replies.ts'
+import { startNode } from '../support/scripted-node.ts'
+import { openClient } from '../support/socket-client.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
+import { childrenOf, crewOf, isAlive, kill9 } from '../support/workers.ts'
+
+const WORKERS = 4
+const node = await startNode(t, { chainId: 1001 })
+node.on('eth_gasPrice', result('"0x1"'))
+const config = {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
+  plans: {
+    slow: {
+      tiers: ['any'],
+      rate: { perSecond: 50, burst: 100 },
+      ws: { connections: 5, subscriptions: 20 },
+      maxBatch: 20,
+    },
+    counted: {
+      tiers: ['any'],
+      rate: { perSecond: 100_000, burst: 100_000 },
+      quota: { requests: 300, every: '30d' },
+    },
+  },
+  gateway: { workers: WORKERS, timeouts: { drain: '5s', drainIdle: '500ms' } },
+}
+const gateway = await startGateway(t, config)
+
+/** Versions by worker, as `/status` tells them. */
+async function versions(): Promise<string[]> {
+  const { workers } = await gateway.status()
+  return workers.map((worker: any) => String(worker?.version))
+}
+
+t.test('the node sees the probes of one gateway', async t => {
+  await crewOf(gateway, WORKERS)
+  await gateway.headKnown('alpha')
+  t.equal(node.count('eth_chainId'), 1, 'it was asked for its chain once')
+})
+
+t.test('every worker knows what the probes have found out', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const heads = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const { networks } = await access.managed('service_networkStatus')
+      return networks[0].head as unknown
+    }),
+  )
+  t.strictSame(new Set(heads), new Set([node.head]))
+})
+
+t.test('a rate holds over all workers: a flood from rest gets what the bucket gives', async t => {
+  const access = await createAccess(gateway, 'slow', 'alpha')
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const begin = Date.now()
+  let admitted = 0
+  const reasons = new Set<unknown>()
+  await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      while (Date.now() - begin < 4_000) {
+        const { result, error } = JSON.parse((await access.post(message('eth_gasPrice'), { agent })).text)
+        if (result === undefined) reasons.add(error.data.reason)
+        else admitted += 1
+      }
+    }),
+  )
+  const exact = 100 + (50 * (Date.now() - begin)) / 1000
+  agent.destroy()
+  t.strictSame([...reasons], ['rate_limited'])
+  t.ok(Math.abs(admitted - exact) <= exact * 0.05, `${admitted} of ${exact.toFixed(0)}`)
+})
+
+t.test('no batch below the rate is refused', async t => {
+  const access = await createAccess(gateway, 'slow', 'alpha')
+  const batch = `[${Array.from({ length: 20 }, (_, id) => message('eth_gasPrice', [], id)).join()}]`
+  for (let i = 0; i < 5; i++) {
+    // Each on a connection of its own, to whichever worker takes it: five together are the burst.
+    const answers = JSON.parse((await access.post(batch)).text) as { error?: unknown }[]
+    t.strictSame(
+      answers.filter(({ error }) => error !== undefined),
+      [],
+      `batch ${i}`,
+    )
+  }
+})
+
+t.test('a quota is spent to its last unit over all workers, and never beyond', async t => {
+  const access = await createAccess(gateway, 'counted', 'alpha')
+  const call = async () => {
+    const { result, error } = await access.call('eth_gasPrice')
+    return result === undefined ? String(error.data.reason) : 'served'
+  }
+  const all = await Promise.all(Array.from({ length: 400 }, call))
+  const served = () => all.filter(one => one === 'served').length
+  t.ok(served() >= 285, `${served()} of 300 in a flood`)
+  // What a worker had in reserve comes back to the others.
+  for (let i = 0; i < 200 && served() < 300; i++) all.push(await call())
+  t.equal(served(), 300)
+  t.strictSame(new Set(all), new Set(['served', 'quota_exhausted']))
+  t.strictSame(await access.usage(), { requests: 300, calls: 300 })
+})
+
+t.test('sockets of an account are counted over all workers', async t => {
+  const access = await createAccess(gateway, 'slow', 'alpha')
+  const tried = await Promise.all(
+    Array.from({ length: 16 }, () =>
+      openClient(t, access).then(
+        () => 'open',
+        () => 'refused',
+      ),
+    ),
+  )
+  t.equal(tried.filter(one => one === 'open').length, 5)
+})
+
+t.test(
+  'a deleted key and a suspended account are refused by all within a second, open sockets included',
+  async t => {
+    const access = await createAccess(gateway, 'paid', 'alpha')
+    const other = await createAccess(gateway, 'paid', 'alpha')
+    const sockets = await Promise.all(Array.from({ length: 8 }, () => openClient(t, access)))
+    await withAccounts(gateway, async store => {
+      await store.endpoints.remove(access.accountId, access.endpointId)
+      await store.accounts.change(other.accountId, { status: 'suspended' })
+    })
+    const begin = Date.now()
+    const codes = await Promise.all(sockets.map(socket => socket.closed))
+    t.ok(Date.now() - begin < 2_500, `${Date.now() - begin} ms`)
+    t.strictSame(new Set(codes.map(({ code }) => code)), new Set([1008]))
+    for (const [way, reason] of [
+      [access, 'invalid_key'],
+      [other, 'account_suspended'],
+    ] as const) {
+      const replies = await Promise.all(Array.from({ length: 16 }, () => way.call('eth_gasPrice')))
+      t.strictSame(new Set(replies.map(({ error }) => error?.data.reason)), new Set([reason]))
+    }
+  },
+)
+
+t.test('a good edit is taken by all, a bad one by none, whoever is killed then', async t => {
+  const [before] = await versions()
+  t.strictSame(new Set(await versions()).size, 1)
+  const plans = join(gateway.dir, 'plans.yaml')
+  await writeConfig(gateway.dir, { ...config, plans: { ...config.plans, new: { tiers: ['any'] } } })
+  await until('all serve the edit', async () => {
+    const now = new Set(await versions())
+    return now.size === 1 && !now.has(before!)
+  })
+  const [good] = await versions()
+  t.equal((await gateway.status()).version, good)
+  await writeFile(plans, 'plans: nonsense')
+  await until('it is rejected', async () => (await gateway.status()).reload.ok === false)
+  const { workers } = await crewOf(gateway, WORKERS)
+  kill9(workers[0]!)
+  await until('the worker is gone', () => Promise.resolve(!isAlive(workers[0]!)))
+  await crewOf(gateway, WORKERS)
+  t.strictSame(new Set(await versions()), new Set([good]))
+  await writeConfig(gateway.dir, config)
+  await until('the first is served again', async () =>
+    (await versions()).every(version => version === before),
+  )
+})
+
+t.test('what keeps one of them from starting is said once, and nothing is left', async t => {
+  const dir = await tempDir(t)
+  const taken = Number(new URL(gateway.url).port)
+  await writeConfig(dir, { ...config, gateway: { ...config.gateway, listen: `127.0.0.1:${taken}` } })
+  const { code, stderr } = await runProcess(['serve', '--config', dir])
+  t.strictSame([code, stderr], [1, `tollgate: cannot listen on 127.0.0.1:${taken}: the port is in use\n`])
+  await writeConfig(dir, {
+    ...config,
+    gateway: { ...config.gateway, listen: `127.0.0.1:${await freePort()}` },
+  })
+  await writeFile(join(dir, 'data'), 'a file in its place')
+  const other = await runProcess(['serve', '--config', dir])
+  t.equal(other.code, 1)
+  t.match(other.stderr, /^tollgate: the data directory .*\/data cannot be .*\n$/)
+})
+
+t.test('the workers of a primary that was killed finish and go, and the next gateway starts', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  await access.call('eth_gasPrice')
+  const { keeper, workers } = await crewOf(gateway, WORKERS)
+  await gateway.kill9()
+  await until('all are gone', () => Promise.resolve(![keeper, ...workers].some(isAlive)))
+  t.strictSame(
+    readdirSync(join(gateway.dir, 'data')).filter(name => name.startsWith('journal-')),
+    [],
+    'their journals are taken over',
+  )
+  await gateway.start()
+  t.strictSame(await access.usage(), { requests: 1, calls: 1 })
+})
+
+t.test('a stop ends all processes, and leaves no journal of theirs', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  await access.call('eth_gasPrice')
+  const { keeper, workers } = await crewOf(gateway, WORKERS)
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  t.strictSame([keeper, ...workers].filter(isAlive), [])
+  t.strictSame(childrenOf(gateway.pid), [])
+  t.strictSame(
+    readdirSync(join(gateway.dir, 'data')).filter(name => /^(journal-|keeper|serve.json)/.test(name)),
+    [],
+  )
+  await gateway.start()
+  t.strictSame(await access.usage(), { requests: 1, calls: 1 })
+})
