@@ -5,6 +5,7 @@ import type { Gateway } from '../call/gateway.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { makeAdminListener, makeProbesListener } from '../http/admin/listener.ts'
 import type { AdminRoutes } from '../http/admin/listener.ts'
+import { watchConnections } from '../http/connections/idle.ts'
 import { drain, listen } from '../http/listen.ts'
 import type { ListenAt } from '../http/listen.ts'
 import type { PublicListener } from '../http/public-listener.ts'
@@ -52,16 +53,19 @@ export interface PublicDrain {
   spread?: number | undefined
 }
 
-/** Opens the listener of the clients; behind those of the operator, as it is closed before them. */
+/**
+ * Opens the listener of the clients; behind those of the operator, as it is closed before them. `at` is null where another process accepts their
+ * connections.
+ */
 export async function openPublic(
   gateway: Gateway,
   { server, sockets, streams }: Pick<PublicListener, 'server' | 'sockets' | 'streams'>,
-  at: ListenAt,
+  at: ListenAt | null,
   closing: Closing,
   how: PublicDrain = {},
 ): Promise<string> {
   const { timeouts } = gateway.snapshot.gateway
-  const bound = await listen(server, at)
+  const bound = at === null ? watchHandedOver(server) : await listen(server, at)
   closing.push(async () => {
     const { leaving = 'with all', spread } = how
     const told = Promise.all([sockets.drain(spread), streams.drain()])
@@ -69,7 +73,7 @@ export async function openPublic(
       idle: () => gateway.idle(),
       patience: timeouts.drain,
       keepIdle: leaving === 'orphaned' ? 0 : timeouts.drainIdle,
-      takesLast: leaving === 'with all',
+      takesLast: leaving === 'with all' && at !== null,
       endCalls: () => {
         gateway.live.subscriptions.close()
         void gateway.live.upstreams.close()
@@ -82,4 +86,9 @@ export async function openPublic(
     await told
   })
   return bound
+}
+
+function watchHandedOver(server: Server): string {
+  watchConnections(server)
+  return ''
 }

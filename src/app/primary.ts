@@ -31,6 +31,7 @@ export async function startPrimary(
   const primary = new Primary({
     program: { file: process.argv[1] ?? '', args: ['serve', '--config', dir], env },
     sockets: await openSockets(settings),
+    isRoundRobin: workers.balance === 'roundRobin',
     ...{ workers: workers.count, dataDir, drain: timeouts.drain, log },
   })
   if (!(await primary.start())) return null

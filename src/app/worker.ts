@@ -114,7 +114,7 @@ async function open(
     served: said => whatToServe(said, keeper, { dir, env }),
   })
   const drain: PublicDrain = {}
-  if (fd !== null) await openPublic(gateway, listener, { fd }, closing, drain)
+  await openPublic(gateway, listener, fd === null ? null : { fd }, closing, drain)
   return {
     log,
     connection: socket => {

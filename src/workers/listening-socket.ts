@@ -1,6 +1,7 @@
 /** Sockets on which other processes accept connections: bound once, by the primary, which never accepts any itself. */
 import { lookup } from 'node:dns/promises'
-import net, { isIP } from 'node:net'
+import net, { createServer, isIP } from 'node:net'
+import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import type { ListenAddress } from '../config/types.ts'
 import { listenFault } from '../http/listen-fault.ts'
@@ -10,6 +11,8 @@ export interface ListeningSocket {
   readonly fd: number
   /** `host:port` as bound. */
   readonly address: string
+  /** Accepts connections here, for who hands them over to other processes: nothing of them is read. */
+  accept(connection: (socket: Socket) => void): void
   close(): void
 }
 
@@ -55,6 +58,10 @@ export async function openListeningSocket({ host, port }: ListenAddress): Promis
   const text = family === 6 ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`
   return {
     ...{ fd: handle.fd, address: text },
+    accept: connection => {
+      const server = createServer({ pauseOnConnect: true }, connection)
+      server.listen(handle)
+    },
     close: () => {
       handle.close()
     },

@@ -20,6 +20,8 @@ export interface Sockets {
 export interface PrimaryOptions {
   readonly program: Program
   readonly workers: number
+  /** Whether connections are handed to one worker after another; otherwise whoever is free first accepts them. */
+  readonly isRoundRobin: boolean
   readonly sockets: Sockets
   readonly dataDir: string
   /** Milliseconds that calls in flight get at the end. */
@@ -57,7 +59,10 @@ export class Primary {
   async start(): Promise<boolean> {
     const isKept = await this.#keeper.start()
     const served = isKept ? await Promise.all(this.#workers.map(worker => worker.start())) : [false]
-    if (!served.includes(false)) return true
+    if (!served.includes(false)) {
+      if (this.#options.isRoundRobin) this.#handOver()
+      return true
+    }
     await this.stop()
     return false
   }
@@ -95,6 +100,17 @@ export class Primary {
     await this.#keeper.end(order, BEYOND_DRAIN)
     admin.close()
     probes?.close()
+  }
+
+  /** Accepts connections, and hands each to the next worker. */
+  #handOver(): void {
+    let last = 0
+    this.#options.sockets.listen.accept(socket => {
+      // One that has ended is back soon: its connections go to the others until then.
+      const ready = this.#workers.filter(({ isReady }) => isReady)
+      if (this.#isStopping || ready.length === 0) socket.destroy()
+      else ready[(last += 1) % ready.length]?.tell({ t: 'connection' }, socket)
+    })
   }
 
   get #slots(): number[] {
@@ -140,9 +156,10 @@ export class Primary {
   }
 
   #newWorker(slot: number): Child {
-    const { workers, dataDir, sockets } = this.#options
-    const role = { is: 'worker', slot, workers, fd: FIRST_SOCKET, dataDir } as const
-    return this.#child(`worker ${slot}`, [sockets.listen], role)
+    const { workers, isRoundRobin, dataDir, sockets } = this.#options
+    const fd = isRoundRobin ? null : FIRST_SOCKET
+    const role = { is: 'worker', slot, workers, fd, dataDir } as const
+    return this.#child(`worker ${slot}`, isRoundRobin ? [] : [sockets.listen], role)
   }
 
   #child(name: string, sockets: readonly ListeningSocket[], role: Role): Child {
