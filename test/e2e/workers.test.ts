@@ -41,8 +41,8 @@ const gateway = await startGateway(t, config)
 
 /** Versions by worker, as `/status` tells them. */
 async function versions(): Promise<string[]> {
-  const { workers } = await gateway.status()
-  return workers.map((worker: any) => String(worker?.version))
+  const { workers } = (await gateway.status()) as { workers: ({ version: string } | null)[] }
+  return workers.map(worker => String(worker?.version))
 }
 
 t.test('the node sees the probes of one gateway', async t => {
@@ -145,7 +145,7 @@ t.test(
       [other, 'account_suspended'],
     ] as const) {
       const replies = await Promise.all(Array.from({ length: 16 }, () => way.call('eth_gasPrice')))
-      t.strictSame(new Set(replies.map(({ error }) => error?.data.reason)), new Set([reason]))
+      t.strictSame(new Set(replies.map(({ error }) => String(error?.data.reason))), new Set([reason]))
     }
   },
 )
