@@ -21,8 +21,8 @@ export interface AdminParts {
   readonly metrics: Metrics
   /** What this process holds for clients; null where only workers serve them. */
   readonly clients: Pick<PublicListener, 'sockets' | 'streams' | 'memory'> | null
-  /** Answers `POST /restart`. */
-  readonly restart: () => AdminReply
+  /** Answers `POST /restart`, of the primary as well or only of the others. */
+  readonly restart: (primary: boolean) => AdminReply
   /** The workers; null where this process serves calls itself. */
   readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
@@ -70,8 +70,13 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       return { status: result.ok ? 200 : 422, json: result }
     },
     'GET /on-disk': async () => ({ status: 200, json: { version: await reloader.onDisk() } }),
-    'POST /restart': () =>
-      state.draining ? { status: 503, json: { error: 'the gateway is draining' } } : parts.restart(),
+    'POST /restart': body => {
+      if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
+      const { primary = false } = (body ?? {}) as Readonly<Record<string, unknown>>
+      if (typeof primary !== 'boolean')
+        return { status: 400, json: { error: '"primary" must be true or false' } }
+      return parts.restart(primary)
+    },
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
   }
 }

@@ -8,6 +8,7 @@ import { writeServing } from '../http/admin/serving-file.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
+import { addressesOf } from './addresses.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
@@ -96,8 +97,9 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })
-  const admin = await openAdmin(gateway, routes, settings, closing)
-  const bound = { ...admin, listen: await openPublic(gateway, listener, settings.listen, closing) }
+  const addresses = addressesOf(settings, options.env)
+  const admin = await openAdmin(gateway, routes, addresses, closing)
+  const bound = { ...admin, listen: await openPublic(gateway, listener, addresses.listen, closing) }
   listeners.bound = bound
   closing.push(
     writeServing(settings.dataDir, { pid: process.pid, ...bound }, sentence => {

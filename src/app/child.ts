@@ -2,14 +2,14 @@
 import { formatProblem } from '../config/problem.ts'
 import { hearOrders, report } from '../workers/parent.ts'
 import type { Leaving } from '../workers/parent.ts'
-import type { KeeperRole, Role, WorkerRole } from '../workers/role.ts'
+import type { KeeperRole, WorkerRole } from '../workers/role.ts'
 import type { AppOptions } from './begin.ts'
 import { startKeeper } from './keeper.ts'
 import { startWorker } from './worker.ts'
 import type { RunningWorker } from './worker.ts'
 
 /** Serves by its role; resolves to the exit code when it has ended. */
-export async function runChild(options: AppOptions, role: Role): Promise<number> {
+export async function runChild(options: AppOptions, role: KeeperRole | WorkerRole): Promise<number> {
   try {
     await (role.is === 'keeper' ? runKeeper(options, role) : runWorker(options, role))
     return 0

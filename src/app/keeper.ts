@@ -112,12 +112,12 @@ async function open(
     ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
     clients: null,
     workers: workersOf(keeper, role.workers, () => restarting.left),
-    restart: () => {
+    restart: primary => {
       if (restarting.left !== null)
         return { status: 409, json: { error: 'a restart is under way', left: restarting.left } }
       const slots = Array.from({ length: role.workers }, (_, i) => i + 1)
       restarting.left = slots
-      report({ t: 'restart' })
+      report({ t: 'restart', primary })
       return { status: 202, json: { slots } }
     },
   })

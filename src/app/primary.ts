@@ -1,11 +1,15 @@
 /** The composition of the primary of a gateway with several processes: it reads which, and binds the sockets that they serve on. */
-import type { GatewayConfig, ListenAddress } from '../config/types.ts'
+import type { GatewayConfig } from '../config/types.ts'
 import type { Bound } from '../http/admin/running.ts'
+import type { ListenAt } from '../http/listen.ts'
 import type { Logger } from '../observe/log.ts'
-import { openListeningSocket } from '../workers/listening-socket.ts'
-import type { ListeningSocket } from '../workers/listening-socket.ts'
+import { inheritedSocket, openListeningSocket } from '../workers/listening-socket.ts'
+import type { ListeningSocket, Sockets } from '../workers/listening-socket.ts'
+import { report } from '../workers/parent.ts'
 import { Primary } from '../workers/primary.ts'
-import type { Sockets } from '../workers/primary.ts'
+import type { PrimaryRole } from '../workers/role.ts'
+import { addressesOf } from './addresses.ts'
+import type { Addresses } from './addresses.ts'
 import { refuseServed } from './begin.ts'
 import type { AppOptions } from './begin.ts'
 
@@ -15,29 +19,47 @@ export interface RunningPrimary {
   readonly log: Logger
   /** The keeper has told of them. */
   readonly warnings: readonly []
+  /** Resolves when another primary has taken over, to its process id. */
+  readonly replaced: Promise<number>
   reload(): void
   restart(): void
   stop(): Promise<void>
 }
 
-/** Starts all processes; null when one of them could not start, which has said why. Rejects with one sentence for the operator. */
+/**
+ * Starts all processes; null when one of them could not start, which has said why. `beside` is how this process takes over from an older primary.
+ * Rejects with one sentence for the operator.
+ */
 export async function startPrimary(
   { dir, env, makeLog }: AppOptions,
   settings: GatewayConfig,
+  beside: PrimaryRole | null,
 ): Promise<RunningPrimary | null> {
-  await refuseServed(settings)
-  const { dataDir, workers, timeouts } = settings
+  if (beside === null) await refuseServed(settings)
   const log = makeLog(settings.log.level)
-  const primary = new Primary({
+  const { dataDir, workers, timeouts } = settings
+  let isReplaced: (pid: number) => void = () => undefined
+  const replaced = new Promise<number>(resolve => {
+    isReplaced = resolve
+  })
+  const primary: Primary = new Primary({
     program: { file: process.argv[1] ?? '', args: ['serve', '--config', dir], env },
-    sockets: await openSockets(settings),
+    sockets: await openSockets(beside === null ? addressesOf(settings, env) : addressesIn(beside)),
     isRoundRobin: workers.balance === 'roundRobin',
     ...{ workers: workers.count, dataDir, drain: timeouts.drain, log },
+    replace: () => {
+      void primary.handOver().then(pid => {
+        if (pid !== null) isReplaced(pid)
+      })
+    },
   })
-  if (!(await primary.start())) return null
-  const { bound } = primary
+  if (!(await (beside === null ? primary.start() : primary.startBeside(mayKeep)))) return null
+  if (beside !== null) {
+    report({ t: 'ready' })
+    if (process.connected) process.disconnect()
+  }
   return {
-    ...{ bound, log, warnings: [] },
+    ...{ bound: primary.bound, log, warnings: [], replaced },
     reload: () => {
       primary.reload()
     },
@@ -48,26 +70,39 @@ export async function startPrimary(
   }
 }
 
-/** Binds all, or none. */
-async function openSockets({
-  listen,
-  admin,
-  probes,
-}: Pick<GatewayConfig, 'listen' | 'admin' | 'probes'>): Promise<Sockets> {
-  const open: ListeningSocket[] = []
-  const bind = async (at: ListenAddress): Promise<ListeningSocket> => {
-    const socket = await openListeningSocket(at)
-    open.push(socket)
+/** Tells the older primary that the workers serve; resolves when its keeper is gone, or it is gone itself. */
+function mayKeep(): Promise<void> {
+  return new Promise(resolve => {
+    process.once('message', () => {
+      resolve()
+    })
+    process.once('disconnect', () => {
+      resolve()
+    })
+    report({ t: 'workers' })
+  })
+}
+
+function addressesIn({ listen, admin, probes }: PrimaryRole): Addresses {
+  return { listen: { fd: listen }, admin: { fd: admin }, probes: probes === null ? null : { fd: probes } }
+}
+
+/** Opens all, or none. */
+async function openSockets({ listen, admin, probes }: Addresses): Promise<Sockets> {
+  const opened: ListeningSocket[] = []
+  const open = async (at: ListenAt): Promise<ListeningSocket> => {
+    const socket = 'fd' in at ? inheritedSocket(at.fd) : await openListeningSocket(at)
+    opened.push(socket)
     return socket
   }
   try {
     return {
-      listen: await bind(listen),
-      admin: await bind(admin),
-      probes: probes === null ? null : await bind(probes),
+      listen: await open(listen),
+      admin: await open(admin),
+      probes: probes === null ? null : await open(probes),
     }
   } catch (error) {
-    for (const socket of open) socket.close()
+    for (const socket of opened) socket.close()
     throw error
   }
 }

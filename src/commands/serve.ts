@@ -10,6 +10,7 @@ import { LogOutput } from '../observe/log-output.ts'
 import { tellServiceManager } from '../app/service-manager.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { roleIn } from '../workers/role.ts'
+import type { PrimaryRole } from '../workers/role.ts'
 import { readArguments } from './command.ts'
 import type { Command, Io } from './command.ts'
 import { signalled } from './signal.ts'
@@ -35,8 +36,8 @@ with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports the
     process.on('SIGXFSZ', () => undefined)
     const role = roleIn(io.env)
     const code =
-      role === null
-        ? await serveUntilSignalled(await start(options), io)
+      role === null || role.is === 'primary'
+        ? await serveUntilSignalled(await start(options, role), io)
         : await (await import('../app/child.ts')).runChild(options, role)
     await output.close()
     return code
@@ -48,16 +49,19 @@ interface Serving {
   readonly bound: Bound
   readonly log: Logger
   readonly warnings: readonly Problem[]
+  /** Resolves when another process has taken over, to its id. */
+  readonly replaced?: Promise<number>
   reload(): void
   restart(): void
   stop(): Promise<void>
 }
 
 /** Starts a gateway: what it has several processes for is loaded only then. Null where one of those could not start, and has said why. */
-async function start(options: AppOptions): Promise<Serving | null> {
+async function start(options: AppOptions, beside: PrimaryRole | null): Promise<Serving | null> {
   const valid = await loadValid(options)
   const settings = valid.config.gateway
-  if (settings.workers.count > 1) return (await import('../app/primary.ts')).startPrimary(options, settings)
+  if (settings.workers.count > 1 || beside !== null)
+    return (await import('../app/primary.ts')).startPrimary(options, settings, beside)
   const { listen, admin, probes, ...app } = await startApp(options, valid)
   return { ...app, bound: { listen, admin, ...(probes === undefined ? {} : { probes }) } }
 }
@@ -79,7 +83,13 @@ async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<num
     if (why !== null) log.warn(`systemd was not notified of ${states[0] ?? ''}: ${why}`)
   }
   void tell('READY=1', `STATUS=serving on ${bound.listen}`)
-  log.info({ signal: await stopping }, 'draining')
+  const end = await Promise.race([stopping, ...(serving.replaced === undefined ? [] : [serving.replaced])])
+  if (typeof end === 'number') {
+    await tell(`MAINPID=${end}`)
+    log.info({ pid: end }, 'another process has taken over')
+    return 0
+  }
+  log.info({ signal: end }, 'draining')
   void tell('STOPPING=1', 'STATUS=finishing the calls in flight')
   await serving.stop()
   log.info('stopped')

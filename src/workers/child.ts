@@ -30,7 +30,7 @@ export interface ChildEvents {
   /** It serves again. */
   back(): void
   /** The operator wants all processes replaced. */
-  restart(): void
+  restart(primary: boolean): void
 }
 
 /** Keeps one process running until it is told to end. */
@@ -60,7 +60,7 @@ export class Child {
 
   /** Whether it serves now. */
   get isReady(): boolean {
-    return this.#readyAt !== null
+    return this.#readyAt !== null && !this.#isEnding
   }
 
   /** Starts it for the first time. Resolves to whether it serves: when it ends before, it has said why. */
@@ -109,8 +109,8 @@ export class Child {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...this.#sockets.map(({ fd }) => fd)],
     })
     this.#process = child
-    child.on('message', ({ t }: Report) => {
-      if (t === 'restart') this.#events.restart()
+    child.on('message', (said: Report) => {
+      if (said.t === 'restart') this.#events.restart(said.primary)
       else {
         this.#readyAt = performance.now()
         ready()

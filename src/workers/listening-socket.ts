@@ -16,6 +16,13 @@ export interface ListeningSocket {
   close(): void
 }
 
+/** The sockets of a gateway; they are open as long as the primary lives. */
+export interface Sockets {
+  readonly listen: ListeningSocket
+  readonly admin: ListeningSocket
+  readonly probes: ListeningSocket | null
+}
+
 /** Node's own handle of a TCP socket. */
 interface Handle {
   readonly fd: number
@@ -33,7 +40,13 @@ interface Bound {
  * What `net` binds with. `listen` would begin to accept, and cluster's own sockets close when the last worker is gone, with the connections that
  * wait in them.
  */
-type Bind = (host: string, port: number, family: 4 | 6, fd: undefined, flags: number) => Handle | number
+type Bind = (
+  host: string | null,
+  port: number | null,
+  family: 4 | 6 | null,
+  fd: number | undefined,
+  flags: number,
+) => Handle | number
 const bind = (net as unknown as { readonly _createServerHandle: Bind })._createServerHandle
 
 /** Binds; rejects with one sentence an operator can act on. */
@@ -46,7 +59,18 @@ export async function openListeningSocket({ host, port }: ListenAddress): Promis
           throw fail((error as NodeJS.ErrnoException).code ?? 'ENOTFOUND')
         })
       : { address: host, family: isIP(host) }
-  const handle = bind(address, port, family === 6 ? 6 : 4, undefined, 0)
+  return socketOf(bind(address, port, family === 6 ? 6 : 4, undefined, 0), fail)
+}
+
+/** A socket that somebody else has bound, by its descriptor here; throws one sentence where it is none. */
+export function inheritedSocket(fd: number): ListeningSocket {
+  return socketOf(
+    bind(null, null, null, fd, 0),
+    code => new Error(`cannot listen on the socket that was passed on as descriptor ${fd}: ${code}`),
+  )
+}
+
+function socketOf(handle: Handle | number, fail: (code: string) => Error): ListeningSocket {
   if (typeof handle === 'number') throw fail(getSystemErrorName(handle))
   const bound = {} as Bound
   // That a port is taken is not said by the binding itself.
@@ -55,9 +79,9 @@ export async function openListeningSocket({ host, port }: ListenAddress): Promis
     handle.close()
     throw fail(getSystemErrorName(fault))
   }
-  const text = family === 6 ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`
+  const { address, port, family } = bound
   return {
-    ...{ fd: handle.fd, address: text },
+    ...{ fd: handle.fd, address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}` },
     accept: connection => {
       const server = createServer({ pauseOnConnect: true }, connection)
       server.listen(handle)

@@ -1,8 +1,14 @@
 /** The way of a keeper or a worker to the primary that has started it. */
 import type { Socket } from 'node:net'
 
-/** What a child tells the primary: that it serves, or that the operator wants all processes replaced. */
-export type Report = { readonly t: 'ready' } | { readonly t: 'restart' }
+/** What a child tells the primary. */
+export type Report =
+  /** It serves. */
+  | { readonly t: 'ready' }
+  /** The operator wants all processes replaced; the primary as well, or only the others. */
+  | { readonly t: 'restart'; readonly primary: boolean }
+  /** The workers of the next primary serve. */
+  | { readonly t: 'workers' }
 
 /**
  * How a process leaves: with all others, so that connections which still come are its own to take; alone, so that the others take them; or because
@@ -20,6 +26,8 @@ export type Order =
   | { readonly t: 'restarting'; readonly left: readonly number[] | null }
   /** A connection, which comes with it. */
   | { readonly t: 'connection' }
+  /** To the next primary: its keeper may start, as there is no other. */
+  | { readonly t: 'keep' }
 
 /** Who hears of the primary's orders. */
 export interface Orders {
@@ -42,7 +50,7 @@ export function hearOrders(orders: Orders): void {
     if (order.t === 'drain') orders.drain(order.leaving, order.spread)
     else if (order.t === 'reload') orders.reload?.()
     else if (order.t === 'restarting') orders.restarting?.(order.left)
-    else if (socket !== undefined) orders.connection?.(socket)
+    else if (order.t === 'connection' && socket !== undefined) orders.connection?.(socket)
   })
   process.once('disconnect', () => {
     orders.drain('orphaned')

@@ -3,18 +3,12 @@ import type { Logger } from '../observe/log.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { Child, FIRST_SOCKET } from './child.ts'
 import type { Program } from './child.ts'
-import type { ListeningSocket } from './listening-socket.ts'
+import type { ListeningSocket, Sockets } from './listening-socket.ts'
+import { NextPrimary } from './next-primary.ts'
 import type { Role } from './role.ts'
 
 /** Milliseconds beyond its drain that a process gets before it is ended by force. */
 const BEYOND_DRAIN = 10_000
-
-/** The sockets of a gateway; they are open as long as the primary lives. */
-export interface Sockets {
-  readonly listen: ListeningSocket
-  readonly admin: ListeningSocket
-  readonly probes: ListeningSocket | null
-}
 
 /** What the primary is made of. */
 export interface PrimaryOptions {
@@ -26,6 +20,8 @@ export interface PrimaryOptions {
   readonly dataDir: string
   /** Milliseconds that calls in flight get at the end. */
   readonly drain: number
+  /** The operator wants this process replaced as well. */
+  readonly replace: () => void
   readonly log: Logger
 }
 
@@ -57,14 +53,23 @@ export class Primary {
 
   /** Starts all. Resolves to whether they serve: when one of them could not start, it has said why, and all have ended. */
   async start(): Promise<boolean> {
-    const isKept = await this.#keeper.start()
-    const served = isKept ? await Promise.all(this.#workers.map(worker => worker.start())) : [false]
-    if (!served.includes(false)) {
-      if (this.#options.isRoundRobin) this.#handOver()
-      return true
-    }
+    if ((await this.#keeper.start()) && (await this.#startWorkers())) return true
     await this.stop()
     return false
+  }
+
+  /**
+   * The same beside an older primary: the workers begin with its keeper. `mayKeep` is called when they serve, and resolves when that keeper is gone;
+   * ours then starts until it serves.
+   */
+  async startBeside(mayKeep: () => Promise<void>): Promise<boolean> {
+    if (!(await this.#startWorkers())) {
+      await this.stop()
+      return false
+    }
+    await mayKeep()
+    if (!(await this.#keeper.start())) this.#keeper.keepStarting()
+    return true
   }
 
   /** Has the configuration read again. */
@@ -88,6 +93,30 @@ export class Primary {
     if (isDone) log.info('all processes are restarted')
   }
 
+  /** Starts another primary, of the program as it is on the disk, and leaves everything to it. Resolves to its id; to null where it does not come up. */
+  async handOver(): Promise<number | null> {
+    if (this.#isRestarting || this.#isStopping) return null
+    this.#isRestarting = true
+    const { log, program, sockets, isRoundRobin } = this.#options
+    log.info('a new primary starts, and takes the sockets over')
+    const next = new NextPrimary(program, sockets)
+    if (await next.workersServe()) {
+      // What is accepted here from now on would be for workers that leave.
+      if (isRoundRobin) sockets.listen.close()
+      await this.#endWorkers()
+      await this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
+      if (await next.serves()) {
+        this.#closeSockets()
+        return next.pid
+      }
+      this.#startAnew()
+      log.error('the new primary has ended before it served; this one starts its processes again')
+    } else log.error('the new primary did not start; what is there stays')
+    this.#isRestarting = false
+    this.#keeper.tell({ t: 'restarting', left: null })
+    return null
+  }
+
   /** Ends all: the workers first, as the keeper takes over what they have charged. */
   async stop(): Promise<void> {
     this.#isStopping = true
@@ -95,15 +124,42 @@ export class Primary {
     const patience = this.#options.drain + BEYOND_DRAIN
     const workers = this.#coming === null ? this.#workers : [...this.#workers, this.#coming]
     await Promise.all(workers.map(worker => worker.end(order, patience)))
+    this.#options.sockets.listen.close()
+    await this.#keeper.end(order, BEYOND_DRAIN)
+    this.#closeSockets()
+  }
+
+  #closeSockets(): void {
     const { listen, admin, probes } = this.#options.sockets
     listen.close()
-    await this.#keeper.end(order, BEYOND_DRAIN)
     admin.close()
     probes?.close()
   }
 
+  async #startWorkers(): Promise<boolean> {
+    const served = await Promise.all(this.#workers.map(worker => worker.start()))
+    if (served.includes(false)) return false
+    if (this.#options.isRoundRobin) this.#accept()
+    return true
+  }
+
+  async #endWorkers(): Promise<void> {
+    const { drain } = this.#options
+    const order = { t: 'drain', leaving: 'alone', spread: SPREAD } as const
+    await Promise.all(this.#workers.map(worker => worker.end(order, drain + BEYOND_DRAIN)))
+  }
+
+  #startAnew(): void {
+    this.#keeper = this.#newKeeper()
+    this.#keeper.keepStarting()
+    for (const slot of this.#slots) {
+      const worker = (this.#workers[slot - 1] = this.#newWorker(slot))
+      worker.keepStarting()
+    }
+  }
+
   /** Accepts connections, and hands each to the next worker. */
-  #handOver(): void {
+  #accept(): void {
     let last = 0
     this.#options.sockets.listen.accept(socket => {
       // One that has ended is back soon: its connections go to the others until then.
@@ -171,8 +227,9 @@ export class Primary {
       back: () => {
         log.info(`${name} serves again`)
       },
-      restart: () => {
-        void this.restart()
+      restart: primary => {
+        if (primary) this.#options.replace()
+        else void this.restart()
       },
     })
   }

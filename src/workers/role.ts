@@ -1,6 +1,7 @@
 /** What a process of a gateway with several is for, as the primary says it in the environment of those it starts. */
 
 import type { Bound } from '../http/admin/running.ts'
+import { withoutPassedOn } from './activation.ts'
 
 /** Serves the admin listener, and keeps what all workers share. */
 export interface KeeperRole {
@@ -26,13 +27,21 @@ export interface WorkerRole {
   readonly dataDir: string
 }
 
-export type Role = KeeperRole | WorkerRole
+/** Takes over from an older primary, with the sockets of which it passes on the descriptors. */
+export interface PrimaryRole {
+  readonly is: 'primary'
+  readonly listen: number
+  readonly admin: number
+  readonly probes: number | null
+}
+
+export type Role = KeeperRole | WorkerRole | PrimaryRole
 
 const NAME = 'TOLLGATE_ROLE'
 
 /** The environment of a process that is to have a role. */
 export function withRole(env: NodeJS.ProcessEnv, role: Role): NodeJS.ProcessEnv {
-  return { ...env, [NAME]: JSON.stringify(role) }
+  return { ...withoutPassedOn(env), [NAME]: JSON.stringify(role) }
 }
 
 /** The role that the primary has given this process; null where nobody has. */

@@ -13,7 +13,7 @@ import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 
 /** `KILLS=100` for a long run. */
-const rounds = Number(process.env['KILLS'] ?? 8)
+const rounds = Number(process.env['KILLS'] ?? 6)
 /** Clients of each kind and account that send one message after the other. */
 const posting = 8
 const sockets = 2

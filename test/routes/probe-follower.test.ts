@@ -90,7 +90,7 @@ function sentPause(pause: PauseReport): PauseReport {
 const LIMITED = { code: 429, retryAfter: '12' }
 const FORBIDDEN = { code: 403, retryAfter: '0' }
 
-const SEEDS = [1, 2, 3, 4, 43]
+const SEEDS = [1, 3, 43]
 
 for (const seed of SEEDS)
   t.test(`after whatever nodes do, all processes say the same: ${seed}`, async t => {

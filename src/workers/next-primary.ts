@@ -1,0 +1,56 @@
+/** Another primary that this one has started to take over: of a newer program, or on a newer Node.js. */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { FIRST_SOCKET } from './child.ts'
+import type { Program } from './child.ts'
+import type { Order, Report } from './parent.ts'
+import type { Sockets } from './listening-socket.ts'
+import { withRole } from './role.ts'
+
+/** Starts it at once; it goes on when this process ends. */
+export class NextPrimary {
+  readonly #process: ChildProcess
+
+  constructor({ file, args, env }: Program, { listen, admin, probes }: Sockets) {
+    const sockets = [listen, admin, ...(probes === null ? [] : [probes])]
+    this.#process = fork(file, args, {
+      env: withRole(env, {
+        ...{ is: 'primary', listen: FIRST_SOCKET, admin: FIRST_SOCKET + 1 },
+        probes: probes === null ? null : FIRST_SOCKET + 2,
+      }),
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
+    })
+    this.#process.on('error', () => undefined)
+  }
+
+  get pid(): number | null {
+    return this.#process.pid ?? null
+  }
+
+  /** Resolves when its workers serve; to false when it ends before. */
+  workersServe(): Promise<boolean> {
+    return this.#says('workers')
+  }
+
+  /** Lets its keeper start, and resolves when all of it serves; to false when it ends before. */
+  async serves(): Promise<boolean> {
+    const serving = this.#says('ready')
+    this.#process.send({ t: 'keep' } satisfies Order, () => undefined)
+    const isServing = await serving
+    // This process may end now.
+    if (this.#process.connected) this.#process.disconnect()
+    this.#process.unref()
+    return isServing
+  }
+
+  #says(t: Report['t']): Promise<boolean> {
+    return new Promise(resolve => {
+      this.#process.on('message', (said: Report) => {
+        if (said.t === t) resolve(true)
+      })
+      this.#process.once('exit', () => {
+        resolve(false)
+      })
+    })
+  }
+}
