@@ -24,7 +24,7 @@ const wants = (file: string): boolean => {
 
 const files = [...(await bundleTests())].filter(([file]) => wants(file))
 t.setTimeout(0)
-t.jobs = what.includes('load') ? 1 : 4
+t.jobs = what.includes('load') ? 1 : 5
 for (const [file, built] of files)
   // tap's loader comes by NODE_OPTIONS.
   void t.spawn(

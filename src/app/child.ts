@@ -10,6 +10,8 @@ import type { RunningWorker } from './worker.ts'
 
 /** Serves by its role; resolves to the exit code when it has ended. */
 export async function runChild(options: AppOptions, role: KeeperRole | WorkerRole): Promise<number> {
+  // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
+  process.on('SIGXFSZ', () => undefined)
   try {
     await (role.is === 'keeper' ? runKeeper(options, role) : runWorker(options, role))
     return 0

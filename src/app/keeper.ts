@@ -11,6 +11,7 @@ import { thisProcess } from '../http/admin/running.ts'
 import type { Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
 import type { Gateway } from '../call/gateway.ts'
+import { orAfter } from '../net/or-after.ts'
 import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
 import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
@@ -34,6 +35,9 @@ import { openReloader } from './open-reloader.ts'
 /** Milliseconds that a worker gets to compile a configuration, and to put its metrics or its state together. */
 const TO_COMPILE = 10_000
 const TO_TELL = 2_000
+
+/** Milliseconds beyond a drain that workers are waited for: those of another primary do not leave. */
+const BEYOND_DRAIN = 10_000
 
 /** A running keeper. */
 export interface RunningKeeper {
@@ -142,7 +146,7 @@ async function open(
     stop: async leaving => {
       state.draining = true
       // Where workers stay, they go on with the next keeper.
-      if (leaving !== 'alone') await keeper.allGone()
+      if (leaving !== 'alone') await orAfter(keeper.allGone(), settings.timeouts.drain + BEYOND_DRAIN)
       await closing.close()
     },
   }

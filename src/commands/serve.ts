@@ -32,8 +32,6 @@ with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports the
       io.err(sentence)
     })
     const options = { dir, env: io.env, makeLog: (level: string): Logger => openLog(level, output) }
-    // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
-    process.on('SIGXFSZ', () => undefined)
     const role = roleIn(io.env)
     const code =
       role === null || role.is === 'primary'
@@ -66,11 +64,17 @@ async function start(options: AppOptions, beside: PrimaryRole | null): Promise<S
   return { ...app, bound: { listen, admin, ...(probes === undefined ? {} : { probes }) } }
 }
 
+/** A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process. */
+function surviveFullFiles(): void {
+  process.on('SIGXFSZ', () => undefined)
+}
+
 async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<number> {
   if (serving === null) return 1
   const { bound, log, warnings } = serving
   for (const problem of warnings) log.warn(formatProblem(problem))
   const stopping = signalled()
+  surviveFullFiles()
   process.on('SIGHUP', () => {
     serving.reload()
   })

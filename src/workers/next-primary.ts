@@ -43,6 +43,11 @@ export class NextPrimary {
     return isServing
   }
 
+  /** Ends it while it takes over: its processes leave with it. */
+  end(): void {
+    this.#process.kill('SIGTERM')
+  }
+
   #says(t: Report['t']): Promise<boolean> {
     return new Promise(resolve => {
       this.#process.on('message', (said: Report) => {

@@ -37,6 +37,7 @@ export class Primary {
   readonly #workers: Child[]
   /** Those that are to follow others, while a restart waits for them. */
   #coming: Child | null = null
+  #next: NextPrimary | null = null
   #isRestarting = false
   #isStopping = false
 
@@ -99,7 +100,7 @@ export class Primary {
     this.#isRestarting = true
     const { log, program, sockets, isRoundRobin } = this.#options
     log.info('a new primary starts, and takes the sockets over')
-    const next = new NextPrimary(program, sockets)
+    const next = (this.#next = new NextPrimary(program, sockets))
     if (await next.workersServe()) {
       // What is accepted here from now on would be for workers that leave.
       if (isRoundRobin) sockets.listen.close()
@@ -110,8 +111,8 @@ export class Primary {
         return next.pid
       }
       this.#startAnew()
-      log.error('the new primary has ended before it served; this one starts its processes again')
     } else log.error('the new primary did not start; what is there stays')
+    this.#next = null
     this.#isRestarting = false
     this.#keeper.tell({ t: 'restarting', left: null })
     return null
@@ -120,6 +121,7 @@ export class Primary {
   /** Ends all: the workers first, as the keeper takes over what they have charged. */
   async stop(): Promise<void> {
     this.#isStopping = true
+    this.#next?.end()
     const order = { t: 'drain', leaving: 'with all' } as const
     const patience = this.#options.drain + BEYOND_DRAIN
     const workers = this.#coming === null ? this.#workers : [...this.#workers, this.#coming]
@@ -150,6 +152,8 @@ export class Primary {
   }
 
   #startAnew(): void {
+    if (this.#isStopping) return
+    this.#options.log.error('the new primary has ended before it served; this one starts its processes again')
     this.#keeper = this.#newKeeper()
     this.#keeper.keepStarting()
     for (const slot of this.#slots) {

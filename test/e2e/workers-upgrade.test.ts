@@ -93,3 +93,23 @@ t.test('a new primary that does not start changes nothing', async t => {
   t.strictSame(await crewOf(gateway, 2), before)
   await until('another may be tried', async () => (await gateway.status()).restarting === null)
 })
+
+t.test('a stop while another primary takes over ends both', async t => {
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
+  })
+  const before = await crewOf(gateway, 2)
+  await send(Number(new URL(gateway.adminUrl).port), {
+    ...{ path: '/restart', method: 'POST', body: '{"primary":true}' },
+    headers: { 'content-type': 'application/json' },
+  })
+  const own = [before.keeper, ...before.workers]
+  const next = await until('the next one starts', () =>
+    Promise.resolve(childrenOf(gateway.pid).find(pid => !own.includes(pid))),
+  )
+  t.strictSame(await gateway.stop(), { code: 0, signal: null })
+  const crew = childrenOf(next)
+  await until('nobody is left', () => Promise.resolve(![next, ...crew, ...own].some(isAlive)))
+})
