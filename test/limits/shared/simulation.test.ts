@@ -51,7 +51,10 @@ function sceneOf({ seed, level, processes, perSecond, burst, load, shape }: Draw
 
 /** Holds for as many scenes as are drawn, always the same. */
 async function always(scenes: fc.Arbitrary<Drawn>, holds: (drawn: Drawn) => Promise<boolean>): Promise<void> {
-  await fc.assert(fc.asyncProperty(scenes, holds), { seed: 20_261_123, numRuns: Number(process.env['RUNS'] ?? 15) })
+  await fc.assert(fc.asyncProperty(scenes, holds), {
+    seed: 20_261_123,
+    numRuns: Number(process.env['RUNS'] ?? 15),
+  })
 }
 
 /** Whether as much was admitted as by one bucket, to 5 % and two units. */
