@@ -31,6 +31,7 @@ import { loadValid } from './begin.ts'
 import type { AppOptions } from './begin.ts'
 import { Started } from './answer-keeper.ts'
 import type { Closing } from './closing.ts'
+import { registerClients, registerRoutes } from './gauges.ts'
 import { makeGateway } from './gateway.ts'
 import { logJournal } from './log-journal.ts'
 import { openCertificate } from './open-certificate.ts'
@@ -104,6 +105,8 @@ async function open(
     ...{ certificate, memory, holdings: holdings.of('connections') },
     openDashboard: openDashboard(gateway, accounts),
   })
+  registerRoutes(gateway, metrics)
+  registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await keeper.reports())
   started.is({
     gateway,

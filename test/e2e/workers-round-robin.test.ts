@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
+import { metric } from '../support/metrics.ts'
 import { result } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { openClient } from '../support/socket-client.ts'
@@ -20,6 +21,7 @@ t.test('each worker takes its turn: of sixteen sockets a worker that is killed h
   const sockets = await Promise.all(Array.from({ length: 16 }, () => openClient(t, access)))
   const ask = async (socket: (typeof sockets)[0]) => String((await socket.call('eth_gasPrice')).result)
   t.strictSame(new Set(await Promise.all(sockets.map(ask))), new Set(['0x1']))
+  t.equal(await metric(gateway, 'tollgate_ws_connections'), 16, 'the metrics are those of all workers')
   kill9(workers[0]!)
   await crewOf(gateway, 4)
   const left = sockets.filter(({ over }) => over === undefined)

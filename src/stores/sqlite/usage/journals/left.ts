@@ -60,7 +60,11 @@ export class LeftJournals {
     this.#unreadable = unreadable
     this.look()
     this.#timer = setInterval(() => {
-      this.look()
+      try {
+        this.look()
+      } catch {
+        // The directory or the ledger is gone, which their owner tells of.
+      }
     }, EVERY)
     this.#timer.unref()
   }
