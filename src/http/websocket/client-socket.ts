@@ -4,16 +4,18 @@ import type { RawData, WebSocket } from 'ws'
 import { FREE, Hold } from '../../limits/byte-budget.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
 import type { Gateway } from '../../call/gateway.ts'
-import { isRefusal, refuse } from '../../refusal/refusal.ts'
+import { refuse } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { encodeRefusal } from '../../jsonrpc/raw.ts'
-import type { Visitor, Caller } from '../../call/caller.ts'
+import type { Caller } from '../../call/caller.ts'
 import { columnOf, holderOf } from '../../call/caller.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
 import type { Outbox } from '../../subscriptions/client/outbox.ts'
 import { Departure } from '../../net/departure.ts'
 import type { FairTurns } from '../fair-turns.ts'
+import { Admission } from './admission.ts'
+import type { SocketVisitor } from './admission.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { corkForTurn } from '../replies/write-batching.ts'
 import { PartialMessage } from './partial-message.ts'
@@ -36,7 +38,7 @@ const SLOW = 'slow consumer'
 export interface ClientSocketOptions {
   readonly gateway: Gateway
   readonly outbox: Outbox
-  readonly visitor: Omit<Visitor, 'session'>
+  readonly visitor: SocketVisitor
   readonly caller: Caller
   /** The part of the client in what may be held. */
   readonly memory: Budget
@@ -60,6 +62,7 @@ export class ClientSocket implements SinkSocket {
   readonly #options: ClientSocketOptions
   readonly #queue: SendQueue
   readonly #heartbeat: Heartbeat
+  readonly #admission: Admission
   readonly #waiting: Frame[] = []
   readonly #partial: PartialMessage
   #inFlight = 0
@@ -69,7 +72,7 @@ export class ClientSocket implements SinkSocket {
   #goodbye: { readonly code: number; readonly reason: string } | null = null
 
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
-    const { gateway, outbox, caller, memory } = options
+    const { gateway, outbox, visitor, caller, memory } = options
     this.#socket = socket
     this.#connection = connection
     this.#options = options
@@ -79,6 +82,7 @@ export class ClientSocket implements SinkSocket {
     this.network = caller.network.slug
     this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)
     this.session.caller = { ...caller, session: this.session }
+    this.#admission = new Admission(gateway, visitor, this.session)
     socket.on('message', (data, isBinary) => {
       this.#receive(data, isBinary)
     })
@@ -140,18 +144,12 @@ export class ClientSocket implements SinkSocket {
       this.close(this.#goodbye.code, this.#goodbye.reason)
   }
 
-  /** Looks whether the key still opens this socket; it is closed when not, and behind its calls in flight where its network has gone. */
+  /** Whether the client may go on; the socket is closed when not, behind its calls in flight where its network has gone. */
   recheck(): boolean {
-    const { gateway, visitor } = this.#options
-    const network = gateway.snapshot.networks[this.network]
-    if (network === undefined) {
-      this.finish(1001, 'the network is no longer served')
-      return false
-    }
-    const caller = gateway.readmit({ ...visitor, network, session: this.session })
-    this.session.caller = isRefusal(caller) ? null : caller
-    if (isRefusal(caller)) this.close(1008, caller.reason)
-    return !isRefusal(caller)
+    const { refusal } = this.#admission
+    if (refusal === 'no network') this.finish(1001, 'the network is no longer served')
+    else if (refusal !== null) this.close(1008, refusal.reason)
+    return refusal === null
   }
 
   /** Once a second: pings, and ends connections that are dead or stuck. */
@@ -225,7 +223,7 @@ export class ClientSocket implements SinkSocket {
       this.#goWhenDone()
     }
     const handling = this.#handle(body, hold)
-    if (handling instanceof Promise) void handling.finally(over)
+    if (handling instanceof Promise) void handling.then(over)
     else over()
   }
 

@@ -32,6 +32,9 @@ export interface Handler {
   onError(error: Error): void
 }
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Node declares it
+type Listener = (...args: any[]) => void
+
 interface Waiting {
   readonly request: Dispatcher.DispatchOptions
   readonly handler: Handler
@@ -76,18 +79,24 @@ class Connection {
 
   /** Has what undici does on an event of the socket cost its request when it throws, and not the process. */
   guard(socket: Socket): void {
-    const emit = socket.emit.bind(socket) as Socket['emit'] & ((...args: unknown[]) => boolean)
-    socket.emit = (event: string | symbol, ...args: unknown[]): boolean => {
+    const on = socket.on.bind(socket) as (event: string | symbol, listener: Listener) => Socket
+    // Each listener, and not `emit`: that is called for events that nobody hears, 1 % of a relayed call.
+    socket.on = (event: string | symbol, listener: Listener) => on(event, this.#guarded(socket, listener))
+    socket.on('end', () => this.handler?.onEnd())
+  }
+
+  #guarded(socket: Socket, listener: Listener): Listener {
+    const guarded = (...args: unknown[]): void => {
       try {
-        if (event === 'end') this.handler?.onEnd()
-        return emit(event, ...args)
+        listener.apply(socket, args)
       } catch (error) {
         this.handler?.onError(error as Error)
         this.retire()
         void this.destroy().catch(() => undefined)
-        return true
       }
     }
+    // By this `removeListener` finds it, as it finds what `once` adds.
+    return Object.assign(guarded, { listener })
   }
 
   /** Closes it behind what it sends. */

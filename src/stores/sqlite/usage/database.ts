@@ -46,6 +46,8 @@ export class UsageDatabase {
   readonly #trim: StatementSync
   #seq: number
   #refused: Error | null = null
+  /** Whether usage was committed since the last `sync`. */
+  #isUnsynced = false
   /** The path of journal.db, behind symbolic links. */
   readonly file: string
   /** It and its write-ahead log, as they were opened. */
@@ -90,18 +92,22 @@ export class UsageDatabase {
     // As `run`, without an object that says what changed: an eighth of the time.
     this.#append.get(this.#seq + 1, record)
     this.#seq += 1
+    this.#isUnsynced = true
   }
 
   /** Takes the first of `counters` over into the tables, for about `ms` milliseconds; returns how many it took (fold.ts). */
   fold(counters: readonly UsageCounter[], ms = Infinity): number {
     this.#mayWrite()
+    this.#isUnsynced = true
     return this.#fold.own(counters, ms)
   }
 
   /** Takes over what another process's journal holds up to a place; returns whether that was new (fold.ts). */
   take(file: string, place: number, usage: readonly Usage[]): boolean {
     this.#mayWrite()
-    return this.#fold.others(file, place, usage)
+    const isNew = this.#fold.others(file, place, usage)
+    this.#isUnsynced ||= isNew
+    return isNew
   }
 
   /** Up to which place it has what another process's journal holds. */
@@ -155,7 +161,8 @@ export class UsageDatabase {
 
   /** Has the system write what was committed, apart from this thread: from then on it survives a power cut too. */
   sync(): void {
-    if (this.#log === null) return
+    if (this.#log === null || !this.#isUnsynced) return
+    this.#isUnsynced = false
     // A disk that fails is heard of at the next checkpoint.
     fdatasync(this.#log, () => undefined)
   }

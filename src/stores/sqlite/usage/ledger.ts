@@ -97,15 +97,14 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   /** Folds, and does what else is to be done now and then, a slice in each turn of the loop. */
   async #foldBetweenCalls(): Promise<void> {
     this.#isFolding = true
-    const isIdle = this.charging.counters.contents().length === 0
     try {
-      if (!isIdle) await this.#between(this.foldInSlices(SLICE))
+      if (this.charging.counters.contents().length > 0) await this.#between(this.foldInSlices(SLICE))
       await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
     } catch (error) {
       this.#delayed('fold', error)
     }
     try {
-      if (!isIdle && !this.#isClosed) this.#database.sync()
+      if (!this.#isClosed) this.#database.sync()
     } catch (error) {
       this.#delayed('sync', error)
     }
