@@ -40,8 +40,10 @@ export interface Workers {
   /** Places of those that a restart has still to replace; null while there is none. */
   restarting(): readonly number[] | null
   states(): Promise<readonly Placed[]>
-  /** The metrics of each. */
-  metrics(): Promise<readonly string[]>
+  /** Places of those that are connected. */
+  slots(): readonly number[]
+  /** The metrics of all there are and were, and of this process. */
+  metrics(own: string): Promise<readonly string[]>
   /** What one of them would do with a call; null where there is none. */
   explain(body: unknown): Promise<AdminReply | null>
 }
@@ -102,8 +104,7 @@ async function unreadyWorkers(workers: Workers | null): Promise<string | null> {
 async function metricsText({ metrics, workers }: AdminParts): Promise<Buffer | string> {
   const own = await metrics.text()
   if (workers === null) return own
-  const texts = [own.toString(), ...(await workers.metrics())]
-  return inTimeSlices(wholeMetrics(texts))
+  return inTimeSlices(wholeMetrics(await workers.metrics(own.toString())))
 }
 
 /** What happened to files of the data directory, for commands that would work on others in their place. */
@@ -143,12 +144,20 @@ function workersText(count: number, placed: readonly Placed[]): readonly unknown
   })
 }
 
+function registerWorkers(workers: Workers, metrics: Metrics): void {
+  metrics.gauge('tollgate_workers', 'Processes that are to serve calls', [], () => [[[], workers.count]])
+  metrics.gauge('tollgate_worker_up', 'Whether the process at a place serves calls', ['slot'], () => {
+    const { count } = workers
+    const up = workers.slots()
+    return Array.from({ length: count }, (_, i) => [[String(i + 1)], up.includes(i + 1) ? 1 : 0] as const)
+  })
+}
+
 function registerGauges(parts: AdminParts): void {
   const { gateway, metrics, reloader, clients, workers } = parts
   registerRoutes(gateway, metrics)
   if (clients !== null) registerClients(gateway, metrics, clients)
-  if (workers !== null)
-    metrics.gauge('tollgate_workers', 'Processes that are to serve calls', [], () => [[[], workers.count]])
+  if (workers !== null) registerWorkers(workers, metrics)
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
     [[gateway.snapshot.version], 1],
   ])

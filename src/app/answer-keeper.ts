@@ -4,6 +4,7 @@ import type { SharedHoldings } from '../limits/shared/holdings.ts'
 import type { Certificate } from '../http/certificate.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Logger } from '../observe/log.ts'
+import { metricsOf } from '../workers/kept-counters.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { inTimeSlices } from '../reload/time-slices.ts'
 import type { ProbeFollower } from '../routes/health/probe-follower.ts'
@@ -46,7 +47,7 @@ export class Started {
       return taken
     },
     state: () => stateOf(this.#now),
-    metrics: async () => ({ text: (await this.#now.metrics.text()).toString() }),
+    metrics: () => metricsOf(this.#now.metrics),
     explain: ({ body }) => {
       const reply = answerExplain(body, this.#now.gateway)
       return { status: reply.status, json: 'json' in reply ? reply.json : null }

@@ -12,6 +12,7 @@ import type { Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { orAfter } from '../net/or-after.ts'
+import { KeptCounters, metricsOf, THIS_PROCESS } from '../workers/kept-counters.ts'
 import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
 import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
@@ -72,13 +73,25 @@ async function open(
   closing.push(() => {
     left.close()
   })
+  const counters = new KeptCounters(join(settings.dataDir, 'counters.json'), role.gateway, error => {
+    log.warn(
+      { err: error },
+      'counters cannot be kept: those of a process that ends leave the metrics with it',
+    )
+  })
+  closing.push(async () => {
+    await counters.told([await metricsOf(metrics)])
+    await counters.saved()
+  })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
   const { gateway, prober } = openRoutes(begun, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
     holdings: new HeldCounts({ processes: role.workers }),
-    takeOver: (file, place, cells) => stores.database.take(file, place, cells),
+    takeOver: (...batch) => {
+      left.take(...batch)
+    },
     ledger: stores.usage,
     config: () => served.now,
     reports: () => prober.reports(),
@@ -87,6 +100,7 @@ async function open(
       else if (news.t === 'pause')
         upstreams.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
     },
+    left: all => counters.told([all]),
     version: programVersion,
   })
   prober.whenReported(report => {
@@ -115,7 +129,7 @@ async function open(
   const routes = adminRoutes({
     ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
     clients: null,
-    workers: workersOf(keeper, role.workers, () => restarting.left),
+    workers: workersOf(keeper, counters, role.workers, () => restarting.left),
     restart: primary => {
       if (restarting.left !== null)
         return { status: 409, json: { error: 'a restart is under way', left: restarting.left } }
@@ -171,11 +185,20 @@ function openRoutes(begun: Begun, closing: Closing): { readonly gateway: Gateway
   return { gateway, prober: made.prober! }
 }
 
-function workersOf(keeper: Keeper, count: number, restarting: Workers['restarting']): Workers {
+function workersOf(
+  keeper: Keeper,
+  counters: KeptCounters,
+  count: number,
+  restarting: Workers['restarting'],
+): Workers {
   return {
     ...{ count, restarting },
+    slots: () => keeper.slots,
     states: () => keeper.ask('state', {}, TO_TELL),
-    metrics: async () => (await keeper.ask('metrics', {}, TO_TELL)).map(({ told }) => told.text),
+    metrics: async own => {
+      const others = await keeper.ask('metrics', {}, TO_TELL)
+      return counters.with([{ process: THIS_PROCESS, text: own }, ...others.map(({ told }) => told)])
+    },
     explain: async body => {
       const [first] = await keeper.ask('explain', { body }, TO_TELL)
       return first === undefined ? null : first.told

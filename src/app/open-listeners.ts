@@ -68,7 +68,7 @@ export async function openPublic(
   const bound = at === null ? watchHandedOver(server) : await listen(server, at)
   closing.push(async () => {
     const { leaving = 'with all', spread } = how
-    const told = Promise.all([sockets.drain(spread), streams.drain()])
+    const told = Promise.all([sockets.drain(spread, leaving === 'with all'), streams.drain()])
     await drain(server, {
       idle: () => gateway.idle(),
       patience: timeouts.drain,

@@ -1,4 +1,5 @@
 /** The composition of the primary of a gateway with several processes: it reads which, and binds the sockets that they serve on. */
+import { randomUUID } from 'node:crypto'
 import type { GatewayConfig } from '../config/types.ts'
 import type { Bound } from '../http/admin/running.ts'
 import type { ListenAt } from '../http/listen.ts'
@@ -43,6 +44,7 @@ export async function startPrimary(
     isReplaced = resolve
   })
   const primary: Primary = new Primary({
+    gateway: beside?.gateway ?? randomUUID(),
     program: { file: process.argv[1] ?? '', args: ['serve', '--config', dir], env },
     sockets: await openSockets(beside === null ? addressesOf(settings, env) : addressesIn(beside)),
     isRoundRobin: workers.balance === 'roundRobin',

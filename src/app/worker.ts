@@ -12,9 +12,11 @@ import { SharedLimits } from '../limits/shared/limits.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Logger } from '../observe/log.ts'
+import { metricsOf } from '../workers/kept-counters.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { inTimeSlices } from '../reload/time-slices.ts'
 import { ProbeFollower } from '../routes/health/probe-follower.ts'
+import { orAfter } from '../net/or-after.ts'
 import type { Heads } from '../routes/heads.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import { compileInSteps } from '../snapshot/compile.ts'
@@ -45,6 +47,8 @@ const REPORT = 25
 /** Milliseconds that the keeper gets to come up, and between two looks. */
 const KEEPER_PATIENCE = 30_000
 const LOOK = 20
+/** Milliseconds that the keeper gets to take in what was counted here. */
+const TO_LEAVE = 1_000
 
 /** A running worker. */
 export interface RunningWorker {
@@ -68,6 +72,14 @@ async function open(
   const metrics = new Metrics()
   const started = new Started()
   const keeper = await connect(join(dataDir, SOCKET), slot, started, closing)
+  closing.push(async () => {
+    const leaving = metricsOf(metrics).then(all => keeper.bye(all))
+    // Without a keeper what came since the last scrape is not counted.
+    await orAfter(
+      leaving.catch(() => undefined),
+      TO_LEAVE,
+    )
+  })
   const holdings = new SharedHoldings({ store: keeper, clock: systemClock, every: REPORT })
   started.holdings = holdings
   closing.push(() => {

@@ -57,6 +57,25 @@ export function* wholeMetrics(texts: readonly string[]): Generator<void, string>
   return `${out.join('\n')}\n`
 }
 
+/** What of a text only grows, as the process lives: counters and histograms. */
+export function* countersOf(text: string): Generator<void, string> {
+  const out: string[] = []
+  let help = ''
+  let isCounter = false
+  let lines = 0
+  for (const line of text.split('\n')) {
+    if ((lines += 1) % 100 === 0) yield
+    if (line.startsWith('# HELP ')) {
+      help = line
+      isCounter = false
+    } else if (line.startsWith('# TYPE ')) {
+      isCounter = /(counter|histogram)$/.test(line)
+      if (isCounter) out.push(help, line)
+    } else if (isCounter && line !== '') out.push(line)
+  }
+  return `${out.join('\n')}\n`
+}
+
 function add(values: Map<string, number>, name: string, line: string): void {
   const [, series = '', labels = '', text = ''] = LINE.exec(line) ?? []
   if (series === '') return

@@ -9,6 +9,7 @@ import type {
   HoldingStore,
 } from '../ports/holding-store.ts'
 import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
+import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
@@ -110,6 +111,11 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   /** All that is known of routes. */
   async reports(): Promise<readonly RouteReport[]> {
     return (await this.#there.ask('reports', {})).reports
+  }
+
+  /** Leaves what this worker has counted. */
+  async bye(metrics: ProcessMetrics): Promise<void> {
+    await this.#there.ask('bye', metrics)
   }
 
   /** What is to be served. */

@@ -6,6 +6,7 @@ import type { SharedBuckets } from '../limits/shared/buckets.ts'
 import { HeldCounts } from '../limits/shared/held-counts.ts'
 import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
+import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
@@ -33,6 +34,8 @@ export interface KeeperParts {
   readonly reports: () => readonly RouteReport[]
   /** Hears what a worker has learned. */
   readonly heard: (news: News) => void
+  /** Keeps what a worker that leaves has counted. */
+  readonly left: (metrics: ProcessMetrics) => Promise<void>
   readonly version: string
 }
 
@@ -196,9 +199,13 @@ export class Keeper {
   }
 
   #answers(store: LimitStore, worker: () => Worker | null): Answers<Questions> {
-    const { takeOver, ledger, config, reports } = this.#parts
+    const { takeOver, ledger, config, reports, left } = this.#parts
     return {
       config,
+      bye: async metrics => {
+        await left(metrics)
+        return {}
+      },
       reports: () => ({ reports: reports() }),
       ask: async ({ buckets: questions }) => {
         return { answers: await store.ask(questions) }

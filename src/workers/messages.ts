@@ -6,6 +6,7 @@ import type { HeldCount, HoldingAnswer, HoldingQuestion, Recalled } from '../por
 import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { Config } from '../config/types.ts'
+import type { ProcessMetrics } from './kept-counters.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { PauseReport } from '../routes/health/route-pauses.ts'
 import type { RouteReport } from '../routes/health/report.ts'
@@ -95,6 +96,11 @@ export interface Questions {
     readonly said: object
     readonly told: { readonly reports: readonly RouteReport[] }
   }
+  /** What it has counted, for good: it leaves. */
+  readonly bye: {
+    readonly said: ProcessMetrics
+    readonly told: object
+  }
   /** What is to be served. */
   readonly config: {
     readonly said: object
@@ -116,7 +122,7 @@ export interface KeeperQuestions {
   }
   readonly state: { readonly said: object; readonly told: WorkerState }
   /** Its metrics, as Prometheus reads them. */
-  readonly metrics: { readonly said: object; readonly told: { readonly text: string } }
+  readonly metrics: { readonly said: object; readonly told: ProcessMetrics }
   /** What `POST /explain` asks. */
   readonly explain: {
     readonly said: { readonly body: unknown }

@@ -11,11 +11,11 @@ import { withRole } from './role.ts'
 export class NextPrimary {
   readonly #process: ChildProcess
 
-  constructor({ file, args, env }: Program, { listen, admin, probes }: Sockets) {
+  constructor({ file, args, env }: Program, gateway: string, { listen, admin, probes }: Sockets) {
     const sockets = [listen, admin, ...(probes === null ? [] : [probes])]
     this.#process = fork(file, args, {
       env: withRole(env, {
-        ...{ is: 'primary', listen: FIRST_SOCKET, admin: FIRST_SOCKET + 1 },
+        ...{ is: 'primary', gateway, listen: FIRST_SOCKET, admin: FIRST_SOCKET + 1 },
         probes: probes === null ? null : FIRST_SOCKET + 2,
       }),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],

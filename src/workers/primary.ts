@@ -13,6 +13,8 @@ const BEYOND_DRAIN = 10_000
 /** What the primary is made of. */
 export interface PrimaryOptions {
   readonly program: Program
+  /** What the gateway is called from its start to its end. */
+  readonly gateway: string
   readonly workers: number
   /** Whether connections are handed to one worker after another; otherwise whoever is free first accepts them. */
   readonly isRoundRobin: boolean
@@ -98,9 +100,9 @@ export class Primary {
   async handOver(): Promise<number | null> {
     if (this.#isRestarting || this.#isStopping) return null
     this.#isRestarting = true
-    const { log, program, sockets, isRoundRobin } = this.#options
+    const { log, program, gateway, sockets, isRoundRobin } = this.#options
     log.info('a new primary starts, and takes the sockets over')
-    const next = (this.#next = new NextPrimary(program, sockets))
+    const next = (this.#next = new NextPrimary(program, gateway, sockets))
     if (await next.workersServe()) {
       // What is accepted here from now on would be for workers that leave.
       if (isRoundRobin) sockets.listen.close()
@@ -207,10 +209,10 @@ export class Primary {
   }
 
   #newKeeper(): Child {
-    const { workers, sockets } = this.#options
+    const { gateway, workers, sockets } = this.#options
     const { admin, probes } = sockets
     return this.#child('the keeper', probes === null ? [admin] : [admin, probes], {
-      ...{ is: 'keeper', primary: process.pid, workers, bound: this.bound },
+      ...{ is: 'keeper', gateway, primary: process.pid, workers, bound: this.bound },
       ...{ admin: FIRST_SOCKET, probes: probes === null ? null : FIRST_SOCKET + 1 },
     })
   }

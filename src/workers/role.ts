@@ -6,6 +6,8 @@ import { withoutPassedOn } from './activation.ts'
 /** Serves the admin listener, and keeps what all workers share. */
 export interface KeeperRole {
   readonly is: 'keeper'
+  /** What the gateway is called from its start to its end, whoever serves it. */
+  readonly gateway: string
   /** The primary's process id: the one that the operator knows. */
   readonly primary: number
   readonly workers: number
@@ -30,6 +32,7 @@ export interface WorkerRole {
 /** Takes over from an older primary, with the sockets of which it passes on the descriptors. */
 export interface PrimaryRole {
   readonly is: 'primary'
+  readonly gateway: string
   readonly listen: number
   readonly admin: number
   readonly probes: number | null

@@ -9,6 +9,7 @@ import { allCapabilities } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import { LoadedAccess, mixedMethods } from '../support/ledger-load.ts'
 import { meteredByMethod } from '../support/metered.ts'
+import { metric } from '../support/metrics.ts'
 import { Random } from '../support/random.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { crewOf, isAlive, kill9 } from '../support/workers.ts'
@@ -69,6 +70,7 @@ t.test(
       const name = names[round % names.length]!
       const isAll = name === 'everything'
       const crew = await crewOf(gateway, WORKERS)
+      const counted = await metric(gateway, 'tollgate_requests_total')
       const answers = 20 + random.below(200)
       await killUnderLoad(victims[name]!(crew), answers, !isAll)
       if (isAll) {
@@ -76,6 +78,8 @@ t.test(
         await gateway.start()
       }
       const now = await crewOf(gateway, WORKERS)
+      if (!isAll)
+        t.ok((await metric(gateway, 'tollgate_requests_total')) >= counted, 'no counter has gone back')
       const { access, ledger } = account
       const where = `round ${round}, ${name} behind ${answers} answers`
       // A journal that a killed worker has left is taken over within a second.

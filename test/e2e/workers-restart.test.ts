@@ -6,21 +6,26 @@ import { createSolanaRpc } from '@solana/kit'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get, send } from '../support/http.ts'
+import { metric } from '../support/metrics.ts'
 import { result } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
-import { startNode } from '../support/scripted-node.ts'
+import { ScriptedChain } from '../support/scripted-chain.ts'
+import { startSocketNode } from '../support/scripted-socket-node.ts'
+import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
 import { childrenOf, crewOf, isAlive } from '../support/workers.ts'
 import { message } from '../support/access.ts'
+import type { Access } from '../support/access.ts'
 
 const WORKERS = 2
 const CLIENTS = 64
 
-const node = await startNode(t, { chainId: 1001 })
+const chain = new ScriptedChain()
+const node = await startSocketNode(t, { chainId: 1001, chain })
 node.on('eth_gasPrice', result('"0x1"'))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
-  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
   gateway: { workers: WORKERS, timeouts: { drain: '5s', drainIdle: '1s' } },
 })
 
@@ -56,8 +61,48 @@ const libraries: Readonly<Record<string, (url: string) => () => Promise<unknown>
   },
 }
 
+/** The heads that one socket was told, and the heights of the chain between which it had to be told all of them. */
+interface Watch {
+  readonly heads: readonly number[]
+  readonly from: number
+  readonly to: number
+  readonly code: number | null
+}
+
+/** Subscribes to heads, and again on a new socket whenever one is closed, until it is told to end. */
+async function watchHeads(access: Access, isOver: () => boolean): Promise<readonly Watch[]> {
+  const watches: Watch[] = []
+  while (!isOver()) {
+    const client = await openClient(t, access)
+    const subscription = await client.subscribe('eth_subscribe', ['newHeads']).catch(() => null)
+    const from = chain.head.number
+    const closed: { at?: number } = {}
+    void client.closed.then(() => (closed.at = chain.head.number))
+    await until(
+      'it is closed, or all is over',
+      () => Promise.resolve(isOver() || client.over !== undefined),
+      60_000,
+    )
+    const to = closed.at ?? chain.head.number
+    const told = (): readonly any[] => (subscription === null ? [] : client.notifications(subscription))
+    // The last ones were under way to it.
+    if (client.over === undefined && to > from)
+      await client.when('the last head', () => Number(told().at(-1)?.number) >= to)
+    watches.push({
+      heads: told().map(head => Number(head.number)),
+      from,
+      to,
+      code: client.over?.code ?? null,
+    })
+    client.socket.terminate()
+  }
+  return watches
+}
+
 t.test('two restarts of all processes lose no call, and no connection is refused', async t => {
   const access = await createAccess(gateway, 'paid', 'alpha')
+  const watcher = await access.another('alpha')
+  const mining = setInterval(() => chain.mine(), 50)
   const random = new Random(7)
   const names = Object.keys(libraries)
   let done = 0
@@ -74,6 +119,7 @@ t.test('two restarts of all processes lose no call, and no connection is refused
       await new Promise(resolve => setTimeout(resolve, random.below(50)))
     }
   })
+  const watching = Promise.all(Array.from({ length: 8 }, () => watchHeads(watcher, () => isOver)))
   const before = await crewOf(gateway, WORKERS)
   let last = before
   for (const way of ['request', 'signal']) {
@@ -93,10 +139,35 @@ t.test('two restarts of all processes lose no call, and no connection is refused
     await until('the restart is over', async () => (await gateway.status()).restarting === null)
   }
   isOver = true
+  clearInterval(mining)
   await Promise.all(clients)
+  for (const watches of await watching) {
+    t.strictSame(
+      watches.map(({ code }) => code),
+      [...watches.slice(1).map(() => 1001), null],
+      'each socket was closed by a restart but the last',
+    )
+    for (const { heads, from, to, code } of watches) {
+      const first = heads[0] ?? from + 1
+      t.strictSame(
+        heads,
+        [...heads.keys()].map(i => first + i),
+        'no head is missing',
+      )
+      t.ok(first <= from + 1, `the first head behind the subscription was told: ${first}, ${from}`)
+      // Of a socket that was closed, what was under way to it is lost.
+      if (code === null) t.ok((heads.at(-1) ?? from) >= to, `and the last: ${heads.at(-1)}, ${to}`)
+    }
+  }
   t.strictSame(failures, [])
   t.ok(done > CLIENTS * 10, `${done} calls`)
   t.equal((await access.usage()).calls, done, 'each was charged once')
+  const charged = (await access.usage()).requests + (await watcher.usage()).requests
+  t.equal(
+    await metric(gateway, 'tollgate_requests_total'),
+    charged,
+    'the metrics have what ended processes counted',
+  )
   t.strictSame(childrenOf(gateway.pid).length, WORKERS + 1)
 })
 

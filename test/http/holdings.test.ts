@@ -242,6 +242,22 @@ t.test('a drain that begins while a socket waits for a place refuses it', async 
   t.equal(late.held('acc_1'), 0)
 })
 
+t.test('a socket that opens while others take over is closed as those before it, not refused', async t => {
+  const late = new Late()
+  const { url, sockets } = await serve(t, new OneKey('small'), late)
+  const opening = openClient(t, url)
+  await until('it is asked', () => Promise.resolve(late.asked.length === 1))
+  await sockets.drain(0, false)
+  late.asked[0]!()
+  const closed = { code: 1001, reason: 'the gateway is going away' }
+  t.strictSame(await (await opening).closedBy('the drain'), closed)
+  const next = openClient(t, url)
+  await until('the next is asked', () => Promise.resolve(late.asked.length === 2))
+  late.asked[1]!()
+  t.strictSame(await (await next).closedBy('the drain'), closed)
+  await until('their places are free', () => Promise.resolve(late.held('acc_1') === 0))
+})
+
 t.test('an event stream waits for its place, and gives it back once', async t => {
   const late = new Late()
   const { gateway } = await serve(t, new OneKey('small'), new Slots())

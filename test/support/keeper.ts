@@ -20,7 +20,7 @@ export const silent: KeeperClientOptions['answers'] = {
   held: () => ({ isTaken: true }),
   take: ({ version }) => ({ version }),
   state: () => ({ pid: 0, version: '', failure: null, networks: [] }),
-  metrics: () => ({ text: '' }),
+  metrics: () => ({ process: '0', text: '' }),
   explain: () => ({ status: 404, json: null }),
 }
 
@@ -45,6 +45,7 @@ export async function keeperAt(
     ledger: nobody,
     reports: () => [],
     heard: () => undefined,
+    left: () => Promise.resolve(),
     config: () => {
       throw new Error('there is no configuration')
     },

@@ -35,6 +35,8 @@ export class ClientSockets {
   #surplusSweeps = 0
   #tickAt = 0
   #draining = false
+  /** Whether a drain refuses upgrades, as nobody else is there to take them. */
+  #isLast = false
 
   constructor(gateway: Gateway, holdings: Holdings = new Slots()) {
     this.#gateway = gateway
@@ -46,9 +48,9 @@ export class ClientSockets {
     this.#timer.unref()
   }
 
-  /** Whether no socket is opened any more: it would have to be closed at once. */
-  get isDraining(): boolean {
-    return this.#draining
+  /** Whether no socket is opened any more. */
+  get isShut(): boolean {
+    return this.#draining && this.#isLast
   }
 
   /** Takes one of the caller's connections for a socket that is about to open, or refuses. */
@@ -59,7 +61,7 @@ export class ClientSockets {
     return taking.then(taken => {
       // What has changed meanwhile is acted on.
       if (this.#gateway.epoch !== epoch) this.#epoch = -1
-      if (!this.#draining || isRefusal(taken)) return taken
+      if (!this.isShut || isRefusal(taken)) return taken
       taken.free()
       return refuse('no_route', SHUTTING_DOWN)
     })
@@ -68,6 +70,8 @@ export class ClientSockets {
   add(socket: ClientSocket, place: Place): void {
     this.#sockets.set(socket, place)
     this.#counts.take(socket.network, Infinity)
+    // Its client comes back, and finds one that stays.
+    if (this.#draining) socket.finish()
   }
 
   remove(socket: ClientSocket): void {
@@ -84,9 +88,13 @@ export class ClientSockets {
     return this.#gateway.live.clientSubscriptions.held(network)
   }
 
-  /** Closes all with 1001, not all in one moment but over `time` milliseconds at most, and resolves when the last one has been told. */
-  async drain(time = DRAIN_TIME): Promise<void> {
+  /**
+   * Closes all with 1001, not all in one moment but over `time` milliseconds at most, and resolves when the last one has been told. Upgrades that
+   * still come are refused where nobody else takes them; otherwise they are taken, and closed likewise.
+   */
+  async drain(time = DRAIN_TIME, isLast = true): Promise<void> {
     this.#draining = true
+    this.#isLast = isLast
     clearInterval(this.#timer)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / time))
     let told = 0

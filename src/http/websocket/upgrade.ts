@@ -167,7 +167,7 @@ function admit(
   const visitor = { network, key, origin, transport: 'ws' as const, ...address(request) }
   const caller = gateway.admit({ ...visitor, session: null })
   if (isRefusal(caller)) return caller
-  if (sockets.isDraining) return refuse('no_route', SHUTTING_DOWN)
+  if (sockets.isShut) return refuse('no_route', SHUTTING_DOWN)
   return { visitor, caller }
 }
 

@@ -10,7 +10,7 @@ import type { Bucket } from '../bucket.ts'
 /** Milliseconds for which a process counts as taking from a bucket after it has spoken of it. */
 export const ACTIVE = 2_000
 /** The part of what is left of a quota that all processes together may hold to spare. */
-const SPARED = 1 / 8
+const SPARED = 1 / 32
 /** Buckets kept; who was not heard of for long starts with a full one. */
 const KEPT = 400_000
 

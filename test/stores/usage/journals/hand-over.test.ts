@@ -7,7 +7,7 @@ import { openUsageDatabase } from '../../../../src/stores/sqlite/usage/database.
 import { HandedOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Batch, TakeOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import { openUsageReader } from '../../../../src/stores/sqlite/usage/reader.ts'
-import { journalsIn, takeOverLeft } from '../../../../src/stores/sqlite/usage/journals/left.ts'
+import { journalsIn, LeftJournals, takeOverLeft } from '../../../../src/stores/sqlite/usage/journals/left.ts'
 import { eventsTo, NOW, payer, reading } from '../parts.ts'
 
 const FILE = 'journal-1-00000000000000aa.db'
@@ -18,10 +18,11 @@ type Meets = 'takes' | 'away' | 'silent'
 /** A worker's journal and the ledger that takes it over. */
 function open(dir: string) {
   const ledger = openUsageDatabase(dir)
-  const state: { meets: Meets; batches: Batch[]; failures: Error[] } = {
-    ...{ meets: 'takes', batches: [], failures: [] },
+  const state: { meets: Meets; batches: Batch[]; failures: Error[]; sent: (batch: Batch) => void } = {
+    ...{ meets: 'takes', batches: [], failures: [], sent: () => undefined },
   }
   const takeOver: TakeOver = async batch => {
+    state.sent(batch)
     if (state.meets === 'away') throw new Error('the keeper is away')
     ledger.take(batch.file, batch.place, batch.usage)
     state.batches.push(batch)
@@ -95,6 +96,28 @@ t.test('a batch whose taking was not heard of is taken once', async t => {
   state.meets = 'takes'
   t.ok(await worker.handOver())
   t.strictSame(sums(dir), { calls: 2, requests: 3, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test('a batch that is read behind the whole journal of its killed sender is taken once', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  charge(3)
+  await charge(2).commit()
+  const sent: Batch[] = []
+  state.meets = 'away'
+  state.sent = batch => sent.push(batch)
+  t.notOk(await worker.handOver())
+  await charge(4).commit()
+  // Its lock is free, as that of a killed process.
+  const left = new LeftJournals(ledger, dir, (file, error) => t.error(error, file))
+  t.strictSame(sums(dir), { calls: 3, requests: 9, refusals: 0 })
+  for (const { file, place, usage } of sent) left.take(file, place, usage)
+  left.look()
+  t.equal(sent.length, 1)
+  t.strictSame(sums(dir), { calls: 3, requests: 9, refusals: 0 })
+  left.close()
   await worker.close()
   ledger.close()
 })

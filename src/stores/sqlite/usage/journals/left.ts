@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { newCounter } from '../counters.ts'
 import { openUsageDatabase } from '../database.ts'
 import type { UsageDatabase } from '../database.ts'
+import type { Usage } from '../fold.ts'
 import { lockFile } from '../lock.ts'
 import type { Lock } from '../lock.ts'
 
@@ -53,6 +54,8 @@ export class LeftJournals {
   readonly #timer: NodeJS.Timeout
   /** Those that cannot be read: each is told of once. */
   readonly #told = new Set<string>()
+  /** Those that were taken over whole. */
+  readonly #taken = new Set<string>()
 
   constructor(ledger: UsageDatabase, dataDir: string, unreadable: (file: string, error: Error) => void) {
     this.#ledger = ledger
@@ -77,6 +80,11 @@ export class LeftJournals {
     for (const file of this.#ledger.takenFiles()) if (!journals.includes(file)) this.#ledger.forget(file)
   }
 
+  /** Takes over what a worker sends. A killed one's last batch may be read behind its whole journal, which has it. */
+  take(file: string, place: number, usage: readonly Usage[]): void {
+    if (!this.#taken.has(file)) this.#ledger.take(file, place, usage)
+  }
+
   close(): void {
     clearInterval(this.#timer)
   }
@@ -87,6 +95,7 @@ export class LeftJournals {
       lock = lockOf(this.#dataDir, file)
       if (lock === null) return
       takeOverLeft(this.#ledger, this.#dataDir, file)
+      this.#taken.add(file)
       rmSync(join(this.#dataDir, lockName(file)), { force: true })
     } catch (error) {
       this.#told.add(file)
