@@ -6,6 +6,8 @@ import { ROUNDS } from './effort.ts'
 export interface Side {
   readonly name: string
   readonly pid: number
+  /** Other processes that do the work with it. */
+  readonly others?: readonly number[]
   /** The work of one round; resolves with the number of calls it was. */
   readonly work: () => Promise<number>
   /** Microseconds of CPU so far that the process has used for other things than calls. */
@@ -68,8 +70,9 @@ export class Table {
   }
 }
 
-async function perCall({ pid, work, aside = () => Promise.resolve(0) }: Side): Promise<number> {
-  const before = cpuOfThreads(pid) - (await aside())
+async function perCall({ pid, others = [], work, aside = () => Promise.resolve(0) }: Side): Promise<number> {
+  const cpu = (): number => [pid, ...others].reduce((sum, each) => sum + cpuOfThreads(each), 0)
+  const before = cpu() - (await aside())
   const calls = await work()
-  return (cpuOfThreads(pid) - (await aside()) - before) / calls
+  return (cpu() - (await aside()) - before) / calls
 }

@@ -11,8 +11,8 @@ export async function overStarts(
   measure: (table: Table, processes: Processes) => Promise<void>,
 ): Promise<void> {
   pinLoad()
-  const table = new Table(({ pid }) => {
-    pinMeasured(pid)
+  const table = new Table(({ pid, others = [] }) => {
+    for (const each of [pid, ...others]) pinMeasured(each)
   })
   for (let start = 0; start < STARTS; start += 1) {
     const processes = new Processes()

@@ -19,6 +19,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['scale', LINE, 4],
   ['builds dist/main.js', LINE, 5],
   ['http-server', LINE, 3],
+  ['workers', LINE, 3],
   ['memory 0.05', /^\| slope, a minute \| \S+ \|$/gm, 1],
 ]
 
