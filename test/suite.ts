@@ -14,7 +14,10 @@ import { bundleTests } from '../build/tests.ts'
 const isSoak = (file: string): boolean => file.startsWith('test/soak/')
 /** Files that send load, or measure time and memory. */
 const isLoad = (file: string): boolean =>
-  !isSoak(file) && /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/reload\/soak/.test(file)
+  !isSoak(file) &&
+  /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/(reload\/soak|e2e\/workers-(kill|restart|upgrade))/.test(
+    file,
+  )
 
 const what = process.argv.slice(2)
 const wants = (file: string): boolean => {

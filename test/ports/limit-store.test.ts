@@ -94,10 +94,10 @@ for (const [name, make] of Object.entries(implementations)) {
 
   t.test(`${name}: a quota begins with what was used, and is spared in small parts`, async t => {
     const { one, other, clock, ask } = await opened(t, () => 20)
-    t.match(await ask(one, { ...quota, want: 1, spare: 50 }), { granted: 1 + 9, level: 70 }, 'an eighth')
-    t.match(await ask(other, { ...quota, want: 2, spare: 50 }), { granted: 2 + 4, level: 64 }, 'a sixteenth')
+    t.match(await ask(one, { ...quota, want: 1, spare: 50 }), { granted: 1 + 2, level: 77 }, 'a part of 32')
+    t.match(await ask(other, { ...quota, want: 2, spare: 50 }), { granted: 2 + 1, level: 74 }, 'half of that')
     clock.advance(100_000)
-    t.match(await ask(one, { ...quota, want: 70 }), { granted: 64, level: 0 }, 'nothing comes back')
+    t.match(await ask(one, { ...quota, want: 80 }), { granted: 74, level: 0 }, 'nothing comes back')
     t.match(await ask(one, { ...quota, limit: { perSecond: 0, burst: 150 } }), { level: 50 }, 'another plan')
   })
 
