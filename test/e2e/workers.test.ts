@@ -1,7 +1,6 @@
 import t from 'tap'
 import { writeFile } from 'node:fs/promises'
 import { readdirSync } from 'node:fs'
-import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { message } from '../support/access.ts'
 import { createAccess, withAccounts } from '../support/accounts.ts'
@@ -28,11 +27,6 @@ const config = {
       rate: { perSecond: 50, burst: 100 },
       ws: { connections: 5, subscriptions: 20 },
       maxBatch: 20,
-    },
-    counted: {
-      tiers: ['any'],
-      rate: { perSecond: 100_000, burst: 100_000 },
-      quota: { requests: 300, every: '30d' },
     },
   },
   gateway: { workers: WORKERS, timeouts: { drain: '5s', drainIdle: '500ms' } },
@@ -62,27 +56,6 @@ t.test('every worker knows what the probes have found out', async t => {
   t.strictSame(new Set(heads), new Set([node.head]))
 })
 
-t.test('a rate holds over all workers: a flood from rest gets what the bucket gives', async t => {
-  const access = await createAccess(gateway, 'slow', 'alpha')
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  const begin = Date.now()
-  let admitted = 0
-  const reasons = new Set<unknown>()
-  await Promise.all(
-    Array.from({ length: 64 }, async () => {
-      while (Date.now() - begin < 4_000) {
-        const { result, error } = JSON.parse((await access.post(message('eth_gasPrice'), { agent })).text)
-        if (result === undefined) reasons.add(error.data.reason)
-        else admitted += 1
-      }
-    }),
-  )
-  const exact = 100 + (50 * (Date.now() - begin)) / 1000
-  agent.destroy()
-  t.strictSame([...reasons], ['rate_limited'])
-  t.ok(Math.abs(admitted - exact) <= exact * 0.05, `${admitted} of ${exact.toFixed(0)}`)
-})
-
 t.test('no batch below the rate is refused', async t => {
   const access = await createAccess(gateway, 'slow', 'alpha')
   const batch = `[${Array.from({ length: 20 }, (_, id) => message('eth_gasPrice', [], id)).join()}]`
@@ -95,22 +68,6 @@ t.test('no batch below the rate is refused', async t => {
       `batch ${i}`,
     )
   }
-})
-
-t.test('a quota is spent to its last unit over all workers, and never beyond', async t => {
-  const access = await createAccess(gateway, 'counted', 'alpha')
-  const call = async () => {
-    const { result, error } = await access.call('eth_gasPrice')
-    return result === undefined ? String(error.data.reason) : 'served'
-  }
-  const all = await Promise.all(Array.from({ length: 400 }, call))
-  const served = () => all.filter(one => one === 'served').length
-  t.ok(served() >= 285, `${served()} of 300 in a flood`)
-  // What a worker had in reserve comes back to the others.
-  for (let i = 0; i < 200 && served() < 300; i++) all.push(await call())
-  t.equal(served(), 300)
-  t.strictSame(new Set(all), new Set(['served', 'quota_exhausted']))
-  t.strictSame(await access.usage(), { requests: 300, calls: 300 })
 })
 
 t.test('sockets of an account are counted over all workers', async t => {
