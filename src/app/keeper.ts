@@ -80,7 +80,7 @@ async function open(
     )
   })
   closing.push(async () => {
-    await counters.told([await metricsOf(metrics)])
+    await counters.record([await metricsOf(metrics)])
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
@@ -100,7 +100,7 @@ async function open(
       else if (news.t === 'pause')
         upstreams.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
     },
-    left: all => counters.told([all]),
+    left: all => counters.record([all]),
     version: programVersion,
   })
   prober.whenReported(report => {

@@ -39,7 +39,7 @@ export class KeptCounters {
   readonly #failed: (error: Error) => void
   /** What those have counted that have ended. */
   #ended = ''
-  /** What each of the others had counted when it last told. */
+  /** The counters of each of the others, as last recorded. */
   readonly #running = new Map<string, string>()
   #saving: Promise<void> | null = null
   #isSaved = true
@@ -56,8 +56,8 @@ export class KeptCounters {
     this.#running = new Map(Object.entries(saved.running))
   }
 
-  /** Takes in what some processes tell. */
-  async told(all: readonly ProcessMetrics[]): Promise<void> {
+  /** Records the metrics of some processes. */
+  async record(all: readonly ProcessMetrics[]): Promise<void> {
     for (const { process, text } of all) this.#running.set(process, await inTimeSlices(countersOf(text)))
     for (const [process, text] of this.#running)
       if (!isRunning(process) && !all.some(one => one.process === process)) {
@@ -70,7 +70,7 @@ export class KeptCounters {
 
   /** The texts to add up: of those that tell now, and what all others have counted. */
   async with(now: readonly ProcessMetrics[]): Promise<readonly string[]> {
-    await this.told(now)
+    await this.record(now)
     const heard = new Set(now.map(({ process }) => process))
     const silent = [...this.#running].filter(([process]) => !heard.has(process))
     return [...now.map(({ text }) => text), ...silent.map(([, text]) => text), this.#ended]

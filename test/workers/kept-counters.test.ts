@@ -54,7 +54,7 @@ t.test('one that does not answer counts with what it told last', async t => {
 t.test('who comes next goes on, in the same gateway only', async t => {
   const file = join(t.testdir({}), 'counters.json')
   const first = new KeptCounters(file, 'one', none)
-  await first.told([
+  await first.record([
     { process: gone, text: text(5, 2) },
     { process: here, text: text(1, 2) },
   ])
