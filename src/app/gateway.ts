@@ -23,6 +23,7 @@ import { atOnce } from '../reload/time-slices.ts'
 import { Filters } from '../routes/filters.ts'
 import { Floors } from '../routes/floors.ts'
 import { Heads } from '../routes/heads.ts'
+import type { RouteSharing } from '../routes/route-limits.ts'
 import { Upstreams } from '../routes/upstreams.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
@@ -44,6 +45,8 @@ export interface GatewayParts {
   /** Who holds how many subscriptions; and bad keys by address: by default counted in this process. */
   readonly subscriptions?: Holdings
   readonly badKeys?: Live['badKeys']
+  /** With whom routes are shared: by default with nobody. */
+  readonly routes?: RouteSharing
   readonly openProbing: (upstreams: Upstreams, heads: Heads, observer: Observer) => Probing
   readonly metrics: Metrics
   readonly log: Logger
@@ -54,7 +57,7 @@ export interface GatewayParts {
 export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Closing): Gateway {
   const { accounts, keys, limits, journal, usage, openProbing, metrics, log, memory } = parts
   const heads = new Heads()
-  const upstreams = new Upstreams(heads)
+  const upstreams = new Upstreams(heads, parts.routes)
   const attempts = new AttemptLog(log)
   closing.push(() => attempts.close())
   // Calls that a drain cut short end with their upstreams, and give back what they took while usage can be written.

@@ -68,7 +68,8 @@ export async function openPublic(
   const bound = at === null ? watchHandedOver(server) : await listen(server, at)
   closing.push(async () => {
     const { leaving = 'with all', spread } = how
-    const told = Promise.all([sockets.drain(spread, leaving === 'with all'), streams.drain()])
+    const isLast = leaving === 'with all'
+    const told = Promise.all([sockets.drain(spread, isLast), streams.drain(isLast)])
     await drain(server, {
       idle: () => gateway.idle(),
       patience: timeouts.drain,

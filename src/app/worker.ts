@@ -8,6 +8,7 @@ import { ByteBudget } from '../limits/byte-budget.ts'
 import { SharedBadKeys } from '../limits/shared/bad-keys.ts'
 import { SharedHoldings } from '../limits/shared/holdings.ts'
 import { Asking } from '../limits/shared/asking.ts'
+import { SharedRate } from '../limits/shared/route-rate.ts'
 import { SharedLimits } from '../limits/shared/limits.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import type { Gateway } from '../call/gateway.ts'
@@ -107,6 +108,10 @@ async function open(
     usage: keeper,
     subscriptions: holdings.of('subscriptions'),
     badKeys: new SharedBadKeys(asking, workers),
+    routes: {
+      processes: workers,
+      rate: (route: string, perSecond: number) => new SharedRate(asking, route, perSecond, workers),
+    },
     openProbing: (upstreams: Upstreams, heads: Heads) =>
       (started.probing = follow(upstreams, heads, snapshot, keeper)),
   }

@@ -2,12 +2,13 @@
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Family, Route } from '../snapshot/types.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
-import { Latency, HangDetector, RouteLimits, type Unanswered } from './health/load.ts'
+import { Latency, HangDetector, type Unanswered } from './health/load.ts'
 import type { JudgedCall } from '../families/errors/classify.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
 import type { Scale } from '../families/solana/scale.ts'
+import { RouteLimits, type RouteSharing } from './route-limits.ts'
 import { Slots } from './slots.ts'
 import type { StreamedBody } from './transport/streamed-body.ts'
 import { judge, type Failure, type Verdict } from './transport/verdict.ts'
@@ -18,7 +19,6 @@ import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-reques
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
 
-const NO_ROWS: JudgedCall['rows'] = []
 /** Errors of a node that say how far it has come, or that it is ill: a probe asks it itself. */
 const PROBED_AFTER = new Set(['behind', 'unavailable'])
 
@@ -78,11 +78,12 @@ export class LiveRoute {
     connectTimeout: number,
     family: Family = 'evm',
     suspect: (live: LiveRoute) => void = () => undefined,
+    sharing?: RouteSharing,
   ) {
     this.id = route.id
     this.network = route.network
     this.#suspect = suspect
-    this.limits = new RouteLimits(route.limits)
+    this.limits = new RouteLimits(route.id, route.limits, sharing)
     this.#family = family
     this.#client = new RouteClient(route, connectTimeout, this.limits)
     this.#openProxy = () => new HttpProxy(route, connectTimeout)
@@ -211,14 +212,13 @@ export class LiveRoute {
   async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
     const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
     const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, departure: null }
-    const call = { family: this.#family, method, params, isRange: false, rows: NO_ROWS }
+    const call = { family: this.#family, method, params, isRange: false, rows: [] }
     return judge(await this.exchange(body, limits), 1, call)
   }
 
   /** Whether it is known to have come to a block. */
   hasReached(number: number, scale: Scale = 'head'): boolean {
-    const come = scale === 'head' ? this.head : this.slots.at(scale)
-    return come !== null && come >= number
+    return ((scale === 'head' ? this.head : this.slots.at(scale)) ?? -1) >= number
   }
 
   /** Sends one request body of our own and waits for the reply, or for what broke it. */

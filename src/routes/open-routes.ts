@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import type { PauseReport } from './health/route-pauses.ts'
 import { LiveRoute } from './live-route.ts'
+import type { RouteSharing } from './route-limits.ts'
 
 /** One route that is open. */
 export interface Entry {
@@ -31,6 +32,7 @@ export function* openRoutes(
   { networks, gateway }: Snapshot,
   open: ReadonlyMap<string, Entry>,
   listener: RouteListener,
+  sharing: RouteSharing,
 ): Generator<void, Opened> {
   const { connect } = gateway.timeouts
   const entries = new Map<string, Entry>()
@@ -39,17 +41,26 @@ export function* openRoutes(
       const definition = definitionOf(route, network, connect)
       const current = open.get(route.id)
       const live =
-        current?.definition === definition ? current.live : openRoute(route, network, connect, listener)
+        current?.definition === definition
+          ? current.live
+          : openRoute(route, network, connect, listener, sharing)
       entries.set(route.id, { definition, route, live })
       yield
     }
   return { entries, slugs: new Set(Object.keys(networks)) }
 }
 
-function openRoute(route: Route, { family }: Network, connect: number, listener: RouteListener): LiveRoute {
-  const live = new LiveRoute(route, connect, family, suspected => {
+function openRoute(
+  route: Route,
+  { family }: Network,
+  connect: number,
+  listener: RouteListener,
+  sharing: RouteSharing,
+): LiveRoute {
+  const suspect = (suspected: LiveRoute): void => {
     listener.suspect(suspected)
-  })
+  }
+  const live = new LiveRoute(route, connect, family, suspect, sharing)
   live.pauses.whenBegun(pause => {
     listener.paused(live, pause)
   })

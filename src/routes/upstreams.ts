@@ -4,7 +4,9 @@ import { RESTART } from './health/route-watch.ts'
 import type { PauseReport } from './health/route-pauses.ts'
 import type { LiveRoute } from './live-route.ts'
 import { openRoutes } from './open-routes.ts'
-import type { Entry, Opened } from './open-routes.ts'
+import type { Entry, Opened, RouteListener } from './open-routes.ts'
+import { UNSHARED } from './route-limits.ts'
+import type { RouteSharing } from './route-limits.ts'
 import { contenders, pick, RetryBudget, Unsupported } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
 import type { Scale } from '../families/solana/scale.ts'
@@ -24,12 +26,15 @@ export class Upstreams {
   /** What routes have turned out to lack. */
   readonly unsupported = new Unsupported()
   readonly #heads: Heads
+  readonly #sharing: RouteSharing
   #suspect: (live: LiveRoute) => void = () => undefined
   #paused: (live: LiveRoute, pause: PauseReport) => void = () => undefined
   #closed = false
 
-  constructor(heads: Heads) {
+  /** `sharing`: with whom it shares what may be sent to its routes. */
+  constructor(heads: Heads, sharing = UNSHARED) {
     this.#heads = heads
+    this.#sharing = sharing
   }
 
   /** Calls `listener` when calls of one caller speak against a route, and a probe could say more. */
@@ -47,14 +52,15 @@ export class Upstreams {
    * before it is adopted.
    */
   open(snapshot: Snapshot): Generator<void, Opened> {
-    return openRoutes(snapshot, this.#entries, {
+    const listener: RouteListener = {
       suspect: live => {
         this.#suspect(live)
       },
       paused: (live, pause) => {
         this.#paused(live, pause)
       },
-    })
+    }
+    return openRoutes(snapshot, this.#entries, listener, this.#sharing)
   }
 
   /**

@@ -5,7 +5,7 @@ import { JsonRpcProvider } from 'ethers'
 import { createSolanaRpc } from '@solana/kit'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
-import { get, send } from '../support/http.ts'
+import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
 import { result } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
@@ -13,7 +13,7 @@ import { ScriptedChain } from '../support/scripted-chain.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
-import { childrenOf, crewOf, isAlive } from '../support/workers.ts'
+import { childrenOf, crewOf, isAlive, restart } from '../support/workers.ts'
 import { message } from '../support/access.ts'
 import type { Access } from '../support/access.ts'
 
@@ -124,9 +124,9 @@ t.test('two restarts of all processes lose no call, and no connection is refused
   let last = before
   for (const way of ['request', 'signal']) {
     if (way === 'request') {
-      const reply = await send(Number(new URL(gateway.adminUrl).port), { path: '/restart', method: 'POST' })
+      const reply = await restart(gateway)
       t.strictSame([reply.status, JSON.parse(reply.text)], [202, { slots: [1, 2] }])
-      const again = await send(Number(new URL(gateway.adminUrl).port), { path: '/restart', method: 'POST' })
+      const again = await restart(gateway)
       t.equal(again.status, 409)
     } else gateway.signal('SIGUSR2')
     const old = [last.keeper, ...last.workers]
@@ -177,7 +177,7 @@ t.test('a gateway of one process says why it is not restarted', async t => {
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
     gateway: { workers: 1 },
   })
-  const reply = await send(Number(new URL(one.adminUrl).port), { path: '/restart', method: 'POST' })
+  const reply = await restart(one)
   t.equal(reply.status, 409)
   t.match(JSON.parse(reply.text).error, /^with workers: 1 there is one process/)
   one.signal('SIGUSR2')

@@ -1,28 +1,34 @@
 import t from 'tap'
+import type { Test } from 'tap'
 import { Agent } from 'node:http'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
-import { get, send } from '../support/http.ts'
+import type { Gateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
 import { result } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
-import { childrenOf, crewOf, isAlive, kill9 } from '../support/workers.ts'
+import { childrenOf, crewOf, isAlive, kill9, restart } from '../support/workers.ts'
 import { message } from '../support/access.ts'
 
 const node = await startNode(t, { chainId: 1001 })
 node.on('eth_gasPrice', result('"0x1"'))
 
+async function start(t: Test, balance: string, drainIdle: string): Promise<Gateway> {
+  return startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
+    gateway: { workers: { count: 2, balance }, timeouts: { drain: '5s', drainIdle } },
+  })
+}
+
 for (const balance of ['accept', 'roundRobin'])
   t.test(
     `another primary takes the sockets over, and no call or connection is lost (${balance})`,
     async t => {
-      const gateway = await startGateway(t, {
-        networks: { alpha: { chainId: 1001 } },
-        routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
-        gateway: { workers: { count: 2, balance }, timeouts: { drain: '5s', drainIdle: '1s' } },
-      })
+      const gateway = await start(t, balance, '1s')
       const access = await createAccess(gateway, 'paid', 'alpha')
       const before = await crewOf(gateway, 2)
       const random = new Random(11)
@@ -41,10 +47,7 @@ for (const balance of ['accept', 'roundRobin'])
         agent.destroy()
       })
       const socket = await openClient(t, access)
-      const reply = await send(Number(new URL(gateway.adminUrl).port), {
-        ...{ path: '/restart', method: 'POST', body: '{"primary":true}' },
-        headers: { 'content-type': 'application/json' },
-      })
+      const reply = await restart(gateway, { primary: true })
       t.equal(reply.status, 202)
       t.match(await socket.closed, { code: 1001 })
       t.strictSame(await gateway.exited, { code: 0, signal: null })
@@ -73,21 +76,14 @@ for (const balance of ['accept', 'roundRobin'])
   )
 
 t.test('a new primary that does not start changes nothing', async t => {
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-    gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '1s' } },
-  })
+  const gateway = await start(t, 'accept', '1s')
   const before = await crewOf(gateway, 2)
   const { writeFile, readFile } = await import('node:fs/promises')
   const plans = `${gateway.dir}/plans.yaml`
   const good = await readFile(plans)
   await writeFile(plans, 'plans: nonsense')
   await until('the edit is rejected', async () => (await gateway.status()).reload.ok === false)
-  await send(Number(new URL(gateway.adminUrl).port), {
-    ...{ path: '/restart', method: 'POST', body: '{"primary":true}' },
-    headers: { 'content-type': 'application/json' },
-  })
+  await restart(gateway, { primary: true })
   await until('it is said', () => Promise.resolve(gateway.printed.includes('the new primary did not start')))
   await writeFile(plans, good)
   t.strictSame(await crewOf(gateway, 2), before)
@@ -95,16 +91,9 @@ t.test('a new primary that does not start changes nothing', async t => {
 })
 
 t.test('a stop while another primary takes over ends both', async t => {
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-    gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
-  })
+  const gateway = await start(t, 'accept', '200ms')
   const before = await crewOf(gateway, 2)
-  await send(Number(new URL(gateway.adminUrl).port), {
-    ...{ path: '/restart', method: 'POST', body: '{"primary":true}' },
-    headers: { 'content-type': 'application/json' },
-  })
+  await restart(gateway, { primary: true })
   const own = [before.keeper, ...before.workers]
   const next = await until('the next one starts', () =>
     Promise.resolve(childrenOf(gateway.pid).find(pid => !own.includes(pid))),

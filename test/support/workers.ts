@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import type { Gateway } from './gateway.ts'
+import { send } from './http.ts'
+import type { HttpReply } from './http.ts'
 import { until } from './until.ts'
 
 /** The processes of a gateway with several: of its workers as `/status` tells them, and of the others as the system does. */
@@ -52,4 +54,12 @@ export function kill9(pid: number): void {
   } catch {
     // It has ended by itself.
   }
+}
+
+/** Asks for a restart: of the primary too, or only of the processes below it. */
+export async function restart(gateway: Gateway, what: { readonly primary?: true } = {}): Promise<HttpReply> {
+  return send(Number(new URL(gateway.adminUrl).port), {
+    ...{ path: '/restart', method: 'POST', body: JSON.stringify(what) },
+    headers: { 'content-type': 'application/json' },
+  })
 }

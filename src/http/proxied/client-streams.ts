@@ -40,6 +40,8 @@ export class ClientStreams {
   readonly #timer: NodeJS.Timeout
   #epoch: number
   #draining = false
+  /** Whether a drain refuses streams, as nobody else is there to take them. */
+  #isLast = false
 
   constructor(gateway: Gateway, holdings: Holdings) {
     this.#gateway = gateway
@@ -53,7 +55,7 @@ export class ClientStreams {
 
   /** Takes a place of the caller's; gives it back through the returned function, or refuses. */
   take(stream: ClientStream): MaybePromise<(() => void) | Refusal> {
-    if (this.#draining) return refuse('no_route', GOING_AWAY)
+    if (this.#isShut) return refuse('no_route', GOING_AWAY)
     const taking = takePlace(this.#holdings, stream.caller)
     if (!(taking instanceof Promise)) return isRefusal(taking) ? taking : this.#add(stream, taking)
     const { epoch } = this.#gateway
@@ -61,7 +63,7 @@ export class ClientStreams {
       if (isRefusal(place)) return place
       // What has changed meanwhile is acted on.
       if (this.#gateway.epoch !== epoch) this.#epoch = -1
-      if (!this.#draining) return this.#add(stream, place)
+      if (!this.#isShut) return this.#add(stream, place)
       place.free()
       return refuse('no_route', GOING_AWAY)
     })
@@ -72,9 +74,13 @@ export class ClientStreams {
     return this.#counts.held(network)
   }
 
-  /** Ends all, not all in one moment, and resolves when the last one was told. */
-  async drain(): Promise<void> {
+  /**
+   * Ends all, not all in one moment, and resolves when the last one was told. Those that still come are refused where nobody else takes them;
+   * otherwise they are taken, and ended likewise: a page takes a refusal for good, and comes back after an end.
+   */
+  async drain(isLast = true): Promise<void> {
     this.#draining = true
+    this.#isLast = isLast
     clearInterval(this.#timer)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#streams.size * DRAIN_PAUSE) / DRAIN_TIME))
     let told = 0
@@ -85,11 +91,19 @@ export class ClientStreams {
     }
   }
 
+  get #isShut(): boolean {
+    return this.#draining && this.#isLast
+  }
+
   #add(stream: ClientStream, place: Place): () => void {
     // What serves it is remembered: a route that was edited is another one under the same name.
     this.#streams.set(stream, this.#gateway.live.upstreams.get(stream.route))
     const { slug } = stream.caller.network
     this.#counts.take(slug, Infinity)
+    if (this.#draining)
+      setImmediate(() => {
+        stream.stop()
+      })
     return () => {
       if (!this.#streams.delete(stream)) return
       place.free()

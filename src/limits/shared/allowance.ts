@@ -51,12 +51,12 @@ export class Allowance implements Share {
   take(limit: RateLimit, units: number, now: number): number | null {
     const since = now - this.#answeredAt
     // The others leave nothing for a process that was silent for long.
-    if (since < 0 || since >= ACTIVE) return null
+    if (!this.#isFresh(now)) return null
     this.#refill(limit, now)
     this.#shrink(limit, now)
     const refilled = (since * limit.perSecond) / 1000
     if (units <= this.#level && units <= this.#allowed + refilled / this.#active - this.#taken) {
-      this.#count(units, now)
+      this.spend(units, now)
       return 0
     }
     // Of what comes back meanwhile the others take their shares.
@@ -71,6 +71,15 @@ export class Allowance implements Share {
     this.#alone ??= { ...newBucket(part, now), ...(known && { tokens: Math.max(0, this.#level) / parts }) }
     // A call that costs more than the part takes all of it.
     return take(this.#alone, part, Math.min(units, part.burst), now)
+  }
+
+  spend(units: number, now: number): boolean {
+    if (this.#unreported === 0) this.#since = now
+    this.#level -= units
+    this.#taken += units
+    this.#takenAt = now
+    this.#unreported += units
+    return !this.#isFresh(now)
   }
 
   giveBack(units: number): void {
@@ -124,18 +133,21 @@ export class Allowance implements Share {
     return waitFor(units - this.#level, limit)
   }
 
+  own(limit: RateLimit, now: number, processes: number): number {
+    if (this.#answeredAt !== -Infinity) this.#refill(limit, now)
+    const all = this.#answeredAt === -Infinity ? limit.burst : this.#level + this.#taken
+    return all <= 0 ? all : all / (this.#isFresh(now) ? this.#active : processes) - this.#taken
+  }
+
   level(limit: RateLimit, now: number): number {
     if (this.#answeredAt === -Infinity) return limit.burst
     this.#refill(limit, now)
     return this.#level
   }
 
-  #count(units: number, now: number): void {
-    if (this.#unreported === 0) this.#since = now
-    this.#level -= units
-    this.#taken += units
-    this.#takenAt = now
-    this.#unreported += units
+  #isFresh(now: number): boolean {
+    const since = now - this.#answeredAt
+    return since >= 0 && since < ACTIVE
   }
 
   #refill({ perSecond, burst }: RateLimit, now: number): void {

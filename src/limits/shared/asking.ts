@@ -65,6 +65,11 @@ export class Asking {
     this.#stop = options.clock.after(options.every, this.#tick)
   }
 
+  /** Whether nobody can be asked. */
+  get isAway(): boolean {
+    return this.#isAway
+  }
+
   /** Takes a part, or nothing of it. */
   take(part: Part): MaybePromise<Taken> {
     const entry = this.#entryOf(part)
@@ -95,10 +100,18 @@ export class Asking {
     this.#unreported.add(entry)
   }
 
-  /** Takes a part whether or not there is as much, and waits for nothing: what is left then is soon known here. */
+  /** Takes a part whether or not there is as much; the store hears of it with the next report, or at once after a silence. */
   spend(part: Part): void {
-    this.giveBack({ ...part, units: -part.units })
-    if (!this.#isAway) void this.#ask(this.#entryOf({ ...part, units: 0 }), 0)
+    const entry = this.#entryOf(part)
+    const isUnheard = entry.share.spend(part.units, this.#options.clock.monotonic())
+    this.#unreported.add(entry)
+    if (isUnheard && !this.#isAway && !entry.isAsking) void this.#ask(entry, 0)
+  }
+
+  /** This process's part of what a bucket holds, as far as is known here. */
+  own(part: Part): number {
+    const { clock, processes } = this.#options
+    return this.#entryOf(part).share.own(part.limit, clock.monotonic(), processes)
   }
 
   /** Units that a bucket holds, as far as is known here. */

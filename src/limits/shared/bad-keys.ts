@@ -50,7 +50,9 @@ export class SharedBadKeys {
   #share(address: string, known: Address): void {
     const spent = LIMIT.burst - known.bucket.tokens
     if (!known.isShared && spent <= this.#own) return
-    this.#asking.spend(partOf(address, known.isShared ? 1 : Math.ceil(spent)))
+    const part = partOf(address, known.isShared ? 1 : Math.ceil(spent))
+    this.#asking.spend(part)
+    void this.#asking.ask(part)
     known.isShared = true
   }
 }

@@ -46,8 +46,13 @@ export class Reserve implements Share {
 
   /** A quota is not held while nobody knows it: the rate bounds what is taken, and the store hears of it afterwards. */
   takeAlone(_: RateLimit, units: number, now: number): number {
-    if (this.take(_, units, now) !== 0) this.#debt += units
+    if (this.take(_, units, now) !== 0) this.spend(units)
     return 0
+  }
+
+  spend(units: number): boolean {
+    this.#debt += units
+    return false
   }
 
   giveBack(units: number): void {
@@ -89,6 +94,10 @@ export class Reserve implements Share {
 
   wait(): number {
     return Infinity
+  }
+
+  own(limit: RateLimit): number {
+    return this.level(limit)
   }
 
   level({ burst }: RateLimit): number {

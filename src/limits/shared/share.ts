@@ -9,6 +9,8 @@ export interface Share {
   take(limit: RateLimit, units: number, now: number): number | null
   /** The same while the store is away; `processes` are those that take from the bucket where nothing is known of it. */
   takeAlone(limit: RateLimit, units: number, now: number, processes: number): number
+  /** Takes units whether or not there are as many. Returns whether nothing was heard of the bucket for long: then it is worth a question. */
+  spend(units: number, now: number): boolean
   /** Puts back what was taken. */
   giveBack(units: number): void
   /** Whether the store is to hear of it now, though no call waits. */
@@ -21,6 +23,8 @@ export interface Share {
   unanswered(): void
   /** Milliseconds until the bucket holds so many units, as far as this process knows. */
   wait(limit: RateLimit, units: number): number
+  /** This process's part of what the bucket holds, where all others take theirs; `processes` are those where nothing is known of it. */
+  own(limit: RateLimit, now: number, processes: number): number
   /** What the bucket holds, as far as this process knows; all of it where nothing is known. */
   level(limit: RateLimit, now: number): number
 }

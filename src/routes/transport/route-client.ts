@@ -8,7 +8,7 @@ import { Collector } from './collector.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { requestTarget } from './request-target.ts'
 import type { RequestTarget } from './request-target.ts'
-import type { RouteLimits } from '../health/load.ts'
+import type { RouteLimits } from '../route-limits.ts'
 import { DIVISIBLE_FROM, FairShare } from '../../limits/fair-share.ts'
 
 /** Connections to an upstream whose route sets no limit. */
@@ -36,7 +36,7 @@ export class RouteClient {
 
   /** `connectTimeout` in milliseconds; `room` counts what is under way or waits for its turn. */
   constructor(route: Route, connectTimeout: number, room: RouteLimits) {
-    const most = route.limits.inFlight ?? CONNECTIONS
+    const most = room.most ?? CONNECTIONS
     this.#target = requestTarget(route)
     this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })
     this.#queue = new FairQueue(most)

@@ -1,0 +1,55 @@
+/** What the operator lets us send to a route: so many calls at once, and so many a second. */
+import { DIVISIBLE_FROM, FairShare } from '../limits/fair-share.ts'
+import { OwnRate } from '../limits/route-rate.ts'
+import type { RouteRate } from '../limits/route-rate.ts'
+
+/** The limits of routes.yaml; null is none. */
+export interface RouteBounds {
+  readonly inFlight: number | null
+  readonly perSecond: number | null
+}
+
+/** How several processes keep to the limits of one route. */
+export interface RouteSharing {
+  /** Each gets as large a part of `inFlight`. */
+  readonly processes: number
+  readonly rate: (route: string, perSecond: number) => RouteRate
+}
+
+/** There is no other process. */
+export const UNSHARED: RouteSharing = {
+  processes: 1,
+  rate: (_, perSecond) => new OwnRate(perSecond),
+}
+
+/** Counts what is sent; a full route counts as not able, and so does one for a caller who holds its share of it. */
+export class RouteLimits {
+  inFlight = 0
+  /** Calls that may be in flight; null where any number may. */
+  readonly most: number | null
+  readonly #share: FairShare | null
+  readonly #rate: RouteRate | null
+
+  constructor(route: string, { inFlight, perSecond }: RouteBounds, { processes, rate } = UNSHARED) {
+    const most = inFlight === null ? null : Math.ceil(inFlight / processes)
+    this.most = most
+    this.#share = most === null ? null : new FairShare(() => most, { from: DIVISIBLE_FROM })
+    this.#rate = perSecond === null ? null : rate(route, perSecond)
+  }
+
+  /** Whether one more call of this caller may be sent; without one, of somebody who holds nothing. `now` in milliseconds. */
+  fits(now: number, caller?: string): boolean {
+    return this.#share?.fits(1, caller) !== false && (this.#rate === null || this.#rate.fits(now))
+  }
+
+  enter(caller?: string): void {
+    this.inFlight += 1
+    this.#share?.take(1, caller)
+    this.#rate?.take()
+  }
+
+  leave(caller?: string): void {
+    this.inFlight -= 1
+    this.#share?.giveBack(1, caller)
+  }
+}
