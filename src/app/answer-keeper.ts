@@ -32,6 +32,7 @@ export class Started {
   holdings: SharedHoldings | null = null
   probing: ProbeFollower | null = null
   #serving: Serving | null = null
+  #served: Served | null = null
   #begin: (serving: Serving) => void = () => undefined
   readonly #begun = new Promise<Serving>(resolve => {
     this.#begin = resolve
@@ -42,10 +43,11 @@ export class Started {
   readonly answers: KeeperClientOptions['answers'] = {
     held: async () => ({ isTaken: (await this.#serving?.journal.handOver()) ?? true }),
     take: said => {
-      const taken = this.#last.then(async () => take(said, await this.#begun))
+      const taken = this.#last.then(async () => this.#take(said, await this.#begun))
       this.#last = taken.catch(() => undefined)
       return taken
     },
+    serving: () => ({ served: this.#served }),
     state: () => stateOf(this.#now),
     metrics: () => metricsOf(this.#now.metrics),
     explain: ({ body }) => {
@@ -54,8 +56,9 @@ export class Started {
     },
   }
 
-  is(serving: Serving): void {
+  is(serving: Serving, served: Served): void {
     this.#serving = serving
+    this.#served = served
     this.#begin(serving)
   }
 
@@ -71,20 +74,22 @@ export class Started {
     return this.#serving?.gateway.snapshot.version ?? ''
   }
 
+  async #take(said: Served, serving: Serving): Promise<{ readonly version: string }> {
+    const { gateway, certificate, log } = serving
+    const served = await serving.served(said)
+    const { config, version } = served
+    const { tls } = config.gateway
+    if (certificate !== null && tls !== null) await renewCertificate(certificate, tls)
+    if (version !== gateway.snapshot.version)
+      await swap(gateway, await inTimeSlices(compileInSteps(config, version)), log)
+    this.#served = served
+    return { version }
+  }
+
   get #now(): Serving {
     if (this.#serving === null) throw new Error('this worker is starting')
     return this.#serving
   }
-}
-
-async function take(said: Served, serving: Serving): Promise<{ readonly version: string }> {
-  const { gateway, certificate, log } = serving
-  const { config, version } = await serving.served(said)
-  const { tls } = config.gateway
-  if (certificate !== null && tls !== null) await renewCertificate(certificate, tls)
-  if (version !== gateway.snapshot.version)
-    await swap(gateway, await inTimeSlices(compileInSteps(config, version)), log)
-  return { version }
 }
 
 function stateOf({ gateway, journal }: Serving): WorkerState {

@@ -32,7 +32,7 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
       },
       reload: () => {
         void coming.then(keeper => {
-          keeper.reload()
+          keeper.reload('signal')
         })
       },
     })

@@ -1,5 +1,6 @@
 /** The composition of the keeper: everything of a gateway but the calls, which its workers serve. */
 import { join } from 'node:path'
+import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/types.ts'
 import type { Problem } from '../config/problem.ts'
 import { systemClock } from '../ports/clock.ts'
@@ -14,19 +15,24 @@ import type { Gateway } from '../call/gateway.ts'
 import { orAfter } from '../net/or-after.ts'
 import { KeptCounters, metricsOf, THIS_PROCESS } from '../workers/kept-counters.ts'
 import type { Logger } from '../observe/log.ts'
+import { inTimeSlices } from '../reload/time-slices.ts'
+import type { LoadedBy } from '../reload/reloader.ts'
 import { Prober } from '../routes/health/prober.ts'
+import { compileInSteps } from '../snapshot/compile.ts'
+import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
 import { Keeper } from '../workers/keeper.ts'
-import { SOCKET } from '../workers/messages.ts'
+import { keeperSocket } from '../net/keeper-socket.ts'
 import { report } from '../workers/parent.ts'
 import type { Leaving } from '../workers/parent.ts'
+import { servedByWorkers } from '../workers/served-by-workers.ts'
 import type { KeeperRole } from '../workers/role.ts'
 import { version as programVersion } from '../config/version.ts'
 import { adminRoutes } from './admin-routes.ts'
 import type { Workers } from './admin-routes.ts'
 import { orUndo } from './app.ts'
-import { begin, loadValid } from './begin.ts'
-import type { AppOptions, Begun } from './begin.ts'
+import { begin } from './begin.ts'
+import type { AppOptions, Begun, Valid } from './begin.ts'
 import type { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
 import { logRoutes } from './log-routes.ts'
@@ -44,7 +50,7 @@ const BEYOND_DRAIN = 10_000
 export interface RunningKeeper {
   readonly log: Logger
   readonly warnings: readonly Problem[]
-  reload(): void
+  reload(by: LoadedBy): void
   /** Hears which workers a restart has still to replace. */
   restarting(left: readonly number[] | null): void
   /** Closes everything: where the workers leave too, once none has anything more to hand over. */
@@ -52,10 +58,25 @@ export interface RunningKeeper {
 }
 
 /** Starts the keeper; rejects with ConfigError, or with one sentence for the operator. */
-export function startKeeper(options: AppOptions, role: KeeperRole): Promise<RunningKeeper> {
-  return orUndo(async (closing, undoing) =>
-    open(options, role, await begin(options, await loadValid(options), closing, undoing), closing),
-  )
+export async function startKeeper(options: AppOptions, role: KeeperRole): Promise<RunningKeeper> {
+  const start = (valid: Valid): Promise<RunningKeeper> =>
+    orUndo(async (closing, undoing) =>
+      open(options, role, await begin(options, valid, closing, undoing), closing),
+    )
+  const { config, snapshot, ...loaded } = await loadSnapshot(options.dir, options.env)
+  try {
+    if (config === null || snapshot === null) throw new ConfigError(loaded.problems)
+    return await start({ config, snapshot, ...loaded })
+  } catch (error) {
+    const isEdit = error instanceof ConfigError && role.dataDir !== undefined
+    const served = isEdit ? await servedByWorkers(role.dataDir) : null
+    if (served === null) throw error
+    const compiled = await inTimeSlices(compileInSteps(served.config, served.version))
+    const keeper = await start({ ...loaded, config: served.config, snapshot: compiled, problems: [] })
+    // It is rejected like any other edit: for all to see.
+    keeper.reload('watcher')
+    return keeper
+  }
 }
 
 async function open(
@@ -139,7 +160,7 @@ async function open(
       return { status: 202, json: { slots } }
     },
   })
-  await keeper.listen(join(settings.dataDir, SOCKET))
+  await keeper.listen(keeperSocket(settings.dataDir))
   closing.push(() => keeper.close())
   const probes = role.probes === null ? null : { fd: role.probes }
   await openAdmin(gateway, routes, { admin: { fd: role.admin }, probes }, closing)
@@ -151,9 +172,7 @@ async function open(
   await reloading.watch(closing)
   return {
     ...{ log, warnings: problems },
-    reload: () => {
-      reloading.reload('signal')
-    },
+    reload: reloading.reload,
     restarting: left => {
       restarting.left = left
     },

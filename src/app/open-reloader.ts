@@ -38,7 +38,7 @@ export interface ReloadingParts {
 /** A reloader that hears of edits once it watches. */
 export interface Reloading {
   readonly reloader: Reloader
-  reload(by: LoadedBy): void
+  readonly reload: (by: LoadedBy) => void
   /** Watches the files, until it is closed. */
   watch(closing: Closing): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { GatewayConfig } from '../config/types.ts'
 import type { Bound } from '../http/admin/running.ts'
 import type { ListenAt } from '../http/listen.ts'
 import type { Logger } from '../observe/log.ts'
+import { whyNoSocket } from '../net/keeper-socket.ts'
 import { inheritedSocket, openListeningSocket } from '../workers/listening-socket.ts'
 import type { ListeningSocket, Sockets } from '../workers/listening-socket.ts'
 import { report } from '../workers/parent.ts'
@@ -39,6 +40,8 @@ export async function startPrimary(
   if (beside === null) await refuseServed(settings)
   const log = makeLog(settings.log.level)
   const { dataDir, workers, timeouts } = settings
+  const why = whyNoSocket(dataDir)
+  if (why !== null) throw new Error(why)
   let isReplaced: (pid: number) => void = () => undefined
   const replaced = new Promise<number>(resolve => {
     isReplaced = resolve

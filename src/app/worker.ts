@@ -1,6 +1,5 @@
 /** The composition of a worker: everything on a call's path. What is the machine's is asked of the keeper. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { join } from 'node:path'
 import type { Socket } from 'node:net'
 import { version as programVersion } from '../config/version.ts'
 import { systemClock } from '../ports/clock.ts'
@@ -25,7 +24,7 @@ import type { Snapshot } from '../snapshot/types.ts'
 import { HandedOver } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { openOwnJournal } from '../stores/sqlite/usage/journals/left.ts'
 import { KeeperClient } from '../workers/keeper-client.ts'
-import { SOCKET } from '../workers/messages.ts'
+import { keeperSocket } from '../net/keeper-socket.ts'
 import type { Served } from '../workers/messages.ts'
 import type { Leaving } from '../workers/parent.ts'
 import type { WorkerRole } from '../workers/role.ts'
@@ -72,7 +71,7 @@ async function open(
 ): Promise<RunningWorker> {
   const metrics = new Metrics()
   const started = new Started()
-  const keeper = await connect(join(dataDir, SOCKET), slot, started, closing)
+  const keeper = await connect(keeperSocket(dataDir), slot, started, closing)
   closing.push(async () => {
     const leaving = metricsOf(metrics).then(all => keeper.bye(all))
     // Without a keeper what came since the last scrape is not counted.
@@ -86,7 +85,8 @@ async function open(
   closing.push(() => {
     holdings.close()
   })
-  const { config, version } = await whatToServe(await keeper.config(), keeper, { dir, env })
+  const served = await whatToServe(await keeper.config(), keeper, { dir, env })
+  const { config, version } = served
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level).child({ worker: slot })
@@ -125,14 +125,11 @@ async function open(
   registerRoutes(gateway, metrics)
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await keeper.reports())
-  started.is({
-    gateway,
-    metrics,
-    journal,
-    certificate,
-    log,
-    served: said => whatToServe(said, keeper, { dir, env }),
-  })
+  const serving = {
+    ...{ gateway, metrics, journal, certificate, log },
+    served: (said: Served) => whatToServe(said, keeper, { dir, env }),
+  }
+  started.is(serving, served)
   const drain: PublicDrain = {}
   await openPublic(gateway, listener, fd === null ? null : { fd }, closing, drain)
   return {

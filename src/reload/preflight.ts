@@ -18,6 +18,7 @@ import { sharedPorts } from './shared-ports.ts'
 import { tryAddresses } from './try-addresses.ts'
 import { refuseUnusableJournal } from '../stores/sqlite/usage/sound.ts'
 import { isLocked } from '../stores/sqlite/usage/lock.ts'
+import { whyNoSocket } from '../net/keeper-socket.ts'
 
 /** What is asked for, and by whom. */
 export interface Preflight {
@@ -51,8 +52,9 @@ export function problem(
 
 /** Why another process could not serve on a data directory; null when it could. */
 async function whyNotUsable(settings: GatewayConfig): Promise<string | null> {
-  const { dataDir } = settings
-  const why = whyNoDataDir(dataDir) ?? (await whyServed(settings))
+  const { dataDir, workers } = settings
+  const tooLong = workers.count > 1 ? whyNoSocket(dataDir) : null
+  const why = whyNoDataDir(dataDir) ?? tooLong ?? (await whyServed(settings))
   return why ?? (isLocked(dataDir) ? `another tollgate serve is using ${dataDir}` : null)
 }
 

@@ -13,9 +13,6 @@ import type { RouteReport } from '../routes/health/report.ts'
 import type { NetworkState } from '../routes/network-state.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 
-/** The name of the socket on which they pass, in the data directory. */
-export const SOCKET = 'keeper.sock'
-
 /** The version of these messages. */
 export const PROTOCOL = 1
 
@@ -120,6 +117,8 @@ export interface KeeperQuestions {
     readonly said: Served
     readonly told: { readonly version: string }
   }
+  /** The configuration that it serves; null while it serves none. */
+  readonly serving: { readonly said: object; readonly told: { readonly served: Served | null } }
   readonly state: { readonly said: object; readonly told: WorkerState }
   /** Its metrics, as Prometheus reads them. */
   readonly metrics: { readonly said: object; readonly told: ProcessMetrics }

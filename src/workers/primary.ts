@@ -209,10 +209,10 @@ export class Primary {
   }
 
   #newKeeper(): Child {
-    const { gateway, workers, sockets } = this.#options
+    const { gateway, workers, dataDir, sockets } = this.#options
     const { admin, probes } = sockets
     return this.#child('the keeper', probes === null ? [admin] : [admin, probes], {
-      ...{ is: 'keeper', gateway, primary: process.pid, workers, bound: this.bound },
+      ...{ is: 'keeper', gateway, primary: process.pid, workers, dataDir, bound: this.bound },
       ...{ admin: FIRST_SOCKET, probes: probes === null ? null : FIRST_SOCKET + 1 },
     })
   }

@@ -11,6 +11,8 @@ export interface KeeperRole {
   /** The primary's process id: the one that the operator knows. */
   readonly primary: number
   readonly workers: number
+  /** Absent where an older program is the primary. */
+  readonly dataDir?: string
   /** Where clients connect, and the operator. */
   readonly bound: Bound
   /** Descriptors of the operator's listening sockets, which outlive this process. */

@@ -77,7 +77,9 @@ t.test(
         await gateway.exited
         await gateway.start()
       }
+      const begin = performance.now()
       const now = await crewOf(gateway, WORKERS)
+      t.comment(`${name}: all are back in ${Math.round(performance.now() - begin)} ms`)
       if (!isAll)
         t.ok((await metric(gateway, 'tollgate_requests_total')) >= counted, 'no counter has gone back')
       const { access, ledger } = account

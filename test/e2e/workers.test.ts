@@ -131,6 +131,36 @@ t.test('a good edit is taken by all, a bad one by none, whoever is killed then',
   )
 })
 
+t.test('bug: a keeper that was killed beside a broken edit did not come back', async t => {
+  const [served] = await versions()
+  for (const [file, broken, named] of [
+    // Not YAML of ours, and a plan that accounts are on which is no more.
+    ['plans.yaml', 'plans: nonsense', /plans/],
+    ['plans.yaml', 'plans: { other: { tiers: [any] } }', /slow/],
+  ] as const) {
+    await writeFile(join(gateway.dir, file), broken)
+    await until('it is rejected', async () => (await gateway.status()).reload.ok === false)
+    const { keeper, workers } = await crewOf(gateway, WORKERS)
+    kill9(keeper)
+    await until('the keeper is gone', () => Promise.resolve(!isAlive(keeper)))
+    const now = await crewOf(gateway, WORKERS)
+    t.not(now.keeper, keeper)
+    t.strictSame(new Set(now.workers), new Set(workers), 'the workers stay')
+    await until('it says what is wrong', async () => (await gateway.status()).reload.ok === false)
+    const { version, reload } = await gateway.status()
+    t.equal(version, served)
+    t.match(JSON.stringify(reload.problems), named)
+    kill9(workers[0]!)
+    await until('the worker is gone', () => Promise.resolve(!isAlive(workers[0]!)))
+    await crewOf(gateway, WORKERS)
+    t.strictSame(new Set(await versions()), new Set([served]), 'a new worker serves the same')
+    await writeConfig(gateway.dir, config)
+    await until('it is mended', async () => (await gateway.status()).reload.ok === true)
+  }
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  t.equal((await access.call('eth_gasPrice')).result, '0x1')
+})
+
 t.test('what keeps one of them from starting is said once, and nothing is left', async t => {
   const dir = await tempDir(t)
   const taken = Number(new URL(gateway.url).port)
@@ -145,6 +175,20 @@ t.test('what keeps one of them from starting is said once, and nothing is left',
   const other = await runProcess(['serve', '--config', dir])
   t.equal(other.code, 1)
   t.match(other.stderr, /^tollgate: the data directory .*\/data cannot be .*\n$/)
+})
+
+t.test('a data directory whose path is too long for a socket in it is refused', async t => {
+  const dir = await tempDir(t)
+  const dataDir = join(dir, 'x'.repeat(96))
+  const listen = `127.0.0.1:${await freePort()}`
+  await writeConfig(dir, { ...config, gateway: { ...config.gateway, listen, dataDir } })
+  const why = new RegExp(`may have at most 95 bytes, .*: ${dataDir} has ${dataDir.length}`)
+  const served = await runProcess(['serve', '--config', dir])
+  t.equal(served.code, 1)
+  t.match(served.stderr, why)
+  const checked = await runProcess(['check', '--data', '--config', dir])
+  t.equal(checked.code, 1)
+  t.match(checked.stdout + checked.stderr, why)
 })
 
 t.test('the workers of a primary that was killed finish and go, and the next gateway starts', async t => {

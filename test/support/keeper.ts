@@ -21,6 +21,7 @@ export const silent: KeeperClientOptions['answers'] = {
   take: ({ version }) => ({ version }),
   state: () => ({ pid: 0, version: '', failure: null, networks: [] }),
   metrics: () => ({ process: '0', text: '' }),
+  serving: () => ({ served: null }),
   explain: () => ({ status: 404, json: null }),
 }
 
