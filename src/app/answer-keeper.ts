@@ -23,6 +23,7 @@ export interface Serving {
   readonly metrics: Metrics
   readonly journal: HandedOver
   readonly certificate: Certificate | null
+  readonly keys: { poll(): void }
   readonly log: Logger
   readonly served: (said: Served) => Promise<Served>
 }
@@ -66,6 +67,7 @@ export class Started {
     if (news.t === 'heads') this.probing?.takeAll(news.reports)
     const { upstreams, floors } = this.#serving?.gateway.live ?? {}
     if (news.t === 'pause') upstreams?.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
+    else if (news.t === 'accounts') this.#serving?.keys.poll()
     else if (news.t === 'shown') floors?.raise(news.network, news.scale, news.head)
   }
 

@@ -117,6 +117,11 @@ async function open(
   }
   const gateway = makeGateway(snapshot, parts, closing)
   shareNews(gateway, keeper)
+  closing.push(
+    accounts.onChange(() => {
+      keeper.say({ t: 'accounts' })
+    }),
+  )
   const certificate = await openCertificate(settings.tls)
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory, holdings: holdings.of('connections') },
@@ -126,7 +131,7 @@ async function open(
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await keeper.reports())
   const serving = {
-    ...{ gateway, metrics, journal, certificate, log },
+    ...{ gateway, metrics, journal, certificate, keys, log },
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
   }
   started.is(serving, served)

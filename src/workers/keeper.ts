@@ -19,6 +19,9 @@ import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from 
 /** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. */
 const PATIENCE = 200
 
+/** What one worker says that is for all others. */
+const PASSED_ON: ReadonlySet<News['t']> = new Set(['pause', 'shown', 'accounts'])
+
 /** What the keeper works with. */
 export interface KeeperParts {
   readonly buckets: SharedBuckets
@@ -175,7 +178,7 @@ export class Keeper {
 
   #hear(news: News, from: Worker): void {
     this.#parts.heard(news)
-    if (news.t === 'pause' || news.t === 'shown') this.tell(news, from)
+    if (PASSED_ON.has(news.t)) this.tell(news, from)
   }
 
   #welcome(hello: Hello, channel: Worker['channel']): Worker {

@@ -58,6 +58,8 @@ export type News =
   | { readonly t: 'suspect'; readonly route: string }
   /** A route is paused for everybody. */
   | { readonly t: 'pause'; readonly route: string; readonly pause: PauseReport }
+  /** A worker has changed accounts or endpoints: others look before they would by themselves. */
+  | { readonly t: 'accounts' }
   /** The highest block of a network that a client was shown. */
   | { readonly t: 'shown'; readonly network: string; readonly scale: Scale; readonly head: number }
 

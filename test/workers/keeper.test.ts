@@ -106,3 +106,32 @@ t.test('a worker that does not answer holds nobody up', async t => {
   await keeper.gather()
   t.pass('what it said last counts')
 })
+
+t.test('what a worker says for all is heard by the others, and by no one else', async t => {
+  const heard: string[] = []
+  const { keeper, path } = await startKeeper(t, {
+    heard: ({ t: what }) => {
+      heard.push(`the keeper: ${what}`)
+    },
+  })
+  const [first] = await Promise.all(
+    [1, 2, 3].map(async slot =>
+      connectWorker(t, path, {
+        slot,
+        heard: ({ t: what }) => {
+          heard.push(`worker ${slot}: ${what}`)
+        },
+      }),
+    ),
+  )
+  await until('all are known', () => Promise.resolve(keeper.slots.length === 3))
+  first!.say({ t: 'suspect', route: 'eth-a' })
+  first!.say({ t: 'accounts' })
+  await until('all have heard', () => Promise.resolve(heard.length >= 4))
+  t.strictSame(heard.toSorted(), [
+    'the keeper: accounts',
+    'the keeper: suspect',
+    'worker 2: accounts',
+    'worker 3: accounts',
+  ])
+})
