@@ -43,7 +43,8 @@ export interface App {
 /** Starts the gateway, with the configuration that was read already, if it was; rejects with ConfigError, or with one sentence for the operator. */
 export async function startApp(options: AppOptions, read?: Valid): Promise<App> {
   const valid = read ?? (await loadValid(options))
-  await refuseServed(valid.snapshot.gateway)
+  const settings = valid.snapshot.gateway
+  await refuseServed(settings, () => options.makeLog(settings.log.level))
   return orUndo(async (closing, undoing) =>
     open(options, await begin(options, valid, closing, undoing), closing),
   )
@@ -79,8 +80,8 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   // As it is at the start: a reload moves neither the data nor the listeners.
   const started = thisProcess(options.dir, settings)
   const listeners: { bound?: Bound } = {}
-  const self = (): Running => ({ ...started, ...listeners })
   const state = { draining: false }
+  const self = (): Running => ({ ...started, ...listeners, ...(state.draining ? { draining: true } : {}) })
   const reloading = openReloader(
     {
       ...{ ...options, config, gateway, certificate, self, log, state },

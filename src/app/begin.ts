@@ -1,9 +1,10 @@
 /** How a process that reads the configuration and keeps the stores begins: everything that can keep it from serving is found out here. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/types.ts'
 import { ConfigError } from '../config/config-error.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Certificate } from '../http/certificate.ts'
-import { whyServed } from '../http/admin/find-gateway.ts'
+import { whoServes } from '../http/admin/find-gateway.ts'
 import type { Logger } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { inUseProblems } from '../reload/in-use-problems.ts'
@@ -11,11 +12,16 @@ import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { LoadedSnapshot } from '../snapshot/load-snapshot.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
+import { isLocked } from '../stores/sqlite/usage/lock.ts'
 import type { Closing } from './closing.ts'
 import { logJournal } from './log-journal.ts'
 import { openCertificate } from './open-certificate.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
+
+/** Milliseconds beyond a drain that a gateway which goes is waited for, and between two looks. */
+const BEYOND_DRAIN = 10_000
+const LOOK = 100
 
 /** What `serve` is told. */
 export interface AppOptions {
@@ -45,10 +51,28 @@ export async function loadValid({ dir, env }: Pick<AppOptions, 'dir' | 'env'>): 
   return { ...loaded, config, snapshot }
 }
 
-/** Rejects with one sentence where another gateway answers that runs on the same data. */
-export async function refuseServed(settings: Snapshot['gateway']): Promise<void> {
-  const served = await whyServed(settings)
-  if (served !== null) throw new Error(served)
+/**
+ * Rejects with one sentence where another gateway answers that runs on the same data. One that finishes its calls and goes is waited for: that of a
+ * primary that was killed, or one that was just told to stop.
+ */
+export async function refuseServed(settings: Snapshot['gateway'], log: () => Logger): Promise<void> {
+  const end = performance.now() + settings.timeouts.drain + BEYOND_DRAIN
+  let isWaiting = false
+  for (;;) {
+    const served = await whoServes(settings)
+    // Its lock is the last that it gives back.
+    if (served === null && !(isWaiting && isLocked(settings.dataDir))) return
+    if (served !== null && !served.isLeaving) throw new Error(served.why)
+    if (performance.now() > end)
+      throw new Error(`another tollgate serve is using ${settings.dataDir}, and does not end`)
+    if (!isWaiting)
+      log().info(
+        { dataDir: settings.dataDir },
+        'waiting until the gateway before this one has finished its calls',
+      )
+    isWaiting = true
+    await pause(LOOK)
+  }
 }
 
 /** Opens the stores; rejects with ConfigError, or with one sentence for the operator. */

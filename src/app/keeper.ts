@@ -131,8 +131,8 @@ async function open(
     keeper.tell({ t: 'pause', route: id, pause })
   })
   const started = { ...thisProcess(options.dir, settings), pid: role.primary }
-  const self = (): Running => ({ ...started, bound: role.bound })
-  const state = { draining: false }
+  const state = { draining: false, isLeft: false }
+  const self = (): Running => ({ ...started, bound: role.bound, ...(state.isLeft ? { draining: true } : {}) })
   const restarting: { left: readonly number[] | null } = { left: null }
   const reloading = openReloader(
     {
@@ -178,6 +178,8 @@ async function open(
     },
     stop: async leaving => {
       state.draining = true
+      // Where workers stay, another keeper comes.
+      state.isLeft = leaving !== 'alone'
       // Where workers stay, they go on with the next keeper.
       if (leaving !== 'alone') await orAfter(keeper.allGone(), settings.timeouts.drain + BEYOND_DRAIN)
       await closing.close()

@@ -37,8 +37,8 @@ export async function startPrimary(
   settings: GatewayConfig,
   beside: PrimaryRole | null,
 ): Promise<RunningPrimary | null> {
-  if (beside === null) await refuseServed(settings)
   const log = makeLog(settings.log.level)
+  if (beside === null) await refuseServed(settings, () => log)
   const { dataDir, workers, timeouts } = settings
   const why = whyNoSocket(dataDir)
   if (why !== null) throw new Error(why)

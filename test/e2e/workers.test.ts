@@ -7,6 +7,7 @@ import { createAccess, withAccounts } from '../support/accounts.ts'
 import { runProcess } from '../support/cli.ts'
 import { writeConfig } from '../support/config-files.ts'
 import { freePort } from '../support/free-port.ts'
+import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -205,6 +206,33 @@ t.test('the workers of a primary that was killed finish and go, and the next gat
   await gateway.start()
   t.strictSame(await access.usage(), { requests: 1, calls: 1 })
 })
+
+t.test(
+  'bug: a gateway that was started while the workers of a killed primary finished was refused',
+  async t => {
+    const access = await createAccess(gateway, 'paid', 'alpha')
+    const gate = new Gate()
+    node.on('eth_call', async (...handled) => {
+      await gate.pass()
+      return result('"0x"')(...handled)
+    })
+    const before = node.count('eth_call')
+    const call = access.call('eth_call', [{ to: `0x${'1'.repeat(40)}` }, 'latest'])
+    await until('it is under way', () => Promise.resolve(node.count('eth_call') > before))
+    const { keeper, workers } = await crewOf(gateway, WORKERS)
+    await gateway.kill9()
+    const starting = gateway.start()
+    await until('it waits', () =>
+      Promise.resolve(gateway.printed.includes('waiting until the gateway before')),
+    )
+    gate.open()
+    t.equal((await call).result, '0x', 'what was in flight is answered')
+    await starting
+    await crewOf(gateway, WORKERS)
+    t.strictSame([keeper, ...workers].filter(isAlive), [])
+    t.strictSame(await access.usage(), { requests: 1, calls: 1 })
+  },
+)
 
 t.test('a stop ends all processes, and leaves no journal of theirs', async t => {
   const access = await createAccess(gateway, 'paid', 'alpha')

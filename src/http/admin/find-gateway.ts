@@ -74,9 +74,18 @@ export function whyLost(running: Running | null): string | null {
 
 /** Why another gateway cannot serve on a data directory: one that answers runs there, whatever became of its lock. Null when none does. */
 export async function whyServed(settings: Settings): Promise<string | null> {
+  return (await whoServes(settings))?.why ?? null
+}
+
+/** The same, and whether waiting helps: it finishes its calls and goes. */
+export async function whoServes(
+  settings: Settings,
+): Promise<{ readonly why: string; readonly isLeaving: boolean } | null> {
   const onData = onDataDir(settings, await answering(settings))
   if (onData === null) return null
-  return whyLost(onData) ?? `another tollgate serve is using ${settings.dataDir}`
+  const lost = whyLost(onData)
+  const why = lost ?? `another tollgate serve is using ${settings.dataDir}`
+  return { why, isLeaving: lost === null && onData.draining === true }
 }
 
 function nobody(dir: string, { admin, dataDir }: Settings): string {

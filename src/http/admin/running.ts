@@ -16,6 +16,8 @@ export interface Running {
   readonly bound?: Bound
   /** What happened to files of its data directory while they were open; absent while all are there. */
   readonly lost?: 'removed' | 'replaced'
+  /** That it finishes its calls and goes; absent while it serves. */
+  readonly draining?: true
 }
 
 /** Where each listener is, as `host:port`; `probes` is absent where it is not configured. */
@@ -92,12 +94,14 @@ function ask(url: string, patience: number): Promise<Running | null> {
 
 function read(body: string): Running | null {
   try {
-    const { pid, configDir, dataDir, bound, lost } = JSON.parse(body) as Readonly<Record<string, unknown>>
+    const read = JSON.parse(body) as Readonly<Record<string, unknown>>
+    const { pid, configDir, dataDir, bound, lost, draining } = read
     if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
     return {
       ...{ pid, configDir, dataDir },
       ...(bound === undefined ? {} : { bound: bound as Bound }),
       ...(lost === 'removed' || lost === 'replaced' ? { lost } : {}),
+      ...(draining === true ? { draining } : {}),
     }
   } catch {
     return null
