@@ -1,5 +1,6 @@
 /** What a worker answers the keeper, and what it hears from it. */
 import { systemClock } from '../ports/clock.ts'
+import type { Asking } from '../limits/shared/asking.ts'
 import type { SharedHoldings } from '../limits/shared/holdings.ts'
 import type { Certificate } from '../http/certificate.ts'
 import type { Gateway } from '../call/gateway.ts'
@@ -31,6 +32,7 @@ export interface Serving {
 /** Answers and hears the keeper, from the moment when this worker serves. */
 export class Started {
   holdings: SharedHoldings | null = null
+  asking: Asking | null = null
   probing: ProbeFollower | null = null
   #serving: Serving | null = null
   #served: Served | null = null
@@ -61,6 +63,10 @@ export class Started {
     this.#serving = serving
     this.#served = served
     this.#begin(serving)
+  }
+
+  keeperHangs(): void {
+    this.#serving?.log.error('the keeper does not answer; calls go on without it')
   }
 
   heard(news: News): void {

@@ -38,6 +38,7 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
     })
   })
   const coming = startKeeper(options, role)
+  void goWithPrimary(coming, draining)
   const keeper = await coming
   for (const problem of keeper.warnings) keeper.log.warn(formatProblem(problem))
   report({ t: 'ready' })
@@ -58,7 +59,20 @@ async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
     })
   })
   const coming = startWorker(options, role)
+  void goWithPrimary(
+    coming,
+    draining.then(([leaving]) => leaving),
+  )
   const worker = await coming
   report({ t: 'ready' })
   await worker.stop(...(await draining))
+}
+
+/** Ends a process at once whose primary is gone before it serves: it has nothing in flight, and holds a socket on which nobody would answer. */
+async function goWithPrimary(coming: Promise<unknown>, draining: Promise<Leaving>): Promise<void> {
+  const serves = coming.then(
+    () => 'serves',
+    () => 'failed',
+  )
+  if ((await Promise.race([serves, draining])) === 'orphaned') process.exit(1)
 }

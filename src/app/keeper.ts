@@ -109,6 +109,7 @@ async function open(
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
+    workers: role.workers,
     holdings: new HeldCounts({ processes: role.workers }),
     takeOver: (...batch) => {
       left.take(...batch)

@@ -7,7 +7,7 @@ import type { Logger } from '../observe/log.ts'
 import { whyNoSocket } from '../net/keeper-socket.ts'
 import { inheritedSocket, openListeningSocket } from '../workers/listening-socket.ts'
 import type { ListeningSocket, Sockets } from '../workers/listening-socket.ts'
-import { report } from '../workers/parent.ts'
+import { parentGone, report } from '../workers/parent.ts'
 import { Primary } from '../workers/primary.ts'
 import type { PrimaryRole } from '../workers/role.ts'
 import { addressesOf } from './addresses.ts'
@@ -58,7 +58,7 @@ export async function startPrimary(
       })
     },
   })
-  if (!(await (beside === null ? primary.start() : primary.startBeside(mayKeep)))) return null
+  if (!(await (beside === null ? primary.start() : primary.startBeside(mayKeep, parentGone())))) return null
   if (beside !== null) {
     report({ t: 'ready' })
     if (process.connected) process.disconnect()
@@ -81,9 +81,7 @@ function mayKeep(): Promise<void> {
     process.once('message', () => {
       resolve()
     })
-    process.once('disconnect', () => {
-      resolve()
-    })
+    void parentGone().then(resolve)
     report({ t: 'workers' })
   })
 }

@@ -99,6 +99,7 @@ async function open(
     own.leave(await journal.close())
   })
   const asking = new Asking({ store: keeper, clock: systemClock, every: REPORT, processes: workers })
+  started.asking = asking
   closing.push(() => asking.close())
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
   const parts = {
@@ -173,6 +174,12 @@ async function connect(
     serves: () => started.version,
     heard: news => {
       started.heard(news)
+    },
+    renewed: () => {
+      started.asking?.renewed()
+    },
+    hangs: () => {
+      started.keeperHangs()
     },
     holdings: {
       hello: () => started.holdings?.hello() ?? [],

@@ -23,6 +23,12 @@ import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from 
 const RETRY = 50
 /** Milliseconds that a question waits for a keeper. */
 const PATIENCE = 5_000
+/**
+ * A keeper answers what calls wait for within milliseconds. One that has not for so many looks, these many milliseconds apart, hangs, and counts as
+ * away; looks, as a worker that stood still itself has not heard it.
+ */
+const LOOKS = 4
+const LOOK_EVERY = 250
 
 /** What a worker holds: a keeper that is new hears all of it. */
 export interface Holds extends HoldingProcess {
@@ -44,6 +50,10 @@ export interface KeeperClientOptions {
   readonly heard?: (news: News) => void
   /** The keeper is there, or there again. */
   readonly connected?: () => void
+  /** Another keeper is there than before. */
+  readonly renewed?: () => void
+  /** It is there and does not answer. */
+  readonly hangs?: () => void
 }
 
 /** Connects, and connects again. */
@@ -53,12 +63,20 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   #socket: Socket | null = null
   #retry: NodeJS.Timeout | undefined
   #version = ''
+  #instance: string | null = null
+  /** Questions that calls wait for, and the looks since the last answer to one. */
+  #calls = 0
+  #silent = 0
+  readonly #looking: NodeJS.Timeout
   /** Those who wait for a keeper. */
   readonly #waiting: (() => void)[] = []
   #isClosed = false
 
   constructor(options: KeeperClientOptions) {
     this.#options = options
+    this.#looking = setInterval(() => {
+      this.#look()
+    }, LOOK_EVERY)
     this.#connect()
   }
 
@@ -73,12 +91,12 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   }
 
   async ask(buckets: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
-    const { answers } = await this.#there.ask('ask', { buckets })
+    const { answers } = await this.#soon(this.#there.ask('ask', { buckets }))
     return answers
   }
 
   async hold(questions: readonly HoldingQuestion[]): Promise<readonly (HoldingAnswer | null)[]> {
-    const { answers } = await this.#there.ask('hold', { holdings: questions })
+    const { answers } = await this.#soon(this.#there.ask('hold', { holdings: questions }))
     return answers
   }
 
@@ -126,6 +144,28 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#retry)
+    clearInterval(this.#looking)
+    this.#socket?.destroy()
+  }
+
+  /** Waits for an answer that comes at once from a keeper that is well. */
+  async #soon<T>(answer: Promise<T>): Promise<T> {
+    this.#calls += 1
+    try {
+      return await answer
+    } finally {
+      this.#calls -= 1
+      this.#silent = 0
+    }
+  }
+
+  /** Lets go of a keeper that hangs: whoever waits for it is answered without it. */
+  #look(): void {
+    const isWaitedFor = this.#calls > 0 || this.#channel === null
+    this.#silent = isWaitedFor ? this.#silent + 1 : 0
+    if (this.#silent <= LOOKS) return
+    this.#silent = 0
+    if (this.#channel !== null) this.#options.hangs?.()
     this.#socket?.destroy()
   }
 
@@ -144,29 +184,36 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   }
 
   #connect(): void {
-    const { path, slot, version, serves, answers, holdings, heard, connected } = this.#options
+    const { path, answers, holdings, heard } = this.#options
     const socket = connect(path)
     this.#socket = socket
     const recall: Answers<KeeperQuestions>['recall'] = async ({ recalled }) => ({
       held: (await holdings?.recall(recalled)) ?? [],
     })
     const channel = new Channel<Questions, KeeperQuestions>(socket, { ...answers, recall }, message => {
-      if (message.t === 'hello') this.#version = (message as Hello).version
+      if (message.t === 'hello') this.#welcomed(message as Hello, channel)
       else heard?.(message as News)
-    })
-    socket.on('connect', () => {
-      const hello = { protocol: PROTOCOL, slot, version, serves: serves(), holdings: holdings?.hello() ?? [] }
-      channel.say({ t: 'hello', ...hello } satisfies Hello)
-      this.#channel = channel
-      for (const go of this.#waiting.splice(0)) go()
-      connected?.()
     })
     socket.on('close', () => {
       this.#channel = null
+      this.#silent = 0
       if (this.#isClosed) return
       this.#retry = setTimeout(() => {
         this.#connect()
       }, RETRY)
     })
+  }
+
+  /** The keeper is there once it has said so: the connections of one that hangs are accepted all the same. */
+  #welcomed({ version: keepers, instance }: Hello, channel: Channel<Questions, KeeperQuestions>): void {
+    const { slot, version, serves, holdings, connected, renewed } = this.#options
+    this.#version = keepers
+    const hello = { protocol: PROTOCOL, slot, version, serves: serves(), holdings: holdings?.hello() ?? [] }
+    channel.say({ t: 'hello', ...hello } satisfies Hello)
+    this.#channel = channel
+    for (const go of this.#waiting.splice(0)) go()
+    if (instance !== undefined && this.#instance !== null && instance !== this.#instance) renewed?.()
+    this.#instance = instance ?? this.#instance
+    connected?.()
   }
 }

@@ -1,4 +1,5 @@
 /** What the keeper holds for the workers of its machine: their limits, what their callers hold, and the ledger of all. */
+import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
@@ -11,6 +12,7 @@ import type { LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 import { orAfter } from '../net/or-after.ts'
+import { Arrival } from './arrival.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { PROTOCOL } from './messages.ts'
@@ -27,6 +29,8 @@ export interface KeeperParts {
   readonly buckets: SharedBuckets
   /** What callers hold on all workers; default: counted anew, with whoever has come. */
   readonly holdings?: HeldCounts
+  /** Workers that come: until so many have, or for a second, no quota is decided. */
+  readonly workers?: number
   /** Takes usage over into the ledger, once for each place of a journal. */
   readonly takeOver: (file: string, place: number, usage: readonly Usage[]) => void
   /** Reads the ledger. */
@@ -63,12 +67,17 @@ export class Keeper {
   readonly #workers = new Set<Worker>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
+  readonly #hello = { t: 'hello', protocol: PROTOCOL, slot: 0, serves: '', instance: randomUUID() } as const
   #handing: Promise<void> | null = null
   #last = 0
   #gone: () => void = () => undefined
 
+  /** What is left of a quota is read from the ledger: not before it is complete. */
+  readonly #arrival: Arrival
+
   constructor(parts: KeeperParts) {
     this.#parts = parts
+    this.#arrival = new Arrival(parts.workers ?? 0, () => this.gather())
     this.#holdings = parts.holdings ?? new HeldCounts()
     this.#server = createServer(socket => {
       this.#serve(socket)
@@ -160,7 +169,7 @@ export class Keeper {
       },
     )
     const { version } = this.#parts
-    channel.say({ t: 'hello', protocol: PROTOCOL, slot: 0, version, serves: '' } satisfies Hello)
+    channel.say({ ...this.#hello, version } satisfies Hello)
     socket.on('close', () => {
       this.#sockets.delete(socket)
       if (worker !== null) {
@@ -190,6 +199,7 @@ export class Keeper {
       holdings: this.#holdings.join(hello.slot, process, hello.holdings),
     }
     this.#workers.add(worker)
+    this.#arrival.came(this.#workers.size)
     this.#bringUpToDate(worker)
     return worker
   }
@@ -211,6 +221,7 @@ export class Keeper {
       },
       reports: () => ({ reports: reports() }),
       ask: async ({ buckets: questions }) => {
+        if (!this.#arrival.isOver && questions.some(({ quota }) => quota)) await this.#arrival.over
         return { answers: await store.ask(questions) }
       },
       hold: async ({ holdings }) => ({ answers: (await worker()?.holdings.hold(holdings)) ?? [] }),

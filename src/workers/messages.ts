@@ -29,6 +29,8 @@ export interface Hello {
   readonly version: string
   /** The version of the configuration that a worker serves; empty while it starts, and of the keeper. */
   readonly serves: string
+  /** Which keeper it is: what another one has granted, this one knows nothing of. Absent from workers and from older keepers. */
+  readonly instance?: string
   /** What a worker holds: a keeper that is new knows nothing of it. */
   readonly holdings?: readonly HeldCount[]
 }

@@ -37,9 +37,17 @@ export interface Orders {
   connection?(socket: Socket): void
 }
 
-/** Tells the primary something. */
+/** Tells the primary something; one that is gone hears nothing. */
 export function report(said: Report): void {
-  process.send?.(said)
+  if (process.connected) process.send?.(said, undefined, undefined, () => undefined)
+}
+
+/** Resolves when the process that started this one is gone, or has let go of it. */
+export function parentGone(): Promise<void> {
+  return new Promise(resolve => {
+    if (process.connected) process.once('disconnect', resolve)
+    else resolve()
+  })
 }
 
 /** Hears what the primary wants. Signals are the primary's to hear: a terminal and systemd send them to all processes at once. */
@@ -52,7 +60,7 @@ export function hearOrders(orders: Orders): void {
     else if (order.t === 'restarting') orders.restarting?.(order.left)
     else if (order.t === 'connection' && socket !== undefined) orders.connection?.(socket)
   })
-  process.once('disconnect', () => {
+  void parentGone().then(() => {
     orders.drain('orphaned')
   })
 }

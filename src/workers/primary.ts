@@ -63,14 +63,21 @@ export class Primary {
 
   /**
    * The same beside an older primary: the workers begin with its keeper. `mayKeep` is called when they serve, and resolves when that keeper is gone;
-   * ours then starts until it serves.
+   * ours then starts until it serves. Where the older one is killed meanwhile (`gone`), ours starts at once: the workers wait for it.
    */
-  async startBeside(mayKeep: () => Promise<void>): Promise<boolean> {
+  async startBeside(mayKeep: () => Promise<void>, gone: Promise<void>): Promise<boolean> {
+    const own = { isStarted: false }
+    void gone.then(() => {
+      if (!own.isStarted) this.#keeper.keepStarting()
+      own.isStarted = true
+    })
     if (!(await this.#startWorkers())) {
       await this.stop()
       return false
     }
     await mayKeep()
+    if (own.isStarted) return true
+    own.isStarted = true
     if (!(await this.#keeper.start())) this.#keeper.keepStarting()
     return true
   }

@@ -9,6 +9,7 @@ import { version as programVersion } from '../config/version.ts'
 import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import { keeperSocket } from '../net/keeper-socket.ts'
+import { PROTOCOL } from './messages.ts'
 import type { Hello, KeeperQuestions, Questions, Served } from './messages.ts'
 
 /** Milliseconds in which workers come: they look for a keeper all the time. */
@@ -37,6 +38,13 @@ export async function servedByWorkers(dataDir: string): Promise<Served | null> {
       })
       heard.catch(() => undefined)
     })
+    channel.say({
+      t: 'hello',
+      protocol: PROTOCOL,
+      slot: 0,
+      version: programVersion,
+      serves: '',
+    } satisfies Hello)
   })
   rmSync(path, { force: true })
   await new Promise<void>((resolve, reject) => {

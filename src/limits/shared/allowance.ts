@@ -129,6 +129,10 @@ export class Allowance implements Share {
     this.#reporting = 0
   }
 
+  renewed(): void {
+    // What is allowed is no promise of the store.
+  }
+
   wait(limit: RateLimit, units: number): number {
     return waitFor(units - this.#level, limit)
   }

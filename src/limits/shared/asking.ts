@@ -120,6 +120,11 @@ export class Asking {
     return this.#entries.get(part.key)?.share.level(part.limit, now) ?? part.limit.burst
   }
 
+  /** The store is another one from now on: what the one before has granted is forgotten. */
+  renewed(): void {
+    for (const { share } of this.#unreported) share.renewed()
+  }
+
   /** Reports everything, gives back what is held, as far as the store takes it, and stops: no call comes any more. */
   async close(): Promise<void> {
     this.#stop()

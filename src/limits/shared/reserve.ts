@@ -22,8 +22,9 @@ export class Reserve implements Share {
   /** What the store has left for everybody; null until it has said so. */
   #left: number | null = null
   #answeredAt = 0
-  /** Taken while the store was away. */
+  /** Taken while the store was away: what it has not heard of, and all since it was last there. */
   #debt = 0
+  #alone = 0
   #reporting = 0
 
   constructor(every: number) {
@@ -44,10 +45,19 @@ export class Reserve implements Share {
     return isFresh && this.#left! < units ? Infinity : null
   }
 
-  /** A quota is not held while nobody knows it: the rate bounds what is taken, and the store hears of it afterwards. */
-  takeAlone(_: RateLimit, units: number, now: number): number {
-    if (this.take(_, units, now) !== 0) this.spend(units)
+  /** This process's part of what was left when that was last known. Where nothing is known the rate bounds what is taken. The store hears of it. */
+  takeAlone(_: RateLimit, units: number, now: number, processes: number): number {
+    if (this.#held >= units) return this.take(_, units, now)!
+    if (this.#left !== null && this.#alone + units > Math.max(0, this.#left) / processes) return Infinity
+    this.#alone += units
+    this.spend(units)
     return 0
+  }
+
+  /** What another store has granted is nothing to this one: it counts what was charged, with what was taken while neither was there. */
+  renewed(): void {
+    this.#held = this.#debt = 0
+    this.#spare = FIRST
   }
 
   spend(units: number): boolean {
@@ -80,6 +90,7 @@ export class Reserve implements Share {
 
   answered({ level }: LimitAnswer, _: RateLimit, now: number, isAtEdge: boolean, unused: number): void {
     this.#reporting = 0
+    this.#alone = 0
     this.#held += unused
     this.#left = level
     this.#answeredAt = now

@@ -21,6 +21,8 @@ export interface Share {
   answered(answer: LimitAnswer, limit: RateLimit, now: number, isAtEdge: boolean, unused: number): void
   /** The question was not answered: what it said is said again. */
   unanswered(): void
+  /** The store is another one, which has granted nothing. */
+  renewed(): void
   /** Milliseconds until the bucket holds so many units, as far as this process knows. */
   wait(limit: RateLimit, units: number): number
   /** This process's part of what the bucket holds, where all others take theirs; `processes` are those where nothing is known of it. */

@@ -114,6 +114,33 @@ t.test('a quota that was taken while the store was away is reported', async t =>
   t.equal(await other.ask(quota(0)), 60)
 })
 
+t.test(
+  'bug: a quota that was known to be used up was given out without bound while the store was away',
+  async t => {
+    const { one, other, clock, state } = open()
+    t.equal(await one.take(quota(60)), 0)
+    t.equal(await other.take(quota(1)), 0)
+    state.isAway = true
+    clock.advance(EVERY)
+    await Promise.all([one, other].map(async asking => asking.take(quota(1))))
+    let taken = 2
+    for (const asking of [one, other])
+      for (let i = 0; i < 100; i += 1) if ((await asking.take(quota(1))) === 0) taken += 1
+    t.ok(taken > 30 && taken <= 39, `${taken} of the 39 that were left`)
+  },
+)
+
+t.test('what a store has granted that is no more is not given back to the next one', async t => {
+  const { one, other, clock } = open()
+  for (let call = 0; call < 10; call += 1) await one.take(quota(1))
+  one.renewed()
+  for (let ms = 0; ms < 1_100; ms += EVERY) {
+    clock.advance(EVERY)
+    await new Promise(setImmediate)
+  }
+  t.ok((await other.ask(quota(0)))! < 90, 'nothing came back')
+})
+
 t.test('a quota begins with what the ledger says, and cannot be read where that cannot', async t => {
   const { one, state } = open(null)
   t.equal(await one.take(quota(1)), null)

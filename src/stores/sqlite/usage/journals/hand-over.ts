@@ -10,6 +10,8 @@ import type { Usage } from '../fold.ts'
 const EVERY = 1_000
 /** Milliseconds that dropping what was taken holds the thread at a time. */
 const SLICE = 2
+/** Failed attempts from which on the operator hears of them. */
+const WORTH_TELLING = 5
 
 /** What one journal holds up to a place. */
 export interface Batch {
@@ -38,6 +40,8 @@ export class HandedOver {
   readonly #timer: NodeJS.Timeout
   /** What was not said to be taken: it is handed over again as it is, whatever has come since. */
   #batch: UnderWay | null = null
+  /** Attempts that failed, one after another. */
+  #failures = 0
   #last: Promise<boolean> = Promise.resolve(true)
   #waiting: Promise<boolean> | null = null
 
@@ -79,9 +83,13 @@ export class HandedOver {
       if (this.#batch !== null) await this.#send(this.#batch)
       this.#batch = this.#next()
       if (this.#batch !== null) await this.#send(this.#batch)
+      this.#failures = 0
       return true
     } catch (error) {
-      if (this.charging.failure === null) this.#events.delayed('fold', error as Error)
+      this.#failures += 1
+      // A keeper that is started again is away for a moment.
+      if (this.charging.failure === null && this.#failures >= WORTH_TELLING)
+        this.#events.delayed('fold', error as Error)
       return false
     }
   }
