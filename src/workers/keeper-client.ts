@@ -27,7 +27,7 @@ const PATIENCE = 5_000
  * A keeper answers what calls wait for within milliseconds. One that has not for so many looks, these many milliseconds apart, hangs, and counts as
  * away; looks, as a worker that stood still itself has not heard it.
  */
-const LOOKS = 4
+const LOOKS = 6
 const LOOK_EVERY = 250
 
 /** What a worker holds: a keeper that is new hears all of it. */
