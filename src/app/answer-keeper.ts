@@ -25,6 +25,7 @@ export interface Serving {
   readonly journal: HandedOver
   readonly certificate: Certificate | null
   readonly keys: { poll(): void }
+  readonly sockets: { recount(): void }
   readonly log: Logger
   readonly served: (said: Served) => Promise<Served>
 }
@@ -63,6 +64,11 @@ export class Started {
     this.#serving = serving
     this.#served = served
     this.#begin(serving)
+  }
+
+  /** The keeper is there again, and knows what all hold. */
+  connected(): void {
+    this.#serving?.sockets.recount()
   }
 
   keeperHangs(): void {

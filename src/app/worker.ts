@@ -132,7 +132,7 @@ async function open(
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await keeper.reports())
   const serving = {
-    ...{ gateway, metrics, journal, certificate, keys, log },
+    ...{ gateway, metrics, journal, certificate, keys, log, sockets: listener.sockets },
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
   }
   started.is(serving, served)
@@ -174,6 +174,9 @@ async function connect(
     serves: () => started.version,
     heard: news => {
       started.heard(news)
+    },
+    connected: () => {
+      started.connected()
     },
     renewed: () => {
       started.asking?.renewed()

@@ -11,12 +11,13 @@ import type { ClientStream } from '../../src/http/proxied/client-streams.ts'
 import { makePublicListener } from '../../src/http/public-listener.ts'
 import type { PublicListener } from '../../src/http/public-listener.ts'
 import { Slots } from '../../src/limits/holdings.ts'
+import { HeldCounts } from '../../src/limits/shared/held-counts.ts'
 import { systemClock } from '../../src/ports/clock.ts'
 import type { Holdings } from '../../src/ports/holdings.ts'
 import type { Keys } from '../../src/ports/keys.ts'
 import { isRefusal } from '../../src/refusal/refusal.ts'
 import { connectHoldings } from '../support/holdings.ts'
-import { startKeeper } from '../support/keeper.ts'
+import { keeperAt, startKeeper } from '../support/keeper.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 import { askUpgrade, openClient, upgradeHeaders } from '../support/socket-client.ts'
 import type { SocketClient } from '../support/socket-client.ts'
@@ -95,14 +96,21 @@ async function serve(t: Test, keys: Keys, holdings: Holdings): Promise<Served> {
   return { ...listener, gateway, port, holdings, url: `ws://127.0.0.1:${port}${PATH}` }
 }
 
-async function fourWorkers(t: Test, keys: readonly Keys[]): Promise<readonly Served[]> {
-  const { path } = await startKeeper(t)
+/** Workers of one keeper; each looks at what it holds when the keeper is there again. */
+async function workersAt(t: Test, path: string, keys: readonly Keys[]): Promise<readonly Served[]> {
   return Promise.all(
-    [1, 2, 3, 4].map(async slot => {
-      const holdings = await connectHoldings(t, path, { slot })
-      return serve(t, keys[slot - 1]!, holdings.of('connections'))
+    keys.map(async (key, i) => {
+      let served: Served | null = null
+      const connected = (): void => served?.sockets.recount()
+      const holdings = await connectHoldings(t, path, { slot: i + 1, connected })
+      served = await serve(t, key, holdings.of('connections'))
+      return served
     }),
   )
+}
+
+async function fourWorkers(t: Test, keys: readonly Keys[]): Promise<readonly Served[]> {
+  return workersAt(t, (await startKeeper(t)).path, keys)
 }
 
 /** Holdings that answer when the test says so. */
@@ -177,6 +185,29 @@ t.test('after a downgrade the newest of each worker close, until all together ke
     Array.from({ length: 10 }, () => ({ code: 1008, reason: 'too_many_connections' })),
   )
   t.equal((await askUpgrade(workers[1]!.port, PATH)).status, 429)
+})
+
+t.test('bug: sockets that workers let in while the keeper was away stayed above the limit', async t => {
+  const { keeper, path } = await startKeeper(t)
+  const workers = await workersAt(
+    t,
+    path,
+    [1, 2, 3].map(() => new OneKey('small')),
+  )
+  await keeper.close()
+  const clients: SocketClient[] = []
+  for (const { url } of workers)
+    for (let i = 0; i < 8; i += 1)
+      clients.push(
+        ...(await openClient(t, url).then(
+          one => [one],
+          () => [],
+        )),
+      )
+  t.equal(openOf(clients), 15, 'each goes by what it knows')
+  await keeperAt(t, path, { holdings: new HeldCounts({ processes: 3 }) })
+  await until('all together keep to the limit', () => Promise.resolve(openOf(clients) <= 5))
+  t.equal(openOf(clients), 5)
 })
 
 t.test('what is told to close is held no more, though its client does not answer', async t => {

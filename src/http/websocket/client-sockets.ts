@@ -19,7 +19,7 @@ const DRAIN_PAUSE = 100
 /** Milliseconds over which a drain closes sockets at most, whatever their number. */
 const DRAIN_TIME = 20_000
 
-/** Sweeps after a change in which callers are looked at that hold more than they may on all workers together. */
+/** Sweeps after a change, or after the keeper was away, in which callers are looked at that hold more than they may on all workers together. */
 const SURPLUS_SWEEPS = 8
 
 /** Counts, sweeps and drains. */
@@ -78,6 +78,11 @@ export class ClientSockets {
     if (this.#sockets.delete(socket)) this.#counts.free(socket.network)
   }
 
+  /** Closes what is above a limit: while nobody could be asked more were let in than all workers together may hold. */
+  recount(): void {
+    this.#surplusSweeps = SURPLUS_SWEEPS
+  }
+
   /** Open sockets of a network. */
   count(network: string): number {
     return this.#counts.held(network)
@@ -115,7 +120,7 @@ export class ClientSockets {
     if (epoch !== this.#epoch) {
       this.#epoch = epoch
       for (const socket of this.#sockets.keys()) socket.recheck()
-      this.#surplusSweeps = SURPLUS_SWEEPS
+      this.recount()
     }
     if (this.#surplusSweeps > 0) this.#closeSurplus()
     if (now < this.#tickAt) return

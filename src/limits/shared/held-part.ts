@@ -39,6 +39,8 @@ export function isOver({ own, room }: HeldPart): boolean {
 /** Takes one where nobody can be asked: what is known of the others decides. */
 export function takeAlone(part: HeldPart, limit: number): boolean {
   if (part.own + part.others >= limit) return false
+  // What all together hold then is not known to be within any limit.
+  part.kept = Infinity
   part.own += 1
   return true
 }
