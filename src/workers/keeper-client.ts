@@ -24,8 +24,8 @@ const RETRY = 50
 /** Milliseconds that a question waits for a keeper. */
 const PATIENCE = 5_000
 /**
- * A keeper answers what calls wait for within milliseconds. One that has not for so many looks, these many milliseconds apart, hangs, and counts as
- * away; looks, as a worker that stood still itself has not heard it.
+ * A keeper answers within milliseconds what calls wait for. One that has not for so many looks hangs, and counts as away. Looks are counted, and
+ * not time: a worker that stood still itself could not hear the answer.
  */
 const LOOKS = 6
 const LOOK_EVERY = 250
