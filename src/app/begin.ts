@@ -19,7 +19,7 @@ import { openCertificate } from './open-certificate.ts'
 import { openStores } from './stores.ts'
 import type { Stores } from './stores.ts'
 
-/** Milliseconds beyond a drain that a gateway which goes is waited for, and between two looks. */
+/** Milliseconds that a draining gateway is waited for beyond its drain, and between two looks. */
 const BEYOND_DRAIN = 10_000
 const LOOK = 100
 
@@ -52,8 +52,8 @@ export async function loadValid({ dir, env }: Pick<AppOptions, 'dir' | 'env'>): 
 }
 
 /**
- * Rejects with one sentence where another gateway answers that runs on the same data. One that finishes its calls and goes is waited for: that of a
- * primary that was killed, or one that was just told to stop.
+ * Rejects with one sentence where another gateway answers that runs on the same data. One that drains is waited for: its primary was killed, or it is
+ * being stopped.
  */
 export async function refuseServed(settings: Snapshot['gateway'], log: () => Logger): Promise<void> {
   const end = performance.now() + settings.timeouts.drain + BEYOND_DRAIN

@@ -126,10 +126,10 @@ async function open(
     version: programVersion,
   })
   prober.whenReported(report => {
-    keeper.tell({ t: 'heads', reports: [report] })
+    keeper.broadcast({ t: 'heads', reports: [report] })
   })
   upstreams.whenPaused(({ id }, pause) => {
-    keeper.tell({ t: 'pause', route: id, pause })
+    keeper.broadcast({ t: 'pause', route: id, pause })
   })
   const started = { ...thisProcess(options.dir, settings), pid: role.primary }
   const state = { draining: false, isLeft: false }

@@ -69,7 +69,7 @@ export async function openPublic(
   closing.push(async () => {
     const { leaving = 'with all', spread } = how
     const isLast = leaving === 'with all'
-    const told = Promise.all([sockets.drain(spread, isLast), streams.drain(isLast)])
+    const drained = Promise.all([sockets.drain(spread, isLast), streams.drain(isLast)])
     await drain(server, {
       idle: () => gateway.idle(),
       patience: timeouts.drain,
@@ -84,7 +84,7 @@ export async function openPublic(
         sockets.cut()
       },
     })
-    await told
+    await drained
   })
   return bound
 }

@@ -16,7 +16,7 @@ export interface RouteSharing {
   readonly rate: (route: string, perSecond: number) => RouteRate
 }
 
-/** There is no other process. */
+/** A single process: nothing is divided. */
 export const UNSHARED: RouteSharing = {
   processes: 1,
   rate: (_, perSecond) => new OwnRate(perSecond),

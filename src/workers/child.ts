@@ -82,12 +82,12 @@ export class Child {
     this.#again('no start', 0)
   }
 
-  /** Tells it something; what ends meanwhile hears nothing. */
-  tell(order: Order, socket?: Socket): void {
+  /** Sends it an order; one that has ended gets none. */
+  send(order: Order, socket?: Socket): void {
     if (this.#process?.connected === true) this.#process.send(order, socket, () => undefined)
   }
 
-  /** Tells it to finish, and resolves when it is gone: by force after `patience` milliseconds. */
+  /** Has it finish, and resolves when it is gone: by force after `patience` milliseconds. */
   async end(order: Order, patience: number): Promise<void> {
     this.#isEnding = true
     clearTimeout(this.#restart)
@@ -96,7 +96,7 @@ export class Child {
     const over = new Promise<void>(resolve => {
       this.#over = resolve
     })
-    this.tell(order)
+    this.send(order)
     const timer = setTimeout(() => child.kill('SIGKILL'), patience)
     await over
     clearTimeout(timer)

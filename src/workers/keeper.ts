@@ -180,14 +180,14 @@ export class Keeper {
     })
   }
 
-  /** Has all workers know something. */
-  tell(news: News, except: Worker | null = null): void {
+  /** Sends news to all workers but the one that they come from. */
+  broadcast(news: News, except: Worker | null = null): void {
     for (const worker of this.#workers) if (worker !== except) worker.channel.say(news)
   }
 
   #hear(news: News, from: Worker): void {
     this.#parts.heard(news)
-    if (PASSED_ON.has(news.t)) this.tell(news, from)
+    if (PASSED_ON.has(news.t)) this.broadcast(news, from)
   }
 
   #welcome(hello: Hello, channel: Worker['channel']): Worker {

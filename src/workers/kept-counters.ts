@@ -68,7 +68,7 @@ export class KeptCounters {
     this.#saving ??= this.#save()
   }
 
-  /** The texts to add up: of those that tell now, and what all others have counted. */
+  /** The texts to add up: of the processes that answered now, and what all others have counted. */
   async with(now: readonly ProcessMetrics[]): Promise<readonly string[]> {
     await this.record(now)
     const heard = new Set(now.map(({ process }) => process))

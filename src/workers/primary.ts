@@ -84,7 +84,7 @@ export class Primary {
 
   /** Has the configuration read again. */
   reload(): void {
-    this.#keeper.tell({ t: 'reload' })
+    this.#keeper.send({ t: 'reload' })
   }
 
   /**
@@ -99,7 +99,7 @@ export class Primary {
     const isDone = await this.#restartWorkers()
     if (isDone) await this.#restartKeeper()
     this.#isRestarting = false
-    this.#keeper.tell({ t: 'restarting', left: null })
+    this.#keeper.send({ t: 'restarting', left: null })
     if (isDone) log.info('all processes are restarted')
   }
 
@@ -123,7 +123,7 @@ export class Primary {
     } else log.error('the new primary did not start; what is there stays')
     this.#next = null
     this.#isRestarting = false
-    this.#keeper.tell({ t: 'restarting', left: null })
+    this.#keeper.send({ t: 'restarting', left: null })
     return null
   }
 
@@ -178,7 +178,7 @@ export class Primary {
       // One that has ended is back soon: its connections go to the others until then.
       const ready = this.#workers.filter(({ isReady }) => isReady)
       if (this.#isStopping || ready.length === 0) socket.destroy()
-      else ready[(last += 1) % ready.length]?.tell({ t: 'connection' }, socket)
+      else ready[(last += 1) % ready.length]?.send({ t: 'connection' }, socket)
     })
   }
 
@@ -191,7 +191,7 @@ export class Primary {
     const spread = Math.max(LEAST_SPREAD, SPREAD / this.#workers.length)
     const slots = this.#slots
     for (const slot of slots) {
-      this.#keeper.tell({ t: 'restarting', left: slots.slice(slot - 1) })
+      this.#keeper.send({ t: 'restarting', left: slots.slice(slot - 1) })
       const next = (this.#coming = this.#newWorker(slot))
       const isServing = await next.start()
       this.#coming = null

@@ -160,7 +160,7 @@ t.test('a keyboard is enough', { skip: noBrowser }, async t => {
 
   await page.getByRole('link', { name: 'endpoints' }).focus()
   await press('Enter')
-  await page.getByRole('heading', { name: 'Endpoints' }).waitFor()
+  await page.getByRole('heading', { name: 'Endpoints', level: 1 }).waitFor()
   t.equal(await focused(), 'Endpoints', 'the focus follows to the new page')
   await press('Tab')
   t.equal(await focused(), 'Create endpoint')

@@ -3,9 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
-import { Prober, type ProberEvents } from '../../src/routes/health/prober.ts'
+import { Prober } from '../../src/routes/health/prober.ts'
 import { Heads } from '../../src/routes/heads.ts'
 import type { Upstreams } from '../../src/routes/upstreams.ts'
+import { quiet } from '../support/probing-machine.ts'
 
 /** A route that answers every question at once, and writes down who was asked for its head. */
 function route(id: string, asked: string[]): LiveRoute {
@@ -23,17 +24,6 @@ function route(id: string, asked: string[]): LiveRoute {
     },
   }
   return fake as unknown as LiveRoute
-}
-
-const quiet: ProberEvents = {
-  wrongChain: () => undefined,
-  routeDown: () => undefined,
-  routeUp: () => undefined,
-  networkDown: () => undefined,
-  networkUp: () => undefined,
-  bug: error => {
-    throw error
-  },
 }
 
 /** As much of a snapshot and of the live routes as the prober reads. */

@@ -55,7 +55,8 @@ export interface Following extends Process {
   readonly suspects: string[]
 }
 
-const quiet: ProberEvents = {
+/** Events that no test looks at. */
+export const quiet: ProberEvents = {
   wrongChain: () => undefined,
   routeDown: () => undefined,
   routeUp: () => undefined,

@@ -75,19 +75,19 @@ export class ClientStreams {
   }
 
   /**
-   * Ends all, not all in one moment, and resolves when the last one was told. Those that still come are refused where nobody else takes them;
-   * otherwise they are taken, and ended likewise: a page takes a refusal for good, and comes back after an end.
+   * Ends all, in batches, and resolves after the last one. A stream that is opened meanwhile is refused at a stop (`isLast`); while other workers serve
+   * it is opened and ended at once: a browser gives up after a refusal, and reconnects after an end.
    */
   async drain(isLast = true): Promise<void> {
     this.#draining = true
     this.#isLast = isLast
     clearInterval(this.#timer)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#streams.size * DRAIN_PAUSE) / DRAIN_TIME))
-    let told = 0
+    let ended = 0
     for (const stream of [...this.#streams.keys()]) {
       stream.stop()
-      told += 1
-      if (told % batch === 0) await new Promise(resolve => setTimeout(resolve, DRAIN_PAUSE))
+      ended += 1
+      if (ended % batch === 0) await new Promise(resolve => setTimeout(resolve, DRAIN_PAUSE))
     }
   }
 

@@ -130,7 +130,7 @@ export class Allowance implements Share {
   }
 
   renewed(): void {
-    // What is allowed is no promise of the store.
+    // A rate is counted here and reported afterwards: the store has granted nothing in advance.
   }
 
   wait(limit: RateLimit, units: number): number {

@@ -25,7 +25,7 @@ export type Taken = number | null
 /** A call that waits for an answer. */
 interface Waiting {
   readonly units: number
-  readonly tell: (taken: Taken) => void
+  readonly resolve: (taken: Taken) => void
 }
 
 /** A bucket that this process takes from. */
@@ -147,8 +147,8 @@ export class Asking {
   }
 
   #ask(entry: Entry, units: number): Promise<Taken> {
-    return new Promise(tell => {
-      entry.waiting.push({ units, tell })
+    return new Promise(resolve => {
+      entry.waiting.push({ units, resolve })
       if (entry.isAsking) return
       this.#askSoon(entry)
     })
@@ -205,7 +205,7 @@ export class Asking {
     const { share, part } = entry
     if (answer === null) {
       share.unanswered()
-      for (const { tell } of asked) tell(null)
+      for (const { resolve } of asked) resolve(null)
     } else {
       let left = answer.granted
       const refused: Waiting[] = []
@@ -215,10 +215,10 @@ export class Asking {
           continue
         }
         left -= call.units
-        call.tell(0)
+        call.resolve(0)
       }
       share.answered(answer, part.limit, this.#options.clock.monotonic(), asked.length > 0, left)
-      for (const { units, tell } of refused) tell(share.wait(part.limit, units))
+      for (const { units, resolve } of refused) resolve(share.wait(part.limit, units))
     }
     this.#goOn(entry)
   }
@@ -228,8 +228,8 @@ export class Asking {
     const { share, part } = entry
     share.unanswered()
     const now = this.#options.clock.monotonic()
-    for (const { units, tell } of [...asked, ...entry.waiting.splice(0)])
-      tell(share.takeAlone(part.limit, units, now, this.#options.processes))
+    for (const { units, resolve } of [...asked, ...entry.waiting.splice(0)])
+      resolve(share.takeAlone(part.limit, units, now, this.#options.processes))
     this.#goOn(entry)
   }
 

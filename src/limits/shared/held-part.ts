@@ -18,7 +18,7 @@ export interface HeldPart {
 /** Whoever waits for an answer: for one more, or, with 0, for what the others hold. */
 export interface Waiting {
   readonly want: 0 | 1
-  readonly tell: (isTaken: boolean) => void
+  readonly resolve: (isTaken: boolean) => void
 }
 
 /** Nothing is held yet. */

@@ -125,8 +125,8 @@ export class SharedHoldings implements HoldingProcess {
   }
 
   #ask(entry: HeldPart, want: 0 | 1): Promise<boolean> {
-    return new Promise(tell => {
-      entry.waiting.push({ want, tell })
+    return new Promise(resolve => {
+      entry.waiting.push({ want, resolve })
       if (!entry.isAsking) this.#askSoon(entry)
     })
   }
@@ -202,7 +202,7 @@ export class SharedHoldings implements HoldingProcess {
   /** Nobody waits: those neither who came meanwhile, while the store is away. */
   #unanswered(entry: HeldPart, asked: readonly Waiting[]): void {
     const all = this.#isAway ? [...asked, ...entry.waiting.splice(0)] : asked
-    for (const { want, tell } of all) tell(want === 0 || takeAlone(entry, entry.limit))
+    for (const { want, resolve } of all) resolve(want === 0 || takeAlone(entry, entry.limit))
     this.#unreported.add(entry)
   }
 
@@ -214,8 +214,8 @@ export class SharedHoldings implements HoldingProcess {
     entry.others = answer.others
     entry.before = answer.before
     if (granted > 0) entry.kept = limit
-    for (const { want, tell } of asked) {
-      tell(want === 0 || granted > 0)
+    for (const { want, resolve } of asked) {
+      resolve(want === 0 || granted > 0)
       granted -= want
     }
   }
