@@ -158,7 +158,8 @@ function quotaOf(account: Account, { quota }: Plan, units: number, now: number):
   const { id, createdAt } = account
   const names = namesOf(account)
   let last = names.quota
-  if (last?.every !== every || now < last.window.start || now >= last.window.end) {
+  const at = now / 1000
+  if (last?.every !== every || at < last.window.start || at >= last.window.end) {
     const window = windowAt(every, createdAt, now)
     names.quota = last = { key: `{${id}}:quota:${every}:${window.start}`, every, window }
   }
