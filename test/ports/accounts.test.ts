@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { KeyCache } from '../../src/stores/sqlite/accounts/cache.ts'
-import { isWellFormed, isWellFormedToken, mintKey, mintToken } from '../../src/stores/sqlite/accounts/keys.ts'
+import { isWellFormed, isWellFormedToken, mintKey, mintToken } from '../../src/stores/sqlite/accounts/secrets/keys.ts'
 import type { Account } from '../../src/ports/accounts.ts'
 import type { EndpointWithKey } from '../../src/ports/endpoints.ts'
 import { openStore } from '../stores/accounts/support/open-store.ts'

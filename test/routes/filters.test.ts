@@ -1,6 +1,6 @@
 import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { deriveKey } from '../../src/stores/sqlite/accounts/master-key.ts'
+import { deriveKey } from '../../src/stores/sqlite/accounts/secrets/master-key.ts'
 import { Filters } from '../../src/routes/filters.ts'
 
 const masterKey = createSecretKey(randomBytes(32))

@@ -2,7 +2,7 @@ import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The root of the checkout. */
-export const root = fileURLToPath(new URL('../../', import.meta.url))
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The program under test: what `npm run build` makes, or what TOLLGATE_MAIN names. */
 export const mainFile =

@@ -3,7 +3,7 @@ import type { Account, Accounts } from '../../src/ports/accounts.ts'
 import { ENDPOINT_LIMIT } from '../../src/ports/endpoints.ts'
 import type { Endpoint, Endpoints, EndpointWithKey } from '../../src/ports/endpoints.ts'
 import type { Keys, SignIns } from '../../src/ports/keys.ts'
-import { mintKey, mintToken } from '../../src/stores/sqlite/accounts/keys.ts'
+import { mintKey, mintToken } from '../../src/stores/sqlite/accounts/secrets/keys.ts'
 
 /** One place for all four. */
 export interface PlainAccounts {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { KeyCache, type KeySource } from '../../../src/stores/sqlite/accounts/cache.ts'
-import { mintKey } from '../../../src/stores/sqlite/accounts/keys.ts'
+import { mintKey } from '../../../src/stores/sqlite/accounts/secrets/keys.ts'
 import type { ChangeListener } from '../../../src/stores/sqlite/accounts/changes.ts'
 import type { KeyOwner } from '../../../src/ports/keys.ts'
 import { addEndpoint, openStore, openWithEndpoint } from './support/open-store.ts'

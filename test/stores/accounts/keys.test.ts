@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { randomBase62, toBase62 } from '../../../src/stores/sqlite/accounts/base62.ts'
-import { newAccountId, newEndpointId } from '../../../src/stores/sqlite/accounts/ids.ts'
+import { randomBase62, toBase62 } from '../../../src/stores/sqlite/accounts/secrets/base62.ts'
+import { newAccountId, newEndpointId } from '../../../src/stores/sqlite/accounts/secrets/ids.ts'
 import {
   isWellFormed,
   isWellFormedToken,
   mintKey,
   mintToken,
-} from '../../../src/stores/sqlite/accounts/keys.ts'
+} from '../../../src/stores/sqlite/accounts/secrets/keys.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import t from 'tap'
-import { createMasterKey, readMasterKey } from '../../../src/stores/sqlite/accounts/master-key.ts'
+import { createMasterKey, readMasterKey } from '../../../src/stores/sqlite/accounts/secrets/master-key.ts'
 
 const text = randomBytes(32).toString('base64')
 

@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { hashKey } from '../../../src/stores/sqlite/accounts/hash.ts'
-import { open, seal } from '../../../src/stores/sqlite/accounts/seal.ts'
+import { hashKey } from '../../../src/stores/sqlite/accounts/secrets/hash.ts'
+import { open, seal } from '../../../src/stores/sqlite/accounts/secrets/seal.ts'
 
 const masterKey = createSecretKey(randomBytes(32))
 

@@ -2,9 +2,9 @@ import type { Account, AccountChange, Accounts, NewAccount } from '../../../port
 import type { AccountTable } from './account-table.ts'
 import type { Changes } from './changes.ts'
 import type { EndpointTable } from './endpoint-table.ts'
-import { hashKey } from './hash.ts'
-import { newAccountId } from './ids.ts'
-import { mintToken } from './keys.ts'
+import { hashKey } from './secrets/hash.ts'
+import { newAccountId } from './secrets/ids.ts'
+import { mintToken } from './secrets/keys.ts'
 
 /** The port Accounts on accounts.db. */
 export class SqliteAccounts implements Accounts {

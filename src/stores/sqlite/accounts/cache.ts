@@ -1,5 +1,5 @@
 import { BoundedCache } from '../../../limits/bounded-cache.ts'
-import { isWellFormed } from './keys.ts'
+import { isWellFormed } from './secrets/keys.ts'
 import type { AccountStore } from './store.ts'
 import type { KeyOwner, Keys } from '../../../ports/keys.ts'
 

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { DatabaseSync } from '../driver.ts'
 import { ENDPOINT_COLUMNS, toColumn, toEndpoint, type EndpointRow } from './endpoint-row.ts'
-import { hashKey } from './hash.ts'
-import { open, seal } from './seal.ts'
+import { hashKey } from './secrets/hash.ts'
+import { open, seal } from './secrets/seal.ts'
 import type { Endpoint, EndpointLabel, EndpointWithKey } from '../../../ports/endpoints.ts'
 
 /** The statements on table `endpoint`. Writes belong in a transaction; the holder keeps the database referenced. */

@@ -10,8 +10,8 @@ import type {
 import type { AccountTable } from './account-table.ts'
 import type { Changes } from './changes.ts'
 import type { EndpointTable } from './endpoint-table.ts'
-import { newEndpointId } from './ids.ts'
-import { mintKey } from './keys.ts'
+import { newEndpointId } from './secrets/ids.ts'
+import { mintKey } from './secrets/keys.ts'
 import { generateName } from './name.ts'
 
 /** The port Endpoints on accounts.db. */

@@ -10,7 +10,7 @@ import {
 import type { Sessions } from '../../../ports/sessions.ts'
 import type { SignIn } from '../../../ports/keys.ts'
 import type { DatabaseSync } from '../driver.ts'
-import { hashKey } from './hash.ts'
+import { hashKey } from './secrets/hash.ts'
 import type { Transactions } from './transactions.ts'
 
 /** 256 bits, as base64url. */

@@ -1,8 +1,8 @@
 import type { KeyOwner, SignIn, SignIns } from '../../../ports/keys.ts'
 import type { AccountTable } from './account-table.ts'
 import type { EndpointTable } from './endpoint-table.ts'
-import { hashKey } from './hash.ts'
-import { isWellFormedToken } from './keys.ts'
+import { hashKey } from './secrets/hash.ts'
+import { isWellFormedToken } from './secrets/keys.ts'
 
 /** What sign-ins are read from. */
 export interface Secrets {

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { DatabaseSync } from '../driver.ts'
+import type { DatabaseSync } from '../../driver.ts'
 import { createMasterKey, readMasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 

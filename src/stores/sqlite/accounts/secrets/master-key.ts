@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { accessFault } from '../../../config/words/file-words.ts'
-import { quoted } from '../../../config/words/shell-word.ts'
+import { accessFault } from '../../../../config/words/file-words.ts'
+import { quoted } from '../../../../config/words/shell-word.ts'
 
 const VARIABLE = 'TOLLGATE_MASTER_KEY'
 
