@@ -37,6 +37,9 @@ export async function fill(
           plan: 'bench',
           status: 'active',
           createdAt,
+          externalId: null,
+          email: null,
+          labels: {},
         } as const
         accounts.insert(account, hashKey(mintToken()))
       }

@@ -1,7 +1,8 @@
+import type { Author } from '../ports/audit.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { Totals } from '../ports/ledger.ts'
 import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
-import { endpointLimitReached, endpointNotFound, invalidChain } from './errors.ts'
+import { endpointLimitReached, endpointNotFound, invalidChain, keyReused } from './errors.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
 import { endpointUrls, findNetwork } from './urls.ts'
@@ -14,15 +15,20 @@ const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, 
 /** service_createEndpoint {chain, name?} */
 export async function createEndpoint(
   params: unknown,
-  { account }: AccountCaller,
+  caller: AccountCaller,
   { snapshot, endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
+  const { account } = caller
   const read = readParams(params, { chain: text }, { name })
   if ('error' in read) return read
   const { chain, ...named } = read.values
   if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain(chain)
-  const created = await endpoints.create({ accountId: account.id, network: chain, ...named })
+  const created = await endpoints.create(
+    { accountId: account.id, network: chain, ...named },
+    authorOf(caller),
+  )
   if (created === 'limit_reached') return endpointLimitReached()
+  if (created === 'other_request') return keyReused()
   if (created === 'no_account') throw new Error(`account ${account.id} has a key but does not exist`)
   return { result: identity(created, snapshot) }
 }
@@ -67,28 +73,33 @@ export async function getEndpoint(
 /** service_deleteEndpoint {endpointId} */
 export async function deleteEndpoint(
   params: unknown,
-  { account }: AccountCaller,
+  caller: AccountCaller,
   { endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
-  const deleted = await endpoints.remove(account.id, read.values.endpointId)
+  const deleted = await endpoints.remove(caller.account.id, read.values.endpointId, authorOf(caller))
   return deleted === null ? endpointNotFound() : { result: { deleted: true, endpointId: deleted.id } }
 }
 
 /** service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, and what a key may be used for. */
 export async function updateEndpoint(
   params: unknown,
-  { account }: AccountCaller,
+  caller: AccountCaller,
   { snapshot, endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, changes)
   if ('error' in read) return read
   const { endpointId, ...change } = read.values
-  const updated = await endpoints.change(account.id, endpointId, change)
+  const updated = await endpoints.change(caller.account.id, endpointId, change, authorOf(caller))
   if (updated === null) return endpointNotFound()
   const { createdAt } = updated
   return { result: { ...identity(updated, snapshot), createdAt, ...settings(updated) } }
+}
+
+/** Whom the audit trail names: an owner by the key that was used, or by the dashboard. */
+function authorOf({ endpoint, by }: AccountCaller): Author {
+  return by ?? { actor: `owner:${endpoint?.id ?? 'dashboard'}` }
 }
 
 /** The fields that every management method shows of an endpoint, in the spec's order. */

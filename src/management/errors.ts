@@ -36,6 +36,18 @@ export function endpointLimitReached(): Failed {
   }
 }
 
+/** -32600: a request under the Idempotency-Key of another one. */
+export function keyReused(): Failed {
+  const why = 'another request was sent with this Idempotency-Key'
+  return {
+    error: {
+      code: -32600,
+      message: `Invalid request: ${why}`,
+      data: { reason: 'idempotency_key_reused', why },
+    },
+  }
+}
+
 /** -32004: unknown, deleted or another account's; one and the same answer. */
 export function endpointNotFound(): Failed {
   return { error: { code: -32004, message: 'Endpoint not found', data: { reason: 'endpoint_not_found' } } }

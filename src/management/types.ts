@@ -1,4 +1,5 @@
 import type { Account } from '../ports/accounts.ts'
+import type { Author } from '../ports/audit.ts'
 import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { Ledger } from '../ports/ledger.ts'
@@ -10,6 +11,8 @@ import type { Addressed } from './urls.ts'
 export interface AccountCaller {
   readonly account: Account
   readonly endpoint?: Endpoint | null
+  /** Who acts for the account; absent where its owner does. */
+  readonly by?: Author
 }
 
 /** Who makes a call; null on the public route. */

@@ -1,4 +1,5 @@
 /** Endpoints: access points with a key each. All times are Unix seconds. */
+import type { Author } from './audit.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** Most endpoints that one account may have, inactive ones included, deleted ones not (spec, "Limits"). */
@@ -37,6 +38,9 @@ export interface EndpointWish {
   readonly name?: string
 }
 
+/** Why there is no new endpoint. `other_request`: the request was another one the first time. */
+export type EndpointFault = 'limit_reached' | 'no_account' | 'other_request'
+
 /** What an owner may change of an endpoint; an absent member stays as it is. */
 export interface EndpointChange {
   readonly name?: string
@@ -57,11 +61,11 @@ export interface EndpointLabel {
 
 /**
  * Keeps endpoints and their keys. A change has been written when its promise resolves; several processes may write at once. Where an account
- * is asked for, null is the operator, who may see and change all.
+ * is asked for, null is the operator, who may see and change all. `by` is who makes a change, the operator on this machine unless it says otherwise.
  */
 export interface Endpoints {
   /** A new endpoint with its key. The limit holds however many processes create at once. */
-  create(wish: EndpointWish): Promise<EndpointWithKey | 'limit_reached' | 'no_account'>
+  create(wish: EndpointWish, by?: Author): Promise<EndpointWithKey | EndpointFault>
   /** One endpoint; null when the account has none of that id. */
   find(accountId: string | null, endpointId: string): MaybePromise<EndpointWithKey | null>
   /** The account's, in the order of creation. */
@@ -78,9 +82,10 @@ export interface Endpoints {
     accountId: string | null,
     endpointId: string,
     change: EndpointChange,
+    by?: Author,
   ): Promise<EndpointWithKey | null>
   /** What was removed; null when the account has none of that id. */
-  remove(accountId: string | null, endpointId: string): Promise<Endpoint | null>
+  remove(accountId: string | null, endpointId: string, by?: Author): Promise<Endpoint | null>
   /** Puts the endpoints of a network (`accountId` null: of all accounts) on another, under the same keys; how many they were. */
-  move(from: string, to: string, accountId: string | null): Promise<number>
+  move(from: string, to: string, accountId: string | null, by?: Author): Promise<number>
 }

@@ -1,9 +1,15 @@
-/** What every implementation of the ports Accounts, Endpoints, Keys and SignIns keeps to: the one on SQLite, and a plain one in memory. */
+/** What every implementation of the ports Accounts, Endpoints, Keys, SignIns, Audit and Tokens keeps to: the one on SQLite, and a plain one in memory. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { KeyCache } from '../../src/stores/sqlite/accounts/cache.ts'
-import { isWellFormed, isWellFormedToken, mintKey, mintToken } from '../../src/stores/sqlite/accounts/secrets/keys.ts'
-import type { Account } from '../../src/ports/accounts.ts'
+import {
+  isWellFormed,
+  isWellFormedToken,
+  mintKey,
+  mintToken,
+} from '../../src/stores/sqlite/accounts/secrets/keys.ts'
+import type { AccountQuery, AccountRecord } from '../../src/ports/accounts.ts'
+import type { AuditQuery, Author } from '../../src/ports/audit.ts'
 import type { EndpointWithKey } from '../../src/ports/endpoints.ts'
 import { openStore } from '../stores/accounts/support/open-store.ts'
 import { plainAccounts, withoutKey } from '../support/plain-accounts.ts'
@@ -15,8 +21,8 @@ const now = (): number => NOW
 const implementations: Readonly<Record<string, (t: Test) => Promise<PlainAccounts>>> = {
   sqlite: async t => {
     const { store } = await openStore(t, { now })
-    const { accounts, endpoints, signIns } = store
-    return { accounts, endpoints, signIns, keys: new KeyCache(store) }
+    const { accounts, endpoints, signIns, audit, tokens } = store
+    return { accounts, endpoints, signIns, audit, tokens, keys: new KeyCache(store) }
   },
   plain: async () => Promise.resolve(plainAccounts(now)),
 }
@@ -25,12 +31,19 @@ const implementations: Readonly<Record<string, (t: Test) => Promise<PlainAccount
 async function withEndpoint({
   accounts,
   endpoints,
-}: PlainAccounts): Promise<{ account: Account; dashboardToken: string; endpoint: EndpointWithKey }> {
+}: PlainAccounts): Promise<{ account: AccountRecord; dashboardToken: string; endpoint: EndpointWithKey }> {
   const made = await accounts.create({ name: 'Acme', plan: 'free' })
   const endpoint = await endpoints.create({ accountId: made.account.id, network: 'bsc', name: 'prod' })
   if (typeof endpoint === 'string') throw new Error(endpoint)
   return { ...made, endpoint }
 }
+
+const ALL: AuditQuery = { from: null, to: null, actor: null, target: null, before: null, limit: 1_000 }
+const ANY: AccountQuery = {
+  ...{ after: null, limit: 1_000, plan: null, status: null },
+  ...{ externalId: null, email: null, label: null },
+}
+const token: Author = { actor: 'token:tok_1' }
 
 for (const [name, make] of Object.entries(implementations)) {
   t.test(`${name}: an account is found by id and by name, and listed by age`, async t => {
@@ -40,7 +53,8 @@ for (const [name, make] of Object.entries(implementations)) {
     const third = await accounts.create({ name: 'Acme', plan: 'paid' })
     t.match(account.id, /^acc_/)
     const { id } = account
-    t.strictSame(account, { id, name: 'Acme', plan: 'free', status: 'active', createdAt: NOW })
+    const notes = { externalId: null, email: null, labels: {} }
+    t.strictSame(account, { id, name: 'Acme', plan: 'free', status: 'active', createdAt: NOW, ...notes })
     t.ok(isWellFormedToken(dashboardToken))
     t.strictSame(await accounts.find(id), account)
     t.equal(await accounts.find('acc_none'), null)
@@ -89,7 +103,9 @@ for (const [name, make] of Object.entries(implementations)) {
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
     const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
     t.strictSame(shown, { ...place, status: 'active', createdAt: NOW, ...open })
-    t.strictSame(keys.find(apiKey), { account, endpoint: shown })
+    const { id, name, plan, status, createdAt } = account
+    const called = { id, name, plan, status, createdAt }
+    t.strictSame(keys.find(apiKey), { account: called, endpoint: shown }, 'calls know what they need of it')
     t.strictSame(await endpoints.find(null, endpoint.id), endpoint)
     t.strictSame(await endpoints.find(account.id, endpoint.id), endpoint)
     t.equal(await endpoints.find('acc_other', endpoint.id), null)
@@ -193,4 +209,181 @@ for (const [name, make] of Object.entries(implementations)) {
     t.type(await create(), 'object')
     t.equal(await create(), 'limit_reached')
   })
+
+  t.test(`${name}: what the operator notes about an account is kept, changed and found`, async t => {
+    const { accounts } = await make(t)
+    const notes = { externalId: 'crm-1', email: 'a@example.org', labels: { tier: 'gold', 'a.b': 'ü' } }
+    const made = await accounts.create({ name: 'Acme', plan: 'free', ...notes }, token)
+    if (typeof made === 'string') throw new Error(made)
+    const { id } = made.account
+    t.match(made.account, notes)
+    t.strictSame(await accounts.find(id), made.account)
+    const again = { name: 'Other', plan: 'free', externalId: 'crm-1' }
+    t.equal(await accounts.create(again, token), 'external_id_taken')
+    const other = await accounts.create({ name: 'Other', plan: 'paid' })
+    t.equal(await accounts.change(other.account.id, { externalId: 'crm-1' }), 'external_id_taken')
+    t.equal((await accounts.list()).length, 2)
+    t.match(await accounts.change(id, { name: 'New', email: null, labels: { tier: 'tin' } }), {
+      ...{ name: 'New', plan: 'free', externalId: 'crm-1', email: null },
+      labels: { tier: 'tin' },
+    })
+    const found = async (query: Partial<AccountQuery>) =>
+      (await accounts.page({ ...ANY, ...query })).map(account => account.id)
+    const both = [id, other.account.id]
+    t.strictSame(await found({}), both)
+    t.strictSame(await found({ limit: 1 }), [id])
+    t.strictSame(await found({ after: id }), [other.account.id])
+    t.strictSame(await found({ plan: 'paid' }), [other.account.id])
+    t.strictSame(await found({ status: 'suspended' }), [])
+    t.strictSame(await found({ externalId: 'crm-1' }), [id])
+    t.strictSame(await found({ email: 'a@example.org' }), [], 'it was taken back')
+    t.strictSame(await found({ label: ['tier', 'tin'] }), [id])
+    t.strictSame(await found({ label: ['tier', 'gold'] }), [])
+  })
+
+  t.test(`${name}: a purged account leaves nothing but the ids that its usage is under`, async t => {
+    const ports = await make(t)
+    const { accounts, endpoints, keys, signIns, audit } = ports
+    const { account, dashboardToken, endpoint } = await withEndpoint(ports)
+    await accounts.change(account.id, { email: 'a@example.org', externalId: 'crm-1' })
+    const removed = await endpoints.create({ accountId: account.id, network: 'bsc', name: 'private name' })
+    if (typeof removed === 'string') throw new Error(removed)
+    await endpoints.remove(account.id, removed.id)
+    const session = signIns.open(dashboardToken)!
+    const before = keys.changes
+    t.equal(await accounts.purge(account.id, token), true)
+    t.ok(keys.changes > before)
+    t.equal(keys.find(endpoint.apiKey), null)
+    t.equal(signIns.open(dashboardToken), null)
+    t.equal(signIns.owner(session), null)
+    t.equal(await accounts.find(account.id), null)
+    t.strictSame(
+      [await accounts.list(), await accounts.named('Acme'), await accounts.page(ANY)],
+      [[], [], []],
+    )
+    for (const { id } of [endpoint, removed])
+      t.match(await endpoints.label(id), { accountId: account.id, name: id, deleted: true })
+    const left = JSON.stringify(await audit.read(ALL))
+    for (const word of ['Acme', 'a@example.org', 'crm-1', 'prod', 'private name']) t.notMatch(left, word)
+    t.match(await audit.read({ ...ALL, limit: 1 }), [{ action: 'account.purged', actor: 'token:tok_1' }])
+    t.equal(await accounts.purge(account.id), false)
+    t.equal(await accounts.change(account.id, { plan: 'paid' }), null)
+    t.equal(await accounts.rotateToken(account.id), null)
+    t.type(await accounts.create({ name: 'Acme', plan: 'free', externalId: 'crm-1' }, token), 'object')
+  })
+
+  t.test(`${name}: the audit trail says who changed what, from what and to what`, async t => {
+    const ports = await make(t)
+    const { accounts, endpoints, audit } = ports
+    const { account, endpoint } = await withEndpoint(ports)
+    const owner: Author = { actor: `owner:${endpoint.id}` }
+    await accounts.change(account.id, { plan: 'paid', status: 'suspended' }, token)
+    await accounts.change(account.id, { plan: 'paid' }, token)
+    await accounts.change(account.id, { status: 'active' })
+    await accounts.rotateToken(account.id)
+    await endpoints.change(account.id, endpoint.id, { name: 'new', allowedIps: ['10.0.0.1'] }, owner)
+    await endpoints.move('bsc', 'bnb', null)
+    await endpoints.remove(account.id, endpoint.id, owner)
+    const version = {
+      action: 'config.reloaded',
+      target: 'abc',
+      accountId: null,
+      before: null,
+      after: null,
+    } as const
+    await audit.record(version, 'gateway')
+    const shown = (await audit.read(ALL)).map(({ at, actor, action, target, before, after }) => {
+      t.equal(at, NOW)
+      return [actor, action, target, before, after]
+    })
+    const [acc, ep] = [account.id, endpoint.id]
+    const none = { externalId: null, email: null, labels: {} }
+    t.strictSame(shown.reverse(), [
+      ['cli', 'account.created', acc, null, { name: 'Acme', plan: 'free', ...none }],
+      ['cli', 'endpoint.created', ep, null, { network: 'bsc', name: 'prod' }],
+      ['token:tok_1', 'account.changed', acc, { plan: 'free' }, { plan: 'paid' }],
+      ['token:tok_1', 'account.suspended', acc, null, null],
+      ['cli', 'account.resumed', acc, null, null],
+      ['cli', 'account.token_rotated', acc, null, null],
+      [
+        ...[owner.actor, 'endpoint.changed', ep],
+        ...[
+          { name: 'prod', allowedIps: null },
+          { name: 'new', allowedIps: ['10.0.0.1'] },
+        ],
+      ],
+      ['cli', 'endpoint.moved', 'bsc', { network: 'bsc' }, { network: 'bnb', endpoints: 1 }],
+      [owner.actor, 'endpoint.deleted', ep, { network: 'bnb', name: 'new' }, null],
+      ['gateway', 'config.reloaded', 'abc', null, null],
+    ])
+    t.notMatch(JSON.stringify(shown), endpoint.apiKey)
+  })
+
+  t.test(`${name}: the audit trail is read by time, actor and target, newest first, in pages`, async t => {
+    const ports = await make(t)
+    const { accounts, audit } = ports
+    const mine = await withEndpoint(ports)
+    await accounts.create({ name: 'Other', plan: 'free' }, token)
+    const actions = async (query: Partial<AuditQuery>) =>
+      (await audit.read({ ...ALL, ...query })).map(({ action }) => action)
+    t.strictSame(await actions({}), ['account.created', 'endpoint.created', 'account.created'])
+    t.strictSame(await actions({ target: mine.account.id }), ['endpoint.created', 'account.created'])
+    t.strictSame(await actions({ target: mine.endpoint.id }), ['endpoint.created'])
+    t.strictSame(await actions({ actor: 'token:tok_1' }), ['account.created'])
+    t.strictSame(await actions({ from: NOW + 1 }), [])
+    t.strictSame(await actions({ to: NOW }), [])
+    const [first] = await audit.read({ ...ALL, limit: 1 })
+    t.strictSame(await actions({ before: first!.seq }), ['endpoint.created', 'account.created'])
+    await audit.forget(NOW)
+    t.equal((await actions({})).length, 3)
+    await audit.forget(NOW + 1)
+    t.strictSame(await actions({}), [])
+  })
+
+  t.test(`${name}: a request with a key of its own is carried out once`, async t => {
+    const { accounts, endpoints, audit } = await make(t)
+    const by = (key: string, request: string): Author => ({ ...token, once: { key, request } })
+    const create = (by: Author) => accounts.create({ name: 'Acme', plan: 'free', externalId: 'x' }, by)
+    const all = await Promise.all(Array.from({ length: 10 }, () => create(by('k1', 'a'))))
+    for (const each of all) t.strictSame(each, all[0])
+    t.equal((await accounts.list()).length, 1)
+    t.equal((await audit.read(ALL)).length, 1)
+    t.equal(await create(by('k1', 'b')), 'other_request')
+    t.equal(await create(by('k2', 'a')), 'external_id_taken', 'what is refused is not remembered')
+    const { account } = all[0] as { account: AccountRecord }
+    await accounts.change(account.id, { externalId: null })
+    t.type(await create(by('k2', 'a')), 'object')
+
+    const wish = { accountId: account.id, network: 'bsc' }
+    const endpoint = await endpoints.create(wish, by('k3', 'a'))
+    t.strictSame(await endpoints.create(wish, by('k3', 'a')), endpoint)
+    t.equal(await endpoints.create(wish, by('k3', 'b')), 'other_request')
+    t.equal(await endpoints.count(account.id), 1)
+  })
+
+  t.test(
+    `${name}: a token of the admin API is found by its secret until it expires or is revoked`,
+    async t => {
+      const { tokens, audit } = await make(t)
+      const wish = { name: 'sign-up page', scopes: ['accounts:write'], expiresAt: null } as const
+      const { token: made, secret } = await tokens.create(wish)
+      t.match(secret, /^tga_[0-9A-Za-z]{38}$/)
+      t.strictSame(made, { id: made.id, ...wish, createdAt: NOW })
+      t.strictSame(await tokens.find(secret), made)
+      for (const wrong of [mintToken(), mintKey(), secret.slice(0, -1)])
+        t.equal(await tokens.find(wrong), null)
+      const short = await tokens.create({ ...wish, expiresAt: NOW + 1 })
+      const over = await tokens.create({ ...wish, expiresAt: NOW })
+      t.strictSame(await tokens.find(short.secret), short.token)
+      t.equal(await tokens.find(over.secret), null)
+      t.equal((await tokens.list()).length, 2)
+      t.equal(await tokens.revoke(made.id), true)
+      t.equal(await tokens.revoke(made.id), false)
+      t.equal(await tokens.find(secret), null)
+      t.strictSame(await tokens.list(), [short.token])
+      const trail = await audit.read(ALL)
+      t.strictSame([trail[0]?.action, trail[0]?.target], ['token.revoked', made.id])
+      t.notMatch(JSON.stringify(trail), secret)
+    },
+  )
 }

@@ -154,12 +154,13 @@ function shown({ id, name, plan, status, createdAt }: Account) {
 }
 
 async function told(
-  account: Account | null,
+  account: Account | null | 'external_id_taken',
   whyNone: () => Promise<string>,
   io: Io,
   json: boolean,
 ): Promise<number> {
   if (account === null) return fail(io, json, await whyNone())
+  if (account === 'external_id_taken') return fail(io, json, 'another account has this external id')
   const lines = () => [`${account.id} (${account.name}): plan ${account.plan}, ${account.status}`]
   print(io, json, shown(account), lines, CHANGED)
   return 0

@@ -1,5 +1,6 @@
 /** Management methods as the command line calls them: the operator acts for an account, by the same code. */
 import type { AccountStore } from '../../stores/sqlite/accounts/store.ts'
+import { OPERATOR } from '../../ports/audit.ts'
 import type { Account } from '../../ports/accounts.ts'
 import type { Served } from '../../http/admin/served.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from '../../management/types.ts'
@@ -33,7 +34,7 @@ export async function manage(
   const usage = openUsageReader(dataDir)
   try {
     const deps = { snapshot: { networks: served?.networks ?? {} }, endpoints: store.endpoints, usage }
-    const reply = await method(params === null ? [] : [params], { account }, deps)
+    const reply = await method(params === null ? [] : [params], { account, by: OPERATOR }, deps)
     if ('json' in reply) throw new Error('this method is not called from here')
     return 'result' in reply ? reply : { error: reply.error.message }
   } finally {

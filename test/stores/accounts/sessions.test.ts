@@ -87,7 +87,7 @@ t.test(
     raw.exec(`
     BEGIN;
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000)
-      INSERT INTO account
+      INSERT INTO account (seq, id, name, plan, status, created_at, token_hash)
       SELECT n + 100, 'acc_' || n, 'x', 'free', 'active', 0, CAST('token' || n AS BLOB) FROM number;
     INSERT INTO session
       SELECT CAST(id AS BLOB), id, X'00', NULL, ${START}, ${START} + seq FROM account WHERE name = 'x';
@@ -174,17 +174,18 @@ t.test('sessions of another process do not make this one forget its keys; what i
 t.test('a file of before has its accounts, and sessions from now on', async t => {
   const dataDir = t.testdir()
   const before = accountsFile.steps.slice(0, 2)
-  {
-    const { store } = await openStore(t, { dataDir })
-    await store.accounts.create({ name: 'Acme', plan: 'free' })
-    store.close()
-    const raw = new DatabaseSync(join(dataDir, 'accounts.db'))
-    raw.exec(`DROP TABLE session; DROP TABLE change; PRAGMA user_version = ${before.length}`)
-    raw.close()
-  }
+  const raw = new DatabaseSync(join(dataDir, 'accounts.db'))
+  for (const step of before) raw.exec(step)
+  raw.exec(`
+    PRAGMA application_id = ${accountsFile.applicationId};
+    PRAGMA user_version = ${before.length};
+    INSERT INTO account VALUES (1, 'acc_old', 'Acme', 'free', 'active', 0, X'00')`)
+  raw.close()
   const { store } = await openStore(t, { dataDir })
   const [account] = await store.accounts.list()
-  t.equal(account?.name, 'Acme')
+  const notes = { externalId: null, email: null, labels: {} }
+  const old = { id: 'acc_old', name: 'Acme', plan: 'free', status: 'active', createdAt: 0 }
+  t.strictSame(account, { ...old, ...notes })
   const signIn = { accountId: account!.id, tokenHash: 'ab'.repeat(32), endpointId: null }
   const id = await store.sessions.open(signIn, START)
   t.strictSame(store.sessions.find(id, START), signIn)

@@ -1,12 +1,33 @@
 import type { DatabaseSync } from '../driver.ts'
+import { OPERATOR } from '../../../ports/audit.ts'
+import type { Author, Happening } from '../../../ports/audit.ts'
+import type { AuditTable } from './audit.ts'
+import type { OnceTable } from './once.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Called with the keys, in clear, that no longer stand for what they stood for. */
 export type ChangeListener = (keys: readonly string[]) => void
 
-/** Writes accounts and endpoints, reports what each write has changed to those who remember keys, and counts the writes for other processes. */
+/** One change while it is written. */
+export interface Change {
+  /** Adds a key that it changes, in clear. */
+  touch(apiKey: string): void
+  /** Writes an entry of the audit trail. */
+  note(happening: Happening): void
+}
+
+/** What changes are written with. */
+export interface ChangesParts {
+  readonly transactions: Transactions
+  readonly audit: AuditTable
+  readonly once: OnceTable
+  /** Unix seconds. */
+  readonly now: () => number
+}
+
+/** Writes accounts and endpoints with their audit trail, reports what each write has changed to those who remember keys, and counts the writes for other processes. */
 export class Changes {
-  readonly #transactions: Transactions
+  readonly #parts: ChangesParts
   readonly #listeners = new Set<ChangeListener>()
   readonly #sql
   #dataVersion: number
@@ -15,8 +36,8 @@ export class Changes {
   #others: number
 
   /** The holder keeps the database referenced. */
-  constructor(database: DatabaseSync, transactions: Transactions) {
-    this.#transactions = transactions
+  constructor(database: DatabaseSync, parts: ChangesParts) {
+    this.#parts = parts
     this.#sql = {
       dataVersion: database.prepare('PRAGMA data_version'),
       count: database.prepare('SELECT count FROM change'),
@@ -32,14 +53,23 @@ export class Changes {
     return this.#listeners.size > 0
   }
 
-  /** Runs `work` in one transaction; it adds the keys that it changes to `changed`. */
-  write<T>(work: (changed: string[]) => T): Promise<T> {
+  /** Runs `work` in one transaction. */
+  write<T>(work: (change: Change) => T, { actor }: Author = OPERATOR): Promise<T> {
+    const { transactions, audit, now } = this.#parts
     const changed: string[] = []
     let counted = 0
-    return this.#transactions.run(
+    const change: Change = {
+      touch: apiKey => {
+        changed.push(apiKey)
+      },
+      note: happening => {
+        audit.insert(now(), actor, happening)
+      },
+    }
+    return transactions.run(
       () => {
         const before = this.#rowsWritten()
-        const result = work(changed)
+        const result = work(change)
         // What was refused writes nothing, and is not worth a write.
         counted = this.#rowsWritten() === before ? 0 : 1
         if (counted > 0) this.#sql.add.run()
@@ -49,6 +79,18 @@ export class Changes {
         this.#own += counted
         if (changed.length > 0) this.#listeners.forEach(listener => listener(changed))
       },
+    )
+  }
+
+  /** The same for what is carried out once, however often it is sent; a word is a refusal. */
+  writeOnce<T extends object | string>(
+    work: (change: Change) => T,
+    by: Author = OPERATOR,
+  ): Promise<T | 'other_request'> {
+    const { once } = by
+    return this.write<T | 'other_request'>(
+      change => (once === undefined ? work(change) : this.#parts.once.run(once, () => work(change))),
+      by,
     )
   }
 

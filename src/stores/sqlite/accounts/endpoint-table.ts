@@ -45,6 +45,9 @@ export class EndpointTable {
         WHERE network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'`),
       remove: database.prepare(`
         UPDATE endpoint SET status = 'deleted', key_hash = NULL, sealed_key = NULL WHERE id = ?`),
+      purge: database.prepare(`
+        UPDATE endpoint SET status = 'deleted', key_hash = NULL, sealed_key = NULL, name = id, allowed_origins = NULL,
+          allowed_ips = NULL WHERE account_id = ?`),
     }
   }
 
@@ -121,6 +124,11 @@ export class EndpointTable {
   /** Leaves the row, so that its usage can still be named, and nothing of its key. */
   remove(id: string): void {
     this.#sql.remove.run(id)
+  }
+
+  /** Removes all of an account, and what is known of those removed before but their ids. */
+  purge(accountId: string): void {
+    this.#sql.purge.run(accountId)
   }
 
   #withKey(row: EndpointRow): EndpointWithKey {

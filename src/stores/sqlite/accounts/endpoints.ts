@@ -2,17 +2,23 @@ import { ENDPOINT_LIMIT } from '../../../ports/endpoints.ts'
 import type {
   Endpoint,
   EndpointChange,
+  EndpointFault,
   EndpointLabel,
   Endpoints,
   EndpointWish,
   EndpointWithKey,
 } from '../../../ports/endpoints.ts'
+import { changedMembers, OPERATOR } from '../../../ports/audit.ts'
+import type { Author, Members } from '../../../ports/audit.ts'
 import type { AccountTable } from './account-table.ts'
-import type { Changes } from './changes.ts'
+import type { Change, Changes } from './changes.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import { newEndpointId } from './secrets/ids.ts'
 import { mintKey } from './secrets/keys.ts'
 import { generateName } from './name.ts'
+
+/** What the audit trail shows of an endpoint. */
+const AUDITED = ['name', 'status', 'management', 'allowedOrigins', 'allowedIps', 'perSecond'] as const
 
 /** The port Endpoints on accounts.db. */
 export class SqliteEndpoints implements Endpoints {
@@ -28,20 +34,20 @@ export class SqliteEndpoints implements Endpoints {
     this.#now = now
   }
 
-  create({
-    accountId,
-    network,
-    name = generateName(network),
-  }: EndpointWish): Promise<EndpointWithKey | 'limit_reached' | 'no_account'> {
-    return this.#changes.write(() => {
+  create(
+    { accountId, network, name = generateName(network) }: EndpointWish,
+    by: Author = OPERATOR,
+  ): Promise<EndpointWithKey | EndpointFault> {
+    return this.#changes.writeOnce<EndpointWithKey | 'limit_reached' | 'no_account'>(change => {
       if (this.#accounts.find(accountId) === null) return 'no_account'
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: this.#now() } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
       this.#table.insert(endpoint)
+      note(change, 'created', endpoint, { before: null, after: { network, name } })
       return endpoint
-    })
+    }, by)
   }
 
   find(accountId: string | null, endpointId: string): EndpointWithKey | null {
@@ -64,35 +70,53 @@ export class SqliteEndpoints implements Endpoints {
   change(
     accountId: string | null,
     endpointId: string,
-    change: EndpointChange,
+    wish: EndpointChange,
+    by: Author = OPERATOR,
   ): Promise<EndpointWithKey | null> {
-    return this.#changes.write(changed => {
+    return this.#changes.write(change => {
       const before = this.find(accountId, endpointId)
       if (before === null) return null
-      const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = { ...before, ...closing, ...change }
+      const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
+      const after = { ...before, ...closing, ...wish }
+      const changed = changedMembers(before, after, AUDITED)
+      if (changed === null) return before
       this.#table.update(after)
-      changed.push(after.apiKey)
+      change.touch(after.apiKey)
+      note(change, 'changed', after, changed)
       return after
-    })
+    }, by)
   }
 
-  remove(accountId: string | null, endpointId: string): Promise<Endpoint | null> {
-    return this.#changes.write(changed => {
+  remove(accountId: string | null, endpointId: string, by: Author = OPERATOR): Promise<Endpoint | null> {
+    return this.#changes.write(change => {
       const found = this.find(accountId, endpointId)
       if (found === null) return null
       const { apiKey, ...endpoint } = found
       this.#table.remove(endpointId)
-      changed.push(apiKey)
+      change.touch(apiKey)
+      const { network, name } = endpoint
+      note(change, 'deleted', endpoint, { before: { network, name }, after: null })
       return endpoint
-    })
+    }, by)
   }
 
-  move(from: string, to: string, accountId: string | null): Promise<number> {
-    return this.#changes.write(changed => {
+  move(from: string, to: string, accountId: string | null, by: Author = OPERATOR): Promise<number> {
+    return this.#changes.write(change => {
       // To open every seal is for those only who remember keys.
-      if (this.#changes.isHeard) for (const key of this.#table.keysOn(from, accountId)) changed.push(key)
-      return this.#table.move(from, to, accountId)
-    })
+      if (this.#changes.isHeard) for (const key of this.#table.keysOn(from, accountId)) change.touch(key)
+      const endpoints = this.#table.move(from, to, accountId)
+      const [before, after] = [{ network: from }, { network: to, endpoints }]
+      if (endpoints > 0) change.note({ action: 'endpoint.moved', target: from, accountId, before, after })
+      return endpoints
+    }, by)
   }
+}
+
+function note(
+  change: Change,
+  what: 'created' | 'changed' | 'deleted',
+  { id, accountId }: Endpoint,
+  members: { readonly before: Members | null; readonly after: Members | null },
+): void {
+  change.note({ action: `endpoint.${what}`, target: id, accountId, ...members })
 }

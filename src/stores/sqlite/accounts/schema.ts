@@ -62,5 +62,47 @@ export const accountsFile: Kind = {
   ) STRICT;
   INSERT INTO change VALUES (1, 0);
   `,
+    `
+  ALTER TABLE account ADD COLUMN external_id TEXT;
+  ALTER TABLE account ADD COLUMN email TEXT;
+  ALTER TABLE account ADD COLUMN labels TEXT; -- a JSON object
+  ALTER TABLE account ADD COLUMN purged_at INTEGER;
+  CREATE UNIQUE INDEX account_by_external_id ON account (external_id) WHERE external_id IS NOT NULL;
+  CREATE INDEX account_by_name ON account (name);
+
+  -- Times in Unix seconds.
+  CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT NOT NULL,
+    account_id TEXT,
+    before TEXT, -- JSON objects
+    after TEXT
+  ) STRICT;
+  CREATE INDEX audit_by_time ON audit (at);
+  CREATE INDEX audit_of_account ON audit (account_id, seq);
+  CREATE INDEX audit_of_target ON audit (target, seq);
+  CREATE INDEX audit_by_actor ON audit (actor, seq);
+
+  CREATE TABLE token (
+    id TEXT PRIMARY KEY,
+    name TEXT,
+    scopes TEXT NOT NULL, -- a JSON array
+    hash BLOB NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+
+  -- Requests with an Idempotency-Key and what came of them, sealed.
+  CREATE TABLE once (
+    key_hash BLOB PRIMARY KEY,
+    request_hash BLOB NOT NULL,
+    sealed_result BLOB NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX once_by_time ON once (at);
+  `,
   ],
 }

@@ -1,12 +1,15 @@
 import type { KeyObject } from 'node:crypto'
 import type { Accounts } from '../../../ports/accounts.ts'
+import type { Audit } from '../../../ports/audit.ts'
 import type { Endpoints } from '../../../ports/endpoints.ts'
 import type { KeyOwner, SignIns } from '../../../ports/keys.ts'
 import type { Sessions } from '../../../ports/sessions.ts'
+import type { Tokens } from '../../../ports/tokens.ts'
 import type { DatabaseSync } from '../driver.ts'
 import { closeFile } from '../file.ts'
 import { AccountTable } from './account-table.ts'
 import { SqliteAccounts } from './accounts.ts'
+import { AuditTable, SqliteAudit } from './audit.ts'
 import { Changes } from './changes.ts'
 import type { ChangeListener } from './changes.ts'
 import { openDatabase, type OpenDatabase } from './database.ts'
@@ -16,9 +19,11 @@ import { hashKey } from './secrets/hash.ts'
 import { AccountsInUse } from './in-use.ts'
 import { isWellFormed } from './secrets/keys.ts'
 import { deriveKey } from './secrets/master-key.ts'
+import { OnceTable } from './once.ts'
 import { ownersByKey } from './owner-of-key.ts'
 import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
+import { SqliteTokens } from './tokens.ts'
 import { Transactions } from './transactions.ts'
 
 /** Where accounts live, and by which clock in Unix seconds (default: the system's). */
@@ -35,7 +40,7 @@ export async function openAccounts(options: AccountStoreOptions): Promise<Accoun
 }
 
 /**
- * Accounts, endpoints, keys and sessions in one SQLite file that other processes may write too. Reads are synchronous and never
+ * Accounts, endpoints, keys, sessions, tokens and the audit trail in one SQLite file that other processes may write too. Reads are synchronous and never
  * wait; writes are transactions that wait for other processes without blocking the event loop, at most 5 s.
  */
 export class AccountStore {
@@ -45,6 +50,9 @@ export class AccountStore {
   readonly endpoints: Endpoints
   readonly signIns: SignIns
   readonly sessions: Sessions
+  readonly audit: Audit
+  /** Of the admin API. */
+  readonly tokens: Tokens
   /** What of a configuration is in use. */
   readonly inUse: AccountsInUse
   /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
@@ -58,10 +66,13 @@ export class AccountStore {
     const { database, masterKey } = open
     this.#database = database
     const transactions = new Transactions(open)
-    this.#changes = new Changes(database, transactions)
+    const [audit, once] = [new AuditTable(database), new OnceTable(database, masterKey, now)]
+    const changes = (this.#changes = new Changes(database, { transactions, audit, once, now }))
     const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, masterKey)]
-    this.accounts = new SqliteAccounts(accounts, endpoints, this.#changes, now)
-    this.endpoints = new SqliteEndpoints(endpoints, accounts, this.#changes, now)
+    this.accounts = new SqliteAccounts({ table: accounts, endpoints, audit, changes, now })
+    this.audit = new SqliteAudit(audit, transactions, now)
+    this.tokens = new SqliteTokens(database, changes, now)
+    this.endpoints = new SqliteEndpoints(endpoints, accounts, changes, now)
     this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key) })
     this.sessions = new SqliteSessions(database, transactions)
     this.inUse = new AccountsInUse(accounts, endpoints)

@@ -9,3 +9,8 @@ export function newAccountId(): string {
 export function newEndpointId(): string {
   return `ep_${randomBase62(16)}`
 }
+
+/** A new id of a token of the admin API: `tok_` and 95 random bits. */
+export function newTokenId(): string {
+  return `tok_${randomBase62(16)}`
+}

@@ -5,6 +5,7 @@ const SECRET = 32
 const CHECKSUM = 6
 const API_KEY = 'tg_'
 const TOKEN = 'tgd_'
+const API_TOKEN = 'tga_'
 
 /** A new API key: `tg_`, 32 random base62 characters (190 bits) and 6 of checksum. */
 export function mintKey(): string {
@@ -16,6 +17,11 @@ export function mintToken(): string {
   return mint(TOKEN)
 }
 
+/** A new token of the admin API: `tga_`, otherwise built like a key. */
+export function mintApiToken(): string {
+  return mint(API_TOKEN)
+}
+
 /** Whether this can be an API key at all: prefix, alphabet, length and checksum, without any lookup. */
 export function isWellFormed(key: string): boolean {
   return fits(key, API_KEY)
@@ -24,6 +30,11 @@ export function isWellFormed(key: string): boolean {
 /** Whether this can be a dashboard token at all. */
 export function isWellFormedToken(token: string): boolean {
   return fits(token, TOKEN)
+}
+
+/** Whether this can be a token of the admin API at all. */
+export function isWellFormedApiToken(token: string): boolean {
+  return fits(token, API_TOKEN)
 }
 
 function mint(prefix: string): string {
