@@ -22,6 +22,7 @@ const order = [
   'subscriptions',
   'management',
   'http',
+  'api',
   'reload',
   'workers',
   'app',
@@ -35,6 +36,7 @@ const apart: Readonly<Record<string, readonly string[]>> = {
   stores: ['families'],
   management: ['call', 'routes', 'subscriptions', 'observe', 'families'],
   http: ['management', 'observe', 'stores/sqlite/accounts', 'routes'],
+  api: ['call', 'observe', 'stores', 'routes', 'subscriptions', 'limits'],
 }
 
 /** Folders of which a call knows only the types: it gets the live parts handed in. */

@@ -14,7 +14,7 @@ import { compileInSteps } from '../snapshot/compile.ts'
 import type { HandedOver } from '../stores/sqlite/usage/journals/hand-over.ts'
 import type { KeeperClientOptions } from '../workers/keeper-client.ts'
 import type { News, Served, WorkerState } from '../workers/messages.ts'
-import { answerExplain } from './answer-explain.ts'
+import { answerExplain } from './admin/answer-explain.ts'
 import { renewCertificate } from './open-certificate.ts'
 import { swap } from './swap.ts'
 

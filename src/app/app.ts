@@ -9,7 +9,8 @@ import { makePublicListener } from '../http/public-listener.ts'
 import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
 import { addressesOf } from './addresses.ts'
-import { adminRoutes } from './admin-routes.ts'
+import { adminRoutes } from './admin/admin-routes.ts'
+import { openApi } from './admin/open-api.ts'
 import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import { Closing } from './closing.ts'
@@ -99,7 +100,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })
   const addresses = addressesOf(settings, options.env)
-  const admin = await openAdmin(gateway, routes, addresses, closing)
+  const admin = await openAdmin(gateway, { routes, api: openApi(gateway, accounts) }, addresses, closing)
   const bound = { ...admin, listen: await openPublic(gateway, listener, addresses.listen, closing) }
   listeners.bound = bound
   closing.push(

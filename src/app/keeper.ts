@@ -28,8 +28,9 @@ import type { Leaving } from '../workers/parent.ts'
 import { servedByWorkers } from '../workers/served-by-workers.ts'
 import type { KeeperRole } from '../workers/role.ts'
 import { version as programVersion } from '../config/version.ts'
-import { adminRoutes } from './admin-routes.ts'
-import type { Workers } from './admin-routes.ts'
+import { adminRoutes } from './admin/admin-routes.ts'
+import { openApi } from './admin/open-api.ts'
+import type { Workers } from './admin/admin-routes.ts'
 import { orUndo } from './app.ts'
 import { begin } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
@@ -125,6 +126,11 @@ async function open(
     left: all => counters.record([all]),
     version: programVersion,
   })
+  closing.push(
+    accounts.onChange(() => {
+      keeper.broadcast({ t: 'accounts' })
+    }),
+  )
   prober.whenReported(report => {
     keeper.broadcast({ t: 'heads', reports: [report] })
   })
@@ -164,7 +170,12 @@ async function open(
   await keeper.listen(keeperSocket(settings.dataDir))
   closing.push(() => keeper.close())
   const probes = role.probes === null ? null : { fd: role.probes }
-  await openAdmin(gateway, routes, { admin: { fd: role.admin }, probes }, closing)
+  await openAdmin(
+    gateway,
+    { routes, api: openApi(gateway, accounts) },
+    { admin: { fd: role.admin }, probes },
+    closing,
+  )
   closing.push(
     writeServing(settings.dataDir, { pid: role.primary, ...role.bound }, sentence => {
       log.warn(sentence)

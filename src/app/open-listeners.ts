@@ -4,7 +4,7 @@ import type { Closing } from './closing.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { makeAdminListener, makeProbesListener } from '../http/admin/listener.ts'
-import type { AdminRoutes } from '../http/admin/listener.ts'
+import type { AdminRoutes, Api } from '../http/admin/listener.ts'
 import { watchConnections } from '../http/connections/idle.ts'
 import { drain, listen } from '../http/listen.ts'
 import type { ListenAt } from '../http/listen.ts'
@@ -21,7 +21,7 @@ export interface AdminAt {
 /** Opens the listeners of the operator. */
 export async function openAdmin(
   gateway: Gateway,
-  routes: AdminRoutes,
+  { routes, api }: { readonly routes: AdminRoutes; readonly api: Api },
   { admin: adminAt, probes: probesAt }: AdminAt,
   closing: Closing,
 ): Promise<Pick<Bound, 'admin' | 'probes'>> {
@@ -41,7 +41,7 @@ export async function openAdmin(
     )
     return bound
   }
-  const admin = await open(makeAdminListener(routes, settings, bug), adminAt)
+  const admin = await open(makeAdminListener(routes, api, settings, bug), adminAt)
   const probes = probesAt === null ? null : await open(makeProbesListener(routes, bug), probesAt)
   return { admin, ...(probes === null ? {} : { probes }) }
 }

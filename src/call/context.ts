@@ -2,6 +2,7 @@
 import type { Departure } from '../net/departure.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Holder } from '../limits/byte-budget.ts'
+import type { Author } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { Limits } from '../ports/limits.ts'
@@ -29,7 +30,9 @@ export interface Management {
   answer(
     method: string,
     params: unknown,
-    payer: Pick<Payer, 'account'> | null,
+    caller:
+      | (Pick<Payer, 'account'> & { readonly endpoint?: Payer['endpoint'] | null; readonly by?: Author })
+      | null,
     snapshot: Snapshot,
   ): Promise<{ readonly result: unknown } | { readonly json: Raw } | { readonly error: unknown } | null>
 }

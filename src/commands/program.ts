@@ -41,6 +41,18 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'make, list and change endpoints',
     load: async () => (await import('./accounts/endpoint.ts')).endpoint,
   },
+  token: {
+    summary: 'make, list and revoke tokens of the admin API',
+    load: async () => (await import('./token.ts')).token,
+  },
+  find: {
+    summary: 'say whose a key or an endpoint is',
+    load: async () => (await import('./find.ts')).find,
+  },
+  audit: {
+    summary: 'list who changed what, and when',
+    load: async () => (await import('./audit.ts')).audit,
+  },
   usage: {
     summary: 'show what accounts used, as a table, CSV or JSON',
     load: async () => (await import('./usage.ts')).usage,

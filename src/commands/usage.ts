@@ -8,6 +8,7 @@ import { noAccount, onAccounts } from './accounts/accounts.ts'
 import { fail, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
 import { knowData } from './known.ts'
+import { timeOf } from './time.ts'
 import { csvLines, jsonLines, tableLines } from './usage-formats.ts'
 import type { Row } from './usage-formats.ts'
 
@@ -77,15 +78,6 @@ function queryOf({ given }: Arguments): UsageQuery {
   const begin = timeOf(from, '--from') ?? end - 30 * DAY
   if (begin >= end) throw new UsageError('--from must be before --to')
   return { from: begin, to: end, by, ...(typeof account === 'string' ? { accountId: account } : {}) }
-}
-
-function timeOf(given: string | boolean | undefined, name: string): number | null {
-  if (typeof given !== 'string') return null
-  if (/^\d{6,}$/.test(given)) return Number(given)
-  const zoned = /^\d{4}-\d{2}-\d{2}T[\d:]+$/.test(given) ? `${given}Z` : given
-  const time = Date.parse(zoned) / 1000
-  if (!Number.isFinite(time)) throw new UsageError(`${name} must be a date, a time or Unix seconds`)
-  return Math.floor(time)
 }
 
 /** The rows day by day: a long read at once would keep the gateway's log from being written back, and what a day has is in memory or a temporary file. */

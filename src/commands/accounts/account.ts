@@ -13,6 +13,7 @@ import { urlLines } from './endpoint-urls.ts'
 import { group } from '../group.ts'
 import type { Known } from '../known.ts'
 import { manage } from './manage.ts'
+import { label, remove, rename } from './notes.ts'
 import { moment, table } from '../output/table.ts'
 
 const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
@@ -173,6 +174,9 @@ export const account = group('account', {
   suspend: statusCommand('suspend', 'suspended'),
   resume: statusCommand('resume', 'active'),
   'rotate-token': rotateToken,
+  rename,
+  label,
+  delete: remove,
 })
 
 /** Why an account cannot have this plan; null when it can. */

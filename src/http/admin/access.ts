@@ -25,7 +25,8 @@ export function adminRefusal(request: IncomingMessage, names: AdminNames): Admin
     return { status: 403, error: 'the admin listener does not serve this host; list it under adminHosts' }
   if (isForeign(request, host))
     return { status: 403, error: 'the admin listener does not serve other origins' }
-  if (hasBody(request) && (!isJson(type) || encoding !== undefined))
+  const isPatch = request.method === 'PATCH' && type === 'application/merge-patch+json'
+  if (hasBody(request) && ((!isJson(type) && !isPatch) || encoding !== undefined))
     return { status: 415, error: 'send the body as application/json' }
   return null
 }

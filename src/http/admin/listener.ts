@@ -1,7 +1,7 @@
 /** The admin listener: health, metrics and questions of the operator. Loopback by default; serves no keys. */
 import { createServer } from 'node:http'
 import { connectionsOf } from '../connection.ts'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import { adminRefusal } from './access.ts'
 import type { AdminNames, AdminRefusal } from './access.ts'
 import { readBody } from '../body.ts'
@@ -9,11 +9,31 @@ import { probesRefusal } from './probes-access.ts'
 
 /** What an admin path answers: a status and a JSON value, or text of some type. */
 export type AdminReply =
-  | { readonly status: number; readonly json: unknown }
+  | {
+      readonly status: number
+      readonly json: unknown
+      /** Default: application/json. */
+      readonly type?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | { readonly status: number; readonly text: string | Buffer; readonly type: string }
 
 /** One admin path. */
 export type AdminHandler = (body: unknown) => AdminReply | Promise<AdminReply>
+
+/** A request to the admin API. */
+export interface ApiRequest {
+  readonly method: string
+  readonly path: string
+  /** Behind the `?`. */
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+  /** JSON; null where there is no body, undefined where it is not JSON. */
+  readonly body: unknown
+}
+
+/** The admin API; null where the path is not one of its own. */
+export type Api = (request: ApiRequest) => Promise<AdminReply> | null
 
 /** `METHOD /path` to what answers it. */
 export type AdminRoutes = Readonly<Record<string, AdminHandler>>
@@ -40,22 +60,26 @@ const SILENCE = 120_000
 /** Makes the server; it is not bound yet. `names` is asked at each request, since a reload may change what is listed. */
 export function makeAdminListener(
   routes: AdminRoutes,
+  api: Api,
   names: () => AdminNames,
   bug: (error: unknown) => void,
 ): Server {
-  return makeListener(routes, request => adminRefusal(request, names()), bug)
+  return makeListener({ routes, api, refusalOf: request => adminRefusal(request, names()), bug })
 }
 
 /** Makes the server that answers probes and scrapes alone, whatever name it is asked by; it is not bound yet. */
 export function makeProbesListener(routes: AdminRoutes, bug: (error: unknown) => void): Server {
-  return makeListener(routes, probesRefusal, bug)
+  return makeListener({ routes, api: () => null, refusalOf: probesRefusal, bug })
 }
 
-function makeListener(
-  routes: AdminRoutes,
-  refusalOf: (request: IncomingMessage) => AdminRefusal | null,
-  bug: (error: unknown) => void,
-): Server {
+interface ListenerParts {
+  readonly routes: AdminRoutes
+  readonly api: Api
+  readonly refusalOf: (request: IncomingMessage) => AdminRefusal | null
+  readonly bug: (error: unknown) => void
+}
+
+function makeListener({ routes, api, refusalOf, bug }: ListenerParts): Server {
   const server = createServer(OPTIONS)
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = SILENCE
@@ -69,7 +93,7 @@ function makeListener(
         send(response, { status: refusal.status, json: { error: refusal.error } })
         return
       }
-      void answer(request, routes)
+      void answer(request, routes, api)
         .catch((error: unknown) => {
           bug(error)
           return { status: 500, json: { error: 'internal error' } }
@@ -83,19 +107,29 @@ function makeListener(
   return server
 }
 
-async function answer(request: IncomingMessage, routes: AdminRoutes): Promise<AdminReply> {
-  const path = (request.url ?? '').split('?', 1)[0] ?? ''
-  const handler = routes[`${request.method === 'HEAD' ? 'GET' : (request.method ?? '')} ${path}`]
-  if (handler === undefined) {
-    const known = Object.keys(routes).some(route => route.endsWith(` ${path}`))
-    return { status: known ? 405 : 404, json: { error: known ? 'method not allowed' : 'not found' } }
-  }
+async function answer(request: IncomingMessage, routes: AdminRoutes, api: Api): Promise<AdminReply> {
+  const [path = '', query = ''] = splitOnce(request.url ?? '')
+  const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+  const handler = routes[`${method} ${path}`]
+  const known = Object.keys(routes).some(route => route.endsWith(` ${path}`))
+  if (handler === undefined && known) return { status: 405, json: { error: 'method not allowed' } }
   const body = await readBody(request, MAX_BODY)
   if (typeof body === 'string') return { status: 413, json: { error: 'the body is too large' } }
   const parsed = parse(body)
+  if (handler === undefined) {
+    const { headers } = request
+    const answered = api({ method, path, query, headers, body: parsed })
+    return answered ?? { status: 404, json: { error: 'not found' } }
+  }
   return parsed === undefined
     ? { status: 400, json: { error: 'the body is not valid JSON' } }
     : handler(parsed)
+}
+
+/** What stands before and behind the `?`. */
+function splitOnce(url: string): readonly string[] {
+  const mark = url.indexOf('?')
+  return mark === -1 ? [url] : [url.slice(0, mark), url.slice(mark + 1)]
 }
 
 /** Null for an empty body, undefined for a broken one. */
@@ -109,8 +143,13 @@ function parse(body: Buffer): unknown {
 }
 
 function send(response: ServerResponse, reply: AdminReply): void {
-  const [type, text] =
-    'json' in reply ? ['application/json', `${JSON.stringify(reply.json)}\n`] : [reply.type, reply.text]
-  response.writeHead(reply.status, { 'content-type': type, 'cache-control': 'no-store' })
-  response.end(text)
+  const isJson = 'json' in reply
+  const type = isJson ? (reply.type ?? 'application/json') : reply.type
+  const more = isJson ? reply.headers : undefined
+  response.writeHead(reply.status, {
+    ...(type === '' ? {} : { 'content-type': type }),
+    'cache-control': 'no-store',
+    ...more,
+  })
+  response.end(isJson ? `${JSON.stringify(reply.json)}\n` : reply.text)
 }

@@ -1,9 +1,9 @@
 /** What a process that serves calls has at the moment of a scrape. */
-import type { Gateway } from '../call/gateway.ts'
-import type { Metrics } from '../observe/metrics.ts'
-import type { PublicListener } from '../http/public-listener.ts'
-import type { LiveRoute } from '../routes/live-route.ts'
-import type { Network } from '../snapshot/types.ts'
+import type { Gateway } from '../../call/gateway.ts'
+import type { Metrics } from '../../observe/metrics.ts'
+import type { PublicListener } from '../../http/public-listener.ts'
+import type { LiveRoute } from '../../routes/live-route.ts'
+import type { Network } from '../../snapshot/types.ts'
 
 /** Adds the gauges of routes. */
 export function registerRoutes(gateway: Gateway, metrics: Metrics): void {

@@ -1,11 +1,11 @@
 /** `POST /explain` of the admin listener: the decision for a call with live heads and health. */
-import { rawJson } from '../jsonrpc/raw.ts'
-import type { Live, Management } from '../call/context.ts'
-import { explain } from '../call/explain/explain.ts'
-import type { Question } from '../call/explain/question.ts'
-import type { LiveView } from '../call/explain/turns.ts'
-import type { AdminReply } from '../http/admin/listener.ts'
-import type { Network, Snapshot } from '../snapshot/types.ts'
+import { rawJson } from '../../jsonrpc/raw.ts'
+import type { Live, Management } from '../../call/context.ts'
+import { explain } from '../../call/explain/explain.ts'
+import type { Question } from '../../call/explain/question.ts'
+import type { LiveView } from '../../call/explain/turns.ts'
+import type { AdminReply } from '../../http/admin/listener.ts'
+import type { Network, Snapshot } from '../../snapshot/types.ts'
 
 /** The parts of a gateway that it takes. */
 interface Asked {

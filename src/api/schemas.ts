@@ -1,0 +1,87 @@
+/** What the admin API answers, as JSON Schemas: the OpenAPI document has them, and tests hold replies to them. */
+import type { JsonSchema } from './fields.ts'
+import { REASONS } from './problem.ts'
+
+const text = { type: 'string' }
+const textOrNull = { type: ['string', 'null'] }
+const count = { type: 'integer', minimum: 0 }
+const time = { ...count, description: 'Unix seconds' }
+const labels = { type: 'object', additionalProperties: text }
+const listOrNull = { type: ['array', 'null'], items: text }
+const members = { type: ['object', 'null'], additionalProperties: true }
+
+/** An object that has exactly these members, each time. */
+function object(
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+): JsonSchema {
+  const required = Object.keys(properties).filter(name => !optional.includes(name))
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+function ref(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function page(item: string): JsonSchema {
+  const cursor = { ...textOrNull, description: 'asks for the next page as ?cursor=; null on the last one' }
+  return object({ items: { type: 'array', items: ref(item) }, cursor })
+}
+
+const account = {
+  ...{ accountId: text, name: text, plan: text, status: { ...text, enum: ['active', 'suspended'] } },
+  ...{ createdAt: time, externalId: textOrNull, email: textOrNull, labels },
+}
+const endpoint = {
+  ...{ endpointId: text, accountId: text, network: text, name: text },
+  ...{ status: { ...text, enum: ['active', 'inactive'] }, createdAt: time, management: { type: 'boolean' } },
+  ...{ allowedOrigins: listOrNull, allowedIps: listOrNull, perSecond: { type: ['number', 'null'] } },
+  keyHint: { ...text, description: 'the last characters of its key' },
+}
+
+/** The schemas by their names. */
+export const SCHEMAS = {
+  Account: object(account),
+  AccountState: object({
+    ...account,
+    quota: {
+      anyOf: [object({ requests: count, used: count, resetsAt: time }), { type: 'null' }],
+    },
+    rate: {
+      anyOf: [object({ perSecond: { type: 'number' }, burst: { type: 'number' } }), { type: 'null' }],
+    },
+    endpoints: object({ used: count, limit: count }),
+  }),
+  NewAccount: object({
+    ...account,
+    dashboardToken: { ...text, description: 'signs its owner in at the dashboard; shown only now' },
+  }),
+  AccountPage: page('Account'),
+  Endpoint: object(endpoint),
+  NewEndpoint: object(
+    {
+      ...endpoint,
+      apiKey: { ...text, description: 'shown here and to its owner' },
+      httpsUrl: text,
+      wssUrl: text,
+    },
+    ['wssUrl'],
+  ),
+  EndpointPage: page('Endpoint'),
+  AuditEntry: object({
+    ...{ time, actor: text, action: text, target: text, accountId: textOrNull },
+    ...{ before: members, after: members },
+  }),
+  AuditPage: page('AuditEntry'),
+  KeyOwner: object({ account: ref('Account'), endpoint: { anyOf: [ref('Endpoint'), { type: 'null' }] } }),
+  Problem: {
+    ...object({
+      ...{ type: { ...text, format: 'uri-reference' }, title: text, status: { type: 'integer' } },
+      ...{ detail: text, reason: { ...text, enum: REASONS } },
+    }),
+    additionalProperties: true,
+  },
+} as const satisfies Readonly<Record<string, JsonSchema>>
+
+/** The name of one. */
+export type SchemaName = keyof typeof SCHEMAS

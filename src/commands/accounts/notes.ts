@@ -1,0 +1,114 @@
+/** `tollgate account rename`, `label` and `delete`: what is known about an account. */
+import type { AccountRecord } from '../../ports/accounts.ts'
+import { isValidName } from '../../stores/sqlite/accounts/name.ts'
+import { noAccount, withAccounts } from './accounts.ts'
+import { fail, print, readArguments, UsageError } from '../command.ts'
+import type { Command, Io } from '../command.ts'
+import { typed } from '../output/called-as.ts'
+
+export const rename: Command = {
+  summary: 'give an account another name',
+  usage: 'tollgate account rename <id> <name> [--config DIR] [--json]\n  gives an account another name',
+
+  run(args, io) {
+    const { config, json, words } = readArguments(args, ['id', 'name'])
+    const [id, name] = words as [string, string]
+    if (!isValidName(name)) throw new UsageError('the name must be 1 to 64 printable characters')
+    return withAccounts({ config, json }, io, async store => {
+      const account = await store.accounts.change(id, { name })
+      if (account === null) return fail(io, json, await noAccount(store, id))
+      return told(account, io, json)
+    })
+  },
+}
+
+const LABEL = { set: 'strings', remove: 'strings', email: 'string', 'external-id': 'string' } as const
+
+export const label: Command = {
+  summary: 'note labels, an email address or an external id of an account',
+  options: LABEL,
+  usage: `tollgate account label <id> [--set NAME=VALUE …] [--remove NAME …] [--email E] [--external-id X] [--config DIR] [--json]
+
+Notes about an account what your own systems know it by: labels, an email address, its id there, which no two accounts
+share. An empty --email= or --external-id= takes it away. Without options it shows what is noted.`,
+
+  run(args, io) {
+    const { config, json, words, given, lists } = readArguments(args, ['id'], LABEL)
+    const id = words[0]!
+    const set = (lists['set'] ?? []).map(pair => {
+      const [, name, value] = /^([A-Za-z0-9._-]{1,63})=(.{0,255})$/u.exec(pair) ?? []
+      if (name === undefined || value === undefined)
+        throw new UsageError(
+          `--set takes NAME=VALUE, a name of letters, digits, ., _ and -: ${JSON.stringify(pair)}`,
+        )
+      return [name, value] as const
+    })
+    const { email } = given
+    if (typeof email === 'string' && email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email))
+      throw new UsageError('--email must be an email address')
+    return withAccounts({ config, json }, io, async store => {
+      const before = await store.accounts.find(id)
+      if (before === null) return fail(io, json, await noAccount(store, id))
+      const kept = Object.entries(before.labels).filter(([name]) => !(lists['remove'] ?? []).includes(name))
+      const change = {
+        labels: Object.fromEntries([...kept, ...set]),
+        ...noted('email', email),
+        ...noted('externalId', given['external-id']),
+      }
+      const account = await store.accounts.change(id, change)
+      if (account === 'external_id_taken') return fail(io, json, 'another account has this external id')
+      return account === null ? fail(io, json, await noAccount(store, id)) : told(account, io, json)
+    })
+  },
+}
+
+const DELETE = { purge: 'boolean' } as const
+
+export const remove: Command = {
+  summary: 'purge an account: all that is known about it, its usage apart',
+  options: DELETE,
+  usage: `tollgate account delete <id> --purge [--config DIR] [--json]
+
+Removes an account with its endpoints, keys and dashboard sessions, and everything that says whose it was: name, email
+address, labels, names of endpoints, and what the audit trail knows of them. Its usage stays, under its id, so that sums
+of the past stay right. This cannot be undone; suspend an account to stop its calls alone.`,
+
+  run(args, io) {
+    const { config, json, words, given } = readArguments(args, ['id'], DELETE)
+    const id = words[0]!
+    if (given['purge'] !== true) {
+      const suspend = typed(io, ['account', 'suspend', id], config)
+      throw new UsageError(
+        `--purge is missing: nothing of the account but its usage would be left; "${suspend}" stops its calls alone`,
+      )
+    }
+    return withAccounts({ config, json }, io, async store => {
+      if (!(await store.accounts.purge(id))) return fail(io, json, await noAccount(store, id))
+      print(io, json, { accountId: id, purged: true }, () => [`${id} is purged`], 'the account was purged')
+      return 0
+    })
+  },
+}
+
+function noted<K extends string>(
+  name: K,
+  given: string | boolean | undefined,
+): Partial<Record<K, string | null>> {
+  return typeof given === 'string'
+    ? ({ [name]: given === '' ? null : given } as Partial<Record<K, string | null>>)
+    : {}
+}
+
+function told(account: AccountRecord | 'external_id_taken', io: Io, json: boolean): number {
+  if (account === 'external_id_taken') return fail(io, json, 'another account has this external id')
+  const { id: accountId, name, plan, status, createdAt, externalId, email, labels } = account
+  const shown = Object.entries(labels).map(([label, value]) => `${label}=${value}`)
+  const lines = () => [
+    `${accountId} (${name}): plan ${plan}, ${status}`,
+    `external id  ${externalId ?? '-'}`,
+    `email        ${email ?? '-'}`,
+    `labels       ${shown.length === 0 ? '-' : shown.join(', ')}`,
+  ]
+  print(io, json, { accountId, name, plan, status, createdAt, externalId, email, labels }, lines)
+  return 0
+}

@@ -1,0 +1,324 @@
+import t from 'tap'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import OpenAPIClientAxios from 'openapi-client-axios'
+import { openApi } from '../../src/api/openapi.ts'
+import { OPERATIONS } from '../../src/api/operations.ts'
+import { SCOPES } from '../../src/ports/tokens.ts'
+import { withAccounts } from '../support/accounts.ts'
+import { AdminApi, adminApi } from '../support/admin-api.ts'
+import { fewMethods } from '../support/few-methods.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startNode } from '../support/scripted-node.ts'
+
+const node = await startNode(t, { chainId: 1001 })
+const gateway = await startGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
+})
+const api = await adminApi(gateway, ...SCOPES)
+
+const call = async (key: string) => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${gateway.url}/alpha/v1/rpc/${key}`, { method: 'POST', headers, body })
+  return {
+    status: response.status,
+    body: (await response.json()) as { result?: string; error?: { data: { reason: string } } },
+  }
+}
+
+t.test('the document is a valid OpenAPI document, and is what the gateway shows', async t => {
+  const shown = (await (await fetch(`${gateway.adminUrl}/openapi.json`)).json()) as object
+  t.strictSame(shown, JSON.parse(JSON.stringify(openApi())))
+  const result = await new Validator().validate(shown as never)
+  t.strictSame(result.valid, true, JSON.stringify(result.errors))
+})
+
+t.test('a sign-up page makes an account, gives it a key, changes it and removes it', async t => {
+  const made = await api.call('POST', '/v1/accounts', {
+    ...{ name: 'Acme', plan: 'free', externalId: 'crm-1', email: 'a@example.org' },
+    labels: { tier: 'gold' },
+  })
+  t.equal(made.status, 201)
+  const { accountId, dashboardToken, ...account } = made.body as Record<string, string>
+  t.equal(made.headers.get('location'), `/v1/accounts/${accountId!}`)
+  t.match(dashboardToken, /^tgd_/)
+  t.match(account, {
+    ...{ name: 'Acme', plan: 'free', status: 'active', externalId: 'crm-1', email: 'a@example.org' },
+    labels: { tier: 'gold' },
+  })
+  const path = `/v1/accounts/${accountId!}`
+  const endpoint = await api.call('POST', `${path}/endpoints`, { network: 'alpha', name: 'first' })
+  t.equal(endpoint.status, 201)
+  const { endpointId, apiKey, httpsUrl } = endpoint.body as Record<string, string>
+  t.ok(httpsUrl!.endsWith(apiKey!))
+  t.match(await call(apiKey!), { status: 200, body: { result: '0x3e9' } })
+
+  const shown = await api.call('GET', path)
+  t.match(shown.body, { accountId, endpoints: { used: 1, limit: 100 }, rate: Object })
+  const changed = await api.call('PATCH', path, {
+    plan: 'paid',
+    email: null,
+    labels: { tier: null, region: 'eu' },
+  })
+  t.match(changed.body, { plan: 'paid', email: null, externalId: 'crm-1', labels: { region: 'eu' } })
+  t.strictSame((changed.body as { labels: object }).labels, { region: 'eu' })
+
+  const list = await api.call('GET', `${path}/endpoints`)
+  t.match(list.body, { items: [{ endpointId, name: 'first', keyHint: apiKey!.slice(-4) }], cursor: null })
+  t.notMatch(JSON.stringify(list.body), apiKey!)
+  const one = `/v1/endpoints/${endpointId!}`
+  t.match((await api.call('GET', one)).body, { endpointId, accountId, status: 'active' })
+  t.match((await api.call('PATCH', one, { status: 'inactive' })).body, { status: 'inactive' })
+  t.match((await call(apiKey!)).body.error?.data, { reason: 'endpoint_inactive' })
+  await api.call('PATCH', one, { status: 'active', perSecond: 5, allowedIps: ['127.0.0.1'] })
+  t.equal((await call(apiKey!)).status, 200)
+
+  for (const asked of [{ key: apiKey }, { endpointId }])
+    t.match((await api.call('POST', '/v1/keys:lookup', asked)).body, {
+      ...{ account: { accountId }, endpoint: { endpointId } },
+    })
+  await api.call('PATCH', path, { status: 'suspended' })
+  t.match((await call(apiKey!)).body.error?.data, { reason: 'account_suspended' })
+
+  t.equal((await api.call('DELETE', one)).status, 204)
+  t.equal((await api.call('DELETE', one)).body.reason, 'endpoint_not_found')
+  t.match((await api.call('POST', '/v1/keys:lookup', { endpointId })).body, {
+    account: { accountId },
+    endpoint: null,
+  })
+  t.equal((await api.call('DELETE', path)).status, 204)
+  t.match(await api.call('GET', path), { status: 404, body: { reason: 'account_not_found' } })
+
+  const { items } = (await api.call('GET', `/v1/audit?target=${accountId!}`)).body as {
+    items: { action: string; actor: string; before: unknown }[]
+  }
+  t.strictSame(
+    items.map(({ action }) => action),
+    [
+      ...['account.purged', 'endpoint.deleted', 'account.suspended', 'endpoint.changed', 'endpoint.changed'],
+      ...['account.changed', 'endpoint.created', 'account.created'],
+    ],
+  )
+  t.ok(items.every(({ actor, before }) => actor.startsWith('token:tok_') && before === null))
+})
+
+t.test('a generated client can do all of it', async t => {
+  const { secret } = await withAccounts(gateway, store =>
+    store.tokens.create({ name: null, scopes: SCOPES, expiresAt: null }),
+  )
+  const maker = new OpenAPIClientAxios.default({
+    definition: `${gateway.adminUrl}/openapi.json`,
+    axiosConfigDefaults: {
+      ...{ baseURL: gateway.adminUrl, headers: { authorization: `Bearer ${secret}` } },
+      validateStatus: () => true,
+    },
+  })
+  const client = (await maker.init()) as unknown as Record<
+    string,
+    (
+      parameters?: object | null,
+      body?: object,
+      config?: object,
+    ) => Promise<{ status: number; data: Record<string, never> }>
+  >
+  const used = new Set<string>()
+  const ask = async (id: string, parameters?: object | null, body?: object, config?: object) => {
+    used.add(id)
+    const { status, data } = await client[id]!(parameters, body, config)
+    return { status, data: data as Record<string, string> }
+  }
+  const patch = { headers: { 'content-type': 'application/merge-patch+json' } }
+  const account = await ask('createAccount', { 'Idempotency-Key': 'g1' }, { name: 'Gen', plan: 'free' })
+  t.equal(account.status, 201)
+  const again = await ask('createAccount', { 'Idempotency-Key': 'g1' }, { name: 'Gen', plan: 'free' })
+  t.strictSame(again.data, account.data)
+  const id = account.data['accountId']!
+  t.equal((await ask('getAccount', { id })).data['name'], 'Gen')
+  t.equal((await ask('updateAccount', { id }, { name: 'Gen 2' }, patch)).data['name'], 'Gen 2')
+  t.match((await ask('listAccounts', { limit: 1 })).data, { items: [{ name: 'Gen 2' }], cursor: null })
+  const endpoint = await ask('createEndpoint', { id }, { network: 'alpha' })
+  t.equal(endpoint.status, 201)
+  const one = { id: endpoint.data['endpointId']! }
+  t.match((await ask('listEndpoints', { id })).data, { items: [{ endpointId: one.id }] })
+  t.equal((await ask('getEndpoint', one)).data['endpointId'], one.id)
+  t.equal((await ask('updateEndpoint', one, { name: 'renamed' }, patch)).data['name'], 'renamed')
+  t.match((await ask('lookUpKey', null, { endpointId: one.id })).data, { account: { accountId: id } })
+  t.match((await ask('listAudit', { target: id, limit: 2 })).data, { items: [{}, {}] })
+  t.equal((await ask('deleteEndpoint', one)).status, 204)
+  t.equal((await ask('deleteAccount', { id })).status, 204)
+  t.strictSame([...used].sort(), OPERATIONS.map(({ id }) => id).sort(), 'every operation was asked')
+})
+
+t.test('lists have pages', async t => {
+  const ids: string[] = []
+  for (let i = 0; i < 5; i += 1) {
+    const { body } = await api.call('POST', '/v1/accounts', {
+      name: `page ${i}`,
+      plan: 'free',
+      labels: { n: String(i % 2) },
+    })
+    ids.push((body as { accountId: string }).accountId)
+  }
+  const walk = async (path: string, name: string): Promise<string[]> => {
+    const found: string[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await api.call('GET', `${path}${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      const page = body as { items: Record<string, string>[]; cursor: string | null }
+      t.ok(page.items.length <= 2)
+      found.push(...page.items.map(item => item[name]!))
+      cursor = page.cursor
+    }
+    return found
+  }
+  t.strictSame(await walk('/v1/accounts?limit=2', 'accountId'), ids)
+  t.strictSame(await walk('/v1/accounts?limit=2&label=n:1', 'accountId'), [ids[1], ids[3]])
+  const trail = await walk('/v1/audit?limit=2&from=0', 'target')
+  t.strictSame(trail.slice(0, 5), ids.toReversed())
+  const { body } = await api.call('GET', '/v1/accounts?limit=1')
+  t.match(await api.call('GET', `/v1/audit?cursor=${(body as { cursor: string }).cursor}`), {
+    ...{
+      status: 400,
+      body: { reason: 'invalid_params', detail: 'cursor is not one of a page of this list' },
+    },
+  })
+})
+
+t.test('every mistake is a problem with a sentence', async t => {
+  const account = (await api.call('POST', '/v1/accounts', { name: 'M', plan: 'free', externalId: 'm' }))
+    .body as { accountId: string }
+  const path = `/v1/accounts/${account.accountId}`
+  const cases: readonly (readonly [string, string, unknown, number, string, RegExp])[] = [
+    ['POST', '/v1/accounts', { name: 'A' }, 400, 'invalid_params', /^plan is required$/],
+    ['POST', '/v1/accounts', { name: 'A', plan: 'none' }, 400, 'invalid_params', /^plan must be one of "/],
+    ['POST', '/v1/accounts', { name: 'A', plan: 'public' }, 400, 'invalid_params', /^plan must be one of "/],
+    ['POST', '/v1/accounts', { name: '', plan: 'free' }, 400, 'invalid_params', /^name must be 1 to 64/],
+    [
+      'POST',
+      '/v1/accounts',
+      { name: 'A', plan: 'free', mail: 1 },
+      400,
+      'invalid_params',
+      /"mail" is not a member of this body/,
+    ],
+    [
+      'POST',
+      '/v1/accounts',
+      { name: 'A', plan: 'free', externalId: 'm' },
+      409,
+      'external_id_taken',
+      /another account/,
+    ],
+    [
+      'POST',
+      '/v1/accounts',
+      { name: 'A', plan: 'free', labels: { 'a b': '' } },
+      400,
+      'invalid_params',
+      /^labels must be/,
+    ],
+    ['POST', '/v1/accounts', [], 400, 'invalid_params', /must be a JSON object/],
+    ['POST', '/v1/accounts', '{', 400, 'parse_error', /not valid JSON/],
+    ['PATCH', path, { status: 'gone' }, 400, 'invalid_params', /^status must be "active" or "suspended"$/],
+    ['PATCH', '/v1/accounts/acc_none', {}, 404, 'account_not_found', /no such account/],
+    [
+      'GET',
+      '/v1/accounts?limit=0',
+      undefined,
+      400,
+      'invalid_params',
+      /^limit must be a whole number from 1 to 1000$/,
+    ],
+    ['GET', '/v1/accounts?limit=1&limit=2', undefined, 400, 'invalid_params', /^limit is given twice$/],
+    [
+      'GET',
+      '/v1/accounts?sort=name',
+      undefined,
+      400,
+      'invalid_params',
+      /"sort" is not a parameter of this operation/,
+    ],
+    ['GET', '/v1/accounts?cursor=x', undefined, 400, 'invalid_params', /^cursor is not/],
+    ['GET', '/v1/accounts/%', undefined, 404, 'account_not_found', /no such account/],
+    ['POST', `${path}/endpoints`, { network: 'none' }, 400, 'invalid_params', /unknown chain "none"/],
+    ['POST', '/v1/accounts/acc_none/endpoints', { network: 'alpha' }, 404, 'account_not_found', /no such/],
+    ['GET', '/v1/endpoints/ep_none', undefined, 404, 'endpoint_not_found', /no such endpoint/],
+    ['PATCH', '/v1/endpoints/ep_none', {}, 404, 'endpoint_not_found', /no such endpoint/],
+    ['POST', '/v1/keys:lookup', {}, 400, 'invalid_params', /either key or endpointId/],
+    ['POST', '/v1/keys:lookup', { key: 'tg_x' }, 404, 'not_found', /nobody/],
+    ['DELETE', '/v1/accounts/acc_none', undefined, 404, 'account_not_found', /no such account/],
+    ['PUT', '/v1/accounts', undefined, 405, 'method_not_allowed', /GET, POST/],
+    ['GET', '/v1/nothing', undefined, 404, 'not_found', /openapi\.json/],
+  ]
+  for (const [method, path, body, status, reason, detail] of cases) {
+    const reply = await api.call(method, path, body)
+    t.match(reply, { status, body: { status, reason, detail, type: 'about:blank' } }, `${method} ${path}`)
+  }
+  t.equal((await api.call('PUT', '/v1/accounts')).headers.get('allow'), 'GET, POST')
+})
+
+t.test('only a token with the scope may ask', async t => {
+  const nobody = new AdminApi(gateway, null)
+  const wrong = new AdminApi(gateway, `tga_${'0'.repeat(38)}`)
+  for (const { method, path, scope } of OPERATIONS) {
+    const at = path.replace('{id}', 'acc_none')
+    const body = method === 'POST' || method === 'PATCH' ? {} : undefined
+    for (const client of [nobody, wrong]) {
+      const reply = await client.call(method, at, body)
+      t.match(reply, { status: 401, body: { reason: 'unauthorized' } })
+      t.equal(reply.headers.get('www-authenticate'), 'Bearer')
+    }
+    const others = await adminApi(gateway, ...SCOPES.filter(each => each !== scope))
+    const refused = await others.call(method, at, body)
+    t.match(refused, { status: 403, body: { reason: 'forbidden', scope } }, `${method} ${path}`)
+    const alone = await adminApi(gateway, scope)
+    t.not((await alone.call(method, at, body)).status, 403)
+  }
+})
+
+t.test('the same Idempotency-Key twice makes one account, in a race and across a restart', async t => {
+  const wish = { name: 'Once', plan: 'free' }
+  const post = (key: string, body: object, client = api) =>
+    client.call('POST', '/v1/accounts', body, { 'idempotency-key': key })
+  const count = async () =>
+    ((await api.call('GET', '/v1/accounts?limit=1000')).body as { items: { name: string }[] }).items.filter(
+      ({ name }) => name === 'Once',
+    ).length
+  const race = await Promise.all(Array.from({ length: 20 }, () => post('k', wish)))
+  for (const each of race) t.strictSame(each.body, race[0]!.body)
+  t.equal(race[0]!.status, 201)
+  t.equal(await count(), 1)
+  await gateway.kill9()
+  await gateway.start()
+  t.strictSame((await post('k', wish)).body, race[0]!.body)
+  t.equal(await count(), 1)
+  t.match(await post('k', { ...wish, plan: 'paid' }), {
+    status: 422,
+    body: { reason: 'idempotency_key_reused' },
+  })
+  t.match(await post('two words', wish), {
+    status: 400,
+    body: { reason: 'invalid_params', detail: /^Idempotency-Key/ },
+  })
+  const other = await adminApi(gateway, 'accounts:write')
+  t.not((await post('k', wish, other)).body.accountId, race[0]!.body.accountId, 'keys are a token’s own')
+  t.equal(await count(), 2)
+
+  const id = (race[0]!.body as { accountId: string }).accountId
+  const path = `/v1/accounts/${id}/endpoints`
+  const endpoints = await Promise.all(
+    Array.from({ length: 5 }, () => api.call('POST', path, { network: 'alpha' }, { 'idempotency-key': 'e' })),
+  )
+  for (const each of endpoints) t.strictSame(each.body, endpoints[0]!.body)
+  t.equal(((await api.call('GET', path)).body as { items: object[] }).items.length, 1)
+})
+
+t.test('the hundred-and-first endpoint is a problem', async t => {
+  const { accountId } = (await api.call('POST', '/v1/accounts', { name: 'Full', plan: 'free' })).body as {
+    accountId: string
+  }
+  const create = () => api.call('POST', `/v1/accounts/${accountId}/endpoints`, { network: 'alpha' })
+  for (let i = 0; i < 100; i += 1) t.equal((await create()).status, 201)
+  t.match(await create(), { status: 409, body: { reason: 'endpoint_limit' } })
+})
