@@ -15,6 +15,7 @@ import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
+import { auditReload, keepAudit } from './keep-audit.ts'
 import { logRoutes } from './log-routes.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
@@ -83,10 +84,15 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const listeners: { bound?: Bound } = {}
   const state = { draining: false }
   const self = (): Running => ({ ...started, ...listeners, ...(state.draining ? { draining: true } : {}) })
+  keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
   const reloading = openReloader(
     {
       ...{ ...options, config, gateway, certificate, self, log, state },
-      ...{ loaded: { version: snapshot.version, problems }, inUse: accounts.inUse },
+      ...{
+        loaded: { version: snapshot.version, problems },
+        inUse: accounts.inUse,
+        heard: auditReload(accounts.audit, log),
+      },
     },
     closing,
   )

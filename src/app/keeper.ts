@@ -36,6 +36,7 @@ import { begin } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import type { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
+import { auditReload, keepAudit } from './keep-audit.ts'
 import { logRoutes } from './log-routes.ts'
 import { openAdmin } from './open-listeners.ts'
 import { openReloader } from './open-reloader.ts'
@@ -141,10 +142,15 @@ async function open(
   const state = { draining: false, isLeft: false }
   const self = (): Running => ({ ...started, bound: role.bound, ...(state.isLeft ? { draining: true } : {}) })
   const restarting: { left: readonly number[] | null } = { left: null }
+  keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
   const reloading = openReloader(
     {
       ...{ ...options, config, gateway, certificate, self, log, state },
-      ...{ loaded: { version: snapshot.version, problems }, inUse: accounts.inUse },
+      ...{
+        loaded: { version: snapshot.version, problems },
+        inUse: accounts.inUse,
+        heard: auditReload(accounts.audit, log),
+      },
       taken: async (next, version) => {
         served.now = { config: next, version }
         const told = await keeper.ask('take', served.now, TO_COMPILE)

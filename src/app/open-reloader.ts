@@ -11,7 +11,7 @@ import type { LoadedConfig } from '../reload/loader.ts'
 import { OtherFiles } from '../reload/other-files.ts'
 import { preflight } from '../reload/preflight.ts'
 import { Reloader } from '../reload/reloader.ts'
-import type { LoadedBy } from '../reload/reloader.ts'
+import type { LoadedBy, Reloaded } from '../reload/reloader.ts'
 import { watchFiles } from '../reload/watch.ts'
 import type { InUse } from '../reload/in-use-problems.ts'
 import type { Closing } from './closing.ts'
@@ -33,6 +33,8 @@ export interface ReloadingParts {
   readonly state: { readonly draining: boolean }
   /** Hears of another configuration, or another certificate of the same, before it is said to be served. */
   readonly taken?: (config: Config, version: string) => Promise<void>
+  /** Hears of each reload that changed something, or was rejected. */
+  readonly heard?: (reloaded: Reloaded) => void
 }
 
 /** A reloader that hears of edits once it watches. */
@@ -70,7 +72,7 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
         await swap(gateway, snapshot, log)
         await taken(next, version)
       },
-      log,
+      ...{ log, ...(parts.heard && { heard: parts.heard }) },
     },
   )
   const reload = (by: LoadedBy): void => {

@@ -16,12 +16,12 @@ const CREATE = { scope: 'strings', name: 'string', expires: 'string', init: 'boo
 const create: Command = {
   summary: 'make a token of the admin API',
   options: CREATE,
-  usage: `tollgate token create --scope S [--scope S …] [--name N] [--expires 90d] [--config DIR] [--json]
+  usage: `tollgate token create --scope S[,S…] [--name N] [--expires 90d] [--init] [--config DIR] [--json]
 
 Makes a token of the admin API, which answers under /v1/ at the admin address; GET /openapi.json describes it. The token
-is shown only now; send it as "Authorization: Bearer …". Scopes: ${SCOPES.join(', ')}.
---expires ends it after a time such as 12h or 90d; without it, it is valid until it is revoked. --init makes the data
-directory and the file of the master key where there are none yet.`,
+is shown only now; send it as "Authorization: Bearer …". The scopes: ${SCOPES.slice(0, 3).join(', ')},
+${SCOPES.slice(3).join(', ')}. It ends after the time of --expires, such as 12h or 90d, or else when it is revoked. --init
+makes the data directory and the file of the master key where there are none yet.`,
 
   run(args, io) {
     const { config, json, given, lists } = readArguments(args, [], CREATE)

@@ -86,6 +86,7 @@ export interface RawGateway {
   readonly limits?: Partial<Record<keyof GatewayConfig['limits'], string | number>>
   readonly timeouts?: Partial<Record<keyof GatewayConfig['timeouts'], string>>
   readonly acknowledge?: readonly string[]
+  readonly audit?: { readonly keep?: string }
   readonly log?: Partial<GatewayConfig['log']>
   readonly cors?: Partial<GatewayConfig['cors']>
 }

@@ -60,6 +60,8 @@ export interface GatewayConfig {
   }
   /** Kinds of warnings that are known to the operator, and not shown. */
   readonly acknowledge: readonly string[]
+  /** `keep`: how old an entry of the audit trail gets. */
+  readonly audit: { readonly keep: number }
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' }
   readonly cors: { readonly origins: readonly string[] }
 }

@@ -25,7 +25,21 @@ export interface ReloaderParts {
   renewCertificate(config: Config): Promise<boolean>
   /** Serves new messages with the snapshot of a configuration. */
   swap(snapshot: Snapshot, config: Config): Promise<void>
+  /** Hears of a configuration that was taken, and of one that was rejected. */
+  readonly heard?: (reloaded: Reloaded) => void
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
+}
+
+/** A reload that changed what is served, or was rejected. */
+export interface Reloaded {
+  readonly ok: boolean
+  readonly by: LoadedBy
+  /** What is served now, and what was before. */
+  readonly version: string
+  readonly before: string
+  readonly changes: readonly string[]
+  /** The errors of a rejected one. */
+  readonly problems: readonly Problem[]
 }
 
 /** How the last reload ended. */
@@ -114,9 +128,9 @@ export class Reloader {
 
   async #reload(by: LoadedBy): Promise<ReloadResult> {
     const { config, version, problems: found, places } = await this.#parts.load()
-    if (config === null) return this.#keep(found)
+    if (config === null) return this.#keep(found, by)
     const problems = [...found, ...(await this.#parts.meet(config, places))]
-    if (problems.some(({ severity }) => severity === 'error')) return this.#keep(problems)
+    if (problems.some(({ severity }) => severity === 'error')) return this.#keep(problems, by)
     const renewed = (await this.#parts.renewCertificate(config)) ? [CERTIFICATE] : []
     for (const change of renewed) this.#parts.log.info(change)
     const afterRestart = restartOnly(this.#started, config.gateway)
@@ -127,12 +141,14 @@ export class Reloader {
     const snapshot = await inTimeSlices(compileInSteps(config, version))
     const changes = await inTimeSlices(changesInSteps(this.#config, config))
     await this.#parts.swap(snapshot, config)
+    const before = this.#version
     this.#config = config
     this.#version = version
     this.#succeed(problems)
     this.#taken = { at: this.#succeededAt, by }
     for (const change of listed(changes)) this.#parts.log.info(change)
     if (afterRestart.length > 0) this.#parts.log.warn(restartNotice(afterRestart))
+    this.#parts.heard?.({ ok: true, by, version, before, changes, problems: [] })
     return {
       ok: true,
       version,
@@ -149,12 +165,14 @@ export class Reloader {
   }
 
   /** A bad edit changes nothing but what is told of it. */
-  #keep(problems: readonly Problem[]): ReloadResult {
+  #keep(problems: readonly Problem[], by: LoadedBy): ReloadResult {
     this.#state = { ok: false, at: now(), problems }
     const errors = problems.filter(({ severity }) => severity === 'error')
     for (const line of listed(errors.map(formatProblem))) this.#parts.log.error(line)
     this.#parts.log.error('the configuration was rejected; the last good one is still served')
-    const kept = { version: this.#version, taken: this.#taken }
+    const version = this.#version
+    this.#parts.heard?.({ ok: false, by, version, before: version, changes: [], problems: errors })
+    const kept = { version, taken: this.#taken }
     return { ok: false, changes: [], afterRestart: [], problems, ...kept }
   }
 }

@@ -185,6 +185,7 @@ t.test('defaults', async t => {
         drainIdle: 5_000,
       },
       acknowledge: [],
+      audit: { keep: 400 * 86_400_000 },
       log: { level: 'info' },
       cors: { origins: ['*'] },
     },
@@ -230,6 +231,7 @@ trustedProxies: [10.0.0.0/8, 'fd00::/8']
 tls: { cert: cert.pem, key: /key.pem }
 limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
 timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
+audit: { keep: 30d }
 log: { level: debug }
 cors: { origins: [https://a.example] }
 `,
@@ -269,6 +271,7 @@ cors: { origins: [https://a.example] }
         drain: 300_000,
         drainIdle: 1,
       },
+      audit: { keep: 30 * 86_400_000 },
       log: { level: 'debug' },
       cors: { origins: ['https://a.example'] },
     },

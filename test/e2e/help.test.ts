@@ -8,7 +8,7 @@ import { program } from '../support/paths.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 
 const members = {
-  account: ['create', 'list', 'set-plan', 'suspend', 'resume', 'rotate-token'],
+  account: ['create', 'list', 'set-plan', 'suspend', 'resume', 'rotate-token', 'rename', 'label', 'delete'],
   endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'move'],
 }
 

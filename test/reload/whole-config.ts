@@ -84,6 +84,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         drainIdle: '5s',
       },
       acknowledge: ['no-route:debug'],
+      audit: { keep: '400d' },
       log: { level: 'info' },
       cors: { origins: ['https://app.example.test'] },
     },

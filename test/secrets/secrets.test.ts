@@ -119,6 +119,11 @@ const tight = await runJson(
   ['account', 'create', 'two', '--plan', 'tight', '--chain', 'fine'],
   env,
 )
+const api = await runJson(
+  gateway.dir,
+  ['token', 'create', '--scope', 'accounts:read,audit:read,keys:lookup'],
+  env,
+)
 const access = new Access(
   gateway,
   'fine',
@@ -137,6 +142,7 @@ const keys: Canaries = {
   'the key of a tight account': hurried.key,
   'a dashboard token': account.dashboardToken,
   'another dashboard token': tight.dashboardToken,
+  'a token of the admin API': api.token,
   'a key that nobody has': mintKey(),
   'a token that nobody has': mintToken(),
   'a malformed key': 'tg_cnryclmalformed',
@@ -180,7 +186,8 @@ async function ask(by: Access, body: string, options: HttpOptions = {}): Promise
 /** Everything that operators got. */
 const toOperators: string[] = []
 async function admin(method: string, path: string, body = ''): Promise<HttpReply> {
-  const reply = await send(Number(new URL(gateway.adminUrl).port), { method, path, body })
+  const headers = { authorization: `Bearer ${api.token}` }
+  const reply = await send(Number(new URL(gateway.adminUrl).port), { method, path, body, headers })
   toOperators.push(JSON.stringify(reply))
   return reply
 }
@@ -342,6 +349,12 @@ t.test('everything that operators can ask', async t => {
     '/',
     '/dump',
     `/${access.key}`,
+    '/openapi.json',
+    `/v1/accounts`,
+    `/v1/accounts/${account.accountId}`,
+    `/v1/accounts/${account.accountId}/endpoints`,
+    `/v1/audit`,
+    `/v1/accounts?cursor=${access.key}`,
   ])
     await admin('GET', path)
   const question = {
@@ -354,7 +367,12 @@ t.test('everything that operators can ask', async t => {
   for (const network of ['dns', 'fine', 'hang', 'wrongchain', 'nowhere'])
     await admin('POST', '/explain', JSON.stringify({ ...question, network }))
   await admin('POST', '/explain', '{"cnryclbroken')
-  for (const args of [['check'], ['dump'], ['account', 'list'], ['usage']])
+  await admin('POST', '/v1/keys:lookup', JSON.stringify({ key: access.key }))
+  await admin('POST', '/v1/keys:lookup', '{"cnryclbroken')
+  for (const args of [
+    ...[['check'], ['dump'], ['account', 'list'], ['usage'], ['audit'], ['token', 'list']],
+    ['find', access.key],
+  ])
     t.equal(await tell(...args), 0, args.join(' '))
   for (const json of [[], ['--json']])
     t.equal(await tell('explain', 'echoed', 'eth_getBalance', '--plan', 'paid', ...json), 0)

@@ -24,6 +24,7 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     limits: buildLimits(written.limits ?? {}),
     timeouts: buildTimeouts(written.timeouts ?? {}),
     acknowledge: written.acknowledge ?? [],
+    audit: { keep: duration(written.audit?.keep ?? '400d')! },
     log: { level: written.log?.level ?? 'info' },
     cors: { origins: written.cors?.origins ?? ['*'] },
   }

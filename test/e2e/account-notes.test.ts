@@ -1,0 +1,120 @@
+import t from 'tap'
+import { createAccess } from '../support/accounts.ts'
+import { run } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startNode } from '../support/scripted-node.ts'
+import { until } from '../support/until.ts'
+
+const node = await startNode(t, { chainId: 1001 })
+const gateway = await startGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
+})
+const config = ['--config', gateway.dir]
+const tollgate = (...args: string[]) => run([...args, ...config])
+const json = async (...args: string[]) =>
+  JSON.parse((await run([...args, '--json', ...config])).stdout) as Record<string, unknown>
+
+t.test('an account is renamed, labelled, found and purged', async t => {
+  const access = await createAccess(gateway, 'free', 'alpha')
+  const { accountId, endpointId, key } = access
+  t.match(await json('account', 'rename', accountId, 'New name'), { name: 'New name' })
+  const noted = await json(
+    ...[
+      'account',
+      'label',
+      accountId,
+      '--set',
+      'tier=gold',
+      '--set',
+      'region=eu',
+      '--email',
+      'a@example.org',
+    ],
+    ...['--external-id', 'crm-7'],
+  )
+  t.match(noted, { labels: { tier: 'gold', region: 'eu' }, email: 'a@example.org', externalId: 'crm-7' })
+  const less = await json('account', 'label', accountId, '--remove', 'tier', '--email=')
+  t.strictSame([less['labels'], less['email'], less['externalId']], [{ region: 'eu' }, null, 'crm-7'])
+
+  const account = { accountId, name: 'New name', plan: 'free', status: 'active', externalId: 'crm-7' }
+  for (const word of [key, endpointId])
+    t.match(await json('find', word), { account, endpoint: { endpointId, status: 'active' } })
+  for (const word of [accountId, 'crm-7']) t.strictSame(await json('find', word), { account, endpoint: null })
+  const { stdout } = await tollgate('find', key)
+  t.notMatch(stdout, key)
+
+  t.equal((await access.call('eth_chainId')).result, '0x3e9')
+  t.match(await tollgate('account', 'delete', accountId), {
+    code: 2,
+    stderr: /--purge is missing: .*account suspend/,
+  })
+  t.match(await tollgate('account', 'delete', accountId, '--purge'), {
+    code: 0,
+    stdout: `${accountId} is purged\n`,
+  })
+  await until('its key is refused', async () => {
+    const after = (await access.call('eth_chainId')) as { error?: { data: { reason: string } } }
+    return after.error?.data.reason === 'invalid_key'
+  })
+  t.match(await tollgate('find', accountId), {
+    code: 1,
+    stderr: /there is no account, endpoint or external id/,
+  })
+  t.match(await tollgate('find', key), { code: 1, stderr: /no endpoint has this key/ })
+  t.match(await tollgate('account', 'delete', accountId, '--purge'), {
+    code: 1,
+    stderr: /there is no account/,
+  })
+  t.equal((await tollgate('usage', '--account', accountId)).code, 0, 'usage stays under the id')
+})
+
+t.test('what is wrong is one sentence', async t => {
+  const [one, two] = [
+    await createAccess(gateway, 'free', 'alpha'),
+    await createAccess(gateway, 'free', 'alpha'),
+  ]
+  await tollgate('account', 'label', one.accountId, '--external-id', 'x-1')
+  const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [['account', 'label', two.accountId, '--external-id', 'x-1'], 1, /another account has this external id/],
+    [['account', 'label', two.accountId, '--set', 'a b=c'], 2, /--set takes NAME=VALUE/],
+    [['account', 'label', two.accountId, '--email', 'nobody'], 2, /--email must be an email address/],
+    [['account', 'rename', two.accountId, ''], 2, /1 to 64 printable characters/],
+    [['account', 'rename', 'acc_none', 'n'], 1, /there is no account "acc_none"/],
+    [['find', `${one.key.slice(0, -1)}!`], 1, /not a whole key/],
+    [['token', 'create'], 2, /--scope is missing; expected some of accounts:read/],
+    [['token', 'create', '--scope', 'account:read'], 2, /accounts:read/],
+    [['token', 'create', '--scope', 'audit:read', '--expires', 'soon'], 2, /--expires must be a time/],
+    [['token', 'revoke', 'tok_none'], 1, /there is no token "tok_none"/],
+    [['audit', '--limit', '0'], 2, /--limit must be a whole number/],
+    [['audit', '--from', 'x'], 2, /--from must be a date/],
+  ]
+  for (const [args, code, stderr] of cases) t.match(await tollgate(...args), { code, stderr }, args.join(' '))
+})
+
+t.test('a token is made, listed, used and revoked', async t => {
+  const made = await json(
+    'token',
+    'create',
+    '--scope',
+    'accounts:read,audit:read',
+    '--name',
+    'crm',
+    '--expires',
+    '1h',
+  )
+  const { tokenId, token } = made as Record<string, string>
+  t.match(made, { name: 'crm', scopes: ['accounts:read', 'audit:read'], expiresAt: Number })
+  const ask = async () =>
+    (await fetch(`${gateway.adminUrl}/v1/accounts`, { headers: { authorization: `Bearer ${token!}` } }))
+      .status
+  t.equal(await ask(), 200)
+  const { stdout } = await tollgate('token', 'list')
+  t.match(stdout, new RegExp(`^TOKEN .*\n${tokenId!} +crm +accounts:read,audit:read +`))
+  t.notMatch(stdout, token!)
+  t.match(await tollgate('token', 'revoke', tokenId!), { code: 0, stdout: `${tokenId!} is revoked\n` })
+  t.equal(await ask(), 401, 'at once')
+  t.strictSame(await json('token', 'list'), [])
+})
