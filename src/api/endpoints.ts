@@ -63,12 +63,29 @@ export const endpointOperations = [
       optional: {
         ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
         ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
+        expiresAt: FIELDS.expiresAt,
       },
     },
     run: ({ id, body, by }, parts) =>
       forOwner(id, by, parts, async caller => {
         const reply = await parts.manage('service_updateEndpoint', { endpointId: id, ...body }, caller)
         return answer(reply, parts, (_, endpoint) => ({ json: shownEndpoint(endpoint) }))
+      }),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/v1/endpoints/{id}/rotate', id: 'rotateKey', scope: 'accounts:write' },
+    ...{ isOnce: true, reply: 'RotatedKey' },
+    summary: 'Gives an endpoint a new key; the old one goes on for a while',
+    body: { optional: { overlap: FIELDS.overlap } },
+    run: ({ id, body, by }, parts) =>
+      forOwner(id, by, parts, async caller => {
+        const reply = await parts.manage('service_rotateKey', { endpointId: id, ...body }, caller)
+        return answer(reply, parts, ({ apiKey, httpsUrl, wssUrl, oldKeyExpiresAt }, endpoint) => ({
+          json: {
+            ...{ ...shownEndpoint(endpoint), apiKey, httpsUrl, oldKeyExpiresAt },
+            ...(wssUrl === undefined ? {} : { wssUrl }),
+          },
+        }))
       }),
   }),
   operation({
@@ -92,8 +109,8 @@ export const endpointOperations = [
 /** An endpoint as the API shows it: not its key, which only its owner sees. */
 export function shownEndpoint(endpoint: EndpointWithKey) {
   const { id: endpointId, accountId, network, name, status, createdAt, management } = endpoint
-  const { allowedOrigins, allowedIps, perSecond, apiKey } = endpoint
-  const settings = { management, allowedOrigins, allowedIps, perSecond }
+  const { allowedOrigins, allowedIps, perSecond, expiresAt, lastUsedAt, apiKey } = endpoint
+  const settings = { management, allowedOrigins, allowedIps, perSecond, expiresAt, lastUsedAt }
   return {
     endpointId,
     accountId,

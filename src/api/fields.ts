@@ -1,7 +1,7 @@
 /** What members of bodies and queries of the admin API are: how each is read, and how the OpenAPI document shows it. */
 import type { AccountStatus } from '../ports/accounts.ts'
 import { SCOPES } from '../ports/tokens.ts'
-import { addresses, flag, name, oneOf, origins, perSecond, text } from '../management/checks.ts'
+import { addresses, flag, name, oneOf, origins, perSecond, text, timeOrNull } from '../management/checks.ts'
 import type { Check } from '../management/params.ts'
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
@@ -48,7 +48,7 @@ function labels(value: unknown): ReturnType<Check<LabelChange>> {
   for (const [name, each] of entries) {
     if (!LABEL.test(name))
       return {
-        wrong: `${wrong}; ${JSON.stringify(name.slice(0, 64))} is no name of 1 to 63 letters, digits, ., _ and -`,
+        wrong: `${wrong}; ${JSON.stringify(name.slice(0, 64))} is not a name of 1 to 63 letters, digits, ., _ and -`,
       }
     const isText = typeof each === 'string' && each.length <= MAX_TEXT && PRINTABLE.test(each)
     if (each !== null && !isText) return { wrong: `${wrong}; ${name} is not` }
@@ -125,6 +125,19 @@ export const FIELDS = {
     schema: { ...string, enum: endpointStatuses },
     check: oneOf(...endpointStatuses),
   } satisfies Field<string>,
+  overlap: {
+    schema: {
+      ...string,
+      default: '1h',
+      examples: ['0s', '24h', '30d'],
+      description: 'how long the old key goes on, at most 30d',
+    },
+    check: text,
+  } satisfies Field<string>,
+  expiresAt: {
+    schema: { type: ['integer', 'null'], minimum: 0, description: 'Unix seconds; null is never' },
+    check: timeOrNull,
+  } satisfies Field<number | null>,
   flag: { schema: { type: 'boolean' }, check: flag } satisfies Field<boolean>,
   origins: { schema: list, check: origins } satisfies Field<readonly string[] | null>,
   addresses: { schema: list, check: addresses } satisfies Field<readonly string[] | null>,

@@ -6,6 +6,7 @@ const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
 const count = { type: 'integer', minimum: 0 }
 const time = { ...count, description: 'Unix seconds' }
+const timeOrNull = { ...time, type: ['integer', 'null'] }
 const labels = { type: 'object', additionalProperties: text }
 const listOrNull = { type: ['array', 'null'], items: text }
 const members = { type: ['object', 'null'], additionalProperties: true }
@@ -36,6 +37,8 @@ const endpoint = {
   ...{ endpointId: text, accountId: text, network: text, name: text },
   ...{ status: { ...text, enum: ['active', 'inactive'] }, createdAt: time, management: { type: 'boolean' } },
   ...{ allowedOrigins: listOrNull, allowedIps: listOrNull, perSecond: { type: ['number', 'null'] } },
+  expiresAt: timeOrNull,
+  lastUsedAt: { ...timeOrNull, description: 'the hour of its last call, in Unix seconds' },
   keyHint: { ...text, description: 'the last characters of its key' },
 }
 
@@ -68,6 +71,14 @@ export const SCHEMAS = {
     ['wssUrl'],
   ),
   EndpointPage: page('Endpoint'),
+  RotatedKey: object(
+    {
+      ...endpoint,
+      ...{ apiKey: text, httpsUrl: text, wssUrl: text },
+      oldKeyExpiresAt: { ...timeOrNull, description: 'when the key before it ends; null when it has' },
+    },
+    ['wssUrl'],
+  ),
   AuditEntry: object({
     ...{ time, actor: text, action: text, target: text, accountId: textOrNull },
     ...{ before: members, after: members },

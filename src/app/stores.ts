@@ -18,6 +18,8 @@ import { SumThreads } from '../stores/sqlite/usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
 const POLL_ACCOUNTS = 250
+/** How often endpoints that were used for the first time in an hour are written down, in milliseconds. */
+const RECORD_USE = 60_000
 
 /** The open stores. */
 export interface Stores {
@@ -69,9 +71,21 @@ export async function openAccountStore(
     keys.poll()
     tell()
   }, POLL_ACCOUNTS)
-  closing.push(() => {
+  const record = setInterval(() => void recordUse(keys, log), RECORD_USE)
+  closing.push(async () => {
     clearInterval(poll)
+    clearInterval(record)
+    await recordUse(keys, log)
     keys.close()
   })
   return { accounts, keys }
+}
+
+/** What is missed only shows an endpoint as used earlier than it was. */
+async function recordUse(keys: KeyCache, log: Logger): Promise<void> {
+  try {
+    await keys.recordUse()
+  } catch (error) {
+    log.warn({ err: error }, 'the last use of endpoints cannot be written down; this is tried again')
+  }
 }

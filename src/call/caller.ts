@@ -13,7 +13,7 @@ import type { AddressSet } from '../net/address-range.ts'
 import { refuse } from '../refusal/refusal.ts'
 
 /** Who is charged: the owner of the key, and the plan of the moment. */
-export interface Payer extends KeyOwner {
+export interface Payer extends Pick<KeyOwner, 'account' | 'endpoint'> {
   readonly plan: Plan
   readonly endpointRate: RateLimit | null
 }

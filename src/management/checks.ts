@@ -1,6 +1,8 @@
 import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import { normalizeAddress } from './address.ts'
 import { normalizeOrigin } from './origin.ts'
+import { duration } from '../config/words/units.ts'
+import { OVERLAP } from '../ports/endpoints.ts'
 import { COLUMNS } from '../ports/ledger.ts'
 import type { Column } from '../ports/ledger.ts'
 import type { Check } from './params.ts'
@@ -28,6 +30,22 @@ export const time: Check<number> = value =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
     ? { value }
     : { wrong: 'must be a whole number of Unix seconds' }
+
+/** A point in time in Unix seconds, or null for never. */
+export const timeOrNull: Check<number | null> = value =>
+  value === null
+    ? { value }
+    : 'value' in time(value)
+      ? time(value)
+      : { wrong: 'must be a whole number of Unix seconds, or null' }
+
+/** How long an old key goes on, as a duration up to 30 days: its seconds. */
+export const overlap: Check<number> = value => {
+  const span = typeof value === 'string' ? duration(value) : null
+  return span !== null && span <= OVERLAP.most * 1000
+    ? { value: Math.floor(span / 1000) }
+    : { wrong: 'must be a duration such as "0s", "1h" or "30d", at most 30d' }
+}
 
 /** Requests per second, or null for no limit of its own. */
 export const perSecond: Check<number | null> = value =>

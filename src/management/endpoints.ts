@@ -1,7 +1,8 @@
 import type { Author } from '../ports/audit.ts'
+import { OVERLAP } from '../ports/endpoints.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { Totals } from '../ports/ledger.ts'
-import { addresses, flag, name, oneOf, origins, perSecond, text } from './checks.ts'
+import { addresses, flag, name, oneOf, origins, overlap, perSecond, text, timeOrNull } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain, keyReused } from './errors.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
@@ -10,7 +11,10 @@ import { endpointUrls, findNetwork } from './urls.ts'
 const status = oneOf('active', 'inactive')
 /** Characters of a key's checksum by which its owner tells it from others. */
 const HINT = 4
-const changes = { name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond }
+const changes = {
+  ...{ name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond },
+  expiresAt: timeOrNull,
+}
 
 /** service_createEndpoint {chain, name?} */
 export async function createEndpoint(
@@ -97,6 +101,22 @@ export async function updateEndpoint(
   return { result: { ...identity(updated, snapshot), createdAt, ...settings(updated) } }
 }
 
+/** service_rotateKey {endpointId, overlap?}: a new key; the old one goes on for `overlap` (1h by default). */
+export async function rotateKey(
+  params: unknown,
+  caller: AccountCaller,
+  { snapshot, endpoints }: EndpointDeps,
+): Promise<ServiceReply> {
+  const read = readParams(params, { endpointId: text }, { overlap })
+  if ('error' in read) return read
+  const { endpointId, overlap: seconds = OVERLAP.usual } = read.values
+  const rotated = await endpoints.rotateKey(caller.account.id, endpointId, seconds, authorOf(caller))
+  if (rotated === 'other_request') return keyReused()
+  if (rotated === null) return endpointNotFound()
+  const { endpoint, oldKeyExpiresAt } = rotated
+  return { result: { ...identity(endpoint, snapshot), oldKeyExpiresAt } }
+}
+
 /** Whom the audit trail names: an owner by the key that was used, or by the dashboard. */
 function authorOf({ endpoint, by }: AccountCaller): Author {
   return by ?? { actor: `owner:${endpoint?.id ?? 'dashboard'}` }
@@ -116,8 +136,9 @@ function identityWithoutKey(endpoint: EndpointWithKey, { networks }: EndpointDep
 }
 
 /** What its key may be used for. */
-function settings({ allowedOrigins, allowedIps, management, perSecond }: EndpointWithKey) {
-  return { allowedOrigins, allowedIps, management, perSecond }
+function settings({ allowedOrigins, allowedIps, management, perSecond, ...times }: EndpointWithKey) {
+  const { expiresAt, lastUsedAt } = times
+  return { allowedOrigins, allowedIps, management, perSecond, expiresAt, lastUsedAt }
 }
 
 /** `requestCount` and the legacy `ruConsumed` both count requests (a call of cost 3 adds 3), `callCount` calls. */

@@ -1,5 +1,12 @@
 import { showAccount } from './account.ts'
-import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts'
+import {
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  listEndpoints,
+  rotateKey,
+  updateEndpoint,
+} from './endpoints.ts'
 import { networkStatus } from './network-status.ts'
 import { supportedNetworks } from './networks.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
@@ -19,6 +26,7 @@ export const serviceMethods: ReadonlyMap<string, ServiceMethod> = new Map<string
   ['service_listEndpoints', { open: false, run: listEndpoints }],
   ['service_getEndpoint', { open: false, run: getEndpoint }],
   ['service_updateEndpoint', { open: false, run: updateEndpoint }],
+  ['service_rotateKey', { open: false, run: rotateKey }],
   ['service_deleteEndpoint', { open: false, run: deleteEndpoint }],
   ['service_account', { open: false, run: showAccount }],
   ['service_networkStatus', { open: false, run: networkStatus }],

@@ -24,11 +24,28 @@ export interface Endpoint {
   readonly allowedIps: readonly string[] | null
   /** Requests per second for this endpoint alone, below the account's rate; null is the account's. */
   readonly perSecond: number | null
+  /** When its key ends by itself; null is never. */
+  readonly expiresAt: number | null
 }
 
 /** An endpoint together with its key in clear: only for its owner's eyes. */
 export interface EndpointWithKey extends Endpoint {
   readonly apiKey: string
+  /** The hour in which one of its keys was last used; null when none was. */
+  readonly lastUsedAt: number | null
+}
+
+/** Seconds for which an old key goes on at most, and usually. */
+export const OVERLAP = { most: 30 * 86_400, usual: 3_600 } as const
+
+/** Old keys that an endpoint has at most; of more the oldest ends. */
+export const OLD_KEYS = 5
+
+/** An endpoint with its new key. */
+export interface RotatedKey {
+  readonly endpoint: EndpointWithKey
+  /** When the key before it ends; null when it has. */
+  readonly oldKeyExpiresAt: number | null
 }
 
 /** What is needed for a new endpoint; without a name it is given one. */
@@ -49,6 +66,7 @@ export interface EndpointChange {
   readonly allowedOrigins?: readonly string[] | null
   readonly allowedIps?: readonly string[] | null
   readonly perSecond?: number | null
+  readonly expiresAt?: number | null
 }
 
 /** Whose an endpoint is or, once deleted, was. */
@@ -84,6 +102,16 @@ export interface Endpoints {
     change: EndpointChange,
     by?: Author,
   ): Promise<EndpointWithKey | null>
+  /**
+   * Gives the endpoint a new key; the old one goes on for `overlap` seconds. Name, restrictions, usage and the place among the account's endpoints stay.
+   * Null when the account has none of that id.
+   */
+  rotateKey(
+    accountId: string | null,
+    endpointId: string,
+    overlap: number,
+    by?: Author,
+  ): Promise<RotatedKey | null | 'other_request'>
   /** What was removed; null when the account has none of that id. */
   remove(accountId: string | null, endpointId: string, by?: Author): Promise<Endpoint | null>
   /** Puts the endpoints of a network (`accountId` null: of all accounts) on another, under the same keys; how many they were. */

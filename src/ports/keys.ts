@@ -6,13 +6,17 @@ import type { Endpoint } from './endpoints.ts'
 export interface KeyOwner {
   readonly account: Account
   readonly endpoint: Endpoint
+  /** When the key ends, in Unix seconds; null is never. */
+  readonly until: number | null
+  /** Whether it was rotated: it makes calls for a while, and neither manages nor signs in, as whoever has it may not be its owner. */
+  readonly isOld: boolean
 }
 
 /** Finds the owners of API keys. */
 export interface Keys {
-  /** The endpoint and account of a key, whatever their status; null when it is nobody's. */
+  /** The endpoint and account of a key, whatever their status; null when it is nobody's, or has ended. */
   find(key: string): KeyOwner | null
-  /** Counts changes of keys and their owners: who keeps what `find` gave asks again when it moves. */
+  /** Counts changes of keys and their owners: who keeps what `find` gave asks again when it moves. A key that ends counts, too. */
   readonly changes: number
 }
 

@@ -144,6 +144,10 @@ t.test('a generated client can do all of it', async t => {
   t.match((await ask('listEndpoints', { id })).data, { items: [{ endpointId: one.id }] })
   t.equal((await ask('getEndpoint', one)).data['endpointId'], one.id)
   t.equal((await ask('updateEndpoint', one, { name: 'renamed' }, patch)).data['name'], 'renamed')
+  t.match((await ask('rotateKey', one, { overlap: '1h' })).data, {
+    endpointId: one.id,
+    oldKeyExpiresAt: Number,
+  })
   t.match((await ask('lookUpKey', null, { endpointId: one.id })).data, { account: { accountId: id } })
   t.match((await ask('listAudit', { target: id, limit: 2 })).data, { items: [{}, {}] })
   t.equal((await ask('deleteEndpoint', one)).status, 204)
@@ -244,6 +248,7 @@ t.test('every mistake is a problem with a sentence', async t => {
     ['POST', `${path}/endpoints`, { network: 'none' }, 400, 'invalid_params', /unknown chain "none"/],
     ['POST', '/v1/accounts/acc_none/endpoints', { network: 'alpha' }, 404, 'account_not_found', /no such/],
     ['GET', '/v1/endpoints/ep_none', undefined, 404, 'endpoint_not_found', /no such endpoint/],
+    ['POST', '/v1/endpoints/ep_none/rotate', {}, 404, 'endpoint_not_found', /no such endpoint/],
     ['PATCH', '/v1/endpoints/ep_none', {}, 404, 'endpoint_not_found', /no such endpoint/],
     ['POST', '/v1/keys:lookup', {}, 400, 'invalid_params', /either key or endpointId/],
     ['POST', '/v1/keys:lookup', { key: 'tg_x' }, 404, 'not_found', /nobody/],

@@ -9,7 +9,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 
 const members = {
   account: ['create', 'list', 'set-plan', 'suspend', 'resume', 'rotate-token', 'rename', 'label', 'delete'],
-  endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'move'],
+  endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'rotate', 'move'],
 }
 
 t.test('-h, --help and help say the same, at every level', async t => {

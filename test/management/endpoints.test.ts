@@ -78,7 +78,14 @@ t.test('service_createEndpoint', t => {
   t.end()
 })
 
-const open = { allowedOrigins: null, allowedIps: null, management: true, perSecond: null }
+const open = {
+  allowedOrigins: null,
+  allowedIps: null,
+  management: true,
+  perSecond: null,
+  expiresAt: null,
+  lastUsedAt: null,
+}
 
 t.test('service_listEndpoints', async t => {
   const gone = { ...withKey, id: 'ep_2', network: 'removed', status: 'inactive', apiKey: 'tg_key2' } as const
@@ -180,7 +187,8 @@ t.test('service_updateEndpoint', t => {
       perSecond: 5,
     }
     const outcome = await change(wanted)
-    const expected = { ...shown, createdAt: 1_700_000_000, ...wanted }
+    const times = { expiresAt: null, lastUsedAt: null }
+    const expected = { ...shown, createdAt: 1_700_000_000, ...wanted, ...times }
     t.strictSame(outcome, { result: expected })
     t.strictSame(asked.pop(), ['acc_1', 'ep_1', wanted])
     t.match(await change({ allowedOrigins: null, allowedIps: null, perSecond: null }), {

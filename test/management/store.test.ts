@@ -20,7 +20,14 @@ t.test('an owner manages endpoints over a real store', async t => {
 
   const { result: listed } = await call('service_listEndpoints', {})
   const counters = { requestCount: 0, ruConsumed: 0, createdAt: 1_700_000_000, callCount: 0 }
-  const open = { allowedOrigins: null, allowedIps: null, management: true, perSecond: null }
+  const open = {
+    allowedOrigins: null,
+    allowedIps: null,
+    management: true,
+    perSecond: null,
+    expiresAt: null,
+    lastUsedAt: null,
+  }
   t.strictSame(listed, { total: 1, endpoints: [{ ...created, ...counters, ...open }] })
 
   const { endpointId } = created

@@ -16,15 +16,22 @@ import { plainAccounts, withoutKey } from '../support/plain-accounts.ts'
 import type { PlainAccounts } from '../support/plain-accounts.ts'
 
 const NOW = 1_700_000_000
-const now = (): number => NOW
+const atStart = (): number => NOW
 
-const implementations: Readonly<Record<string, (t: Test) => Promise<PlainAccounts>>> = {
-  sqlite: async t => {
+const implementations: Readonly<Record<string, (t: Test, now?: () => number) => Promise<PlainAccounts>>> = {
+  sqlite: async (t, now = atStart) => {
     const { store } = await openStore(t, { now })
     const { accounts, endpoints, signIns, audit, tokens } = store
-    return { accounts, endpoints, signIns, audit, tokens, keys: new KeyCache(store) }
+    return {
+      accounts,
+      endpoints,
+      signIns,
+      audit,
+      tokens,
+      keys: new KeyCache(store, { now: () => now() * 1000, monotonic: () => performance.now() }),
+    }
   },
-  plain: async () => Promise.resolve(plainAccounts(now)),
+  plain: async (_, now = atStart) => Promise.resolve(plainAccounts(now)),
 }
 
 /** An account with one endpoint. */
@@ -98,14 +105,22 @@ for (const [name, make] of Object.entries(implementations)) {
     const ports = await make(t)
     const { endpoints, keys } = ports
     const { account, endpoint } = await withEndpoint(ports)
-    const { apiKey, ...shown } = endpoint
+    const { apiKey, lastUsedAt, ...shown } = endpoint
+    t.equal(lastUsedAt, null)
     t.ok(isWellFormed(apiKey))
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
-    const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
+    const open = {
+      ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
+      expiresAt: null,
+    }
     t.strictSame(shown, { ...place, status: 'active', createdAt: NOW, ...open })
     const { id, name, plan, status, createdAt } = account
     const called = { id, name, plan, status, createdAt }
-    t.strictSame(keys.find(apiKey), { account: called, endpoint: shown }, 'calls know what they need of it')
+    t.strictSame(
+      keys.find(apiKey),
+      { account: called, endpoint: shown, until: null, isOld: false },
+      'calls know what they need of it',
+    )
     t.strictSame(await endpoints.find(null, endpoint.id), endpoint)
     t.strictSame(await endpoints.find(account.id, endpoint.id), endpoint)
     t.equal(await endpoints.find('acc_other', endpoint.id), null)
@@ -162,7 +177,8 @@ for (const [name, make] of Object.entries(implementations)) {
     const ports = await make(t)
     const { endpoints, keys, signIns } = ports
     const { endpoint } = await withEndpoint(ports)
-    const { apiKey, ...rest } = endpoint
+    const { apiKey, lastUsedAt, ...rest } = endpoint
+    t.equal(lastUsedAt, null)
     const session = signIns.open(apiKey)!
     t.equal(await endpoints.remove('acc_other', endpoint.id), null)
     t.strictSame(await endpoints.remove(endpoint.accountId, endpoint.id), rest)
@@ -386,4 +402,93 @@ for (const [name, make] of Object.entries(implementations)) {
       t.notMatch(JSON.stringify(trail), secret)
     },
   )
+
+  t.test(`${name}: a rotated key goes on for its overlap, for calls alone`, async t => {
+    const clock = { now: NOW }
+    const ports = await make(t, () => clock.now)
+    const { endpoints, keys, signIns, audit } = ports
+    const { account, endpoint } = await withEndpoint(ports)
+    const { id, apiKey: first } = endpoint
+    const before = keys.changes
+    const rotated = await endpoints.rotateKey(account.id, id, 60)
+    if (rotated === null || typeof rotated === 'string') throw new Error('not rotated')
+    const second = rotated.endpoint.apiKey
+    t.strictSame(rotated, { endpoint: { ...endpoint, apiKey: second }, oldKeyExpiresAt: NOW + 60 })
+    t.not(second, first)
+    t.ok(keys.changes > before)
+    t.match(keys.find(first), { endpoint: { id, management: false }, until: NOW + 60, isOld: true })
+    t.match(keys.find(second), { endpoint: { id, management: true }, until: null, isOld: false })
+    t.equal(signIns.open(first), null, 'it opens no dashboard')
+    t.ok(signIns.open(second))
+    t.equal(await endpoints.count(account.id), 1)
+
+    clock.now += 59
+    t.ok(keys.find(first))
+    await endpoints.change(account.id, id, { status: 'inactive' })
+    t.equal(keys.find(first)?.endpoint.status, 'inactive', 'a change acts on the old key, too')
+    await endpoints.change(account.id, id, { status: 'active' })
+    clock.now += 1
+    t.equal(keys.find(first), null)
+    t.ok(keys.find(second))
+
+    const third = await endpoints.rotateKey(null, id, 0)
+    t.match(third, { oldKeyExpiresAt: null })
+    t.equal(keys.find(second), null, 'without an overlap it ends at once')
+    t.equal(await endpoints.rotateKey('acc_other', id, 0), null)
+    t.equal(await endpoints.rotateKey(account.id, 'ep_none', 0), null)
+    const [entry] = await audit.read({ ...ALL, limit: 1 })
+    t.match(entry, { action: 'key.rotated', target: id, after: { oldKeyExpiresAt: null } })
+    t.notMatch(JSON.stringify(await audit.read(ALL)), /tg_/)
+  })
+
+  t.test(`${name}: old keys are five at most, and end with their endpoint`, async t => {
+    const ports = await make(t)
+    const { endpoints, keys } = ports
+    const { account, endpoint } = await withEndpoint(ports)
+    const all = [endpoint.apiKey]
+    for (let i = 0; i < 6; i += 1) {
+      const rotated = await endpoints.rotateKey(account.id, endpoint.id, 100 + i)
+      if (rotated === null || typeof rotated === 'string') throw new Error('not rotated')
+      all.push(rotated.endpoint.apiKey)
+    }
+    t.strictSame(
+      all.map(key => keys.find(key) !== null),
+      [false, true, true, true, true, true, true],
+    )
+    await endpoints.remove(account.id, endpoint.id)
+    t.strictSame(
+      all.filter(key => keys.find(key) !== null),
+      [],
+    )
+  })
+
+  t.test(`${name}: a key ends when its endpoint says so`, async t => {
+    const clock = { now: NOW }
+    const ports = await make(t, () => clock.now)
+    const { endpoints, keys, signIns } = ports
+    const { account, endpoint } = await withEndpoint(ports)
+    const { id, apiKey } = endpoint
+    t.match(await endpoints.change(account.id, id, { expiresAt: NOW + 10 }), { expiresAt: NOW + 10 })
+    t.match(keys.find(apiKey), { until: NOW + 10 })
+    clock.now += 10
+    t.equal(keys.find(apiKey), null)
+    t.equal(signIns.open(apiKey), null)
+    await endpoints.change(account.id, id, { expiresAt: null })
+    t.match(keys.find(apiKey), { until: null }, 'its owner may prolong it')
+  })
+
+  t.test(`${name}: a rotation with a key of its own is carried out once`, async t => {
+    const ports = await make(t)
+    const { account, endpoint } = await withEndpoint(ports)
+    const by: Author = { ...token, once: { key: 'r', request: 'a' } }
+    const rotate = () => ports.endpoints.rotateKey(account.id, endpoint.id, 60, by)
+    t.strictSame(await rotate(), await rotate())
+    t.equal(
+      await ports.endpoints.rotateKey(account.id, endpoint.id, 60, {
+        ...token,
+        once: { key: 'r', request: 'b' },
+      }),
+      'other_request',
+    )
+  })
 }

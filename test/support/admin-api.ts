@@ -12,7 +12,6 @@ export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   // A test knows what it asked for.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly body: any
 }
 

@@ -2,7 +2,7 @@
 import type { AccountRecord, Accounts } from '../../src/ports/accounts.ts'
 import type { Action, Audit, AuditEntry, Author } from '../../src/ports/audit.ts'
 import { changedMembers, OPERATOR } from '../../src/ports/audit.ts'
-import { ENDPOINT_LIMIT } from '../../src/ports/endpoints.ts'
+import { ENDPOINT_LIMIT, OLD_KEYS } from '../../src/ports/endpoints.ts'
 import type { Endpoint, Endpoints, EndpointWithKey } from '../../src/ports/endpoints.ts'
 import type { Keys, SignIns } from '../../src/ports/keys.ts'
 import type { Token, Tokens } from '../../src/ports/tokens.ts'
@@ -24,6 +24,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
   const tokens = new Map<string, string>()
   const live = new Map<string, EndpointWithKey>()
   const removed = new Map<string, EndpointWithKey>()
+  const old = new Map<string, { readonly id: string; readonly until: number }>()
   let changes = 0
   let serial = 0
   const fresh = (prefix: string): string => `${prefix}_${String((serial += 1))}`
@@ -132,7 +133,10 @@ export function plainAccounts(now: () => number): PlainAccounts {
         onceOnly(by, () => {
           if (!byId.has(accountId)) return 'no_account'
           if (of(accountId).length >= ENDPOINT_LIMIT) return 'limit_reached'
-          const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
+          const open = {
+            ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
+            ...{ expiresAt: null, lastUsedAt: null },
+          }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
           const endpoint: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
           live.set(endpoint.id, endpoint)
@@ -155,12 +159,36 @@ export function plainAccounts(now: () => number): PlainAccounts {
       if (before === null) return Promise.resolve(null)
       const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
       const after = { ...before, ...closing, ...change }
-      const names = ['name', 'status', 'management', 'allowedOrigins', 'allowedIps', 'perSecond'] as const
+      const names = [
+        'name',
+        'status',
+        'management',
+        'allowedOrigins',
+        'allowedIps',
+        'perSecond',
+        'expiresAt',
+      ] as const
       const changed = changedMembers(before, after, names)
       if (changed !== null) note(by, 'endpoint.changed', id, before.accountId, changed)
       live.set(id, after)
       changes += 1
       return after
+    },
+    rotateKey: async (accountId, id, overlap, by = OPERATOR) => {
+      const rotated = onceOnly(by, () => {
+        const before = own(accountId, id)
+        if (before === null) return 'none'
+        const oldKeyExpiresAt = overlap > 0 ? now() + overlap : null
+        if (oldKeyExpiresAt !== null) old.set(before.apiKey, { id, until: oldKeyExpiresAt })
+        const ofIt = [...old].filter(([, each]) => each.id === id).sort(([, a], [, b]) => b.until - a.until)
+        for (const [key] of ofIt.slice(OLD_KEYS)) old.delete(key)
+        const endpoint = { ...before, apiKey: mintKey() }
+        live.set(id, endpoint)
+        note(by, 'key.rotated', id, before.accountId, { before: null, after: { oldKeyExpiresAt } })
+        changes += 1
+        return { endpoint, oldKeyExpiresAt }
+      })
+      return Promise.resolve(rotated === 'none' ? null : rotated)
     },
     remove: async (accountId, id, by = OPERATOR) => {
       const found = own(accountId, id)
@@ -230,10 +258,16 @@ export function plainAccounts(now: () => number): PlainAccounts {
   }
   const keys: Keys = {
     find: key => {
-      const found = [...live.values()].find(({ apiKey }) => apiKey === key)
+      const rotated = old.get(key)
+      const found = live.get(rotated?.id ?? '') ?? [...live.values()].find(({ apiKey }) => apiKey === key)
       if (found === undefined) return null
+      const ends = [rotated?.until ?? null, found.expiresAt].filter(end => end !== null)
+      const until = ends.length === 0 ? null : Math.min(...ends)
+      if (until !== null && until <= now()) return null
       const { id, name, plan, status, createdAt } = byId.get(found.accountId)!
-      return { account: { id, name, plan, status, createdAt }, endpoint: withoutKey(found) }
+      const isOld = rotated !== undefined
+      const endpoint = isOld ? { ...withoutKey(found), management: false } : withoutKey(found)
+      return { account: { id, name, plan, status, createdAt }, endpoint, until, isOld }
     },
     get changes() {
       return changes
@@ -241,7 +275,8 @@ export function plainAccounts(now: () => number): PlainAccounts {
   }
   const signIns: SignIns = {
     open: secret => {
-      const endpoint = keys.find(secret)?.endpoint ?? null
+      const owner = keys.find(secret)
+      const endpoint = owner?.isOld === false ? owner.endpoint : null
       const accountId = endpoint?.accountId ?? [...tokens].find(([, token]) => token === secret)?.[0]
       if (accountId === undefined) return null
       return { accountId, tokenHash: tokens.get(accountId)!, endpointId: endpoint?.id ?? null }
@@ -260,7 +295,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
 
 /** What others than its owner see of an endpoint. */
 export function withoutKey(endpoint: EndpointWithKey): Endpoint {
-  const { apiKey, ...rest } = endpoint
-  if (apiKey === '') throw new Error('an endpoint has a key')
+  const { apiKey, lastUsedAt, ...rest } = endpoint
+  if (apiKey === '' || lastUsedAt === 0) throw new Error('an endpoint has a key')
   return rest
 }

@@ -10,6 +10,7 @@ import { typed } from '../output/called-as.ts'
 import type { Command, Io } from '../command.ts'
 import type { DataDirOptions } from '../data-dir.ts'
 import { move } from './endpoint-move.ts'
+import { rotate } from './endpoint-rotate.ts'
 import { urlLines } from './endpoint-urls.ts'
 import { group } from '../group.ts'
 import type { Known } from '../known.ts'
@@ -170,5 +171,6 @@ export const endpoint = group('endpoint', {
     status: 'inactive',
   }),
   delete: change('delete', 'delete an endpoint; its key is revoked, its usage stays', deleteEndpoint, {}),
+  rotate,
   move,
 })

@@ -24,10 +24,11 @@ export const endpoint: Endpoint = {
   allowedOrigins: null,
   allowedIps: null,
   perSecond: null,
+  expiresAt: null,
 }
 
 /** The same with its key. */
-export const withKey: EndpointWithKey = { ...endpoint, apiKey: 'tg_key1' }
+export const withKey: EndpointWithKey = { ...endpoint, apiKey: 'tg_key1', lastUsedAt: null }
 
 const common = { methods: {}, patterns: [], routes: [] }
 
@@ -87,6 +88,7 @@ export function deps(
       count: unexpected('count'),
       label: unexpected('label'),
       change: unexpected('change'),
+      rotateKey: unexpected('rotateKey'),
       remove: unexpected('remove'),
       ...given.endpoints,
     },

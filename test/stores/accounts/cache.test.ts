@@ -8,20 +8,25 @@ import { addEndpoint, openStore, openWithEndpoint } from './support/open-store.t
 /** A source that counts its lookups. */
 function fakeSource(owners: Map<string, KeyOwner>) {
   const asked: string[] = []
+  const recorded: (string | number)[][] = []
   const deaf: ChangeListener = () => undefined
   const state = { changed: false, tell: deaf }
   const source: KeySource = {
     findByKey: key => (asked.push(key), owners.get(key) ?? null),
     changedElsewhere: () => state.changed,
+    recordUse: (ids, hour) => {
+      recorded.push([...ids, hour])
+      return Promise.resolve()
+    },
     onChange: listener => {
       state.tell = listener
       return () => (state.tell = deaf)
     },
   }
-  return { source, asked, state }
+  return { source, asked, recorded, state }
 }
 
-const owner = { account: { id: 'acc_1' }, endpoint: { id: 'ep_1' } } as KeyOwner
+const owner = { account: { id: 'acc_1' }, endpoint: { id: 'ep_1' }, until: null } as KeyOwner
 
 t.test('a known key is looked up once', t => {
   const key = mintKey()
@@ -42,7 +47,7 @@ t.test('a malformed key is never looked up', t => {
 
 t.test('an unknown key is looked up again after 10 s', t => {
   const { source, asked } = fakeSource(new Map())
-  const clock = { time: 1, now: () => clock.time }
+  const clock = { time: 1, now: () => 0, monotonic: () => clock.time }
   const cache = new KeyCache(source, clock)
   const key = mintKey()
   const find = () => t.equal(cache.find(key), null)
@@ -131,3 +136,53 @@ t.test('over a store: a change by another connection shows after the next poll',
   t.equal(cache.find(gone.apiKey), null)
   t.notOk(store.changedElsewhere(), 'asked once, answered once')
 })
+
+t.test('a key that ends is nobody’s from then on, and counts as a change', t => {
+  const key = mintKey()
+  const { source, asked } = fakeSource(new Map([[key, { ...owner, until: 100 }]]))
+  const clock = { time: 99_999, now: () => clock.time, monotonic: () => 0 }
+  const cache = new KeyCache(source, clock)
+  t.ok(cache.find(key))
+  cache.poll()
+  t.equal(cache.changes, 0)
+  clock.time = 100_000
+  t.equal(cache.find(key), null)
+  cache.poll()
+  t.equal(cache.changes, 1, 'open sockets look again')
+  cache.poll()
+  t.equal(cache.changes, 1)
+  t.equal(asked.length, 1)
+  t.end()
+})
+
+t.test(
+  'the use of an endpoint is written down once an hour, and not lost with what is forgotten',
+  async t => {
+    const [one, two] = [mintKey(), mintKey()]
+    const other = { ...owner, endpoint: { id: 'ep_2' } } as KeyOwner
+    const { source, recorded, state } = fakeSource(
+      new Map([
+        [one, owner],
+        [two, other],
+      ]),
+    )
+    const clock = { time: 7_300_000, now: () => clock.time, monotonic: () => 0 }
+    const cache = new KeyCache(source, clock)
+    await cache.recordUse()
+    t.strictSame(recorded, [])
+    for (let i = 0; i < 3; i += 1) cache.find(one)
+    await cache.recordUse()
+    cache.find(one)
+    await cache.recordUse()
+    t.strictSame(recorded, [['ep_1', 7_200]])
+    cache.find(two)
+    state.changed = true
+    cache.poll()
+    t.strictSame(recorded[1], ['ep_2', 7_200])
+    state.changed = false
+    clock.time += 3_600_000
+    cache.find(one)
+    await cache.recordUse()
+    t.strictSame(recorded[2], ['ep_1', 10_800])
+  },
+)

@@ -122,7 +122,9 @@ export class SqliteAccounts implements Accounts {
   }
 
   #touchKeys(id: string, change: Change): void {
-    for (const { apiKey } of this.#parts.endpoints.ofAccount(id)) change.touch(apiKey)
+    const { endpoints } = this.#parts
+    for (const endpoint of endpoints.ofAccount(id))
+      for (const key of [endpoint.apiKey, ...endpoints.oldKeys(endpoint.id)]) change.touch(key)
   }
 
   #isTaken(externalId: string | null, by: string | null): boolean {

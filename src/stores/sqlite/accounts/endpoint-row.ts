@@ -12,15 +12,17 @@ export interface EndpointRow {
   readonly allowed_origins: string | null
   readonly allowed_ips: string | null
   readonly per_second: number | null
+  readonly expires_at: number | null
+  readonly used_at: number | null
   readonly sealed_key: Uint8Array
 }
 
 /** The columns of `EndpointRow`. */
 export const ENDPOINT_COLUMNS =
-  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, sealed_key'
+  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, expires_at, used_at, sealed_key'
 
 /** The endpoint that a row holds, its key apart. */
-export function toEndpoint(row: Omit<EndpointRow, 'sealed_key'>): Endpoint {
+export function toEndpoint(row: Omit<EndpointRow, 'sealed_key' | 'used_at'>): Endpoint {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -32,6 +34,7 @@ export function toEndpoint(row: Omit<EndpointRow, 'sealed_key'>): Endpoint {
     allowedOrigins: fromColumn(row.allowed_origins),
     allowedIps: fromColumn(row.allowed_ips),
     perSecond: row.per_second,
+    expiresAt: row.expires_at,
   }
 }
 

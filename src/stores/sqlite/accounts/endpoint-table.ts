@@ -36,7 +36,7 @@ export class EndpointTable {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`),
       update: database.prepare(`
         UPDATE endpoint
-        SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?
+        SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?, expires_at = ?
         WHERE id = ?`),
       // Deleted ones stay where they were: their usage is named by it.
       on: select("network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'"),
@@ -45,6 +45,21 @@ export class EndpointTable {
         WHERE network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'`),
       remove: database.prepare(`
         UPDATE endpoint SET status = 'deleted', key_hash = NULL, sealed_key = NULL WHERE id = ?`),
+      endSessions: database.prepare('DELETE FROM session WHERE endpoint_id = ?'),
+      keepOld: database.prepare(`
+        INSERT INTO old_key SELECT key_hash, id, sealed_key, ? FROM endpoint WHERE id = ?`),
+      setKey: database.prepare('UPDATE endpoint SET key_hash = ?, sealed_key = ? WHERE id = ?'),
+      oldKeys: database.prepare('SELECT sealed_key FROM old_key WHERE endpoint_id = ?'),
+      dropOldBeyond: database.prepare(`
+        DELETE FROM old_key WHERE key_hash IN (
+          SELECT key_hash FROM old_key WHERE endpoint_id = ? ORDER BY until DESC LIMIT -1 OFFSET ?)`),
+      dropOldOf: database.prepare(
+        'DELETE FROM old_key WHERE endpoint_id IN (SELECT id FROM endpoint WHERE account_id = ?)',
+      ),
+      forgetOld: database.prepare('DELETE FROM old_key WHERE until <= ?'),
+      setUsed: database.prepare(
+        'UPDATE endpoint SET used_at = ?1 WHERE id = ?2 AND coalesce(used_at, 0) < ?1',
+      ),
       purge: database.prepare(`
         UPDATE endpoint SET status = 'deleted', key_hash = NULL, sealed_key = NULL, name = id, allowed_origins = NULL,
           allowed_ips = NULL WHERE account_id = ?`),
@@ -88,7 +103,7 @@ export class EndpointTable {
     return { accountId, network, name, deleted: status === 'deleted' }
   }
 
-  insert(endpoint: EndpointWithKey): void {
+  insert(endpoint: Omit<EndpointWithKey, 'lastUsedAt' | 'expiresAt'>): void {
     const { id, accountId, network, name, status, createdAt, management, apiKey } = endpoint
     const sealed = seal(this.#masterKey, id, apiKey)
     this.#sql.insert.run(
@@ -104,16 +119,44 @@ export class EndpointTable {
     )
   }
 
+  /** Puts a new key in the place of the old one, which goes on until a time when that is given; of many old keys the first to end go. */
+  setKey({ id }: Endpoint, apiKey: string, until: number | null, most: number): void {
+    if (until !== null) this.#sql.keepOld.run(until, id)
+    this.#sql.setKey.run(hashKey(apiKey), seal(this.#masterKey, id, apiKey), id)
+    this.#sql.dropOldBeyond.run(id, most)
+    // Whoever has signed in with the old key may not be its owner.
+    this.#sql.endSessions.run(id)
+  }
+
+  /** The old keys of an endpoint that have not ended, in clear. */
+  oldKeys(id: string): string[] {
+    return (this.#sql.oldKeys.all(id) as { sealed_key: Uint8Array }[]).map(row =>
+      this.#open(id, row.sealed_key),
+    )
+  }
+
+  /** Removes old keys that have ended. */
+  forgetOldKeys(now: number): void {
+    this.#sql.forgetOld.run(now)
+  }
+
+  /** Writes down the hour in which an endpoint was last used. */
+  setUsed(id: string, hour: number): void {
+    this.#sql.setUsed.run(hour, id)
+  }
+
   /** Writes what an owner may change. */
   update(endpoint: Endpoint): void {
-    const { id, name, status, management, allowedOrigins, allowedIps, perSecond } = endpoint
+    const { id, name, status, management, allowedOrigins, allowedIps, perSecond, expiresAt } = endpoint
     const origins = toColumn(allowedOrigins)
-    this.#sql.update.run(name, status, Number(management), origins, toColumn(allowedIps), perSecond, id)
+    const ips = toColumn(allowedIps)
+    this.#sql.update.run(name, status, Number(management), origins, ips, perSecond, expiresAt, id)
   }
 
   /** The keys of a network's endpoints (`accountId` null: of all accounts), in clear. */
   keysOn(network: string, accountId: string | null): string[] {
-    return (this.#sql.on.all(network, accountId) as EndpointRow[]).map(row => this.#withKey(row).apiKey)
+    const rows = this.#sql.on.all(network, accountId) as EndpointRow[]
+    return rows.flatMap(row => [this.#withKey(row).apiKey, ...this.oldKeys(row.id)])
   }
 
   /** Puts them on another network; how many they were. */
@@ -123,15 +166,21 @@ export class EndpointTable {
 
   /** Leaves the row, so that its usage can still be named, and nothing of its key. */
   remove(id: string): void {
+    this.#sql.dropOldBeyond.run(id, 0)
     this.#sql.remove.run(id)
   }
 
   /** Removes all of an account, and what is known of those removed before but their ids. */
   purge(accountId: string): void {
+    this.#sql.dropOldOf.run(accountId)
     this.#sql.purge.run(accountId)
   }
 
   #withKey(row: EndpointRow): EndpointWithKey {
-    return { ...toEndpoint(row), apiKey: open(this.#masterKey, row.id, row.sealed_key) }
+    return { ...toEndpoint(row), lastUsedAt: row.used_at, apiKey: this.#open(row.id, row.sealed_key) }
+  }
+
+  #open(id: string, sealed: Uint8Array): string {
+    return open(this.#masterKey, id, sealed)
   }
 }

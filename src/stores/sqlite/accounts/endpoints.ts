@@ -1,4 +1,4 @@
-import { ENDPOINT_LIMIT } from '../../../ports/endpoints.ts'
+import { ENDPOINT_LIMIT, OLD_KEYS } from '../../../ports/endpoints.ts'
 import type {
   Endpoint,
   EndpointChange,
@@ -7,6 +7,7 @@ import type {
   Endpoints,
   EndpointWish,
   EndpointWithKey,
+  RotatedKey,
 } from '../../../ports/endpoints.ts'
 import { changedMembers, OPERATOR } from '../../../ports/audit.ts'
 import type { Author, Members } from '../../../ports/audit.ts'
@@ -18,7 +19,15 @@ import { mintKey } from './secrets/keys.ts'
 import { generateName } from './name.ts'
 
 /** What the audit trail shows of an endpoint. */
-const AUDITED = ['name', 'status', 'management', 'allowedOrigins', 'allowedIps', 'perSecond'] as const
+const AUDITED = [
+  'name',
+  'status',
+  'management',
+  'allowedOrigins',
+  'allowedIps',
+  'perSecond',
+  'expiresAt',
+] as const
 
 /** The port Endpoints on accounts.db. */
 export class SqliteEndpoints implements Endpoints {
@@ -41,7 +50,10 @@ export class SqliteEndpoints implements Endpoints {
     return this.#changes.writeOnce<EndpointWithKey | 'limit_reached' | 'no_account'>(change => {
       if (this.#accounts.find(accountId) === null) return 'no_account'
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
-      const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
+      const open = {
+        ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
+        ...{ expiresAt: null, lastUsedAt: null },
+      }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: this.#now() } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
       this.#table.insert(endpoint)
@@ -81,21 +93,49 @@ export class SqliteEndpoints implements Endpoints {
       const changed = changedMembers(before, after, AUDITED)
       if (changed === null) return before
       this.#table.update(after)
-      change.touch(after.apiKey)
+      this.#touch(after, change)
       note(change, 'changed', after, changed)
       return after
     }, by)
+  }
+
+  rotateKey(
+    accountId: string | null,
+    endpointId: string,
+    overlap: number,
+    by: Author = OPERATOR,
+  ): Promise<RotatedKey | null | 'other_request'> {
+    const rotating = this.#changes.writeOnce<RotatedKey | 'none'>(change => {
+      const now = this.#now()
+      this.#table.forgetOldKeys(now)
+      const before = this.find(accountId, endpointId)
+      if (before === null) return 'none'
+      const oldKeyExpiresAt = overlap > 0 ? now + overlap : null
+      this.#touch(before, change)
+      const endpoint = { ...before, apiKey: mintKey() }
+      this.#table.setKey(before, endpoint.apiKey, oldKeyExpiresAt, OLD_KEYS)
+      const { id: target, accountId: owner } = before
+      change.note({
+        action: 'key.rotated',
+        target,
+        accountId: owner,
+        before: null,
+        after: { oldKeyExpiresAt },
+      })
+      return { endpoint, oldKeyExpiresAt }
+    }, by)
+    return rotating.then(rotated => (rotated === 'none' ? null : rotated))
   }
 
   remove(accountId: string | null, endpointId: string, by: Author = OPERATOR): Promise<Endpoint | null> {
     return this.#changes.write(change => {
       const found = this.find(accountId, endpointId)
       if (found === null) return null
-      const { apiKey, ...endpoint } = found
+      const endpoint = this.#table.find(endpointId)
+      this.#touch(found, change)
       this.#table.remove(endpointId)
-      change.touch(apiKey)
-      const { network, name } = endpoint
-      note(change, 'deleted', endpoint, { before: { network, name }, after: null })
+      const { network, name } = found
+      note(change, 'deleted', found, { before: { network, name }, after: null })
       return endpoint
     }, by)
   }
@@ -109,6 +149,11 @@ export class SqliteEndpoints implements Endpoints {
       if (endpoints > 0) change.note({ action: 'endpoint.moved', target: from, accountId, before, after })
       return endpoints
     }, by)
+  }
+
+  /** All of its keys stand for something else from now on. */
+  #touch({ id, apiKey }: EndpointWithKey, change: Change): void {
+    for (const key of [apiKey, ...this.#table.oldKeys(id)]) change.touch(key)
   }
 }
 

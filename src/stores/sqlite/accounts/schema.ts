@@ -104,5 +104,20 @@ export const accountsFile: Kind = {
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX once_by_time ON once (at);
   `,
+    `
+  -- Times in Unix seconds.
+  ALTER TABLE endpoint ADD COLUMN expires_at INTEGER;
+  ALTER TABLE endpoint ADD COLUMN used_at INTEGER; -- whole hours
+
+  -- Keys that were rotated and go on for a while.
+  CREATE TABLE old_key (
+    key_hash BLOB PRIMARY KEY,
+    endpoint_id TEXT NOT NULL REFERENCES endpoint (id),
+    sealed_key BLOB NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX old_key_of_endpoint ON old_key (endpoint_id, until);
+  CREATE INDEX old_key_by_end ON old_key (until);
+  `,
   ],
 }

@@ -16,7 +16,8 @@ export function signInsOf({ accounts, endpoints, findByKey }: Secrets): SignIns 
   return {
     open(secret: string): SignIn | null {
       const account = isWellFormedToken(secret) ? accounts.findByToken(hashKey(secret)) : null
-      const owner = account === null ? findByKey(secret) : null
+      const found = account === null ? findByKey(secret) : null
+      const owner = found?.isOld === true ? null : found
       const accountId = account?.id ?? owner?.account.id
       if (accountId === undefined) return null
       const tokenHash = accounts.tokenHash(accountId)

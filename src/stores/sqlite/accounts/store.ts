@@ -26,6 +26,9 @@ import { signInsOf } from './sign-ins.ts'
 import { SqliteTokens } from './tokens.ts'
 import { Transactions } from './transactions.ts'
 
+/** Rows that a write which nobody waits for changes in one transaction. */
+const AT_ONCE = 200
+
 /** Where accounts live, and by which clock in Unix seconds (default: the system's). */
 export interface AccountStoreOptions {
   readonly dataDir: string
@@ -59,16 +62,19 @@ export class AccountStore {
   readonly lost: () => Error | null
   /** A key for one purpose: every process that opens this store derives the same one. */
   readonly deriveKey: (purpose: string) => KeyObject
+  readonly #transactions: Transactions
+  readonly #endpointTable: EndpointTable
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #changes: Changes
 
   constructor(open: OpenDatabase, now: () => number) {
     const { database, masterKey } = open
     this.#database = database
-    const transactions = new Transactions(open)
+    const transactions = (this.#transactions = new Transactions(open))
     const [audit, once] = [new AuditTable(database), new OnceTable(database, masterKey, now)]
     const changes = (this.#changes = new Changes(database, { transactions, audit, once, now }))
     const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, masterKey)]
+    this.#endpointTable = endpoints
     this.accounts = new SqliteAccounts({ table: accounts, endpoints, audit, changes, now })
     this.audit = new SqliteAudit(audit, transactions, now)
     this.tokens = new SqliteTokens(database, changes, now)
@@ -76,7 +82,7 @@ export class AccountStore {
     this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key) })
     this.sessions = new SqliteSessions(database, transactions)
     this.inUse = new AccountsInUse(accounts, endpoints)
-    this.#ownerOfKey = ownersByKey(database)
+    this.#ownerOfKey = ownersByKey(database, now)
     this.lost = () => open.opened.lost()
     this.deriveKey = purpose => deriveKey(masterKey, purpose)
   }
@@ -84,6 +90,14 @@ export class AccountStore {
   /** The endpoint and account behind an API key, whatever their status. */
   findByKey(key: string): KeyOwner | null {
     return isWellFormed(key) ? this.#ownerOfKey(hashKey(key)) : null
+  }
+
+  /** Writes down in which hour endpoints were last used, a few in a transaction. Nobody waits for it, and it counts as no change. */
+  async recordUse(endpointIds: readonly string[], hour: number): Promise<void> {
+    for (let i = 0; i < endpointIds.length; i += AT_ONCE)
+      await this.#transactions.run(() => {
+        for (const id of endpointIds.slice(i, i + AT_ONCE)) this.#endpointTable.setUsed(id, hour)
+      })
   }
 
   /** Whether another process has changed an account or an endpoint since this was last asked. */
