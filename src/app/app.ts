@@ -10,6 +10,7 @@ import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
 import { addressesOf } from './addresses.ts'
 import { adminRoutes } from './admin/admin-routes.ts'
+import { registerBacklog } from './admin/data-gauges.ts'
 import { openApi } from './admin/open-api.ts'
 import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
@@ -101,6 +102,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading
+  registerBacklog(metrics, () => ledger.charging.counters.contents().length)
   const routes = adminRoutes({
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },

@@ -33,6 +33,7 @@ import { loadValid } from './begin.ts'
 import type { AppOptions } from './begin.ts'
 import { Started } from './answer-keeper.ts'
 import type { Closing } from './closing.ts'
+import { registerBacklog } from './admin/data-gauges.ts'
 import { registerClients, registerRoutes } from './admin/gauges.ts'
 import { makeGateway } from './gateway.ts'
 import { logJournal } from './log-journal.ts'
@@ -129,6 +130,7 @@ async function open(
     openDashboard: openDashboard(gateway, accounts),
   })
   registerRoutes(gateway, metrics)
+  registerBacklog(metrics, () => journal.charging.counters.contents().length)
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await keeper.reports())
   const serving = {

@@ -10,6 +10,7 @@ import { handleMessage } from './message.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './reply/sink.ts'
 import type { Keys } from '../ports/keys.ts'
+import type { Reason } from '../refusal/table.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { handleRequest } from './proxied/request.ts'
 import type { VerbatimSink } from './proxied/sink.ts'
@@ -65,6 +66,15 @@ export class Gateway {
     const caller = this.readmit(visitor)
     if (!isRefusal(caller) || caller.reason !== 'invalid_key') return caller
     return this.live.badKeys.count(visitor.limitAddress, this.live.clock.now()) ?? caller
+  }
+
+  /** Counts a request that is refused before a message is read: as its owner's where the key is known. */
+  refusedEarly(reason: Reason, asked: { readonly network: string; readonly key: string } | null): void {
+    const { observer, journal, clock } = this.live
+    const { network = '', key = '' } = asked ?? {}
+    const owner = this.#keys.find(key)
+    observer.refused(reason, { network, plan: owner?.account.plan ?? (key === 'public' ? key : '') })
+    if (owner !== null) journal.refused(owner, 'other', reason, clock.now())
   }
 
   /** Who a visitor is by now that was let in before: its key may be gone since, which is no guess at keys. */

@@ -17,7 +17,7 @@ export function refuseMessage(
 ): void {
   const column = columnOf(caller.network)
   const { observer, journal, clock } = context.live
-  observer.refused(refusal.reason)
+  observer.refused(refusal.reason, { network: caller.network.slug, plan: caller.plan.name })
   if (caller.payer !== null) journal.refused(caller.payer, 'other', refusal.reason, clock.now())
   sink.whole(
     status ?? statusOf(refusal, column),

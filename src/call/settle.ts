@@ -55,6 +55,7 @@ export function settle(
     method,
     plan: plan.name,
     transport,
+    rowClass: rule === null || rule.answer !== null ? 'none' : rule.timeout,
     outcome,
     upstreamMs,
     reason,

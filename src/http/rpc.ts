@@ -240,7 +240,11 @@ export function refuseEarly(
   verbs: readonly string[] = ['POST'],
 ): void {
   const { request, response, requestId, cors } = visit
-  gateway.live.observer.refused(refusal.reason)
+  const target = readTarget(request, gateway)
+  gateway.refusedEarly(
+    refusal.reason,
+    isRefusal(target) ? null : { network: target.network.slug, key: target.key },
+  )
   const headers = headersOf({ requestId, cors, rate: null })
   headers.push(...retryAfterHeaders(refusal))
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))

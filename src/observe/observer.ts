@@ -24,8 +24,8 @@ export function makeObserver(metrics: Metrics, log: Logger, attempts: AttemptLog
     notification(seen) {
       metrics.notification(seen)
     },
-    refused(reason) {
-      metrics.refused(reason)
+    refused(reason, sender) {
+      metrics.refused(reason, sender)
     },
     bug(error, requestId) {
       if (error instanceof Error && error.stack !== undefined) error.stack = sourceStack(error.stack)

@@ -30,5 +30,5 @@ export interface Journal {
   /** Begins the charge of one call; `period` is its grant's. */
   charge(payer: Payer, method: string, units: number, period: number, now: number): Charge
   /** Counts a call that was refused; it costs nothing. */
-  refused(payer: Payer, method: string, reason: string, now: number): void
+  refused(payer: Pick<Payer, 'account' | 'endpoint'>, method: string, reason: string, now: number): void
 }

@@ -11,6 +11,8 @@ export interface Observation {
   readonly method: string
   readonly plan: string
   readonly transport: 'http' | 'ws'
+  /** How long the operator expects an attempt to take (`timeout` of its row); `none` where no node is asked. */
+  readonly rowClass: 'fast' | 'normal' | 'heavy' | 'none'
   readonly outcome: OutcomeKind
   readonly reason: Reason | null
   /** Requests charged. */
@@ -39,13 +41,19 @@ export interface NotificationObservation {
   readonly requests: number
 }
 
+/** Whose a refused message is, by names of the snapshot; empty where that is not known. */
+export interface Sender {
+  readonly network: string
+  readonly plan: string
+}
+
 /** Where observations go. */
 export interface Observer {
   call(observation: Observation): void
   attempt(observation: AttemptObservation): void
   notification(observation: NotificationObservation): void
-  /** A message refused before any call in it was read. */
-  refused(reason: Reason): void
+  /** A message refused before any call in it was read; by whom it was sent where that is known. */
+  refused(reason: Reason, sender?: Sender): void
   /** A bug: something threw that should not have. */
   bug(error: unknown, requestId: string): void
 }

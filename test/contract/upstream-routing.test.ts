@@ -172,7 +172,7 @@ t.test('a route that fails again and again is left alone', async t => {
   t.equal(await metric(gateway, 'tollgate_attempts_total', b), 40)
   t.equal(await metric(gateway, 'tollgate_route_healthy', b), 1)
   t.equal(await metric(gateway, 'tollgate_route_head', b), breakerB.head)
-  t.equal(await metric(gateway, 'tollgate_attempt_seconds_count', b), 40)
+  t.equal(await metric(gateway, 'tollgate_attempt_duration_seconds_count', b), 40)
   recovery = untilRecovered()
 })
 

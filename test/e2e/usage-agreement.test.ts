@@ -218,7 +218,14 @@ t.test('Prometheus counts the same, the public route apart', async t => {
   const byReason: Record<string, number> = {}
   for (const [reason, times] of reasons) byReason[reason] = (byReason[reason] ?? 0) + times
   const told = await samples(gateway, 'tollgate_refusals_total')
-  t.strictSame(Object.fromEntries(told.map(({ labels, value }) => [labels['reason'], value])), byReason)
+  const counted: Record<string, number> = {}
+  for (const { labels, value } of told) {
+    const reason = labels['reason']!
+    counted[reason] = (counted[reason] ?? 0) + value
+  }
+  t.strictSame(counted, byReason)
+  const nobodys = told.filter(({ labels }) => labels['network'] === '' || labels['plan'] === '')
+  t.strictSame(nobodys, [], 'each is of a network and a plan')
   t.equal(
     await metric(gateway, 'tollgate_ws_notifications_total'),
     sum(loads, ({ ledger }) => ledger.told.get('eth_subscription')?.calls ?? 0),

@@ -13,6 +13,8 @@ import { networkState } from '../../routes/network-state.ts'
 import { wholeMetrics } from '../../observe/whole-metrics.ts'
 import { wholeState } from '../../workers/whole-state.ts'
 import type { Placed } from '../../workers/whole-state.ts'
+import { version } from '../../config/version.ts'
+import { registerDatabases } from './data-gauges.ts'
 import { registerClients, registerRoutes } from './gauges.ts'
 
 /** What the routes tell about. */
@@ -158,6 +160,8 @@ function registerGauges(parts: AdminParts): void {
   registerRoutes(gateway, metrics)
   if (clients !== null) registerClients(gateway, metrics, clients)
   if (workers !== null) registerWorkers(workers, metrics)
+  metrics.gauge('tollgate_build_info', 'The version of this program', ['version'], () => [[[version], 1]])
+  registerDatabases(gateway.snapshot.gateway.dataDir, metrics)
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
     [[gateway.snapshot.version], 1],
   ])
