@@ -55,7 +55,7 @@ export function settle(
     method,
     plan: plan.name,
     transport,
-    rowClass: rule === null || rule.answer !== null ? 'none' : rule.timeout,
+    rowClass: rule?.answer === null ? rule.timeout : 'none',
     outcome,
     upstreamMs,
     reason,

@@ -9,8 +9,9 @@ import type { Network } from '../../snapshot/types.ts'
 import type { ClientStreams } from './client-streams.ts'
 import { corsHeaders } from '../replies/reply.ts'
 import { sendContinue } from '../body.ts'
-import { answerPreflight, refuseEarly } from '../rpc.ts'
-import type { RpcOptions, RpcTarget, Visit } from '../rpc.ts'
+import type { RpcOptions } from '../rpc.ts'
+import { answerPreflight, refuseEarly } from '../visit.ts'
+import type { RpcTarget, Visit } from '../visit.ts'
 import { ResponseSink } from './sink.ts'
 
 /** Reply headers that pages may read. */

@@ -7,7 +7,7 @@ import { isRefusal } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { columnOf } from '../../call/caller.ts'
 import { endAfter } from '../body.ts'
-import { readTarget, refuseEarly, visitOf } from '../rpc.ts'
+import { readTarget, refuseEarly, visitOf } from '../visit.ts'
 
 /** Answers with the refusal and ends the connection; `status` replaces the table's. */
 export function refuseDetached(

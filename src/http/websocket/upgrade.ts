@@ -23,7 +23,7 @@ import { headFault } from '../request-head.ts'
 import type { HeadFault } from '../request-head.ts'
 import { isEnding } from '../body.ts'
 import type { Place } from '../place.ts'
-import { readTarget } from '../rpc.ts'
+import { readTarget } from '../visit.ts'
 
 /** What the upgrade needs to know. */
 export interface UpgradeOptions {
