@@ -43,7 +43,13 @@ export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
     platform: 'node',
     target: 'node20',
     // Optional parts of ws that are not installed, and packages that look for files beside theirs.
-    external: ['bufferutil', 'utf-8-validate', 'esbuild', 'playwright-core'],
+    external: [
+      'bufferutil',
+      'utf-8-validate',
+      'esbuild',
+      'playwright-core',
+      '@seriousme/openapi-schema-validator',
+    ],
     // Packages in CommonJS ask for Node's own modules with it.
     banner: {
       js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,

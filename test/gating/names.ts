@@ -58,7 +58,7 @@ export const deniedNames =
 export const unknownNames =
   `eth eth_ _call call eth__call eth_nope net_ web3_ rpc_ rpc.discover system.listMethods
   __proto__ constructor prototype toString valueOf hasOwnProperty __defineGetter__ then toJSON length 0 -1 null true *
-  eth_* debug_* ** ? notification other families x-shapes service_ service_* service_rotateKey service_admin
+  eth_* debug_* ** ? notification other families x-shapes service_ service_* service_rotateKeys service_admin
   service_listEndpoints2 public dashboard metrics ../eth_call ./eth_call eth_call/../debug_traceCall eth_call,debug_traceCall
   eth_call;debug_traceCall eth_call&debug_traceCall {"method":"eth_call"} ["eth_call"] %s %n $eth_call`
     .trim()

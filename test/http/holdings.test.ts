@@ -77,6 +77,7 @@ interface Served extends PublicListener {
 async function serve(t: Test, keys: Keys, holdings: Holdings): Promise<Served> {
   const live = {
     observer: { refused: () => undefined },
+    journal: { refused: () => undefined },
     clientSubscriptions: new Slots(),
     badKeys: { count: () => null },
     upstreams: { get: () => null },
