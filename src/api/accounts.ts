@@ -1,4 +1,5 @@
 /** Accounts over HTTP. */
+import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
 import { FIELDS, limitOf } from './fields.ts'
 import type { LabelChange } from './fields.ts'
@@ -66,7 +67,7 @@ export const accountOperations = [
       const { name, plan, externalId = null, email = null, labels = {} } = body
       const fault = planFault(plan, snapshot())
       if (fault !== null) return fault
-      const made = await accounts.create({ name, plan, externalId, email, labels: merged({}, labels) }, by)
+      const made = await accounts.create({ name, plan, externalId, email, labels: given(labels) }, by)
       if (made === 'external_id_taken') return taken()
       if (made === 'other_request') return reused()
       const { account, dashboardToken } = made
@@ -114,13 +115,12 @@ export const accountOperations = [
       },
     },
     async run({ id, body, by }, { accounts, snapshot }) {
-      const before = await accounts.find(id)
-      if (before === null) return noAccount()
-      const { labels, ...rest } = body
-      const fault = rest.plan === undefined ? null : planFault(rest.plan, snapshot())
+      if ((await accounts.find(id)) === null) return noAccount()
+      const fault = body.plan === undefined ? null : planFault(body.plan, snapshot())
       if (fault !== null) return fault
-      const change = { ...rest, ...(labels === undefined ? {} : { labels: merged(before.labels, labels) }) }
-      const after = await accounts.change(id, change, by)
+      const after = await accounts.change(id, body, by)
+      if (after === 'too_many_labels')
+        return problem('invalid_params', `an account has at most ${MAX_LABELS} labels`)
       if (after === 'external_id_taken') return taken()
       return after === null ? noAccount() : { json: shownAccount(after) }
     },
@@ -176,9 +176,11 @@ function planFault(plan: string, { plans }: ReturnType<ApiParts['snapshot']>): P
   )
 }
 
-function merged(labels: AccountRecord['labels'], change: LabelChange): AccountRecord['labels'] {
-  const all = Object.entries({ ...labels, ...change })
-  return Object.fromEntries(all.filter((each): each is [string, string] => each[1] !== null))
+/** Those of a new account: there is nothing to take away. */
+function given(labels: LabelChange): AccountRecord['labels'] {
+  return Object.fromEntries(
+    Object.entries(labels).filter((each): each is [string, string] => each[1] !== null),
+  )
 }
 
 function splitLabel(label: string): readonly [string, string] {

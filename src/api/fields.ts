@@ -1,4 +1,5 @@
 /** What members of bodies and queries of the admin API are: how each is read, and how the OpenAPI document shows it. */
+import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountStatus } from '../ports/accounts.ts'
 import { SCOPES } from '../ports/tokens.ts'
 import { addresses, flag, name, oneOf, origins, perSecond, text, timeOrNull } from '../management/checks.ts'
@@ -22,7 +23,6 @@ export type ValuesOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends
 /** Most items of a page, and how many there are where nothing is said. */
 const MAX_LIMIT = 1_000
 const USUAL_LIMIT = 100
-const MAX_LABELS = 64
 const MAX_TEXT = 255
 const LABEL = /^[A-Za-z0-9._-]{1,63}$/
 // Neither control nor line-breaking characters.

@@ -31,7 +31,9 @@ export interface AccountWish extends Partial<AccountNotes> {
 }
 
 /** What the operator may change of an account; an absent member stays as it is. */
-export interface AccountChange extends Partial<AccountNotes> {
+export interface AccountChange extends Partial<Omit<AccountNotes, 'labels'>> {
+  /** Labels to add or replace; null takes one away. The others stay, whoever changes them at the same time. */
+  readonly labels?: Readonly<Record<string, string | null>>
   readonly name?: string
   readonly plan?: string
   readonly status?: AccountStatus
@@ -42,6 +44,12 @@ export interface NewAccount {
   readonly account: AccountRecord
   readonly dashboardToken: string
 }
+
+/** Labels of one account at most. */
+export const MAX_LABELS = 64
+
+/** Why a change is refused: another account has its external id, or it would have more labels than may be. */
+export type ChangeFault = 'external_id_taken' | 'too_many_labels'
 
 /** Why an account cannot be: another one has its external id, or the request was another one the first time. */
 export type AccountFault = 'external_id_taken' | 'other_request'
@@ -73,7 +81,7 @@ export interface Accounts {
   /** Ids of the accounts of that name, in the order of creation. */
   named(name: string): MaybePromise<string[]>
   /** The account as it is then; null when there is none. */
-  change(id: string, change: AccountChange, by?: Author): Promise<AccountRecord | null | 'external_id_taken'>
+  change(id: string, change: AccountChange, by?: Author): Promise<AccountRecord | null | ChangeFault>
   /** The new dashboard token, the old one being void; null when there is no such account. */
   rotateToken(id: string, by?: Author): Promise<string | null>
   /**

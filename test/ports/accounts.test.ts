@@ -239,10 +239,14 @@ for (const [name, make] of Object.entries(implementations)) {
     const other = await accounts.create({ name: 'Other', plan: 'paid' })
     t.equal(await accounts.change(other.account.id, { externalId: 'crm-1' }), 'external_id_taken')
     t.equal((await accounts.list()).length, 2)
-    t.match(await accounts.change(id, { name: 'New', email: null, labels: { tier: 'tin' } }), {
+    t.match(await accounts.change(id, { name: 'New', email: null, labels: { tier: 'tin', 'a.b': null } }), {
       ...{ name: 'New', plan: 'free', externalId: 'crm-1', email: null },
       labels: { tier: 'tin' },
     })
+    const many = Array.from({ length: 64 }, (_, i) => [`n${i}`, ''] as const)
+    t.equal(await accounts.change(id, { labels: Object.fromEntries(many) }), 'too_many_labels')
+    await Promise.all(['x', 'y', 'z'].map(name => accounts.change(id, { labels: { [name]: '1' } })))
+    t.strictSame((await accounts.find(id))?.labels, { tier: 'tin', x: '1', y: '1', z: '1' }, 'none is lost')
     const found = async (query: Partial<AccountQuery>) =>
       (await accounts.page({ ...ANY, ...query })).map(account => account.id)
     const both = [id, other.account.id]

@@ -1,4 +1,5 @@
 /** The ports Accounts, Endpoints, Keys, SignIns, Audit and Tokens written as plainly as they can be: in maps, every answer by a promise. */
+import { MAX_LABELS } from '../../src/ports/accounts.ts'
 import type { AccountRecord, Accounts } from '../../src/ports/accounts.ts'
 import type { Action, Audit, AuditEntry, Author } from '../../src/ports/audit.ts'
 import { changedMembers, OPERATOR } from '../../src/ports/audit.ts'
@@ -94,7 +95,11 @@ export function plainAccounts(now: () => number): PlainAccounts {
     change: async (id, change, by = OPERATOR) => {
       const before = byId.get(id)
       if (before === undefined) return Promise.resolve(null)
-      const after = { ...before, ...change }
+      const labels: Record<string, string> = {}
+      for (const [name, value] of Object.entries({ ...before.labels, ...change.labels }))
+        if (value !== null) labels[name] = value
+      if (Object.keys(labels).length > MAX_LABELS) return 'too_many_labels'
+      const after = { ...before, ...change, labels }
       if (isTaken(after.externalId, id)) return 'external_id_taken'
       const changed = changedMembers(before, after, ['name', 'plan', 'externalId', 'email', 'labels'])
       if (changed !== null) note(by, 'account.changed', id, id, changed)

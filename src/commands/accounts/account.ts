@@ -1,7 +1,7 @@
 /** `tollgate account …`: who owns endpoints and is billed. */
 import { isValidName } from '../../stores/sqlite/accounts/name.ts'
 import type { AccountStore } from '../../stores/sqlite/accounts/store.ts'
-import type { Account } from '../../ports/accounts.ts'
+import type { Account, ChangeFault } from '../../ports/accounts.ts'
 import type { Served } from '../../http/admin/served.ts'
 import { createEndpoint } from '../../management/endpoints.ts'
 import { findNetwork } from '../../management/urls.ts'
@@ -13,7 +13,7 @@ import { urlLines } from './endpoint-urls.ts'
 import { group } from '../group.ts'
 import type { Known } from '../known.ts'
 import { manage } from './manage.ts'
-import { label, remove, rename } from './notes.ts'
+import { FAULTS, label, remove, rename } from './notes.ts'
 import { moment, table } from '../output/table.ts'
 
 const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
@@ -155,13 +155,13 @@ function shown({ id, name, plan, status, createdAt }: Account) {
 }
 
 async function told(
-  account: Account | null | 'external_id_taken',
+  account: Account | null | ChangeFault,
   whyNone: () => Promise<string>,
   io: Io,
   json: boolean,
 ): Promise<number> {
   if (account === null) return fail(io, json, await whyNone())
-  if (account === 'external_id_taken') return fail(io, json, 'another account has this external id')
+  if (typeof account === 'string') return fail(io, json, FAULTS[account])
   const lines = () => [`${account.id} (${account.name}): plan ${account.plan}, ${account.status}`]
   print(io, json, shown(account), lines, CHANGED)
   return 0

@@ -1,10 +1,17 @@
 /** `tollgate account rename`, `label` and `delete`: what is known about an account. */
-import type { AccountRecord } from '../../ports/accounts.ts'
+import { MAX_LABELS } from '../../ports/accounts.ts'
+import type { AccountRecord, ChangeFault } from '../../ports/accounts.ts'
 import { isValidName } from '../../stores/sqlite/accounts/name.ts'
 import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from '../command.ts'
 import type { Command, Io } from '../command.ts'
 import { typed } from '../output/called-as.ts'
+
+/** Why a change was refused. */
+export const FAULTS: Readonly<Record<ChangeFault, string>> = {
+  external_id_taken: 'another account has this external id',
+  too_many_labels: `an account has at most ${MAX_LABELS} labels`,
+}
 
 export const rename: Command = {
   summary: 'give an account another name',
@@ -47,16 +54,13 @@ share. An empty --email= or --external-id= takes it away. Without options it sho
     if (typeof email === 'string' && email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError('--email must be an email address')
     return withAccounts({ config, json }, io, async store => {
-      const before = await store.accounts.find(id)
-      if (before === null) return fail(io, json, await noAccount(store, id))
-      const kept = Object.entries(before.labels).filter(([name]) => !(lists['remove'] ?? []).includes(name))
+      const removed = (lists['remove'] ?? []).map(name => [name, null] as const)
       const change = {
-        labels: Object.fromEntries([...kept, ...set]),
+        labels: Object.fromEntries([...removed, ...set]),
         ...noted('email', email),
         ...noted('externalId', given['external-id']),
       }
       const account = await store.accounts.change(id, change)
-      if (account === 'external_id_taken') return fail(io, json, 'another account has this external id')
       return account === null ? fail(io, json, await noAccount(store, id)) : told(account, io, json)
     })
   },
@@ -99,8 +103,8 @@ function noted<K extends string>(
     : {}
 }
 
-function told(account: AccountRecord | 'external_id_taken', io: Io, json: boolean): number {
-  if (account === 'external_id_taken') return fail(io, json, 'another account has this external id')
+function told(account: AccountRecord | ChangeFault, io: Io, json: boolean): number {
+  if (typeof account === 'string') return fail(io, json, FAULTS[account])
   const { id: accountId, name, plan, status, createdAt, externalId, email, labels } = account
   const shown = Object.entries(labels).map(([label, value]) => `${label}=${value}`)
   const lines = () => [

@@ -6,8 +6,10 @@ import type {
   AccountRecord,
   Accounts,
   AccountWish,
+  ChangeFault,
   NewAccount,
 } from '../../../ports/accounts.ts'
+import { MAX_LABELS } from '../../../ports/accounts.ts'
 import { changedMembers, OPERATOR } from '../../../ports/audit.ts'
 import type { Action, Author } from '../../../ports/audit.ts'
 import type { AccountTable } from './account-table.ts'
@@ -80,12 +82,14 @@ export class SqliteAccounts implements Accounts {
     id: string,
     wish: AccountChange,
     by: Author = OPERATOR,
-  ): Promise<AccountRecord | null | 'external_id_taken'> {
+  ): Promise<AccountRecord | null | ChangeFault> {
     const { table, changes } = this.#parts
     return changes.write(change => {
       const before = table.find(id)
       if (before === null) return null
-      const after = { ...before, ...wish }
+      const labels = relabelled(before.labels, wish.labels ?? {})
+      if (Object.keys(labels).length > MAX_LABELS) return 'too_many_labels'
+      const after = { ...before, ...wish, labels }
       if (this.#isTaken(after.externalId, id)) return 'external_id_taken'
       const changed = changedMembers(before, after, AUDITED)
       if (changed !== null) note(change, 'account.changed', id, changed)
@@ -132,6 +136,14 @@ export class SqliteAccounts implements Accounts {
     const owner = this.#parts.table.withExternalId(externalId)
     return owner !== null && owner !== by
   }
+}
+
+function relabelled(
+  labels: AccountRecord['labels'],
+  change: NonNullable<AccountChange['labels']>,
+): AccountRecord['labels'] {
+  const all = Object.entries({ ...labels, ...change })
+  return Object.fromEntries(all.filter((each): each is [string, string] => each[1] !== null))
 }
 
 function note(
