@@ -9,7 +9,15 @@ import { openApi } from './openapi.ts'
 import type { ApiParts, Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { isProblem, problem, problemBody, problemOf } from './problem.ts'
-import type { Problem } from './problem.ts'
+import type { Problem, ProblemReason } from './problem.ts'
+
+const PREFIX = '/v1/'
+/** Why the listener refuses what it does not pass on. */
+const BY_STATUS: Readonly<Record<number, ProblemReason>> = {
+  403: 'forbidden',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+}
 
 /** Characters of an Idempotency-Key. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
@@ -26,11 +34,18 @@ export function makeApi(parts: ApiParts): Api {
     operations: OPERATIONS.filter(operation => operation.path === path),
   }))
   const document = { status: 200, json: openApi() }
-  return request => {
+  const answered: Api['answer'] = request => {
     const { path, method } = request
     if (path === '/openapi.json')
       return Promise.resolve(method === 'GET' ? document : encode(wrongMethod(['GET'])))
-    return path.startsWith('/v1/') ? answer(request, matchers, parts) : null
+    return path.startsWith(PREFIX) ? answer(request, matchers, parts) : null
+  }
+  return {
+    answer: answered,
+    refused: (path, { status, error }) => {
+      const reason = BY_STATUS[status] ?? 'invalid_params'
+      return path.startsWith(PREFIX) ? encode(problem(reason, error, { status })) : null
+    },
   }
 }
 

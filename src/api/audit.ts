@@ -17,7 +17,7 @@ export const auditOperations = [
       const { from = null, to = null, actor = null, target = null, cursor } = query
       const limit = limitOf(query.limit)
       const after = cursor === undefined ? null : readCursor(cursor, 'audit')
-      if (after === undefined) return noCursor()
+      if (after === undefined || (after !== null && !/^\d{1,15}$/.test(after))) return noCursor()
       const before = after === null ? null : Number(after)
       const found = await audit.read({ from, to, actor, target, before, limit: limit + 1 })
       const page = found.slice(0, limit)

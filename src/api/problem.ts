@@ -26,6 +26,8 @@ const STATUS = {
   endpoint_not_found: 404,
   method_not_allowed: 405,
   endpoint_limit: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
   external_id_taken: 409,
   idempotency_key_reused: 422,
   rate_limited: 429,
@@ -43,11 +45,13 @@ export function problem(
   rest: {
     readonly more?: Readonly<Record<string, unknown>>
     readonly headers?: Readonly<Record<string, string>>
+    /** Replaces that of the reason. */
+    readonly status?: number
   } = {},
 ): Problem {
-  const { more, headers } = rest
+  const { more, headers, status = STATUS[reason] } = rest
   return {
-    problem: { status: STATUS[reason], reason, detail, ...(more && { more }) },
+    problem: { status, reason, detail, ...(more && { more }) },
     ...(headers && { headers }),
   }
 }

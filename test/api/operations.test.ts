@@ -263,6 +263,19 @@ t.test('every mistake is a problem with a sentence', async t => {
   t.equal((await api.call('PUT', '/v1/accounts')).headers.get('allow'), 'GET, POST')
 })
 
+t.test('what the listener itself refuses is a problem, too', async t => {
+  const body = { name: 'A', plan: 'free' }
+  const cases: readonly (readonly [unknown, Record<string, string>, number, string])[] = [
+    [body, { origin: 'https://elsewhere.example' }, 403, 'forbidden'],
+    [body, { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
+    [' '.repeat(1024 * 1024 + 1), {}, 413, 'body_too_large'],
+  ]
+  for (const [sent, headers, status, reason] of cases)
+    t.match(await api.call('POST', '/v1/accounts', sent, headers), { status, body: { status, reason } })
+  const cursor = Buffer.from('audit x').toString('base64url')
+  t.equal((await api.call('GET', `/v1/audit?cursor=${cursor}`)).status, 400)
+})
+
 t.test('only a token with the scope may ask', async t => {
   const nobody = new AdminApi(gateway, null)
   const wrong = new AdminApi(gateway, `tga_${'0'.repeat(38)}`)

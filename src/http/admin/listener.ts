@@ -32,8 +32,13 @@ export interface ApiRequest {
   readonly body: unknown
 }
 
-/** The admin API; null where the path is not one of its own. */
-export type Api = (request: ApiRequest) => Promise<AdminReply> | null
+/** The admin API. */
+export interface Api {
+  /** Null where the path is not one of its own. */
+  readonly answer: (request: ApiRequest) => Promise<AdminReply> | null
+  /** What it says where the listener refuses a request to it; null where the path is not one of its own. */
+  readonly refused: (path: string, refusal: AdminRefusal) => AdminReply | null
+}
 
 /** `METHOD /path` to what answers it. */
 export type AdminRoutes = Readonly<Record<string, AdminHandler>>
@@ -69,8 +74,10 @@ export function makeAdminListener(
 
 /** Makes the server that answers probes and scrapes alone, whatever name it is asked by; it is not bound yet. */
 export function makeProbesListener(routes: AdminRoutes, bug: (error: unknown) => void): Server {
-  return makeListener({ routes, api: () => null, refusalOf: probesRefusal, bug })
+  return makeListener({ routes, api: NO_API, refusalOf: probesRefusal, bug })
 }
+
+const NO_API: Api = { answer: () => null, refused: () => null }
 
 interface ListenerParts {
   readonly routes: AdminRoutes
@@ -90,7 +97,7 @@ function makeListener({ routes, api, refusalOf, bug }: ListenerParts): Server {
       if (refusal !== null) {
         // Nothing behind a request that is not read is read either.
         response.shouldKeepAlive = false
-        send(response, { status: refusal.status, json: { error: refusal.error } })
+        send(response, refused(pathOf(request), refusal, api))
         return
       }
       void answer(request, routes, api)
@@ -108,17 +115,18 @@ function makeListener({ routes, api, refusalOf, bug }: ListenerParts): Server {
 }
 
 async function answer(request: IncomingMessage, routes: AdminRoutes, api: Api): Promise<AdminReply> {
-  const [path = '', query = ''] = splitOnce(request.url ?? '')
+  const path = pathOf(request)
+  const query = (request.url ?? '').slice(path.length + 1)
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
   const handler = routes[`${method} ${path}`]
   const known = Object.keys(routes).some(route => route.endsWith(` ${path}`))
   if (handler === undefined && known) return { status: 405, json: { error: 'method not allowed' } }
   const body = await readBody(request, MAX_BODY)
-  if (typeof body === 'string') return { status: 413, json: { error: 'the body is too large' } }
+  if (typeof body === 'string') return refused(path, { status: 413, error: 'the body is too large' }, api)
   const parsed = parse(body)
   if (handler === undefined) {
     const { headers } = request
-    const answered = api({ method, path, query, headers, body: parsed })
+    const answered = api.answer({ method, path, query, headers, body: parsed })
     return answered ?? { status: 404, json: { error: 'not found' } }
   }
   return parsed === undefined
@@ -126,10 +134,13 @@ async function answer(request: IncomingMessage, routes: AdminRoutes, api: Api): 
     : handler(parsed)
 }
 
-/** What stands before and behind the `?`. */
-function splitOnce(url: string): readonly string[] {
-  const mark = url.indexOf('?')
-  return mark === -1 ? [url] : [url.slice(0, mark), url.slice(mark + 1)]
+/** What stands before the `?`. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+function refused(path: string, refusal: AdminRefusal, api: Api): AdminReply {
+  return api.refused(path, refusal) ?? { status: refusal.status, json: { error: refusal.error } }
 }
 
 /** Null for an empty body, undefined for a broken one. */
