@@ -7,8 +7,15 @@ export class Closing {
     this.#steps.push(step)
   }
 
-  /** Closes everything once, last opened first. */
+  /** Closes everything once, last opened first. What fails keeps nothing else open; rejects with the first error when all are closed. */
   async close(): Promise<void> {
-    for (const step of this.#steps.splice(0).reverse()) await step()
+    const errors: unknown[] = []
+    for (const step of this.#steps.splice(0).reverse())
+      try {
+        await step()
+      } catch (error) {
+        errors.push(error)
+      }
+    if (errors.length > 0) throw errors[0]
   }
 }
