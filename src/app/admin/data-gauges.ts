@@ -25,7 +25,7 @@ export function registerBacklog(metrics: Metrics, backlog: () => number): void {
 
 function sizes(dataDir: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
-  for (const file of readdirSync(dataDir)) {
+  for (const file of filesOf(dataDir)) {
     const [, name] = DATABASE.exec(file) ?? []
     if (name === undefined) continue
     // A journal may be removed at this moment.
@@ -33,4 +33,13 @@ function sizes(dataDir: string): ReadonlyMap<string, number> {
     found.set(name, (found.get(name) ?? 0) + size)
   }
   return found
+}
+
+/** None where the directory cannot be read: a gauge fails neither a scrape nor a stop. */
+function filesOf(dataDir: string): readonly string[] {
+  try {
+    return readdirSync(dataDir)
+  } catch {
+    return []
+  }
 }
