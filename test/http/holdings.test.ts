@@ -166,7 +166,11 @@ t.test('after a downgrade the newest of each worker close, until all together ke
   for (const [i, key] of keys.entries()) {
     const before = openOf(clients[i]!)
     key.change('small')
-    if (before > 1) await until('its newest close', () => Promise.resolve(openOf(clients[i]!) < before))
+    // On a slow machine those before close enough of their own meanwhile.
+    if (before > 1)
+      await until('its newest close', () =>
+        Promise.resolve(openOf(clients[i]!) < before || openOf(clients.flat()) === 5),
+      )
   }
   await until('all keep to the limit', async () =>
     (await Promise.all(workers.map(async ({ holdings }) => holdings.part('acc_1', 5)))).every(
