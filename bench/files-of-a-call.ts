@@ -49,7 +49,12 @@ for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, nam
 const { endpoint } = (await runJson(dir, [
   ...['account', 'create', 'files', '--plan', 'paid', '--chain', 'eth', '--init'],
 ])) as { endpoint: { apiKey: string } }
-const app = await startApp({ dir, env: process.env, makeLog: () => pino({ level: 'silent' }) })
+const app = await startApp({
+  dir,
+  env: process.env,
+  makeLog: () => pino({ level: 'silent' }),
+  output: { write: () => undefined },
+})
 
 async function post(method: string): Promise<string> {
   const body = JSON.stringify({

@@ -19,6 +19,8 @@ export interface ApiParts {
   readonly keys: Pick<Keys, 'find'>
   readonly tokens: Pick<Tokens, 'find'>
   readonly audit: Audit
+  /** What is known of the calls of a request. */
+  readonly calls: { find(requestId: string): Promise<readonly object[]> }
   readonly snapshot: () => Snapshot
   /** Calls a management method for an account. */
   readonly manage: (

@@ -84,7 +84,25 @@ export const SCHEMAS = {
     ...{ before: members, after: members },
   }),
   AuditPage: page('AuditEntry'),
-  KeyOwner: object({ account: ref('Account'), endpoint: { anyOf: [ref('Endpoint'), { type: 'null' }] } }),
+  Call: object(
+    {
+      ...{ time: { ...text, format: 'date-time' }, msg: { ...text, enum: ['call', 'refusal'] } },
+      ...{ requestId: text, account: textOrNull, endpoint: textOrNull, network: text },
+      ...{ method: textOrNull, route: textOrNull, status: { type: 'integer' }, reason: textOrNull },
+      ...{ outcome: { ...text, enum: ['ok', 'error', 'refused', 'failed'] }, plan: text, transport: text },
+      ...{ requests: count, ms: { type: 'number' }, upstreamMs: { type: 'number' } },
+    },
+    ['transport', 'requests', 'ms', 'upstreamMs'],
+  ),
+  KeyOwner: object({
+    account: ref('Account'),
+    endpoint: { anyOf: [ref('Endpoint'), { type: 'null' }] },
+    calls: {
+      type: ['array', 'null'],
+      items: ref('Call'),
+      description: 'of the request, where one was given',
+    },
+  }),
   Problem: {
     ...object({
       ...{ type: { ...text, format: 'uri-reference' }, title: text, status: { type: 'integer' } },

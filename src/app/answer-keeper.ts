@@ -7,6 +7,7 @@ import type { Gateway } from '../call/gateway.ts'
 import type { Logger } from '../observe/log.ts'
 import { metricsOf } from '../workers/kept-counters.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import type { Records } from '../observe/records.ts'
 import { inTimeSlices } from '../reload/time-slices.ts'
 import type { ProbeFollower } from '../routes/health/probe-follower.ts'
 import { networkState } from '../routes/network-state.ts'
@@ -22,6 +23,7 @@ import { swap } from './swap.ts'
 export interface Serving {
   readonly gateway: Gateway
   readonly metrics: Metrics
+  readonly records: Records
   readonly journal: HandedOver
   readonly certificate: Certificate | null
   readonly keys: { poll(): void }
@@ -54,6 +56,8 @@ export class Started {
     serving: () => ({ served: this.#served }),
     state: () => stateOf(this.#now),
     metrics: () => metricsOf(this.#now.metrics),
+    calls: ({ requestId }) => ({ lines: this.#now.records.find(requestId) }),
+    trace: ({ trace, target }) => this.#now.records.traced(trace, target),
     explain: ({ body }) => {
       const reply = answerExplain(body, this.#now.gateway)
       return { status: reply.status, json: 'json' in reply ? reply.json : null }

@@ -2,6 +2,7 @@
 import { ByteBudget } from '../limits/byte-budget.ts'
 import { MemoryLimits } from '../limits/memory.ts'
 import type { Problem } from '../config/problem.ts'
+import type { AccessLogConfig } from '../config/types.ts'
 import { thisProcess } from '../http/admin/running.ts'
 import type { Bound, Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
@@ -11,6 +12,7 @@ import { Prober } from '../routes/health/prober.ts'
 import { addressesOf } from './addresses.ts'
 import { adminRoutes } from './admin/admin-routes.ts'
 import { registerBacklog } from './admin/data-gauges.ts'
+import { callRecords } from './admin/call-records.ts'
 import { openApi } from './admin/open-api.ts'
 import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
@@ -20,6 +22,7 @@ import { auditReload, keepAudit } from './keep-audit.ts'
 import { logRoutes } from './log-routes.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
+import { openRecords } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
 
 /** What the operator is told who wants it restarted in place. */
@@ -37,6 +40,8 @@ export interface App {
   readonly warnings: readonly Problem[]
   /** Reads the configuration again, at a signal. */
   reload(): void
+  /** Opens the access log again, which was renamed. */
+  reopenLogs(): void
   /** Replaces what serves by the program as it is on the disk; one process cannot. */
   restart(): void
   /** Drains and closes everything. */
@@ -71,8 +76,10 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const { accounts, keys, ledger, usage } = stores
   const settings = snapshot.gateway
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
+  const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
+  const records = openRecords(access, { output: options.output, log }, closing)
   const parts = {
-    ...{ accounts, keys, usage, metrics, log, memory },
+    ...{ accounts, keys, usage, metrics, records, log, memory },
     limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
     journal: ledger.charging,
     openProbing: (
@@ -103,12 +110,19 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   })
   const { reloader } = reloading
   registerBacklog(metrics, () => ledger.charging.counters.contents().length)
+  const calls = callRecords(records, access)
   const routes = adminRoutes({
+    calls,
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })
   const addresses = addressesOf(settings, options.env)
-  const admin = await openAdmin(gateway, { routes, api: openApi(gateway, accounts) }, addresses, closing)
+  const admin = await openAdmin(
+    gateway,
+    { routes, api: openApi(gateway, accounts, calls) },
+    addresses,
+    closing,
+  )
   const bound = { ...admin, listen: await openPublic(gateway, listener, addresses.listen, closing) }
   listeners.bound = bound
   closing.push(
@@ -121,6 +135,9 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     ...{ ...bound, log, warnings: problems },
     reload: () => {
       reloading.reload('signal')
+    },
+    reopenLogs: () => {
+      records.reopen()
     },
     restart: () => {
       log.warn(ONE_PROCESS)

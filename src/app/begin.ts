@@ -6,6 +6,7 @@ import type { Problem } from '../config/problem.ts'
 import type { Certificate } from '../http/certificate.ts'
 import { whoServes } from '../http/admin/find-gateway.ts'
 import type { Logger } from '../observe/log.ts'
+import type { LogOutput } from '../observe/log-output.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { inUseProblems } from '../reload/in-use-problems.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
@@ -28,6 +29,8 @@ export interface AppOptions {
   readonly dir: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly makeLog: (level: string) => Logger
+  /** Standard output, to which the log goes too. */
+  readonly output: Pick<LogOutput, 'write'>
 }
 
 /** What it has then. */

@@ -51,6 +51,11 @@ async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
       drain: (...how) => {
         resolve(how)
       },
+      reopenLogs: () => {
+        void coming.then(worker => {
+          worker.reopenLogs()
+        })
+      },
       connection: socket => {
         void coming.then(worker => {
           worker.connection(socket)

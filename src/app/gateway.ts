@@ -19,6 +19,7 @@ import { AttemptLog } from '../observe/attempt-log.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { makeObserver } from '../observe/observer.ts'
+import type { Records } from '../observe/records.ts'
 import { atOnce } from '../reload/time-slices.ts'
 import { Filters } from '../routes/filters.ts'
 import { Floors } from '../routes/floors.ts'
@@ -49,13 +50,14 @@ export interface GatewayParts {
   readonly routes?: RouteSharing
   readonly openProbing: (upstreams: Upstreams, heads: Heads, observer: Observer) => Probing
   readonly metrics: Metrics
+  readonly records: Records
   readonly log: Logger
   readonly memory: ByteBudget
 }
 
 /** Opens the routes of a snapshot, and what calls work with. */
 export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Closing): Gateway {
-  const { accounts, keys, limits, journal, usage, openProbing, metrics, log, memory } = parts
+  const { accounts, keys, limits, journal, usage, openProbing, metrics, records, log, memory } = parts
   const heads = new Heads()
   const upstreams = new Upstreams(heads, parts.routes)
   const attempts = new AttemptLog(log)
@@ -64,7 +66,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
   closing.push(() => orAfter(gateway.idle(), LAST_CALLS))
   closing.push(() => upstreams.close())
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
-  const observer = makeObserver(metrics, log, attempts)
+  const observer = makeObserver(metrics, log, attempts, records)
   const prober = openProbing(upstreams, heads, observer)
   closing.push(() => {
     prober.close()

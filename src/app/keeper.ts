@@ -13,7 +13,7 @@ import type { Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { orAfter } from '../net/or-after.ts'
-import { KeptCounters, metricsOf, THIS_PROCESS } from '../workers/kept-counters.ts'
+import { KeptCounters, metricsOf } from '../workers/kept-counters.ts'
 import type { Logger } from '../observe/log.ts'
 import { inTimeSlices } from '../reload/time-slices.ts'
 import type { LoadedBy } from '../reload/reloader.ts'
@@ -29,9 +29,10 @@ import { servedByWorkers } from '../workers/served-by-workers.ts'
 import type { KeeperRole } from '../workers/role.ts'
 import { version as programVersion } from '../config/version.ts'
 import { adminRoutes } from './admin/admin-routes.ts'
+import { callRecords } from './admin/call-records.ts'
 import { openApi } from './admin/open-api.ts'
-import type { Workers } from './admin/admin-routes.ts'
 import { orUndo } from './app.ts'
+import { rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import type { Closing } from './closing.ts'
@@ -39,11 +40,11 @@ import { makeGateway } from './gateway.ts'
 import { auditReload, keepAudit } from './keep-audit.ts'
 import { logRoutes } from './log-routes.ts'
 import { openAdmin } from './open-listeners.ts'
+import { openRecords } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
 
-/** Milliseconds that a worker gets to compile a configuration, and to put its metrics or its state together. */
+/** Milliseconds that a worker gets to compile a configuration. */
 const TO_COMPILE = 10_000
-const TO_TELL = 2_000
 
 /** Milliseconds beyond a drain that workers are waited for: those of another primary do not leave. */
 const BEYOND_DRAIN = 10_000
@@ -107,7 +108,7 @@ async function open(
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
-  const { gateway, prober } = openRoutes(begun, closing)
+  const { gateway, prober } = openRoutes(begun, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
@@ -160,7 +161,9 @@ async function open(
     },
     closing,
   )
+  const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
+    calls,
     ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
     clients: null,
     workers: workersOf(keeper, counters, role.workers, () => restarting.left),
@@ -178,7 +181,7 @@ async function open(
   const probes = role.probes === null ? null : { fd: role.probes }
   await openAdmin(
     gateway,
-    { routes, api: openApi(gateway, accounts) },
+    { routes, api: openApi(gateway, accounts, calls) },
     { admin: { fd: role.admin }, probes },
     closing,
   )
@@ -206,7 +209,11 @@ async function open(
 }
 
 /** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
-function openRoutes(begun: Begun, closing: Closing): { readonly gateway: Gateway; readonly prober: Prober } {
+function openRoutes(
+  begun: Begun,
+  { output }: Pick<AppOptions, 'output'>,
+  closing: Closing,
+): { readonly gateway: Gateway; readonly prober: Prober } {
   const { stores, snapshot, log, metrics } = begun
   const { accounts, keys, ledger, usage } = stores
   const made: { prober?: Prober } = {}
@@ -214,6 +221,7 @@ function openRoutes(begun: Begun, closing: Closing): { readonly gateway: Gateway
     snapshot,
     {
       ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
+      records: openRecords(() => null, { output, log }, closing),
       limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) =>
@@ -222,25 +230,4 @@ function openRoutes(begun: Begun, closing: Closing): { readonly gateway: Gateway
     closing,
   )
   return { gateway, prober: made.prober! }
-}
-
-function workersOf(
-  keeper: Keeper,
-  counters: KeptCounters,
-  count: number,
-  restarting: Workers['restarting'],
-): Workers {
-  return {
-    ...{ count, restarting },
-    slots: () => keeper.slots,
-    states: () => keeper.ask('state', {}, TO_TELL),
-    metrics: async own => {
-      const others = await keeper.ask('metrics', {}, TO_TELL)
-      return counters.with([{ process: THIS_PROCESS, text: own }, ...others.map(({ told }) => told)])
-    },
-    explain: async body => {
-      const [first] = await keeper.ask('explain', { body }, TO_TELL)
-      return first === undefined ? null : first.told
-    },
-  }
 }

@@ -24,6 +24,7 @@ export interface RunningPrimary {
   /** Resolves when another primary has taken over, to its process id. */
   readonly replaced: Promise<number>
   reload(): void
+  reopenLogs(): void
   restart(): void
   stop(): Promise<void>
 }
@@ -67,6 +68,9 @@ export async function startPrimary(
     ...{ bound: primary.bound, log, warnings: [], replaced },
     reload: () => {
       primary.reload()
+    },
+    reopenLogs: () => {
+      primary.reopenLogs()
     },
     restart: () => {
       void primary.restart()

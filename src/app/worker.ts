@@ -41,6 +41,7 @@ import { openCertificate } from './open-certificate.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openPublic } from './open-listeners.ts'
 import type { PublicDrain } from './open-listeners.ts'
+import { openRecords } from './open-records.ts'
 import { openAccountStore } from './stores.ts'
 
 /** Milliseconds between two reports of what was taken from shared limits. */
@@ -54,6 +55,8 @@ const TO_LEAVE = 1_000
 /** A running worker. */
 export interface RunningWorker {
   readonly log: Logger
+  /** Opens the access log again, which was renamed. */
+  reopenLogs(): void
   /** Serves a connection that the primary has accepted. */
   connection(socket: Socket): void
   /** Drains and closes everything; `spread` milliseconds to close WebSockets over. */
@@ -66,7 +69,7 @@ export function startWorker(options: AppOptions, role: WorkerRole): Promise<Runn
 }
 
 async function open(
-  { dir, env, makeLog }: AppOptions,
+  { dir, env, makeLog, output }: AppOptions,
   { slot, workers, dataDir, fd }: WorkerRole,
   closing: Closing,
 ): Promise<RunningWorker> {
@@ -103,8 +106,9 @@ async function open(
   started.asking = asking
   closing.push(() => asking.close())
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
+  const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)
   const parts = {
-    ...{ accounts, keys, metrics, log, memory },
+    ...{ accounts, keys, metrics, records, log, memory },
     limits: new SharedLimits(asking),
     journal: journal.charging,
     usage: keeper,
@@ -134,7 +138,7 @@ async function open(
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await keeper.reports())
   const serving = {
-    ...{ gateway, metrics, journal, certificate, keys, log, sockets: listener.sockets },
+    ...{ gateway, metrics, records, journal, certificate, keys, log, sockets: listener.sockets },
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
   }
   started.is(serving, served)
@@ -142,6 +146,9 @@ async function open(
   await openPublic(gateway, listener, fd === null ? null : { fd }, closing, drain)
   return {
     log,
+    reopenLogs: () => {
+      records.reopen()
+    },
     connection: socket => {
       listener.server.emit('connection', socket)
       socket.resume()

@@ -9,10 +9,10 @@ import { encodeAnswer, encodeParts, refused } from './reply/answer.ts'
 import type { Answer, WholeAnswer } from './reply/answer.ts'
 import { refuseMessage } from './refuse-message.ts'
 import { askedBy, run } from './run.ts'
+import type { Work } from './run.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
-import type { Decided } from './decide.ts'
 import { execute } from './execute.ts'
 import { inOrder } from './in-order.ts'
 import { LONG, LongReply } from './reply/long-reply.ts'
@@ -73,7 +73,10 @@ async function runItems(
       // What an answer promises begins with its settlement, so the reply goes first. A refusal promises nothing.
       return said.answer.kind === 'refused' ? sent : left.then(() => sent)
     }
-    const work = { execute: (decided: Decided) => execute(decided, caller, mode, context), reply }
+    const work: Work<Answer> = {
+      execute: (decided, trail) => execute(decided, caller, mode, context, trail),
+      reply,
+    }
     const over = run<Answer>(tooLarge ?? askedBy(item, caller, context), caller, context, work)
     if (over instanceof Promise) runs.push(over)
     return over

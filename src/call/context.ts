@@ -63,6 +63,8 @@ export interface Context {
   readonly live: Live
   /** Told to the client in refusals and in X-Request-Id. */
   readonly requestId: string
+  /** Who is charged for it; null on the public route. */
+  readonly payer: Payer | null
   /** Where what is held for the message is counted. */
   readonly holder: Holder | null
   /** Of the client; asked for only where that spares a node much work, or the call has to wait. */

@@ -15,8 +15,8 @@ import { findFilter, keepFilter } from './node/sticky.ts'
 import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Failure, Verdict } from '../routes/transport/verdict.ts'
-import { lastRefusal, tryInTurn } from './node/attempts.ts'
-import type { Ended } from './node/attempts.ts'
+import { lastRefusal, routeOf, tryInTurn } from './node/attempts.ts'
+import type { Ended, Trail } from './node/attempts.ts'
 import { hedged } from './node/hedge.ts'
 import type { Round } from './node/attempt.ts'
 import type { Rule, Network } from '../snapshot/types.ts'
@@ -32,6 +32,7 @@ export function execute(
   caller: Caller,
   mode: ReplyMode,
   context: Context,
+  trail: Trail,
 ): MaybePromise<Answer> {
   const { rule } = call.row
   const { session, network } = caller
@@ -39,10 +40,16 @@ export function execute(
   if (rule.answer !== null) return { kind: 'result', result: localResult(rule.answer, network) }
   if (session !== null && rule.unsubscribes !== null) return session.unsubscribe(call.params, caller)
   if (session !== null && rule.subscribe !== null) return session.subscribe(call.row, call, caller)
-  return askNode(call, caller, mode, context)
+  return askNode(call, caller, mode, context, trail)
 }
 
-async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: Context): Promise<Answer> {
+async function askNode(
+  call: Decided,
+  caller: Caller,
+  mode: ReplyMode,
+  context: Context,
+  trail: Trail,
+): Promise<Answer> {
   // A reply that could not be held would cost a connection to the node, which ends amid it.
   if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
   const { row, method, span } = call
@@ -57,7 +64,9 @@ async function askNode(call: Decided, caller: Caller, mode: ReplyMode, context: 
   const need = needOf(row.rule, span, floors.of(reader, slug, wants?.scale), wants)
   const { params, routes } = found
   const request = { network, row, method, params, routes, need, caller: holderOf(caller) }
-  const { answer, route } = forwarded(await forward(request, mode, context), context)
+  const ended = await forward(request, mode, context)
+  trail.route = routeOf(ended)
+  const { answer, route } = forwarded(ended, context)
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer

@@ -6,11 +6,11 @@ import { authenticate, holderOf } from './caller.ts'
 import type { Visitor, Caller } from './caller.ts'
 import type { Context, Live } from './context.ts'
 import { decide } from './decide.ts'
+import { InFlight } from './in-flight.ts'
 import { handleMessage } from './message.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './reply/sink.ts'
 import type { Keys } from '../ports/keys.ts'
-import type { Reason } from '../refusal/table.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { handleRequest } from './proxied/request.ts'
 import type { VerbatimSink } from './proxied/sink.ts'
@@ -22,6 +22,16 @@ import type { RateState } from '../ports/limits.ts'
 export interface Swapped {
   readonly left: ReturnType<Live['upstreams']['adopt']>
   readonly underWay: Promise<unknown>
+}
+
+/** A request that was refused before a message was read. */
+export interface RefusedEarly {
+  readonly refusal: Refusal
+  readonly status: number
+  /** Empty where nobody was told one. */
+  readonly requestId: string
+  /** What it asked for, as far as that can be read. */
+  readonly asked: { readonly network: string; readonly key: string } | null
 }
 
 /** What a method as such is decided by: heads matter to params only. */
@@ -69,11 +79,13 @@ export class Gateway {
   }
 
   /** Counts a request that is refused before a message is read: as its owner's where the key is known. */
-  refusedEarly(reason: Reason, asked: { readonly network: string; readonly key: string } | null): void {
+  refusedEarly({ refusal: { reason }, status, requestId, asked }: RefusedEarly): void {
     const { observer, journal, clock } = this.live
     const { network = '', key = '' } = asked ?? {}
-    const owner = this.#keys.find(key)
-    observer.refused(reason, { network, plan: owner?.account.plan ?? (key === 'public' ? key : '') })
+    const owner = key === '' ? null : this.#keys.find(key)
+    const plan = owner?.account.plan ?? (key === 'public' ? key : '')
+    const [account, endpoint] = [owner?.account.id ?? null, owner?.endpoint.id ?? null]
+    observer.refused({ network, plan, account, endpoint, requestId, status, reason })
     if (owner !== null) journal.refused(owner, 'other', reason, clock.now())
   }
 
@@ -84,13 +96,13 @@ export class Gateway {
 
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
   handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): MaybePromise<void> {
-    const context = this.#contextOf(sink, requestId)
+    const context = this.#contextOf(sink, caller, requestId)
     return this.#follow(() => handleMessage(body, caller, sink, context), caller, sink, context)
   }
 
   /** Lets one request of an admitted caller through to a verbatim HTTP network. */
   pass(method: string, caller: Caller, sink: VerbatimSink, requestId: string): MaybePromise<void> {
-    const context = this.#contextOf(sink, requestId)
+    const context = this.#contextOf(sink, caller, requestId)
     return this.#follow(() => handleRequest(method, caller, sink, context), caller, sink, context)
   }
 
@@ -103,9 +115,15 @@ export class Gateway {
     return decided.refusal === null && decided.routes.includes(route)
   }
 
-  #contextOf(sink: Sink, requestId: string): Context {
-    const { holder } = sink
-    return { snapshot: this.#snapshot, live: this.live, requestId, holder, departure: () => sink.departure }
+  #contextOf(sink: Sink, { payer }: Caller, requestId: string): Context {
+    return {
+      snapshot: this.#snapshot,
+      live: this.live,
+      requestId,
+      payer,
+      holder: sink.holder,
+      departure: () => sink.departure,
+    }
   }
 
   /** Handles a message, and counts it as in flight where it is not answered at once. */
@@ -179,67 +197,5 @@ export class Gateway {
   /** Resolves when no message is being handled. */
   idle(): Promise<void> {
     return this.#messages.idle()
-  }
-}
-
-/** One message, and how to end it early. */
-export interface Handling {
-  /** Where it stands; ours. */
-  at: number
-  readonly cutShort: () => void
-  /** Who waits for its end. */
-  waiting: (() => void)[] | null
-}
-
-/**
- * The messages being handled. An array whose holes are filled from its end, not a Map: the hash tables that a busy Map leaves
- * behind keep each other alive, and with them every message they held, until the next full collection.
- */
-export class InFlight {
-  readonly #messages: Handling[] = []
-  #idle: (() => void)[] = []
-
-  get size(): number {
-    return this.#messages.length
-  }
-
-  /** Keeps a message until `remove`. */
-  add(cutShort: () => void): Handling {
-    const message: Handling = { at: this.#messages.length, cutShort, waiting: null }
-    this.#messages.push(message)
-    return message
-  }
-
-  remove(message: Handling): void {
-    const last = this.#messages.pop()
-    if (last !== undefined && last !== message) {
-      this.#messages[message.at] = last
-      last.at = message.at
-    }
-    if (message.waiting !== null) for (const resolve of message.waiting) resolve()
-    if (this.#messages.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
-  }
-
-  /** Ends every message early. */
-  cutShort(): void {
-    for (const message of [...this.#messages]) message.cutShort()
-  }
-
-  /** Resolves when the current messages are over. */
-  allOver(): Promise<unknown> {
-    return Promise.all(
-      this.#messages.map(
-        message =>
-          new Promise<void>(resolve => {
-            message.waiting ??= []
-            message.waiting.push(resolve)
-          }),
-      ),
-    )
-  }
-
-  /** Resolves when there is no message. */
-  idle(): Promise<void> {
-    return this.#messages.length === 0 ? Promise.resolve() : new Promise(resolve => this.#idle.push(resolve))
   }
 }

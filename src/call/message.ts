@@ -46,7 +46,7 @@ function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Co
     ? { stream: true, maxBytes: limits.response, holder }
     : { stream: false, maxBytes: limits.wsReply, holder }
   return run<Answer>(askedBy(item, caller, context), caller, context, {
-    execute: decided => execute(decided, caller, mode, context),
+    execute: (decided, trail) => execute(decided, caller, mode, context, trail),
     reply: answer =>
       answer.kind === 'stream'
         ? sendStream(answer, item.id, sink)

@@ -2,7 +2,7 @@
 import { statusOf } from '../refusal/refusal.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
-import type { Context } from './context.ts'
+import type { Context, Live } from './context.ts'
 import type { Sink } from './reply/sink.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { encodeRefusal } from '../jsonrpc/raw.ts'
@@ -13,15 +13,25 @@ export function refuseMessage(
   caller: Caller,
   sink: Sink,
   context: Context,
-  status?: number,
+  status = statusOf(refusal, columnOf(caller.network)),
 ): void {
   const column = columnOf(caller.network)
-  const { observer, journal, clock } = context.live
-  observer.refused(refusal.reason, { network: caller.network.slug, plan: caller.plan.name })
-  if (caller.payer !== null) journal.refused(caller.payer, 'other', refusal.reason, clock.now())
-  sink.whole(
-    status ?? statusOf(refusal, column),
-    encodeRefusal(refusal, 'null', column, context.requestId),
-    refusal,
-  )
+  const { requestId, live } = context
+  noteRefused(refusal, status, requestId, caller, live)
+  sink.whole(status, encodeRefusal(refusal, 'null', column, requestId), refusal)
+}
+
+/** Counts a message that is refused as a whole. */
+export function noteRefused(
+  { reason }: Refusal,
+  status: number,
+  requestId: string,
+  { network, plan, payer }: Pick<Caller, 'network' | 'plan' | 'payer'>,
+  { observer, journal, clock }: Pick<Live, 'observer' | 'journal' | 'clock'>,
+): void {
+  const [account, endpoint] = [payer?.account.id ?? null, payer?.endpoint.id ?? null]
+  observer.refused({
+    ...{ network: network.slug, plan: plan.name, account, endpoint, requestId, status, reason },
+  })
+  if (payer !== null) journal.refused(payer, 'other', reason, clock.now())
 }

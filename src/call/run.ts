@@ -14,6 +14,7 @@ import { decide } from './decide.ts'
 import type { Decided, View } from './decide.ts'
 import { serve } from './service.ts'
 import { readerOf } from './caller.ts'
+import type { Trail } from './node/attempts.ts'
 import type { Running, Sent } from './settle.ts'
 import { settle } from './settle.ts'
 import { familyOf } from '../families/families.ts'
@@ -21,8 +22,8 @@ import { isBad } from '../jsonrpc/message.ts'
 
 /** What differs between kinds of messages: how a call is answered, and where its answer goes. */
 export interface Work<A> {
-  /** Answers a call that was let in. */
-  readonly execute: (decided: Decided) => MaybePromise<A>
+  /** Answers a call that was let in, and says where it has been. */
+  readonly execute: (decided: Decided, trail: Trail) => MaybePromise<A>
   /** Sends the answer on its way; what a promise waits for is that it has left. */
   readonly reply: (answer: A | WholeAnswer) => MaybePromise<Sent>
 }
@@ -37,7 +38,8 @@ export function run<A extends Answer | VerbatimAnswer>(
   context: Context,
   work: Work<A>,
 ): MaybePromise<void> {
-  const running: Running = { rule: null, charge: null, upstreamMs: 0, begin: context.live.clock.monotonic() }
+  const begin = context.live.clock.monotonic()
+  const running: Running = { rule: null, charge: null, route: null, upstreamMs: 0, begin }
   let refusal: Refusal
   try {
     if (isRefusal(asked)) refusal = asked
@@ -81,7 +83,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
       if (caller.payer !== null)
         charge = journal.charge(caller.payer, match, grant.units, grant.period, clock.now())
       const askedAt = local === null ? clock.monotonic() : 0
-      const coming = work.execute(call)
+      const coming = work.execute(call, running)
       answer = coming instanceof Promise ? await coming : coming
       if (local === null) running.upstreamMs = clock.monotonic() - askedAt
     }

@@ -1,13 +1,16 @@
 /** The one door out: every call leaves one settlement and one observation. */
 import type { Charge } from '../ports/journal.ts'
 import type { Answer, VerbatimAnswer, WholeAnswer } from './reply/answer.ts'
+import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
+import type { Trail } from './node/attempts.ts'
 import type { Context } from './context.ts'
 import type { OutcomeKind } from '../ports/observer.ts'
-import type { Rule } from '../snapshot/types.ts'
+import { statusOf } from '../refusal/refusal.ts'
+import type { Network, Rule } from '../snapshot/types.ts'
 
 /** What is known of a call while it runs. */
-export interface Running {
+export interface Running extends Trail {
   /** Null for a method that no rule has, and for management. */
   rule: Rule | null
   /** What was committed; null where nothing is charged: refusals, management, the public route. */
@@ -33,10 +36,10 @@ export interface Sent {
 /** Settles and observes a call whose reply has left. */
 export function settle(
   given: Answer | VerbatimAnswer,
-  { rule, charge, upstreamMs: untilReply, begin }: Running,
+  { rule, charge, route, upstreamMs: untilReply, begin }: Running,
   { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
   { network, plan, transport, payer }: Caller,
-  { live }: Context,
+  { live, requestId }: Context,
 ): void {
   const answer = instead ?? given
   if (answer.kind === 'result') answer.delivered?.(true)
@@ -51,8 +54,13 @@ export function settle(
   const requests = charge === null ? 0 : charge.units
   // One literal: spread objects would cost as much as all the rest of a refused call.
   live.observer.call({
+    requestId,
+    account: payer === null ? null : payer.account.id,
+    endpoint: payer === null ? null : payer.endpoint.id,
     network: network.slug,
     method,
+    route,
+    status: statusOfAnswer(answer, network),
     plan: plan.name,
     transport,
     rowClass: rule?.answer === null ? rule.timeout : 'none',
@@ -63,6 +71,15 @@ export function settle(
     totalMs,
   })
 }
+function statusOfAnswer(answer: Answer | VerbatimAnswer, network: Network): number {
+  if (answer.kind === 'refused') return statusOf(answer.refusal, columnOf(network))
+  if (answer.kind === 'verbatim') return answer.status
+  return answer.kind === 'abandoned' ? CLIENT_LEFT : 200
+}
+
+/** As nginx logs it: nobody was there to be answered. */
+const CLIENT_LEFT = 499
+
 function outcomeOf(answer: Answer | VerbatimAnswer, cut: boolean): OutcomeKind {
   if (cut || answer.kind === 'abandoned') return 'failed'
   if (answer.kind === 'refused') return answer.refusal.reason === 'internal' ? 'failed' : 'refused'

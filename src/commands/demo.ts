@@ -71,7 +71,7 @@ async function start(
   const output = new LogOutput(process.stdout.fd, sentence => {
     io.err(sentence)
   })
-  const app = await startApp({ dir: DEVNET, env, makeLog: () => openLog('warn', output) })
+  const app = await startApp({ dir: DEVNET, env, output, makeLog: () => openLog('warn', output) })
   closing.push(() => app.stop())
   const made = await makeAccount({ ...io, env })
   const shown = { ...made, ...addresses(app, port), chainId: 31337, node: anvil.url, funded: TEST_ACCOUNT }

@@ -1,15 +1,28 @@
-/** `tollgate find`: whose a key or an endpoint is. */
+/** `tollgate find`: whose a key, an endpoint or a request is. */
+import { findInLogs } from '../observe/find-in-log.ts'
+import type { CallLine } from '../observe/call-line.ts'
 import { isWellFormed } from '../stores/sqlite/accounts/secrets/keys.ts'
-import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import { withAccounts } from './accounts/accounts.ts'
+import { ownerOf } from './accounts/owner.ts'
+import type { Owner } from './accounts/owner.ts'
+import { askRunning, postAdmin } from './ask-running.ts'
 import { fail, print, readArguments } from './command.ts'
-import type { Command } from './command.ts'
+import type { Command, Io } from './command.ts'
+import type { Known } from './known.ts'
+
+/** Milliseconds that a running gateway gets to look through its access logs. */
+const PATIENCE = 120_000
+/** As in `X-Request-Id`. */
+const REQUEST_ID = /^[\w-]{16}$/
 
 export const find: Command = {
-  usage: `tollgate find <key | endpoint | account | external id> [--config DIR] [--json]
+  usage: `tollgate find <key | endpoint | account | external id | request id> [--config DIR] [--json]
 
 Says whose an API key, an endpoint (deleted ones too) or an external id is: the account, and the endpoint with its network
-and status. A key in a customer's mail is enough; it is not printed again.`,
+and status. A key in a customer's mail is enough; it is not printed again. Of a request id (X-Request-Id, and in each
+refusal) it says the calls too: method, route, status, reason and milliseconds. The running gateway remembers the last
+calls of each account that failed; others, and older ones, are found in the access log (log.access of gateway.yaml), in
+rotated and compressed files too.`,
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['what'])
@@ -17,19 +30,21 @@ and status. A key in a customer's mail is enough; it is not printed again.`,
     return withAccounts(
       { config, json },
       io,
-      async store => {
-        const found = await ownerOf(what, store)
-        if (found === null) return fail(io, json, whyNot(what))
-        const { account, endpoint } = found
-        const lines = () => [
-          `account   ${account.accountId} (${account.name}, plan ${account.plan}, ${account.status})`,
-          ...(endpoint === null
-            ? []
-            : [
-                `endpoint  ${endpoint.endpointId} (${endpoint.name}, on ${endpoint.network}, ${endpoint.status})`,
-              ]),
-        ]
-        print(io, json, found, lines)
+      async (store, known) => {
+        const owner = await ownerOf(what, store)
+        if (owner !== null) {
+          print(io, json, owner, () => ownerLines(owner))
+          return 0
+        }
+        if (!REQUEST_ID.test(what)) return fail(io, json, whyNot(what))
+        const calls = await callsOf(what, known, io)
+        if (calls.length === 0) return fail(io, json, NO_CALL)
+        const { account, endpoint } = calls[0]!
+        const found = await ownerOf(endpoint ?? account ?? '', store)
+        print(io, json, { ...(found ?? { account: null, endpoint: null }), calls }, () => [
+          ...(found === null ? ['account   none: the call had no key that is known'] : ownerLines(found)),
+          ...calls.map(call => `call      ${sentenceOf(call)}`),
+        ])
         return 0
       },
       { reads: true },
@@ -37,23 +52,38 @@ and status. A key in a customer's mail is enough; it is not printed again.`,
   },
 }
 
-const ANY = { after: null, limit: 1, plan: null, status: null, email: null, label: null }
-
-async function ownerOf(what: string, store: AccountStore) {
-  const endpointId = store.findByKey(what)?.endpoint.id ?? what
-  const label = await store.endpoints.label(endpointId)
-  const account =
-    (await store.accounts.find(label?.accountId ?? what)) ??
-    (await store.accounts.page({ ...ANY, externalId: what })).at(0)
-  if (account === undefined) return null
-  const { id, name, plan, status, externalId } = account
-  const live = await store.endpoints.find(null, endpointId)
-  const endpoint =
-    label === null
-      ? null
-      : { endpointId, name: label.name, network: label.network, status: live?.status ?? 'deleted' }
-  return { account: { accountId: id, name, plan, status, externalId }, endpoint }
+function ownerLines({ account, endpoint }: Owner): string[] {
+  const { accountId, name, plan, status } = account
+  const lines = [`account   ${accountId} (${name}, plan ${plan}, ${status})`]
+  if (endpoint === null) return lines
+  return [
+    ...lines,
+    `endpoint  ${endpoint.endpointId} (${endpoint.name}, on ${endpoint.network}, ${endpoint.status})`,
+  ]
 }
+
+/** What the running gateway knows of a request; without one, what its access logs say. */
+async function callsOf(requestId: string, known: Known, io: Io): Promise<readonly CallLine[]> {
+  const answer = await askRunning(known, admin =>
+    postAdmin<{ readonly calls: readonly CallLine[] }>(admin, '/calls', { requestId }, PATIENCE),
+  )
+  if (answer !== null) return answer.calls
+  const access = (await known.snapshot())?.gateway.log.access
+  if (access === null || access === undefined || access.to === 'stdout') return []
+  return findInLogs(access.to, requestId, file => {
+    io.err(`tollgate: looking through ${file}`)
+  })
+}
+
+function sentenceOf({ time, method, network, route, status, reason, outcome, ms }: CallLine): string {
+  const what = method ?? 'a message'
+  const where = route === null ? '' : `, route ${route}`
+  const how = [outcome, reason ?? ''].filter(word => word !== '').join(' ')
+  return `${time}  ${what} on ${network}: ${status ?? ''} ${how}${where}${ms === undefined ? '' : `, ${ms} ms`}`
+}
+
+const NO_CALL =
+  'no call with this request id is known: the running gateway remembers the last ones of each account that failed, and log.access in gateway.yaml keeps them for as long as you want'
 
 /** Why nothing was found. A key is not repeated: terminals are logged. */
 function whyNot(what: string): string {

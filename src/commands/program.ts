@@ -49,6 +49,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'say whose a key or an endpoint is',
     load: async () => (await import('./find.ts')).find,
   },
+  trace: {
+    summary: "print one customer's calls as they come",
+    load: async () => (await import('./trace.ts')).trace,
+  },
   audit: {
     summary: 'list who changed what, and when',
     load: async () => (await import('./audit.ts')).audit,

@@ -19,8 +19,9 @@ export const serve: Command = {
   usage: `tollgate serve [--config DIR]
 
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
-SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again. With several workers (gateway.yaml), SIGUSR2
-replaces one process after another by the program as it is on the disk. At the end it finishes the calls in flight and
+SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again; SIGUSR1 opens the access log again, which was
+renamed. With several workers (gateway.yaml), SIGUSR2 replaces one process after another by the program as it is on the
+disk. At the end it finishes the calls in flight and
 exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
 with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports them there too.
 
@@ -31,7 +32,7 @@ with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports the
     const output = new LogOutput(process.stdout.fd, sentence => {
       io.err(sentence)
     })
-    const options = { dir, env: io.env, makeLog: (level: string): Logger => openLog(level, output) }
+    const options = { dir, env: io.env, output, makeLog: (level: string): Logger => openLog(level, output) }
     const role = roleIn(io.env)
     const code =
       role === null || role.is === 'primary'
@@ -50,6 +51,7 @@ interface Serving {
   /** Resolves when another process has taken over, to its id. */
   readonly replaced?: Promise<number>
   reload(): void
+  reopenLogs(): void
   restart(): void
   stop(): Promise<void>
 }
@@ -77,6 +79,9 @@ async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<num
   surviveFullFiles()
   process.on('SIGHUP', () => {
     serving.reload()
+  })
+  process.on('SIGUSR1', () => {
+    serving.reopenLogs()
   })
   process.on('SIGUSR2', () => {
     serving.restart()

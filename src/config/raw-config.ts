@@ -87,7 +87,17 @@ export interface RawGateway {
   readonly timeouts?: Partial<Record<keyof GatewayConfig['timeouts'], string>>
   readonly acknowledge?: readonly string[]
   readonly audit?: { readonly keep?: string }
-  readonly log?: Partial<GatewayConfig['log']>
+  readonly log?: {
+    readonly level?: GatewayConfig['log']['level']
+    readonly access?: {
+      readonly to: string
+      readonly filter?: {
+        readonly status?: readonly (string | number)[]
+        readonly slower?: string
+        readonly sample?: string
+      }
+    }
+  }
   readonly cors?: Partial<GatewayConfig['cors']>
 }
 

@@ -62,7 +62,11 @@ export interface GatewayConfig {
   readonly acknowledge: readonly string[]
   /** `keep`: how old an entry of the audit trail gets. */
   readonly audit: { readonly keep: number }
-  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' }
+  readonly log: {
+    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+    /** Null is none. */
+    readonly access: AccessLogConfig | null
+  }
   readonly cors: { readonly origins: readonly string[] }
 }
 
@@ -104,6 +108,21 @@ export interface NetworkConfig {
   readonly hedge: boolean
   /** Rules of its own: laid over the family's rule of that name, or added. */
   readonly methods: Readonly<Record<string, RuleConfig>>
+}
+
+/** The access log: a line for each call. */
+export interface AccessLogConfig {
+  /** The path of a file, or `stdout`. */
+  readonly to: string
+  /** Which calls are written: those that any part of it names; null is all. */
+  readonly filter: {
+    /** As it is written: 429, or 5xx. */
+    readonly status: readonly string[]
+    /** Milliseconds; null names none. */
+    readonly slower: number | null
+    /** Of all calls, from 0 to 1. */
+    readonly sample: number
+  } | null
 }
 
 /** What a node's JSON-RPC error is about: README, "Node errors", says what follows from each. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ByteBudget } from '../limits/byte-budget.ts'
 import { Hold } from '../limits/byte-budget.ts'
 import type { Gateway } from '../call/gateway.ts'
-import { isRefusal, refuse } from '../refusal/refusal.ts'
+import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import { columnOf, holderOf } from '../call/caller.ts'
 import type { Visitor, Caller } from '../call/caller.ts'
@@ -57,7 +57,8 @@ export function handleRequest(
     return page({
       ...{ request, response, requestId },
       refused: reason => {
-        gateway.live.observer.refused(reason)
+        const refusal = refuse(reason)
+        gateway.refusedEarly({ refusal, status: statusOf(refusal), requestId, asked: null })
       },
     })
   }

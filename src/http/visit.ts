@@ -76,10 +76,8 @@ export function refuseEarly(
 ): void {
   const { request, response, requestId, cors } = visit
   const target = readTarget(request, gateway)
-  gateway.refusedEarly(
-    refusal.reason,
-    isRefusal(target) ? null : { network: target.network.slug, key: target.key },
-  )
+  const asked = isRefusal(target) ? null : { network: target.network.slug, key: target.key }
+  gateway.refusedEarly({ refusal, status, requestId, asked })
   const headers = headersOf({ requestId, cors, rate: null })
   headers.push(...retryAfterHeaders(refusal))
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))

@@ -16,10 +16,19 @@ const PATIENCE = 1_000
 
 const NEWLINE = 10
 
+/** What an output is, where it is not standard output. */
+export interface OutputOptions {
+  readonly name?: string
+  /** Called behind the last line, or when that was given up: the descriptor is not used any more. */
+  readonly closed?: () => void
+}
+
 /** Writes lines in their order, one write at a time; drops those that cannot be written and reports when that begins and when it is over. */
 export class LogOutput {
   readonly #fd: number
   readonly #report: (sentence: string) => void
+  readonly #name: string
+  readonly #whenClosed: (() => void) | undefined
   #lines: string[] = []
   /** The write in flight, what is left of it. */
   #chunk: Buffer | null = null
@@ -31,12 +40,16 @@ export class LogOutput {
   #closed: (() => void) | null = null
 
   /** `report` tells the operator by another way than the log. */
-  constructor(fd: number, report: (sentence: string) => void) {
+  constructor(
+    fd: number,
+    report: (sentence: string) => void,
+    { name = 'stdout', closed }: OutputOptions = {},
+  ) {
     this.#fd = fd
     this.#report = report
-    process.once('exit', () => {
-      this.#writeRest()
-    })
+    this.#name = name
+    this.#whenClosed = closed
+    process.once('exit', this.#writeRest)
   }
 
   /** Takes a line with its newline. */
@@ -53,6 +66,14 @@ export class LogOutput {
 
   /** Resolves once everything is written or dropped, or after a second. */
   close(): Promise<void> {
+    return this.#written().then(() => {
+      if (this.#whenClosed === undefined) return
+      process.off('exit', this.#writeRest)
+      this.#whenClosed()
+    })
+  }
+
+  #written(): Promise<void> {
     if (this.#chunk === null) return Promise.resolve()
     return new Promise(resolve => {
       const timer = setTimeout(resolve, PATIENCE)
@@ -120,7 +141,8 @@ export class LogOutput {
   #drop(count: number, why: string): void {
     const isFirst = this.#dropped === 0
     this.#dropped += count
-    if (isFirst) this.#report(`tollgate: log lines cannot be written to stdout and are dropped: ${why}`)
+    if (isFirst)
+      this.#report(`tollgate: log lines cannot be written to ${this.#name} and are dropped: ${why}`)
   }
 
   #recovered(): void {
@@ -128,12 +150,12 @@ export class LogOutput {
     const count = this.#dropped
     this.#dropped = 0
     this.#report(
-      `tollgate: log lines are written to stdout again; ${count} ${count === 1 ? 'was' : 'were'} dropped`,
+      `tollgate: log lines are written to ${this.#name} again; ${count} ${count === 1 ? 'was' : 'were'} dropped`,
     )
   }
 
   /** At the end of the process, however it comes: a crash is explained by the last line. */
-  #writeRest(): void {
+  readonly #writeRest = (): void => {
     try {
       for (let chunk = this.#take(); chunk !== null; chunk = this.#take()) writeSync(this.#fd, chunk)
     } catch {

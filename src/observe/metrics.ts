@@ -1,12 +1,16 @@
 /** Prometheus metrics (design, "Admin listener and metrics"). Every label's value comes from the snapshot or from us. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
-import type { Reason } from '../refusal/table.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { linesOf } from './series.ts'
 import type { Sample, Series } from './series.ts'
 import { Histogram, Tally } from './tally.ts'
-import type { AttemptObservation, NotificationObservation, Observation, Sender } from '../ports/observer.ts'
+import type {
+  AttemptObservation,
+  NotificationObservation,
+  Observation,
+  RefusedMessage,
+} from '../ports/observer.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 /** Fewer, as there may be thousands of routes. */
@@ -16,8 +20,6 @@ const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005
 /** Lines of a scrape after which the clock is read, and milliseconds after which calls get their turn. */
 const LINES_A_LOOK = 100
 const SLICE = 5
-
-const UNKNOWN: Sender = { network: '', plan: '' }
 
 /** All metrics of this process. */
 export class Metrics {
@@ -99,7 +101,7 @@ export class Metrics {
     if (requests > 0) this.#requests.add([network, plan], requests)
   }
 
-  refused(reason: Reason, { network, plan }: Sender = UNKNOWN): void {
+  refused({ network, plan, reason }: Pick<RefusedMessage, 'network' | 'plan' | 'reason'>): void {
     this.#refusals.add([network, plan, reason])
   }
 

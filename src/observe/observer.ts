@@ -3,20 +3,28 @@ import type { AttemptLog } from './attempt-log.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from '../ports/observer.ts'
+import type { Records } from './records.ts'
 import { sourceStack } from './source-stack.ts'
 
 /** Results that a client's call brings about on a route that is well. */
 const CAUSED_BY_CLIENTS = new Set(['missing', 'null_behind', 'unsupported', 'behind', 'too_wide', 'aborted'])
 
 /** The observer of `serve`. */
-export function makeObserver(metrics: Metrics, log: Logger, attempts: AttemptLog): Observer {
+export function makeObserver(
+  metrics: Metrics,
+  log: Logger,
+  attempts: AttemptLog,
+  records: Pick<Records, 'call' | 'attempt' | 'refused'>,
+): Observer {
   return {
     call(seen) {
       metrics.call(seen)
+      records.call(seen)
       if (log.isLevelEnabled('debug')) log.debug(seen, 'call')
     },
     attempt(seen) {
       metrics.attempt(seen)
+      records.attempt(seen)
       if (seen.result === 'ok' || seen.result === 'error') return
       if (!CAUSED_BY_CLIENTS.has(seen.result)) attempts.failed(seen)
       else if (log.isLevelEnabled('debug')) log.debug(seen, 'attempt failed')
@@ -24,8 +32,9 @@ export function makeObserver(metrics: Metrics, log: Logger, attempts: AttemptLog
     notification(seen) {
       metrics.notification(seen)
     },
-    refused(reason, sender) {
-      metrics.refused(reason, sender)
+    refused(seen) {
+      metrics.refused(seen)
+      records.refused(seen)
     },
     bug(error, requestId) {
       if (error instanceof Error && error.stack !== undefined) error.stack = sourceStack(error.stack)

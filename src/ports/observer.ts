@@ -4,8 +4,16 @@ import type { Reason } from '../refusal/table.ts'
 /** ok: a result; error: the node's own error; refused: ours; failed: an internal error, or cut while it streamed. */
 export type OutcomeKind = 'ok' | 'error' | 'refused' | 'failed'
 
+/** Whose a message is. Null where no key is known: on the public route, and with a key that nobody has. */
+export interface Whose {
+  /** What its sender was told in `X-Request-Id` and in refusals. */
+  readonly requestId: string
+  readonly account: string | null
+  readonly endpoint: string | null
+}
+
 /** One call. Every string in it comes from the snapshot or from us, never from the client. */
-export interface Observation {
+export interface Observation extends Whose {
   readonly network: string
   /** The rule's name; `other` for a method that no rule has. */
   readonly method: string
@@ -13,6 +21,10 @@ export interface Observation {
   readonly transport: 'http' | 'ws'
   /** How long the operator expects an attempt to take (`timeout` of its row); `none` where no node is asked. */
   readonly rowClass: 'fast' | 'normal' | 'heavy' | 'none'
+  /** The route that answered, or was tried last; null where no node was asked. */
+  readonly route: string | null
+  /** The HTTP status of the reply, or what it would be if the call stood alone; 499 where the client left. */
+  readonly status: number
   readonly outcome: OutcomeKind
   readonly reason: Reason | null
   /** Requests charged. */
@@ -23,7 +35,7 @@ export interface Observation {
 }
 
 /** One attempt at one route. */
-export interface AttemptObservation {
+export interface AttemptObservation extends Whose {
   readonly network: string
   readonly route: string
   /** The rule's name. */
@@ -41,10 +53,12 @@ export interface NotificationObservation {
   readonly requests: number
 }
 
-/** Whose a refused message is, by names of the snapshot; empty where that is not known. */
-export interface Sender {
+/** A message that was refused before any call in it was read; names of the snapshot are empty where they are not known. */
+export interface RefusedMessage extends Whose {
   readonly network: string
   readonly plan: string
+  readonly status: number
+  readonly reason: Reason
 }
 
 /** Where observations go. */
@@ -52,8 +66,7 @@ export interface Observer {
   call(observation: Observation): void
   attempt(observation: AttemptObservation): void
   notification(observation: NotificationObservation): void
-  /** A message refused before any call in it was read; by whom it was sent where that is known. */
-  refused(reason: Reason, sender?: Sender): void
+  refused(seen: RefusedMessage): void
   /** A bug: something threw that should not have. */
   bug(error: unknown, requestId: string): void
 }

@@ -11,6 +11,8 @@ import type { Scale } from '../families/solana/scale.ts'
 import type { PauseReport } from '../routes/health/route-pauses.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { NetworkState } from '../routes/network-state.ts'
+import type { CallLine } from '../observe/call-line.ts'
+import type { Traced, TraceTarget } from '../observe/traces.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 
 /** The version of these messages. */
@@ -130,6 +132,16 @@ export interface KeeperQuestions {
   readonly explain: {
     readonly said: { readonly body: unknown }
     readonly told: { readonly status: number; readonly json: unknown }
+  }
+  /** What it remembers of a request that failed. */
+  readonly calls: {
+    readonly said: { readonly requestId: string }
+    readonly told: { readonly lines: readonly CallLine[] }
+  }
+  /** The lines of a trace since it was last asked for them; the first time opens it. */
+  readonly trace: {
+    readonly said: { readonly trace: string; readonly target: TraceTarget }
+    readonly told: Traced
   }
   /** To give up its room for connections and subscriptions of which others have none left, and how many it holds now. */
   readonly recall: {

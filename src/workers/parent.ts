@@ -22,6 +22,8 @@ export type Order =
   | { readonly t: 'drain'; readonly leaving: Leaving; readonly spread?: number }
   /** Read the configuration again. */
   | { readonly t: 'reload' }
+  /** Open log files again, which were renamed. */
+  | { readonly t: 'reopenLogs' }
   /** Workers that are still to be replaced; null when none is. */
   | { readonly t: 'restarting'; readonly left: readonly number[] | null }
   /** A connection, which comes with it. */
@@ -33,6 +35,7 @@ export type Order =
 export interface Orders {
   drain(leaving: Leaving, spread?: number): void
   reload?(): void
+  reopenLogs?(): void
   restarting?(left: readonly number[] | null): void
   connection?(socket: Socket): void
 }
@@ -52,11 +55,12 @@ export function parentGone(): Promise<void> {
 
 /** Hears what the primary wants. Signals are the primary's to hear: a terminal and systemd send them to all processes at once. */
 export function hearOrders(orders: Orders): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
     process.on(signal, () => undefined)
   process.on('message', (order: Order, socket?: Socket) => {
     if (order.t === 'drain') orders.drain(order.leaving, order.spread)
     else if (order.t === 'reload') orders.reload?.()
+    else if (order.t === 'reopenLogs') orders.reopenLogs?.()
     else if (order.t === 'restarting') orders.restarting?.(order.left)
     else if (order.t === 'connection' && socket !== undefined) orders.connection?.(socket)
   })

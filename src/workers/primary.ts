@@ -87,6 +87,11 @@ export class Primary {
     this.#keeper.send({ t: 'reload' })
   }
 
+  /** Has the access log opened again. */
+  reopenLogs(): void {
+    for (const worker of this.#all) worker.send({ t: 'reopenLogs' })
+  }
+
   /**
    * Replaces all processes but this one by new ones, which run the program as it is on the disk by now: the workers one after another, each new one
    * serving before the old one leaves, and the keeper behind them. Ends with the first that does not start, and the others stay.
@@ -132,9 +137,7 @@ export class Primary {
     this.#isStopping = true
     this.#next?.end()
     const order = { t: 'drain', leaving: 'with all' } as const
-    const patience = this.#options.drain + BEYOND_DRAIN
-    const workers = this.#coming === null ? this.#workers : [...this.#workers, this.#coming]
-    await Promise.all(workers.map(worker => worker.end(order, patience)))
+    await Promise.all(this.#all.map(worker => worker.end(order, this.#options.drain + BEYOND_DRAIN)))
     this.#options.sockets.listen.close()
     await this.#keeper.end(order, BEYOND_DRAIN)
     this.#closeSockets()
@@ -142,9 +145,7 @@ export class Primary {
 
   #closeSockets(): void {
     const { listen, admin, probes } = this.#options.sockets
-    listen.close()
-    admin.close()
-    probes?.close()
+    for (const socket of [listen, admin, probes]) socket?.close()
   }
 
   async #startWorkers(): Promise<boolean> {
@@ -155,9 +156,8 @@ export class Primary {
   }
 
   async #endWorkers(): Promise<void> {
-    const { drain } = this.#options
     const order = { t: 'drain', leaving: 'alone', spread: SPREAD } as const
-    await Promise.all(this.#workers.map(worker => worker.end(order, drain + BEYOND_DRAIN)))
+    await Promise.all(this.#workers.map(worker => worker.end(order, this.#options.drain + BEYOND_DRAIN)))
   }
 
   #startAnew(): void {
@@ -165,10 +165,7 @@ export class Primary {
     this.#options.log.error('the new primary has ended before it served; this one starts its processes again')
     this.#keeper = this.#newKeeper()
     this.#keeper.keepStarting()
-    for (const slot of this.#slots) {
-      const worker = (this.#workers[slot - 1] = this.#newWorker(slot))
-      worker.keepStarting()
-    }
+    for (const slot of this.#slots) (this.#workers[slot - 1] = this.#newWorker(slot)).keepStarting()
   }
 
   /** Accepts connections, and hands each to the next worker. */
@@ -180,6 +177,11 @@ export class Primary {
       if (this.#isStopping || ready.length === 0) socket.destroy()
       else ready[(last += 1) % ready.length]?.send({ t: 'connection' }, socket)
     })
+  }
+
+  /** The workers, with one that is to follow another. */
+  get #all(): readonly Child[] {
+    return this.#coming === null ? this.#workers : [...this.#workers, this.#coming]
   }
 
   get #slots(): number[] {
@@ -226,9 +228,8 @@ export class Primary {
 
   #newWorker(slot: number): Child {
     const { workers, isRoundRobin, dataDir, sockets } = this.#options
-    const fd = isRoundRobin ? null : FIRST_SOCKET
-    const role = { is: 'worker', slot, workers, fd, dataDir } as const
-    return this.#child(`worker ${slot}`, isRoundRobin ? [] : [sockets.listen], role)
+    const [own, fd] = isRoundRobin ? [[], null] : [[sockets.listen], FIRST_SOCKET]
+    return this.#child(`worker ${slot}`, own, { is: 'worker', slot, workers, fd, dataDir })
   }
 
   #child(name: string, sockets: readonly ListeningSocket[], role: Role): Child {

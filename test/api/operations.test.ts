@@ -80,7 +80,13 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
       ...{ account: { accountId }, endpoint: { endpointId } },
     })
   await api.call('PATCH', path, { status: 'suspended' })
-  t.match((await call(apiKey!)).body.error?.data, { reason: 'account_suspended' })
+  const refused = (await call(apiKey!)).body.error?.data
+  t.match(refused, { reason: 'account_suspended' })
+  const { requestId } = refused as unknown as { requestId: string }
+  t.match((await api.call('POST', '/v1/keys:lookup', { requestId })).body, {
+    ...{ account: { accountId }, endpoint: { endpointId } },
+    calls: [{ msg: 'refusal', requestId, status: 403, reason: 'account_suspended', method: null }],
+  })
 
   t.equal((await api.call('DELETE', one)).status, 204)
   t.equal((await api.call('DELETE', one)).body.reason, 'endpoint_not_found')
@@ -250,7 +256,7 @@ t.test('every mistake is a problem with a sentence', async t => {
     ['GET', '/v1/endpoints/ep_none', undefined, 404, 'endpoint_not_found', /no such endpoint/],
     ['POST', '/v1/endpoints/ep_none/rotate', {}, 404, 'endpoint_not_found', /no such endpoint/],
     ['PATCH', '/v1/endpoints/ep_none', {}, 404, 'endpoint_not_found', /no such endpoint/],
-    ['POST', '/v1/keys:lookup', {}, 400, 'invalid_params', /either key or endpointId/],
+    ['POST', '/v1/keys:lookup', {}, 400, 'invalid_params', /one of key, endpointId and requestId/],
     ['POST', '/v1/keys:lookup', { key: 'tg_x' }, 404, 'not_found', /nobody/],
     ['DELETE', '/v1/accounts/acc_none', undefined, 404, 'account_not_found', /no such account/],
     ['PUT', '/v1/accounts', undefined, 405, 'method_not_allowed', /GET, POST/],

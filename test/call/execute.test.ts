@@ -49,7 +49,7 @@ t.test('on Solana the highest of what a call names counts, on its own scale', t 
 /** What a client gets when the attempts ended like this. */
 function told(failures: readonly Failure[], closed = false): string {
   const context = { live: { upstreams: { closed } } } as unknown as Context
-  const { answer, route } = forwarded({ kind: 'failed', failures }, context)
+  const { answer, route } = forwarded({ kind: 'failed', failures, route: 'a' }, context)
   if (route !== null) return `from ${route}`
   return answer.kind === 'refused'
     ? answer.refusal.reason
@@ -89,7 +89,10 @@ t.test('other ends: an answer with its route, no room, a client that left', t =>
     answer: { refusal: { reason: 'overloaded' } },
     route: null,
   })
-  t.strictSame(forwarded({ kind: 'abandoned' }, context), { answer: { kind: 'abandoned' }, route: null })
+  t.strictSame(forwarded({ kind: 'abandoned', route: 'a' }, context), {
+    answer: { kind: 'abandoned' },
+    route: null,
+  })
   t.end()
 })
 

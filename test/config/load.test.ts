@@ -186,7 +186,7 @@ t.test('defaults', async t => {
       },
       acknowledge: [],
       audit: { keep: 400 * 86_400_000 },
-      log: { level: 'info' },
+      log: { level: 'info', access: null },
       cors: { origins: ['*'] },
     },
   })
@@ -232,7 +232,7 @@ tls: { cert: cert.pem, key: /key.pem }
 limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
 timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
 audit: { keep: 30d }
-log: { level: debug }
+log: { level: debug, access: { to: access.log, filter: { status: [404, 5xx], slower: 2s, sample: 5% } } }
 cors: { origins: [https://a.example] }
 `,
   })
@@ -272,7 +272,13 @@ cors: { origins: [https://a.example] }
         drainIdle: 1,
       },
       audit: { keep: 30 * 86_400_000 },
-      log: { level: 'debug' },
+      log: {
+        level: 'debug',
+        access: {
+          to: resolve(dir, 'access.log'),
+          filter: { status: ['404', '5xx'], slower: 2000, sample: 0.05 },
+        },
+      },
       cors: { origins: ['https://a.example'] },
     },
   })

@@ -62,7 +62,8 @@ t.test('a family is added in its own folder and serves a call', async t => {
     methods:
       'families: { ladder: { "tired?": { retry: safe }, "well?": { answer: health }, "off?": { tier: paid } } }',
   })
-  const app = await startApp({ dir, env: {}, makeLog: () => openLog('silent', { write: () => undefined }) })
+  const output = { write: () => undefined }
+  const app = await startApp({ dir, env: {}, makeLog: () => openLog('silent', output), output })
   t.teardown(() => app.stop())
   await until('its routes have been looked at', async () => {
     const { networks } = JSON.parse((await get(`http://${app.admin}/status`)).text) as {

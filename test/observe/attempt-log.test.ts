@@ -12,6 +12,8 @@ interface Line {
 }
 
 /** An observer as `serve` makes it, and the lines it writes. */
+const whose = { requestId: 'r', account: 'acc_1', endpoint: 'ep_1' }
+
 function open() {
   const lines: Line[] = []
   const write = (level: string) => (fields: Line['fields'], msg: string) => {
@@ -20,10 +22,12 @@ function open() {
   const log = { warn: write('warn'), debug: write('debug'), isLevelEnabled: () => true } as unknown as Logger
   const attempts = new AttemptLog(log)
   const metrics = new Metrics()
-  const observer = makeObserver(metrics, log, attempts)
+  const nothing = (): void => undefined
+  const records = { call: nothing, attempt: nothing, refused: nothing }
+  const observer = makeObserver(metrics, log, attempts, records)
   const fail = (times: number, route = 'a', result = 'reset') => {
     for (let n = 0; n < times; n++)
-      observer.attempt({ network: 'eth', route, method: 'eth_call', result, ms: 1 })
+      observer.attempt({ ...whose, network: 'eth', route, method: 'eth_call', result, ms: 1 })
   }
   const more = (route: string, result: string, count: number): Line => ({
     ...{ level: 'warn', msg: 'more attempts failed' },

@@ -85,7 +85,10 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       },
       acknowledge: ['no-route:debug'],
       audit: { keep: '400d' },
-      log: { level: 'info' },
+      log: {
+        level: 'info',
+        access: { to: 'stdout', filter: { status: ['4xx'], slower: '1s', sample: '1%' } },
+      },
       cors: { origins: ['https://app.example.test'] },
     },
   }

@@ -22,6 +22,8 @@ export const silent: KeeperClientOptions['answers'] = {
   state: () => ({ pid: 0, version: '', failure: null, networks: [] }),
   metrics: () => ({ process: '0', text: '' }),
   serving: () => ({ served: null }),
+  calls: () => ({ lines: [] }),
+  trace: () => ({ lines: [], dropped: 0 }),
   explain: () => ({ status: 404, json: null }),
 }
 

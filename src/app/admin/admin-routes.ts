@@ -1,5 +1,7 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
 import { answerExplain } from './answer-explain.ts'
+import { answerCalls, answerTrace } from './call-records.ts'
+import type { CallRecords } from './call-records.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { Metrics } from '../../observe/metrics.ts'
 import { inTimeSlices } from '../../reload/time-slices.ts'
@@ -32,6 +34,7 @@ export interface AdminParts {
   /** Why changes of accounts would be lost. */
   readonly accounts: { lost(): Error | null }
   readonly reloader: Reloader
+  readonly calls: CallRecords
   /** This process, as it is known now. */
   readonly process: () => Running
 }
@@ -81,6 +84,8 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
         return { status: 400, json: { error: '"primary" must be true or false' } }
       return parts.restart(primary)
     },
+    'POST /calls': body => answerCalls(body, parts.calls),
+    'POST /trace': body => answerTrace(body, parts.calls, () => state.draining),
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
   }
 }

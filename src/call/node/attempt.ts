@@ -59,7 +59,7 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, departure }: AttemptOptions,
-  { live: { observer, heads, upstreams, clock }, departure: whose }: Context,
+  { live: { observer, heads, upstreams, clock }, departure: whose, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params, caller } = request
@@ -78,7 +78,17 @@ export function attempt(
   const conclude = (verdict: Verdict): Round => {
     const ms = clock.monotonic() - begin
     const observe = (result: string): void => {
-      observer.attempt({ network: network.slug, route: route.id, method: rule.match, result, ms })
+      // One literal, like that of a call.
+      observer.attempt({
+        requestId,
+        account: payer === null ? null : payer.account.id,
+        endpoint: payer === null ? null : payer.endpoint.id,
+        network: network.slug,
+        method: rule.match,
+        route: route.id,
+        result,
+        ms,
+      })
     }
     if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
     else observe(verdict.kind === 'failure' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')

@@ -52,13 +52,20 @@ export interface Tried<V> {
   readonly candidate: Candidate
 }
 
+/** Where a call has been. */
+export interface Trail {
+  /** The route that answered, or was tried last; null where none was. */
+  route: string | null
+}
+
 /** What came of all tries. */
 export type Ended<V, R> =
   | { readonly kind: 'answered'; readonly verdict: V; readonly tried: R }
   /** Every route is at its limits. */
   | { readonly kind: 'full' }
-  | { readonly kind: 'abandoned' }
-  | { readonly kind: 'failed'; readonly failures: readonly Failure[] }
+  | { readonly kind: 'abandoned'; readonly route: string }
+  /** `route` is the last that was tried. */
+  | { readonly kind: 'failed'; readonly failures: readonly Failure[]; readonly route: string | null }
 
 /** Tries routes until one answers, or no more may be tried. */
 export async function tryInTurn<V extends { readonly kind: string }, R extends Tried<V>>(
@@ -76,6 +83,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   budget.call(caller, now)
   let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
   const failures: Failure[] = []
+  let route: string | null = null
   while (failures.length < MAX_ATTEMPTS) {
     const last = failures.at(-1)
     if (last !== undefined) {
@@ -110,11 +118,19 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     const { verdict, candidate }: Tried<V> = round
     if (!isFailure(verdict)) return { kind: 'answered', verdict, tried: round }
     failures.push(verdict)
+    route = candidate.route.id
     // What ended by itself is a failure like any other, and is not tried again for nobody.
-    if (isGone()) return verdict.why === 'aborted' ? { kind: 'abandoned' } : { kind: 'failed', failures }
+    if (isGone())
+      return verdict.why === 'aborted' ? { kind: 'abandoned', route } : { kind: 'failed', failures, route }
     if (mayAskAgain(verdict, failures, wanted, repeat)) tried = tried.filter(id => id !== candidate.route.id)
   }
-  return { kind: 'failed', failures }
+  return { kind: 'failed', failures, route }
+}
+
+/** Where a call has been that ended so. */
+export function routeOf<V, R extends Tried<V>>(ended: Ended<V, R>): string | null {
+  if (ended.kind === 'answered') return ended.tried.candidate.route.id
+  return ended.kind === 'full' ? null : ended.route
 }
 
 /** What is told of a call that no route answered. */

@@ -6,8 +6,8 @@ import type { Failure } from '../../routes/transport/verdict.ts'
 import { refused } from '../reply/answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../reply/answer.ts'
 import { observeEnd } from '../node/attempt.ts'
-import { lastRefusal, tryInTurn } from '../node/attempts.ts'
-import type { Tried, Try } from '../node/attempts.ts'
+import { lastRefusal, routeOf, tryInTurn } from '../node/attempts.ts'
+import type { Tried, Trail, Try } from '../node/attempts.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Decided } from '../decide.ts'
@@ -17,6 +17,7 @@ import { TIMEOUTS } from '../node/request.ts'
 /** The reply of the first route that gives one, or why there is none. */
 export async function forwardVerbatim(
   { row, routes }: Decided,
+  trail: Trail,
   proxied: ProxiedRequest,
   caller: Caller,
   context: Context,
@@ -33,6 +34,7 @@ export async function forwardVerbatim(
   const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
     tryRoute(each, row.rule, proxied, caller, context),
   )
+  trail.route = routeOf(ended)
   switch (ended.kind) {
     case 'answered':
       return answerOf(ended.verdict, ended.tried.candidate.route.id, proxied.verb, context)
@@ -50,7 +52,7 @@ async function tryRoute(
   { match: method, timeout: pace }: Rule,
   proxied: ProxiedRequest,
   client: Caller,
-  { live: { observer, upstreams, clock } }: Context,
+  { live: { observer, upstreams, clock }, requestId, payer }: Context,
 ): Promise<Tried<ReplyHead>> {
   const { route, live } = picked
   const begin = clock.monotonic()
@@ -59,7 +61,9 @@ async function tryRoute(
   const verdict: ReplyHead | Failure = await live.pass(proxied, options, clock.monotonic)
   const ms = clock.monotonic() - begin
   const observe = (result: string): void => {
-    observer.attempt({ network: client.network.slug, route: route.id, method, result, ms })
+    const [account, endpoint] = [payer?.account.id ?? null, payer?.endpoint.id ?? null]
+    const network = client.network.slug
+    observer.attempt({ requestId, account, endpoint, network, method, route: route.id, result, ms })
   }
   if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
   else observe(verdict.why)

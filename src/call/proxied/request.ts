@@ -22,7 +22,8 @@ export function handleRequest(
 ): MaybePromise<void> {
   const call = { id: 'null', method, params: '[]', elements: NO_ELEMENTS }
   return run<VerbatimAnswer | WholeAnswer>(call, caller, context, {
-    execute: async decided => held(await forwardVerbatim(decided, sink.proxied, caller, context), sink),
+    execute: async (decided, trail) =>
+      held(await forwardVerbatim(decided, trail, sink.proxied, caller, context), sink),
     reply: answer =>
       answer.kind === 'verbatim' ? relay(answer, sink, context) : sendWhole(answer, sink, context),
   })

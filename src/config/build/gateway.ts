@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { dashboardHostOf } from '../base-url.ts'
-import type { GatewayConfig, WorkersConfig } from '../types.ts'
-import { duration, listenAddress, size } from '../words/units.ts'
+import type { AccessLogConfig, GatewayConfig, WorkersConfig } from '../types.ts'
+import { duration, listenAddress, percentage, size } from '../words/units.ts'
 import type { RawGateway } from '../raw-config.ts'
 
 /** Where the gateway listens and keeps its data by default, the data relative to the configuration. */
@@ -25,8 +25,27 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     timeouts: buildTimeouts(written.timeouts ?? {}),
     acknowledge: written.acknowledge ?? [],
     audit: { keep: duration(written.audit?.keep ?? '400d')! },
-    log: { level: written.log?.level ?? 'info' },
+    log: { level: written.log?.level ?? 'info', access: buildAccessLog(written.log?.access, dir) },
     cors: { origins: written.cors?.origins ?? ['*'] },
+  }
+}
+
+function buildAccessLog(
+  written: NonNullable<RawGateway['log']>['access'],
+  dir: string,
+): AccessLogConfig | null {
+  if (written === undefined) return null
+  const { to, filter } = written
+  return {
+    to: to === 'stdout' ? to : resolve(dir, to),
+    filter:
+      filter === undefined
+        ? null
+        : {
+            status: (filter.status ?? []).map(String),
+            slower: filter.slower === undefined ? null : duration(filter.slower),
+            sample: filter.sample === undefined ? 0 : percentage(filter.sample)!,
+          },
   }
 }
 

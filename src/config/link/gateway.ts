@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { sharePort } from '../share-port.ts'
-import { duration, listenAddress } from '../words/units.ts'
+import { duration, listenAddress, percentage } from '../words/units.ts'
 import type { Partly, RawConfig, RawGateway } from '../raw-config.ts'
 import { checkTimeout } from './timeouts.ts'
 
@@ -20,6 +20,7 @@ export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
       checkTimeout('gateway.yaml', ['timeouts', name], value),
     ),
     ...checkHeaderTimeout(gateway.timeouts ?? {}),
+    ...checkSample(gateway.log?.access?.filter?.sample),
   ]
 }
 
@@ -83,6 +84,11 @@ function checkHeaderTimeout({
       `headers may not take longer (${headers}) than the whole request (${request})`,
     ),
   ]
+}
+
+function checkSample(written: string | undefined): Finding[] {
+  if (written === undefined || percentage(written) !== null) return []
+  return [finding(['log', 'access', 'filter', 'sample'], `${show(written)} is more than all calls`)]
 }
 
 function finding(path: Path, message: string, hint?: string): Finding {

@@ -22,6 +22,13 @@ export function size(written: string | number): number | null {
   return count === undefined || unit === undefined ? null : Number(count) * (BYTES[unit] ?? NaN)
 }
 
+/** The part that `1%` or `0.5%` is of all; null where it is none, or more than all. */
+export function percentage(text: string): number | null {
+  const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
+  const part = Number(number) / 100
+  return number === undefined || part > 1 ? null : part
+}
+
 /** The two parts of `host:port`, such as `127.0.0.1:8080` or `[::]:8080`; null when it has not both. */
 export function listenAddress(text: string): ListenAddress | null {
   const [, bracketed, plain, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/.exec(text) ?? []

@@ -1,5 +1,6 @@
 /** The admin listener: health, metrics and questions of the operator. Loopback by default; serves no keys. */
 import { createServer } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
 import { connectionsOf } from '../connection.ts'
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import { adminRefusal } from './access.ts'
@@ -17,6 +18,8 @@ export type AdminReply =
       readonly headers?: Readonly<Record<string, string>>
     }
   | { readonly status: number; readonly text: string | Buffer; readonly type: string }
+  /** What comes piece by piece; it is not read on once its reader has left. */
+  | { readonly status: number; readonly lines: AsyncIterable<string>; readonly type: string }
 
 /** One admin path. */
 export type AdminHandler = (body: unknown) => AdminReply | Promise<AdminReply>
@@ -162,5 +165,9 @@ function send(response: ServerResponse, reply: AdminReply): void {
     'cache-control': 'no-store',
     ...more,
   })
+  if ('lines' in reply) {
+    pipeline(Readable.from(reply.lines), response, () => undefined)
+    return
+  }
   response.end(isJson ? `${JSON.stringify(reply.json)}\n` : reply.text)
 }

@@ -52,7 +52,7 @@ export function answerClientErrors(server: Server, { gateway, refuseBody }: Clie
     }
     connection.whenIdle(() => {
       if (!socket.writable) return
-      gateway.live.observer.refused(fault.refusal.reason)
+      gateway.refusedEarly({ ...fault, requestId: '', asked: null })
       refuseRaw(socket, fault.refusal, fault.status, gateway.snapshot.gateway.cors.origins)
     })
   }

@@ -54,7 +54,7 @@ export function boundConnections(server: Server, options: ConnectionsOptions): v
   }
 
   const sendAway = (socket: Socket, refusal: Refusal): void => {
-    gateway.live.observer.refused(refusal.reason)
+    gateway.refusedEarly({ refusal, status: statusOf(refusal), requestId: '', asked: null })
     socket.on('error', () => undefined)
     if (tls || telling >= TOLD_AT_ONCE) {
       socket.destroy()

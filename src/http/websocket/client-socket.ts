@@ -4,10 +4,11 @@ import type { RawData, WebSocket } from 'ws'
 import { FREE, Hold } from '../../limits/byte-budget.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
 import type { Gateway } from '../../call/gateway.ts'
-import { refuse } from '../../refusal/refusal.ts'
+import { refuse, statusOf } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Caller } from '../../call/caller.ts'
+import { noteRefused } from '../../call/refuse-message.ts'
 import { columnOf, holderOf } from '../../call/caller.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
@@ -189,8 +190,9 @@ export class ClientSocket implements SinkSocket {
   /** Answers a message that there is no memory to hold. */
   #refuse(): void {
     const { caller, gateway } = this.#options
-    gateway.live.observer.refused('overloaded')
-    this.send(encodeRefusal(refuse('overloaded'), 'null', columnOf(caller.network), nextRequestId()))
+    const [refusal, column, requestId] = [refuse('overloaded'), columnOf(caller.network), nextRequestId()]
+    noteRefused(refusal, statusOf(refusal, column), requestId, caller, gateway.live)
+    this.send(encodeRefusal(refusal, 'null', column, requestId))
   }
 
   #mayStart(): boolean {

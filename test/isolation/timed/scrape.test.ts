@@ -54,6 +54,7 @@ function crowd(): {
   const metrics = new Metrics()
   for (let i = 0; i < NETWORKS * ROUTES; i += 1)
     metrics.attempt({
+      ...{ requestId: 'r', account: null, endpoint: null },
       network: `net-${i % NETWORKS}`,
       route: `route-${i}`,
       method: 'eth_call',

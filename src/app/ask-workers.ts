@@ -1,0 +1,44 @@
+/** What the operator asks of all workers of a gateway, through its keeper. */
+import { THIS_PROCESS } from '../workers/kept-counters.ts'
+import type { KeptCounters } from '../workers/kept-counters.ts'
+import type { Keeper } from '../workers/keeper.ts'
+import type { Workers } from './admin/admin-routes.ts'
+import type { Remembered } from './admin/call-records.ts'
+
+/** Milliseconds that a worker gets to put its metrics or its state together. */
+const TO_TELL = 2_000
+
+/** What the workers know of calls, all together. */
+export function rememberedBy(keeper: Keeper): Remembered {
+  return {
+    find: async requestId =>
+      (await keeper.ask('calls', { requestId }, TO_TELL)).flatMap(({ told: { lines } }) => lines),
+    traced: async (trace, target) => {
+      const all = await keeper.ask('trace', { trace, target }, TO_TELL)
+      const lines = all.flatMap(({ told }) => told.lines).sort((a, b) => (a.time < b.time ? -1 : 1))
+      return { lines, dropped: all.reduce((sum, { told }) => sum + told.dropped, 0) }
+    },
+  }
+}
+
+/** Their state and metrics. `restarting` has the places that a restart has still to replace. */
+export function workersOf(
+  keeper: Keeper,
+  counters: KeptCounters,
+  count: number,
+  restarting: Workers['restarting'],
+): Workers {
+  return {
+    ...{ count, restarting },
+    slots: () => keeper.slots,
+    states: () => keeper.ask('state', {}, TO_TELL),
+    metrics: async own => {
+      const others = await keeper.ask('metrics', {}, TO_TELL)
+      return counters.with([{ process: THIS_PROCESS, text: own }, ...others.map(({ told }) => told)])
+    },
+    explain: async body => {
+      const [first] = await keeper.ask('explain', { body }, TO_TELL)
+      return first === undefined ? null : first.told
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/** What is written of a call: in the access log, by `tollgate trace`, and where a request is looked up by its id. */
+import type { AttemptObservation, Observation, RefusedMessage } from '../ports/observer.ts'
+
+/** One line, to be written as JSON. No key, URL, body or client-chosen name is in it. */
+export interface CallLine {
+  readonly time: string
+  /** `refusal` is of a message that was refused before any call in it was read. */
+  readonly msg: 'call' | 'attempt' | 'refusal'
+  readonly requestId: string
+  readonly account: string | null
+  readonly endpoint: string | null
+  readonly network: string
+  /** The rule's name; null of a message. */
+  readonly method: string | null
+  readonly route: string | null
+  /** Absent from attempts. */
+  readonly status?: number
+  readonly reason?: string | null
+  readonly outcome?: Observation['outcome']
+  /** Of an attempt: `ok`, `error`, or the kind of the failure. */
+  readonly result?: string
+  readonly plan?: string
+  readonly transport?: Observation['transport']
+  /** Units of cost that were charged. */
+  readonly requests?: number
+  /** Milliseconds until the reply; of a message, absent. */
+  readonly ms?: number
+  readonly upstreamMs?: number
+}
+
+/** The line of a call. */
+export function callLine(seen: Observation, at: number): CallLine {
+  const { requestId, account, endpoint, network, method, route, status, reason } = seen
+  const { outcome, plan, transport, requests, totalMs, upstreamMs } = seen
+  return {
+    ...{
+      time: new Date(at).toISOString(),
+      msg: 'call',
+      requestId,
+      account,
+      endpoint,
+      network,
+      method,
+      route,
+    },
+    ...{ status, reason, outcome, plan, transport, requests },
+    ...{ ms: rounded(totalMs), upstreamMs: rounded(upstreamMs) },
+  }
+}
+
+/** The line of a message that was refused before any call in it was read. */
+export function refusalLine(seen: RefusedMessage, at: number): CallLine {
+  const { requestId, account, endpoint, network, plan, status, reason } = seen
+  return {
+    ...{
+      time: new Date(at).toISOString(),
+      msg: 'refusal',
+      requestId,
+      account,
+      endpoint,
+      network,
+      method: null,
+    },
+    ...{ route: null, status, reason, outcome: 'refused', plan },
+  }
+}
+
+/** The line of one attempt at a route. */
+export function attemptLine(seen: AttemptObservation, at: number): CallLine {
+  const { requestId, account, endpoint, network, method, route, result, ms } = seen
+  return {
+    ...{
+      time: new Date(at).toISOString(),
+      msg: 'attempt',
+      requestId,
+      account,
+      endpoint,
+      network,
+      method,
+      route,
+    },
+    ...{ result, ms: rounded(ms) },
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100
+}
