@@ -30,7 +30,7 @@ const plan = {
   ws: { connections: 1, subscriptions: 1 },
 }
 const payers = Array.from({ length: ENDPOINTS }, (_, n): Payer => ({
-  account: { id: `acc_${n % 20}`, createdAt: 0 },
+  account: { id: `acc_${n % 20}`, plan: 'free', createdAt: 0 },
   endpoint: { id: `ep_${n}`, network: 'eth' },
   ...{ plan, endpointRate: null },
 }))

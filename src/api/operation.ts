@@ -3,6 +3,7 @@ import type { Account } from '../ports/accounts.ts'
 import type { Accounts } from '../ports/accounts.ts'
 import type { Audit, Author } from '../ports/audit.ts'
 import type { Endpoints } from '../ports/endpoints.ts'
+import type { Ledger } from '../ports/ledger.ts'
 import type { Keys } from '../ports/keys.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { Scope, Tokens } from '../ports/tokens.ts'
@@ -19,6 +20,7 @@ export interface ApiParts {
   readonly keys: Pick<Keys, 'find'>
   readonly tokens: Pick<Tokens, 'find'>
   readonly audit: Audit
+  readonly usage: Pick<Ledger, 'sum'>
   /** What is known of the calls of a request. */
   readonly calls: { find(requestId: string): Promise<readonly object[]> }
   readonly snapshot: () => Snapshot

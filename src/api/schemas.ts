@@ -79,6 +79,30 @@ export const SCHEMAS = {
     },
     ['wssUrl'],
   ),
+  UsageRow: object(
+    {
+      ...{
+        time: { ...time, description: 'the beginning of the hour or day, in Unix seconds' },
+        accountId: text,
+      },
+      ...{ endpointId: text, network: text, method: text, reason: text, calls: count, requests: count },
+      ...{ errors: count, refusals: count, bytesOut: count, upstreamMs: count },
+      refusalsByReason: { type: 'object', additionalProperties: count },
+      other: { ...count, description: 'how many groups the row stands for that are not among the largest' },
+    },
+    [
+      ...['time', 'accountId', 'endpointId', 'network', 'method', 'reason', 'calls', 'requests', 'errors'],
+      ...['bytesOut', 'upstreamMs', 'refusalsByReason', 'other'],
+    ],
+  ),
+  UsagePage: object(
+    {
+      ...{ from: time, to: time, by: { ...text, enum: ['hour', 'day'] } },
+      rows: { type: 'array', items: ref('UsageRow') },
+      cursor: { ...text, description: 'asks for the next page as ?cursor=; absent on the last one' },
+    },
+    ['cursor'],
+  ),
   AuditEntry: object({
     ...{ time, actor: text, action: text, target: text, accountId: textOrNull },
     ...{ before: members, after: members },

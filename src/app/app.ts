@@ -119,7 +119,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const addresses = addressesOf(settings, options.env)
   const admin = await openAdmin(
     gateway,
-    { routes, api: openApi(gateway, accounts, calls) },
+    { routes, api: openApi(gateway, accounts, { calls, usage }) },
     addresses,
     closing,
   )

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/types.ts'
 import type { Problem } from '../config/problem.ts'
 import { systemClock } from '../ports/clock.ts'
+import type { Ledger } from '../ports/ledger.ts'
 import { ByteBudget } from '../limits/byte-budget.ts'
 import { MemoryLimits } from '../limits/memory.ts'
 import { HeldCounts } from '../limits/shared/held-counts.ts'
@@ -32,7 +33,7 @@ import { adminRoutes } from './admin/admin-routes.ts'
 import { callRecords } from './admin/call-records.ts'
 import { openApi } from './admin/open-api.ts'
 import { orUndo } from './app.ts'
-import { rememberedBy, workersOf } from './ask-workers.ts'
+import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import type { Closing } from './closing.ts'
@@ -108,7 +109,8 @@ async function open(
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
-  const { gateway, prober } = openRoutes(begun, options, closing)
+  const usage = gatheredUsage(stores.usage, () => keeper.gather())
+  const { gateway, prober } = openRoutes(begun, usage, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
@@ -181,7 +183,7 @@ async function open(
   const probes = role.probes === null ? null : { fd: role.probes }
   await openAdmin(
     gateway,
-    { routes, api: openApi(gateway, accounts, calls) },
+    { routes, api: openApi(gateway, accounts, { calls, usage }) },
     { admin: { fd: role.admin }, probes },
     closing,
   )
@@ -211,11 +213,12 @@ async function open(
 /** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
 function openRoutes(
   begun: Begun,
+  usage: Ledger,
   { output }: Pick<AppOptions, 'output'>,
   closing: Closing,
 ): { readonly gateway: Gateway; readonly prober: Prober } {
   const { stores, snapshot, log, metrics } = begun
-  const { accounts, keys, ledger, usage } = stores
+  const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
   const gateway = makeGateway(
     snapshot,

@@ -61,6 +61,9 @@ export interface Arguments {
   readonly lists: Readonly<Record<string, readonly string[]>>
 }
 
+/** `a, b or c`. */
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+
 /** Reads `args`; `words` names the positional ones, with a `?` those that may be left out; `options` are the command's own. */
 export function readArguments(
   args: readonly string[],
@@ -94,7 +97,7 @@ export function readArguments(
   for (const [name, kind] of Object.entries(known)) {
     const value = given[name]
     if (typeof kind !== 'string' && value !== undefined && !kind.includes(String(value)))
-      throw new UsageError(`--${name} must be ${kind.join(' or ')}`)
+      throw new UsageError(`--${name} must be ${OR.format(kind)}`)
   }
   return { config: String(config), json: json === true, words: positionals, given, lists }
 }

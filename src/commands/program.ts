@@ -46,12 +46,16 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./token.ts')).token,
   },
   find: {
-    summary: 'say whose a key or an endpoint is',
+    summary: 'say whose a key, an endpoint or a request is',
     load: async () => (await import('./find.ts')).find,
   },
   trace: {
     summary: "print one customer's calls as they come",
     load: async () => (await import('./trace.ts')).trace,
+  },
+  top: {
+    summary: 'list who used most',
+    load: async () => (await import('./top.ts')).top,
   },
   audit: {
     summary: 'list who changed what, and when',
@@ -59,7 +63,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   usage: {
     summary: 'show what accounts used, as a table, CSV or JSON',
-    load: async () => (await import('./usage.ts')).usage,
+    load: async () => (await import('./usage/usage.ts')).usage,
   },
   demo: {
     summary: 'try it: a local EVM node, the gateway in front of it, an account',

@@ -54,12 +54,19 @@ export const perSecond: Check<number | null> = value =>
     ? { value }
     : { wrong: `must be a whole number from 1 to ${MAX_PER_SECOND}, or null` }
 
-/** What rows of usage are summed by; an empty list sums everything up. */
-export const groupBy: Check<readonly Column[]> = value => {
-  const wrong = `must be a list of any of ${COLUMNS.map(column => `"${column}"`).join(', ')}, each once`
-  if (!Array.isArray(value) || new Set(value).size !== value.length) return { wrong }
-  const columns = COLUMNS.filter(column => value.includes(column))
-  return columns.length === value.length ? { value: columns } : { wrong }
+/** What rows of an account's usage are summed by; an empty list sums everything up. */
+export const groupBy = columnsOf(COLUMNS.filter(column => column !== 'account'))
+
+/** The same of all accounts. */
+export const groupByAny = columnsOf(COLUMNS)
+
+function columnsOf(offered: readonly Column[]): Check<readonly Column[]> {
+  const wrong = `must be a list of any of ${offered.map(column => `"${column}"`).join(', ')}, each once`
+  return value => {
+    if (!Array.isArray(value) || new Set(value).size !== value.length) return { wrong }
+    const columns = offered.filter(column => value.includes(column))
+    return columns.length === value.length ? { value: columns } : { wrong }
+  }
 }
 
 /** How many of the largest groups. */

@@ -20,7 +20,18 @@ const optional = { from: time, to: time, endpointId: text, detail: flag, groupBy
 interface Failed {
   readonly error: ServiceError
 }
-type Asked = Extract<ReturnType<typeof readParams<typeof required, typeof optional>>, { values: unknown }>
+/** The members of a question. */
+export type UsageAsked = Extract<
+  ReturnType<typeof readParams<typeof required, typeof optional>>,
+  { values: unknown }
+>['values']
+
+/** What is asked about: an account, or for the operator all of them. */
+export interface UsageScope {
+  readonly accountId: string | null
+  readonly network: string | null
+  readonly method: string | null
+}
 
 /**
  * service_usage {from?, to?, by, endpointId?, detail?, groupBy?, top?, cursor?}: what the account used; `from` inclusive, `to` exclusive.
@@ -34,21 +45,39 @@ export async function showUsage(
 ): Promise<ServiceReply> {
   const read = readParams(params, required, optional)
   if ('error' in read) return read
-  const query = queryOf(read.values, account.id, deps.now())
+  const scope = { accountId: account.id, network: null, method: null }
+  const query = queryOf(read.values, scope, deps.now())
   if ('error' in query) return query
   // A deleted endpoint's usage stays the account's.
   if (query.endpointId !== null) {
     const label = await deps.endpoints.label(query.endpointId)
     if (label?.accountId !== account.id) return endpointNotFound()
   }
-  const page = await deps.usage.sum(query)
+  return ask(query, deps)
+}
+
+/** The same for the operator, of one account or of all. */
+export function readUsage(
+  asked: UsageAsked,
+  scope: UsageScope,
+  deps: Pick<ServiceDeps, 'now'> & { readonly usage: Pick<ServiceDeps['usage'], 'sum'> },
+): Promise<ServiceReply> | Failed {
+  const query = queryOf(asked, scope, deps.now())
+  return 'error' in query ? query : ask(query, deps)
+}
+
+async function ask(
+  query: SumsQuery,
+  { usage }: { readonly usage: Pick<ServiceDeps['usage'], 'sum'> },
+): Promise<ServiceReply> {
+  const page = await usage.sum(query)
   return isPage(page) ? { json: encode(query, page) } : failed(page)
 }
 
-function queryOf(values: Asked['values'], accountId: string, now: number): SumsQuery | Failed {
+function queryOf(values: UsageAsked, scope: UsageScope, now: number): SumsQuery | Failed {
   const { by, endpointId = null, detail = false, top = null, cursor } = values
   const columns = values.groupBy ?? EVERY_ROW
-  const asked = { accountId, endpointId, by, groupBy: columns, detail, top }
+  const asked = { ...scope, endpointId, by, groupBy: columns, detail, top }
   if (detail && columns.includes('reason')) return invalidParams('detail does not go with groupBy "reason"')
   const { usual, most } = RANGES[by]
   const to = values.to ?? now

@@ -37,7 +37,43 @@ export interface UsageQuery {
   readonly endpointId?: string
   readonly from: number
   readonly to: number
-  readonly by: 'hour' | 'day'
+  readonly by: 'hour' | 'day' | 'month'
+}
+
+/** What lines of a bill may be split by, besides accounts and their plans. */
+export const SPLITS = ['endpoint', 'network', 'method', 'day'] as const
+
+/** One of them. */
+export type Split = (typeof SPLITS)[number]
+
+/** Which lines of a bill to read: sums of the hours from `from` to before `to`. */
+export interface LinesQuery {
+  readonly accountId?: string
+  readonly from: number
+  readonly to: number
+  /** Null for one line an account and plan. */
+  readonly split: Split | null
+}
+
+/** One line of a bill: what an account used on one plan, of what it is split by. */
+export interface UsageLine {
+  readonly accountId: string
+  /** Empty where an older version has recorded it. */
+  readonly plan: string
+  /** An endpoint's id, a network, a method, or the beginning of a day in Unix seconds; empty where nothing splits. */
+  readonly of: string | number
+  readonly calls: number
+  readonly requests: number
+  readonly errors: number
+  readonly refusals: number
+}
+
+/** What an account has used of one quota window. */
+export interface UsedWindow {
+  readonly accountId: string
+  /** When the window began, in Unix seconds. */
+  readonly start: number
+  readonly requests: number
 }
 
 /** Reads of usage from another process; each sees every charge that is on disk. */
@@ -47,10 +83,14 @@ export interface UsageReader {
   /** Read one question at a time, and to its end or not. */
   rows(query: UsageQuery): Iterable<UsageRow & UsageDetail>
   detailedRows(query: UsageQuery): Iterable<DetailedRow>
+  /** By account, plan and split. */
+  lines(query: LinesQuery): Iterable<UsageLine>
+  /** The quota windows that began from `from` to before `to`, by account and start. */
+  windows(query: Pick<LinesQuery, 'accountId' | 'from' | 'to'>): readonly UsedWindow[]
 }
 
 /** What rows can be grouped by, in the order in which rows are sorted. */
-export const COLUMNS = ['time', 'endpoint', 'network', 'method', 'reason'] as const
+export const COLUMNS = ['time', 'account', 'endpoint', 'network', 'method', 'reason'] as const
 
 /** One of them. */
 export type Column = (typeof COLUMNS)[number]
@@ -61,11 +101,14 @@ export const MAX_ROWS = 10_000
 /** The group of a row: its values of the columns asked for, in the order of `COLUMNS`. */
 export type GroupValues = readonly (string | number)[]
 
-/** One question of one account. `from` is inclusive, `to` exclusive; both are Unix seconds. */
+/** One question. `from` is inclusive, `to` exclusive; both are Unix seconds. */
 export interface SumsQuery {
-  readonly accountId: string
-  /** Only this endpoint; null for all. */
+  /** Null for all accounts, which only the operator may ask about. */
+  readonly accountId: string | null
+  /** Only this endpoint, this network, this method; null for all. */
   readonly endpointId: string | null
+  readonly network: string | null
+  readonly method: string | null
   readonly from: number
   readonly to: number
   /** The step of `time`. */

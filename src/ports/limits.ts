@@ -6,6 +6,8 @@ import type { MaybePromise } from './maybe-promise.ts'
 /** The account that pays. */
 export interface Account {
   readonly id: string
+  /** The name of its plan. */
+  readonly plan: string
   /** Unix seconds. */
   readonly createdAt: number
 }

@@ -235,11 +235,14 @@ export class Keeper {
       },
       sums: async ({ query }) => {
         await this.gather()
-        return { page: await ledger.sum(query) }
+        // A worker of an older version names neither.
+        return { page: await ledger.sum({ ...NO_FILTER, ...query }) }
       },
     }
   }
 }
+
+const NO_FILTER = { network: null, method: null }
 
 function usageOf({ reasons, ...sent }: SentUsage): Usage {
   return { ...sent, reasons: reasons === null ? null : new Map(Object.entries(reasons)) }

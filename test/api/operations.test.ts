@@ -4,7 +4,7 @@ import OpenAPIClientAxios from 'openapi-client-axios'
 import { openApi } from '../../src/api/openapi.ts'
 import { OPERATIONS } from '../../src/api/operations.ts'
 import { SCOPES } from '../../src/ports/tokens.ts'
-import { withAccounts } from '../support/accounts.ts'
+import { createAccess, withAccounts } from '../support/accounts.ts'
 import { AdminApi, adminApi } from '../support/admin-api.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -155,6 +155,7 @@ t.test('a generated client can do all of it', async t => {
     oldKeyExpiresAt: Number,
   })
   t.match((await ask('lookUpKey', null, { endpointId: one.id })).data, { account: { accountId: id } })
+  t.match((await ask('getUsage', { account: id, groupBy: 'network' })).data, { by: 'day', rows: [] })
   t.match((await ask('listAudit', { target: id, limit: 2 })).data, { items: [{}, {}] })
   t.equal((await ask('deleteEndpoint', one)).status, 204)
   t.equal((await ask('deleteAccount', { id })).status, 204)
@@ -267,6 +268,42 @@ t.test('every mistake is a problem with a sentence', async t => {
     t.match(reply, { status, body: { status, reason, detail, type: 'about:blank' } }, `${method} ${path}`)
   }
   t.equal((await api.call('PUT', '/v1/accounts')).headers.get('allow'), 'GET, POST')
+})
+
+t.test('usage of all accounts, summed and filtered as asked', async t => {
+  const accesses = [
+    await createAccess(gateway, 'paid', 'alpha'),
+    await createAccess(gateway, 'paid', 'alpha'),
+  ]
+  for (const [i, access] of accesses.entries())
+    for (let call = 0; call <= i; call += 1) await access.call(call === 0 ? 'eth_chainId' : 'eth_gasPrice')
+  const [first, second] = accesses.map(({ accountId }) => accountId) as [string, string]
+  const usage = async (query: string) => {
+    const { status, body } = await api.call('GET', `/v1/usage?${query}`)
+    return status === 200 ? (body.rows as readonly Record<string, unknown>[]) : body.reason
+  }
+  const mine = (rows: readonly Record<string, unknown>[]) =>
+    rows.filter(({ accountId }) => accountId === first || accountId === second)
+  t.strictSame(
+    mine(await usage('groupBy=account&method=eth_chainId')).map(({ accountId, calls }) => [accountId, calls]),
+    [first, second].sort().map(id => [id, 1]),
+  )
+  t.match(await usage(`groupBy=method&account=${second}`), [
+    { method: 'eth_chainId', calls: 1 },
+    { method: 'eth_gasPrice', calls: 1, requests: 1 },
+  ])
+  t.strictSame(await usage(`groupBy=account,method&account=${second}&network=elsewhere`), [])
+  t.match(await usage(`groupBy=endpoint&endpoint=${accesses[0]!.endpointId}&detail=true`), [
+    { endpointId: accesses[0]!.endpointId, calls: 1, refusalsByReason: {} },
+  ])
+  t.match(mine(await usage('groupBy=time,account&by=hour')), [{ calls: Number }, { calls: Number }])
+  t.equal(await usage('account=acc_none'), 'account_not_found')
+  t.equal(await usage('groupBy=nothing'), 'invalid_params')
+  t.equal(await usage('from=5&to=5'), 'invalid_params')
+  t.equal(await usage('by=week'), 'invalid_params')
+  const top = await usage('groupBy=account&top=1')
+  t.equal(top.length, 2)
+  t.ok(Number(top[1].other) >= 1)
 })
 
 t.test('what the listener itself refuses is a problem, too', async t => {

@@ -22,6 +22,7 @@ const context = {
     upstreams: { unsupported: { learn: () => undefined } },
     clock,
   },
+  payer: null,
 } as unknown as Context
 
 /** Milliseconds within which the first route answers 95 calls in 100. */

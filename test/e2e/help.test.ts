@@ -8,7 +8,18 @@ import { program } from '../support/paths.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 
 const members = {
-  account: ['create', 'list', 'set-plan', 'suspend', 'resume', 'rotate-token', 'rename', 'label', 'delete'],
+  account: [
+    'create',
+    'list',
+    'show',
+    'set-plan',
+    'suspend',
+    'resume',
+    'rotate-token',
+    'rename',
+    'label',
+    'delete',
+  ],
   endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'rotate', 'move'],
 }
 
@@ -69,7 +80,7 @@ const slips: [args: string[], said: string][] = [
   [['--plan', 'paid', 'account'], '"--plan" stands before "account"; put it behind it'],
   [['account', '--plan', 'paid', 'create', 'x'], '"--plan" stands before "create"; put it behind it'],
   [['--config'], '--config needs a value'],
-  [['usage', '--by', 'week'], '--by must be hour or day'],
+  [['usage', '--by', 'week'], '--by must be hour, day, month, account, endpoint, network or method'],
   [['completion', 'csh'], 'the shell must be bash, zsh or fish'],
 ]
 t.test('a slip of the fingers gets a suggestion, and exits 2', async t => {
@@ -115,15 +126,15 @@ const typed: [words: string[], completed: string[]][] = [
   [['--config', 'x', 'acc'], ['account']],
   [
     ['--json', 'account', 's'],
-    ['set-plan', 'suspend'],
+    ['show', 'set-plan', 'suspend'],
   ],
   [
     ['account', '--config', 'x', 's'],
-    ['set-plan', 'suspend'],
+    ['show', 'set-plan', 'suspend'],
   ],
   [
     ['account', 's'],
-    ['set-plan', 'suspend'],
+    ['show', 'set-plan', 'suspend'],
   ],
   [
     ['account', ''],
@@ -142,7 +153,7 @@ const typed: [words: string[], completed: string[]][] = [
   ],
   [
     ['usage', '--by', ''],
-    ['hour', 'day'],
+    ['hour', 'day', 'month', 'account', 'endpoint', 'network', 'method'],
   ],
   [
     ['usage', '--detail', '--c'],

@@ -50,7 +50,15 @@ t.test('service_usage', t => {
     t.strictSame(outcome, { result: expected })
     t.equal(JSON.stringify(outcome), JSON.stringify({ result: expected }), 'the order of the fields too')
     t.strictSame(queries.pop(), {
-      ...{ accountId: 'acc_1', endpointId: null, from: NOW - 7200, to: NOW - 3600, by: 'hour' },
+      ...{
+        accountId: 'acc_1',
+        network: null,
+        method: null,
+        endpointId: null,
+        from: NOW - 7200,
+        to: NOW - 3600,
+        by: 'hour',
+      },
       ...{ groupBy: ['time', 'endpoint', 'network', 'method'], detail: false, top: null, after: null },
     })
   })

@@ -64,7 +64,7 @@ function openLedger(t: Test, dir: string): Pick<Parts, 'database' | 'ledger'> & 
 
 async function charge(journal: Journal, used: readonly Used[]): Promise<void> {
   for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
-    const account = { id: accountId, createdAt: 0 }
+    const account = { id: accountId, plan: 'free', createdAt: 0 }
     const owner = { ...payer, account, endpoint: { id: endpointId, network } }
     for (let call = 0; call < calls; call += 1)
       if (reason !== null) journal.refused(owner, method, reason, at * 1000)
@@ -87,7 +87,15 @@ const used: readonly Used[] = [
   { ...call, at: DAY + 60, accountId: 'acc_2', endpointId: 'ep_9', calls: 7, requests: 7 },
 ]
 const all: SumsQuery = {
-  ...{ accountId: 'acc_1', endpointId: null, from: DAY, to: DAY + 48 * HOUR, by: 'hour' },
+  ...{
+    accountId: 'acc_1',
+    endpointId: null,
+    network: null,
+    method: null,
+    from: DAY,
+    to: DAY + 48 * HOUR,
+    by: 'hour',
+  },
   ...{ groupBy: ['time', 'endpoint', 'network', 'method'], detail: false, top: null, after: null },
 }
 

@@ -30,7 +30,7 @@ const START = 1_800_000_000
 
 function spenderOf(change: Partial<Payer> = {}): Spender {
   const payer: Payer = {
-    account: { id: 'acc_1', createdAt: START },
+    account: { id: 'acc_1', plan: 'free', createdAt: START },
     endpoint: { id: 'ep_1', network: 'eth' },
     plan,
     endpointRate: null,
@@ -73,7 +73,7 @@ for (const [name, make] of Object.entries(implementations)) {
     const spender = spenderOf()
     t.equal(said(await limits.take(spender, rated(11), NOW)), 'quota_exhausted')
     t.match(limits.rate(spender, NOW), { remaining: 20 })
-    t.strictSame(await limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), {
+    t.strictSame(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), {
       ...{ requests: 100, used: 90, resetsAt: START + 3600 },
     })
     const byEndpoint = spenderOf({ endpointRate: { perSecond: 1, burst: 3 } })
@@ -92,10 +92,10 @@ for (const [name, make] of Object.entries(implementations)) {
     t.strictSame([grant.units, grant.period], [20, START])
     grant.giveBack(true)
     t.match(limits.rate(spender, NOW), { remaining: 20 })
-    t.match(await limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 0 })
+    t.match(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), { used: 0 })
     const [first, second] = [await granted(limits, spender, 10), await granted(limits, spender, 10)]
     first.giveBack(false)
-    t.match(await limits.quota({ id: 'acc_1', createdAt: START }, plan, NOW), { used: 10 })
+    t.match(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), { used: 10 })
     t.equal(second.units, 10)
   })
 
@@ -120,11 +120,15 @@ for (const [name, make] of Object.entries(implementations)) {
     for (let call = 0; call < 30; call += 1) t.equal(said(await limits.take(spender, rated(0), NOW)), 'ok')
     t.equal(said(await limits.take(spender, rated(0), NOW)), 'rate_limited')
     t.match(
-      await limits.takeManagement({ id: 'acc_1', createdAt: START }, NOW),
+      await limits.takeManagement({ id: 'acc_1', plan: 'free', createdAt: START }, NOW),
       { reason: 'rate_limited' },
       'management calls share it',
     )
-    t.equal(await limits.takeManagement({ id: 'acc_2', createdAt: START }, NOW), null, 'by account')
+    t.equal(
+      await limits.takeManagement({ id: 'acc_2', plan: 'free', createdAt: START }, NOW),
+      null,
+      'by account',
+    )
     t.match(limits.rate(spender, NOW), { remaining: 20 })
   })
 

@@ -41,7 +41,9 @@ export class PlainLedger implements Ledger {
   async sum(query: SumsQuery): Promise<SumsPage> {
     const groups = new Map<string, Group>()
     for (const each of this.used) {
-      if (each.accountId !== query.accountId) continue
+      if (query.accountId !== null && each.accountId !== query.accountId) continue
+      if (query.network !== null && each.network !== query.network) continue
+      if (query.method !== null && each.method !== query.method) continue
       if (query.endpointId !== null && each.endpointId !== query.endpointId) continue
       const hour = each.at - (each.at % STEP.hour)
       if (hour < query.from - (query.from % STEP.hour) || hour >= query.to) continue
@@ -72,6 +74,7 @@ export class PlainLedger implements Ledger {
 
 const NAMES = {
   time: 'time',
+  account: 'accountId',
   endpoint: 'endpointId',
   network: 'network',
   method: 'method',
@@ -80,10 +83,10 @@ const NAMES = {
 
 function valueOf(
   column: Column,
-  { endpointId, network, method, reason }: Used,
+  { accountId, endpointId, network, method, reason }: Used,
   time: number,
 ): string | number {
-  return { time, endpoint: endpointId, network, method, reason: reason ?? '' }[column]
+  return { time, account: accountId, endpoint: endpointId, network, method, reason: reason ?? '' }[column]
 }
 
 function compare(a: Group['values'], b: Group['values']): number {

@@ -3,14 +3,18 @@ import { makeApi } from '../../api/api.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { Api } from '../../http/admin/listener.ts'
 import type { ServiceReply } from '../../management/types.ts'
-import type { CallRecords } from './call-records.ts'
+import type { ApiParts } from '../../api/operation.ts'
 import type { AccountStore } from '../../stores/sqlite/accounts/store.ts'
 
 /** The admin API of a gateway. */
-export function openApi(gateway: Gateway, store: AccountStore, calls: Pick<CallRecords, 'find'>): Api {
+export function openApi(
+  gateway: Gateway,
+  store: AccountStore,
+  { calls, usage }: Pick<ApiParts, 'calls' | 'usage'>,
+): Api {
   const { accounts, endpoints, tokens, audit } = store
   return makeApi({
-    ...{ accounts, endpoints, tokens, audit, calls },
+    ...{ accounts, endpoints, tokens, audit, calls, usage },
     keys: { find: key => store.findByKey(key) },
     snapshot: () => gateway.snapshot,
     manage: async (method, params, caller) => {

@@ -14,6 +14,7 @@ import { group } from '../group.ts'
 import type { Known } from '../known.ts'
 import { manage } from './manage.ts'
 import { FAULTS, label, remove, rename } from './notes.ts'
+import { show } from './show.ts'
 import { moment, table } from '../output/table.ts'
 
 const CREATE = { plan: 'string', chain: 'string', init: 'boolean' } as const
@@ -170,6 +171,7 @@ async function told(
 export const account = group('account', {
   create,
   list,
+  show,
   'set-plan': setPlan,
   suspend: statusCommand('suspend', 'suspended'),
   resume: statusCommand('resume', 'active'),

@@ -15,21 +15,29 @@ import { typed } from '../output/called-as.ts'
 import { fail, print, readArguments, UsageError } from '../command.ts'
 import type { Command } from '../command.ts'
 import { servedForAnother } from '../data-dir.ts'
+import { callerOf } from './caller.ts'
 import { explainLines } from './text.ts'
 import { know } from '../known.ts'
 
 /** Milliseconds that a running gateway gets to answer before the question is answered offline. */
 const PATIENCE = 2_000
 
-const OPTIONS = { plan: 'string', params: 'string', head: 'string' } as const
+const OPTIONS = {
+  plan: 'string',
+  params: 'string',
+  head: 'string',
+  key: 'string',
+  endpoint: 'string',
+} as const
 
 export const explain: Command = {
   options: OPTIONS,
-  usage: `tollgate explain <network> <method> [--plan P] [--params JSON] [--head N] [--config DIR] [--json]
+  usage: `tollgate explain <network> <method> [--plan P | --key K | --endpoint E] [--params JSON] [--head N] [--config DIR] [--json]
 
 Asks the running gateway, with its live heads and the health of its routes; when none runs, compiles the YAML and
 says so. --plan takes the plan to ask for (default: the first one that is not public), --params the call's params as
-JSON, --head the block number to take for the latest.
+JSON, --head the block number to take for the latest. --key and --endpoint ask for one caller: they show its status,
+restrictions, rate and quota as well, and say what refuses it before its call is looked at.
 
   tollgate explain ethereum eth_getBalance --params '["0x00…", "0x1"]'`,
 
@@ -42,7 +50,9 @@ JSON, --head the block number to take for the latest.
     const served = await known.served()
     if (findNetwork(served.networks, slug) === undefined)
       return fail(io, json, await known.whyNot('network', slug, Object.keys(served.networks)))
-    const plan = planOf(given['plan'], served)
+    const caller = await callerOf(given, slug, { config, json }, io)
+    if (typeof caller === 'string') return fail(io, json, caller)
+    const plan = planOf(caller?.plan ?? given['plan'], served)
     if (plan === null) return fail(io, json, await known.whyNot('plan', String(given['plan']), served.plans))
     const params = paramsOf(given['params'])
     const head = headOf(given['head'])
@@ -57,10 +67,12 @@ JSON, --head the block number to take for the latest.
     const { version } = explained.details
     const isTaken = files !== null && files !== version && (await askRunning(known, askOnDisk)) === version
     const variables = isTaken ? await variablesOf(config) : null
-    print(io, json, explained.explanation, () =>
-      explainLines(explained, { version: files, variables }, words => typed(io, words, config)),
-    )
-    return explained.explanation.outcome === 'refuse' ? 1 : 0
+    const shown = caller === null ? explained.explanation : { ...explained.explanation, caller: caller.shown }
+    print(io, json, shown, () => [
+      ...(caller?.lines ?? []),
+      ...explainLines(explained, { version: files, variables }, words => typed(io, words, config)),
+    ])
+    return caller?.refusal != null || explained.explanation.outcome === 'refuse' ? 1 : 0
   },
 }
 

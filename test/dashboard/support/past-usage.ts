@@ -22,7 +22,7 @@ export function writePastUsage(gateway: Gateway, rows: readonly PastUsage[], win
   try {
     database.fold(
       rows.map(({ hoursAgo, calls, cost = 1, errors = 0, ...key }) => {
-        const counter = newCounter({ ...key, hour: now - hoursAgo * 3600, window })
+        const counter = newCounter({ ...key, plan: 'free', hour: now - hoursAgo * 3600, window })
         return Object.assign(counter, { calls, requests: calls * cost, errors })
       }),
     )

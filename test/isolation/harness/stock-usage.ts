@@ -22,8 +22,8 @@ export async function stockUsage(gateway: Gateway, { accountId }: Access): Promi
   journal
     .prepare(
       `WITH RECURSIVE hours(hour) AS (SELECT ?1 UNION ALL SELECT hour - 3600 FROM hours WHERE hour > ?1 - ?2 * 86400)
-       INSERT INTO usage (endpoint, hour, method, account, network, calls, requests, errors, refusals, bytes_out, upstream_ms)
-       SELECT e.value, hour, m.value, ?3, 'alpha', 10, 10, 0, 0, 100, 10
+       INSERT INTO usage (endpoint, hour, method, account, network, calls, requests, errors, refusals, bytes_out, upstream_ms, plan)
+       SELECT e.value, hour, m.value, ?3, 'alpha', 10, 10, 0, 0, 100, 10, 'free'
        FROM json_each(?4) AS e, hours, json_each(?5) AS m`,
     )
     .run(now - 3600, DAYS, accountId, JSON.stringify(endpoints), JSON.stringify(METHODS))

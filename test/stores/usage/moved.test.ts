@@ -21,7 +21,14 @@ function told(dir: string): unknown {
   const database = new DatabaseSync(join(dir, 'journal.db'), { readOnly: true })
   const sums = (columns: readonly Column[]): Record<string, unknown>[] => {
     const query = {
-      ...{ accountId: 'acc_1', endpointId: null, ...everything, groupBy: columns },
+      ...{
+        accountId: 'acc_1',
+        endpointId: null,
+        network: null,
+        method: null,
+        ...everything,
+        groupBy: columns,
+      },
       ...{ detail: false, top: null, after: null },
     }
     return JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as Record<string, unknown>[]

@@ -25,7 +25,7 @@ export const plan = {
   ws: { connections: 1, subscriptions: 1 },
 }
 export const payer: Payer = {
-  account: { id: 'acc_1', createdAt: 0 },
+  account: { id: 'acc_1', plan: 'free', createdAt: 0 },
   endpoint: { id: 'ep_1', network: 'eth' },
   plan,
   endpointRate: null,

@@ -21,7 +21,7 @@ const NOW = Date.UTC(2026, 11, 31, 23, 59, 30)
 /** The account's second endpoint moves from one network to another and back. */
 function payerOf(account: number, endpoint: number, network = endpoint === 0 ? 'eth' : 'sol'): Payer {
   return {
-    account: { id: `acc_${account}`, createdAt: 0 },
+    account: { id: `acc_${account}`, plan: 'free', createdAt: 0 },
     endpoint: { id: `ep_${account}_${endpoint}`, network },
     plan: {
       name: 'free',
@@ -105,6 +105,7 @@ function pick(random: Random): Payer {
 function queryOf(random: Random, accountId: string): SumsQuery {
   const from = NOW / 1000 - random.below(180_000)
   return {
+    ...{ network: null, method: null },
     ...{ accountId, endpointId: random.below(2) === 0 ? null : `ep_${random.below(3)}_0` },
     ...{ from, to: from + random.below(180_000), by: random.pick(['hour', 'day'] as const) },
     groupBy: COLUMNS.filter(column => random.below(column === 'reason' ? 5 : 2) === 0),
@@ -129,13 +130,21 @@ function sumsOf(database: DatabaseSync, query: SumsQuery): { readonly rows: any[
 /** The same, added up row by row. */
 function expected(reader: UsageReader, query: SumsQuery): any[] {
   const { accountId, endpointId, from, to, by, groupBy } = query
-  const asked: UsageQuery = { accountId, ...(endpointId === null ? {} : { endpointId }), from, to, by }
+  const asked: UsageQuery = {
+    accountId: accountId!,
+    ...(endpointId === null ? {} : { endpointId }),
+    from,
+    to,
+    by,
+  }
   const isReasons = groupBy.includes('reason')
   const groups = new Map<string, Record<string, string | number>>()
   for (const row of (isReasons
     ? refusalsOf(reader.detailedRows(asked))
     : [...reader.rows(asked)]) as unknown as Record<string, string | number>[]) {
-    const names = groupBy.map(column => (column === 'endpoint' ? 'endpointId' : column))
+    const names = groupBy.map(column =>
+      column === 'endpoint' || column === 'account' ? `${column}Id` : column,
+    )
     const values = names.map(name => row[name])
     const sums = isReasons ? ['refusals'] : ['calls', 'requests', 'errors', 'refusals']
     const batch = groups.get(values.join()) ?? {

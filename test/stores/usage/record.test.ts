@@ -14,7 +14,7 @@ import { closeToWrites, eventsTo } from './parts.ts'
 
 const HOUR = 1_800_000_000
 const owners = ['a', 'b'].map(id => ({
-  account: { id: `acc_${id}` },
+  account: { id: `acc_${id}`, plan: 'free' },
   endpoint: { id: `ep_${id}`, network: 'eth' },
 }))
 

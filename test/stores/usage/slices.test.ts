@@ -22,7 +22,7 @@ const METHODS = ['a', 'b', 'c', 'd', 'e']
 function payerOf(account: number): Payer {
   const quota = { requests: 1_000_000, every: 86_400_000 }
   return {
-    account: { id: `acc_${account}`, createdAt: 0 },
+    account: { id: `acc_${account}`, plan: 'free', createdAt: 0 },
     endpoint: { id: `ep_${account}`, network: 'eth' },
     plan: { ...plan, rate: null, quota },
     endpointRate: null,
@@ -144,7 +144,7 @@ t.test(
 
 function sumOf(database: DatabaseSync, accountId: string): number {
   const query: SumsQuery = {
-    ...{ accountId, endpointId: null, from: 0, to: NOW, by: 'hour' },
+    ...{ accountId, endpointId: null, network: null, method: null, from: 0, to: NOW, by: 'hour' },
     ...{ groupBy: [], detail: false, top: null, after: null },
   }
   const rows = JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as {

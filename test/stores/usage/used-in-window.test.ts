@@ -30,7 +30,7 @@ t.test('an account that was forgotten has used what it had, wherever that stands
 t.test('a charge that waits while its counter is folded is known before its commit', t => {
   const { ledger, meter } = open(t.testdir())
   const unlimited = { ...payer, plan: { ...plan, rate: null, quota: null } }
-  const other = { ...payer, account: { id: 'acc_2', createdAt: 0 } }
+  const other = { ...payer, account: { id: 'acc_2', plan: 'free', createdAt: 0 } }
   const waiting = admitted(meter.admit(other, 'm', 5, NOW))
   for (let n = 0; n < 2_000; n += 1) admitted(meter.admit(unlimited, `m${n}`, 1, NOW))
   t.equal(waiting.counter.place, 1)
@@ -50,7 +50,7 @@ t.test('the first calls of many accounts share a commit', async t => {
   const ledger = new Ledger(openUsageDatabase(dir), events)
   const meter = new Meter(ledger)
   const calls = Array.from({ length: 500 }, (_, n) =>
-    admitted(meter.admit({ ...payer, account: { id: `acc_${n}`, createdAt: 0 } }, 'm', 1, NOW)),
+    admitted(meter.admit({ ...payer, account: { id: `acc_${n}`, plan: 'free', createdAt: 0 } }, 'm', 1, NOW)),
   )
   t.equal(commits, 0, 'nothing waits for one yet')
   t.ok(await meter.committed(calls[0]!))

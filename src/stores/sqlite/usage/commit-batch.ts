@@ -82,6 +82,6 @@ export function entryOf(counter: UsageCounter, calls: number, requests: number):
   const { place } = counter
   if (counter.named) return `[${place},${calls},${requests}]`
   counter.named = true
-  const { account, endpoint, network, method, hour, window } = counter
-  return JSON.stringify([place, calls, requests, account, endpoint, network, method, hour, window])
+  const { account, endpoint, network, method, hour, window, plan } = counter
+  return JSON.stringify([place, calls, requests, account, endpoint, network, method, hour, window, plan])
 }

@@ -2,7 +2,7 @@
 
 /** Whose usage a counter holds. */
 export interface Owner {
-  readonly account: { readonly id: string }
+  readonly account: { readonly id: string; readonly plan: string }
   readonly endpoint: { readonly id: string; readonly network: string }
 }
 
@@ -57,7 +57,7 @@ export class UsageCounters {
     const { id, network } = owner.endpoint
     const endpoint = this.#endpoint(id)
     const known = endpoint.methods.get(method)
-    if (known?.hour === hour && known.network === network) {
+    if (known?.hour === hour && known.network === network && known.plan === owner.account.plan) {
       this.touchAgain(known)
       return known
     }
@@ -137,11 +137,19 @@ export class UsageCounters {
     const { methods } = this.#endpoint(endpoint.id)
     const { id, network } = endpoint
     const counter = methods.get(method)
-    if (counter?.hour === hour && counter.window === window && counter.network === network) return counter
-    const fresh = newCounter({ account: account.id, endpoint: id, network, method, hour, window })
+    if (
+      counter?.hour === hour &&
+      counter.window === window &&
+      counter.network === network &&
+      counter.plan === account.plan
+    )
+      return counter
+    const { id: owner, plan } = account
+    const fresh = newCounter({ account: owner, endpoint: id, network, method, hour, window, plan })
     methods.set(method, fresh)
     return fresh
   }
+
   #endpoint(id: string): Endpoint {
     let endpoint = this.#byEndpoint.get(id)
     if (endpoint === undefined) {
@@ -152,7 +160,7 @@ export class UsageCounters {
   }
 }
 
-/** A counter: what one endpoint used of one method within one hour and one quota window. */
+/** A counter: what one endpoint used of one method within one hour, one quota window and one plan. */
 export interface CounterKey {
   readonly account: string
   readonly endpoint: string
@@ -163,6 +171,8 @@ export interface CounterKey {
   readonly hour: number
   /** Start of the quota window in Unix seconds; 0 without a quota. */
   readonly window: number
+  /** The plan of the moment: what is paid for the calls may depend on it. Empty in what older versions have recorded. */
+  readonly plan: string
 }
 
 /** What has come to a counter since the ledger last took it over. */
@@ -187,7 +197,15 @@ export interface UsageCounter extends CounterKey {
 }
 
 /** A counter with nothing in it. */
-export function newCounter({ account, endpoint, network, method, hour, window }: CounterKey): UsageCounter {
+export function newCounter({
+  account,
+  endpoint,
+  network,
+  method,
+  hour,
+  window,
+  plan,
+}: CounterKey): UsageCounter {
   // One literal, so that all counters have one shape: they are met by every call.
   return {
     account,
@@ -196,6 +214,7 @@ export function newCounter({ account, endpoint, network, method, hour, window }:
     method,
     hour,
     window,
+    plan,
     calls: 0,
     requests: 0,
     errors: 0,

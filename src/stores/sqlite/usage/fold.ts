@@ -3,7 +3,7 @@ import type { DatabaseSync } from '../driver.ts'
 import { inTransaction } from '../transaction.ts'
 import type { UsageCounter } from './counters.ts'
 
-const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests,
     errors = errors + excluded.errors, refusals = refusals + excluded.refusals,
     bytes_out = bytes_out + excluded.bytes_out, upstream_ms = upstream_ms + excluded.upstream_ms`
@@ -51,7 +51,9 @@ export function makeFold(database: DatabaseSync): Fold {
   const write = (counter: Usage): void => {
     const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
     const ms = Math.round(counter.upstreamMs)
-    usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms)
+    // A worker of an older version does not say the plan.
+    const plan = (counter.plan as string | undefined) ?? ''
+    usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms, plan)
     if (counter.reasons !== null)
       for (const [reason, count] of counter.reasons)
         refused.get(endpoint, hour, method, reason, account, network, count)

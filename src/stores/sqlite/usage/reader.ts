@@ -25,6 +25,8 @@ const nothing: OpenReader = {
   totals: () => new Map(),
   rows: () => [],
   detailedRows: () => [],
+  lines: () => [],
+  windows: () => [],
   oldest: () => null,
   close: () => undefined,
 }
@@ -49,6 +51,8 @@ export function openUsageReader(dataDir: string): OpenReader {
       totals: accountId => others.at(() => readTotals(database, 'totals_now', accountId)),
       rows: query => rows.rows(query),
       detailedRows: query => rows.detailedRows(query),
+      lines: query => rows.lines(query),
+      windows: query => rows.windows(query),
       oldest: () => others.at(() => readOldest(database)),
       close: () => {
         database.close()

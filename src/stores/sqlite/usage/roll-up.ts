@@ -19,7 +19,7 @@ interface Rolled {
 const ROLLED: readonly Rolled[] = [
   {
     table: 'usage',
-    key: ['endpoint', 'hour', 'method', 'network'],
+    key: ['endpoint', 'hour', 'method', 'network', 'plan'],
     names: ['account'],
     sums: ['calls', 'requests', 'errors', 'refusals', 'bytes_out', 'upstream_ms'],
   },

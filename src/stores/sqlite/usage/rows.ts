@@ -1,7 +1,15 @@
 /** Rows of the ledger, one by one, for readers in other processes: there may be more than fit in memory. */
 import type { DatabaseSync } from '../driver.ts'
 import type { OtherJournals } from './journals/outside.ts'
-import type { DetailedRow, UsageDetail, UsageQuery, UsageRow } from '../../../ports/ledger.ts'
+import type {
+  DetailedRow,
+  LinesQuery,
+  UsageDetail,
+  UsageLine,
+  UsageQuery,
+  UsageRow,
+  UsedWindow,
+} from '../../../ports/ledger.ts'
 
 /**
  * Tables of the reader's own, on disk where they are large. They hold what a query has found, so that the file is read at once and not for as long as
@@ -15,6 +23,10 @@ const TABLES = `CREATE TEMP TABLE found (
     time INTEGER, endpointId TEXT, method TEXT, network TEXT, reason TEXT, refusals INTEGER,
     PRIMARY KEY (time, endpointId, method, network, reason)
   ) WITHOUT ROWID`
+
+const LINES = `CREATE TEMP TABLE line (
+    place INTEGER PRIMARY KEY, accountId TEXT, plan TEXT, "of", calls INTEGER, requests INTEGER, errors INTEGER, refusals INTEGER
+  )`
 
 const FORGET = 'DELETE FROM temp.found; DELETE FROM temp.reasons'
 
@@ -34,6 +46,7 @@ const PAGE = 500
 export class RowReader {
   readonly #database: DatabaseSync
   #isReady = false
+  #hasLines = false
 
   readonly #others: OtherJournals
 
@@ -56,9 +69,46 @@ export class RowReader {
       yield { ...row, refusalsByReason: JSON.parse(reasons) as DetailedRow['refusalsByReason'] }
   }
 
-  *#found<T>(columns: string): Generator<T> {
+  /** Sums by account, plan and split, in this order. */
+  *lines({ split, ...query }: LinesQuery): Generator<UsageLine> {
+    const { where, values } = conditions(query)
+    const of = split === null ? "''" : SPLIT[split]
+    const database = this.#database
+    if (!this.#hasLines) database.exec(LINES)
+    this.#hasLines = true
+    this.#others.at(() => {
+      database.exec('DELETE FROM temp.line')
+      database
+        .prepare(
+          `INSERT INTO temp.line (accountId, plan, "of", calls, requests, errors, refusals)
+           SELECT account, plan, ${of} AS split, sum(calls), sum(requests), sum(errors), sum(refusals)
+           FROM usage_now WHERE ${where} GROUP BY account, plan, split ORDER BY account, plan, split`,
+        )
+        .run(...values)
+    })
+    yield* this.#pages<UsageLine>('accountId, plan, "of", calls, requests, errors, refusals', 'line')
+  }
+
+  /** What was used of quota windows. */
+  windows({ accountId, from, to }: Pick<LinesQuery, 'accountId' | 'from' | 'to'>): readonly UsedWindow[] {
+    return this.#others.at(
+      () =>
+        this.#database
+          .prepare(
+            `SELECT account AS accountId, start, sum(requests) AS requests FROM windows_now
+             WHERE start >= ?1 AND start < ?2 AND (?3 IS NULL OR account = ?3) GROUP BY account, start ORDER BY account, start`,
+          )
+          .all(from, to, accountId ?? null) as unknown as readonly UsedWindow[],
+    )
+  }
+
+  #found<T>(columns: string): Generator<T> {
+    return this.#pages<T>(columns, 'found')
+  }
+
+  *#pages<T>(columns: string, table: string): Generator<T> {
     const page = this.#database.prepare(
-      `SELECT ${columns} FROM temp.found WHERE place > ? ORDER BY place LIMIT ${PAGE}`,
+      `SELECT ${columns} FROM temp.${table} WHERE place > ? ORDER BY place LIMIT ${PAGE}`,
     )
     // Places begin with 1, and none is left out.
     for (let last = 0; ;) {
@@ -74,7 +124,8 @@ export class RowReader {
     const database = this.#database
     if (!this.#isReady) database.exec(TABLES)
     this.#isReady = true
-    const { time, where, values } = conditions(query)
+    const { where, values } = conditions(query)
+    const time = TIME[query.by]
     this.#others.at(() => {
       database.exec(FORGET)
       database
@@ -99,16 +150,21 @@ export class RowReader {
 }
 
 /** The hours that a query asks for: from the first to before the other. */
-function hoursOf({ from, to }: UsageQuery): readonly [number, number] {
+function hoursOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>): readonly [number, number] {
   return [Math.floor(from / 3600) * 3600, to]
 }
 
-/** Seconds of a row. */
-const SPAN = { hour: 3600, day: 86_400 }
+/** The beginning of a row's time, in SQL. */
+const TIME = {
+  hour: 'hour',
+  day: 'hour - hour % 86400',
+  month: "CAST(strftime('%s', hour, 'unixepoch', 'start of month') AS INTEGER)",
+} as const
+
+const SPLIT = { endpoint: 'endpoint', network: 'network', method: 'method', day: TIME.day } as const
 
 /** What a query says in SQL. */
-function conditions(query: UsageQuery): {
-  readonly time: string
+function conditions(query: Omit<UsageQuery, 'by'>): {
   readonly where: string
   readonly values: readonly (string | number)[]
 } {
@@ -122,5 +178,5 @@ function conditions(query: UsageQuery): {
       where.push(`${column} = ?`)
       values.push(value)
     }
-  return { time: `hour - hour % ${SPAN[query.by]}`, where: where.join(' AND '), values }
+  return { where: where.join(' AND '), values }
 }

@@ -108,5 +108,34 @@ export const journalFile: Kind = {
      UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0 FROM charges;`,
     // Up to which place the tables have what the journals of other processes hold, by the names of their files.
     'CREATE TABLE taken (file TEXT NOT NULL PRIMARY KEY, place INTEGER NOT NULL) WITHOUT ROWID;',
+    // A bill has a line for each plan that an account had. What was recorded before does not say which that was.
+    `DROP VIEW usage_now;
+   DROP VIEW totals_now;
+   DROP VIEW charges;
+   ALTER TABLE usage RENAME TO usage_before;
+   CREATE TABLE usage (
+     endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL,
+     account TEXT NOT NULL, network TEXT NOT NULL,
+     calls INTEGER NOT NULL, requests INTEGER NOT NULL, errors INTEGER NOT NULL, refusals INTEGER NOT NULL,
+     bytes_out INTEGER NOT NULL, upstream_ms INTEGER NOT NULL, plan TEXT NOT NULL,
+     PRIMARY KEY (endpoint, hour, method, network, plan)
+   ) WITHOUT ROWID;
+   INSERT INTO usage SELECT *, '' FROM usage_before;
+   DROP TABLE usage_before;
+   CREATE INDEX usage_by_account ON usage (account, hour);
+   CREATE INDEX usage_by_hour ON usage (hour) WHERE hour % 86400 <> 0;
+   CREATE VIEW charges AS SELECT e.value ->> 0 AS place,
+     max(e.value ->> 3) AS account, max(e.value ->> 4) AS endpoint, max(e.value ->> 5) AS network, max(e.value ->> 6) AS method,
+     max(e.value ->> 7) AS hour, max(e.value ->> 8) AS window, sum(e.value ->> 1) AS calls, sum(e.value ->> 2) AS requests,
+     coalesce(max(e.value ->> 9), '') AS plan
+     FROM journal, json_each(journal.entries) AS e
+     WHERE e.value ->> 0 > (SELECT place FROM folded) GROUP BY e.value ->> 0;
+   CREATE VIEW usage_now AS
+     SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms, plan FROM usage
+     UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0, plan FROM charges;
+   CREATE VIEW totals_now AS SELECT account, endpoint, calls, requests FROM totals
+     UNION ALL SELECT account, endpoint, calls, requests FROM charges;
+   CREATE VIEW windows_now AS SELECT account, start, requests FROM windows
+     UNION ALL SELECT account, window, requests FROM charges WHERE window <> 0;`,
   ],
 }

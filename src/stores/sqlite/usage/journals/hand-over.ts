@@ -122,10 +122,10 @@ export class HandedOver {
 
 /** A copy of what a counter holds. */
 function usageOf(counter: UsageCounter): Usage {
-  const { account, endpoint, network, method, hour, window } = counter
+  const { account, endpoint, network, method, hour, window, plan } = counter
   const { calls, requests, errors, refusals, reasons, bytesOut, upstreamMs } = counter
   return {
-    ...{ account, endpoint, network, method, hour, window },
+    ...{ account, endpoint, network, method, hour, window, plan },
     ...{ calls, requests, errors, refusals, reasons, bytesOut, upstreamMs },
   }
 }

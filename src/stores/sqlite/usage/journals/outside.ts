@@ -6,10 +6,13 @@ import { journalsIn } from './left.ts'
 
 /** The views of schema.ts with these charges too; names of `temp` go before those of the file. */
 const SETUP = `CREATE TEMP TABLE elsewhere (
-    account TEXT, endpoint TEXT, network TEXT, method TEXT, hour INTEGER, calls INTEGER, requests INTEGER
+    account TEXT, endpoint TEXT, network TEXT, method TEXT, hour INTEGER, calls INTEGER, requests INTEGER, plan TEXT,
+    window INTEGER
   );
   CREATE TEMP VIEW usage_now AS SELECT * FROM main.usage_now
-    UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0 FROM temp.elsewhere;
+    UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0, plan FROM temp.elsewhere;
+  CREATE TEMP VIEW windows_now AS SELECT * FROM main.windows_now
+    UNION ALL SELECT account, window, requests FROM temp.elsewhere WHERE window <> 0;
   CREATE TEMP VIEW totals_now AS SELECT * FROM main.totals_now
     UNION ALL SELECT account, endpoint, calls, requests FROM temp.elsewhere`
 
@@ -60,10 +63,12 @@ export class OtherJournals {
     const rows = database.prepare('SELECT file, place FROM taken').all() as { file: string; place: number }[]
     const taken = new Map(rows.map(({ file, place }) => [file, place]))
     database.exec('DELETE FROM temp.elsewhere')
-    const insert = database.prepare('INSERT INTO temp.elsewhere VALUES (?, ?, ?, ?, ?, ?, ?)')
-    for (const { file, place, account, endpoint, network, method, hour, calls, requests } of charges)
-      if (place > (taken.get(file) ?? 0))
-        insert.run(account, endpoint, network, method, hour, calls, requests)
+    const insert = database.prepare('INSERT INTO temp.elsewhere VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    for (const { file, place, ...charge } of charges) {
+      if (place <= (taken.get(file) ?? 0)) continue
+      const { account, endpoint, network, method, hour, calls, requests, plan, window } = charge
+      insert.run(account, endpoint, network, method, hour, calls, requests, plan, window)
+    }
   }
 
   #chargesOf(file: string): Charges[] {
@@ -71,7 +76,8 @@ export class OtherJournals {
     try {
       journal = new DatabaseSync(join(this.#dataDir, file), { readOnly: true, timeout: this.#patience })
       const rows = journal.prepare('SELECT * FROM charges').all() as unknown as Charges[]
-      return rows.map(row => ({ ...row, file }))
+      // One of an older version does not say the plan.
+      return rows.map(row => ({ ...row, plan: (row.plan as string | undefined) ?? '', file }))
     } catch (error) {
       // One that has been taken over meanwhile is gone.
       if (!journalsIn(this.#dataDir).includes(file)) return []

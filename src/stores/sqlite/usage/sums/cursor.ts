@@ -49,7 +49,8 @@ function listOf(json: string): readonly unknown[] {
 
 /** It needs no secret: a forged one reads the same account's rows. It finds what was mangled or belongs to another query. */
 function digestOf(query: Omit<SumsQuery, 'from' | 'to' | 'after'>, text: string): string {
-  const { accountId, endpointId, by, groupBy, detail } = query
-  const hash = createHash('sha256').update(JSON.stringify([accountId, endpointId, by, groupBy, detail, text]))
+  const { accountId, endpointId, network, method, by, groupBy, detail } = query
+  const asked = [accountId, endpointId, network, method, by, groupBy, detail, text]
+  const hash = createHash('sha256').update(JSON.stringify(asked))
   return hash.digest('base64url').slice(0, DIGEST)
 }

@@ -1,5 +1,5 @@
 /**
- * Adds up what the ledger and the journal hold of one account. It reads endpoint by endpoint, which is how the tables are sorted on disk: ten
+ * Adds up what the ledger and the journal hold of one account, or of all. It reads endpoint by endpoint, which is how the tables are sorted on disk: ten
  * times as fast as by account, and no statement takes long, so that a query can be ended between two of them.
  */
 import type { DatabaseSync, StatementSync } from '../../driver.ts'
@@ -12,6 +12,7 @@ export class TookTooLong extends Error {}
 
 /** A charge that is in the journal and not yet in the tables. */
 interface Charge {
+  readonly account: string
   readonly endpoint: string
   readonly network: string
   readonly method: string
@@ -24,27 +25,44 @@ type Row = Readonly<Record<string, string | number>>
 
 const AMOUNTS = `sum(calls) AS calls, sum(requests) AS requests, sum(errors) AS errors, sum(refusals) AS refusals,
   sum(bytes_out) AS bytesOut, sum(upstream_ms) AS upstreamMs`
-const ENDPOINTS = 'SELECT endpoint FROM totals WHERE account = ?'
-const CHARGES = 'SELECT endpoint, network, method, hour, calls, requests FROM charges WHERE account = ?'
+const ENDPOINTS =
+  'SELECT endpoint, account FROM totals WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR endpoint = ?2)'
+const CHARGES = `SELECT account, endpoint, network, method, hour, calls, requests FROM charges
+  WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR endpoint = ?2) AND (?3 IS NULL OR network = ?3) AND (?4 IS NULL OR method = ?4)`
+
+/** An endpoint, and whose it is. */
+interface Owned {
+  readonly endpoint: string
+  readonly account: string
+}
 
 /** What there is to read for one query, as it is at one moment: a read transaction has to be open. */
 export class Scan {
   readonly #database: DatabaseSync
   readonly #query: SumsQuery
   readonly #expired: () => boolean
-  readonly #charges: readonly Charge[]
-  readonly #endpoints: readonly string[]
+  readonly #charges: ReadonlyMap<string, readonly Charge[]>
+  readonly #endpoints: readonly Owned[]
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(database: DatabaseSync, query: SumsQuery, expired: () => boolean) {
     this.#database = database
     this.#query = query
     this.#expired = expired
-    const { accountId, endpointId } = query
-    const charges = database.prepare(CHARGES).all(accountId) as unknown as Charge[]
-    this.#charges = charges.filter(({ endpoint }) => endpointId === null || endpoint === endpointId)
-    const known = endpointId === null ? this.#endpointsOf(accountId) : [endpointId]
-    this.#endpoints = [...new Set([...known, ...this.#charges.map(({ endpoint }) => endpoint)])]
+    const { accountId, endpointId, network, method } = query
+    const charges = database
+      .prepare(CHARGES)
+      .all(accountId, endpointId, network, method) as unknown as readonly Charge[]
+    const byEndpoint = new Map<string, Charge[]>()
+    for (const charge of charges) {
+      const own = byEndpoint.get(charge.endpoint)
+      if (own === undefined) byEndpoint.set(charge.endpoint, [charge])
+      else own.push(charge)
+    }
+    this.#charges = byEndpoint
+    const known = database.prepare(ENDPOINTS).all(accountId, endpointId) as unknown as readonly Owned[]
+    const owners = new Map([...known, ...charges].map(({ endpoint, account }) => [endpoint, account]))
+    this.#endpoints = [...owners].map(([endpoint, account]) => ({ endpoint, account }))
   }
 
   /** The sums of the hours from `from` to before `to`, by these columns; throws TooManyGroups past `most`. */
@@ -58,17 +76,11 @@ export class Scan {
     return groups
   }
 
-  #endpointsOf(accountId: string): string[] {
-    return (this.#database.prepare(ENDPOINTS).all(accountId) as { endpoint: string }[]).map(
-      ({ endpoint }) => endpoint,
-    )
-  }
-
-  #readAmounts(endpoint: string, from: number, to: number, columns: readonly Column[], groups: Groups): void {
+  #readAmounts(endpoint: Owned, from: number, to: number, columns: readonly Column[], groups: Groups): void {
     for (const row of this.#rows('usage', AMOUNTS, columns, [endpoint, from, to]))
       groups.add(valuesOf(row, endpoint, columns), row)
-    for (const { hour, calls, requests, ...charge } of this.#charges) {
-      if (charge.endpoint !== endpoint || hour < from || hour >= to) continue
+    for (const { hour, calls, requests, ...charge } of this.#charges.get(endpoint.endpoint) ?? []) {
+      if (hour < from || hour >= to) continue
       const time = hour - (hour % STEP[this.#query.by])
       groups.add(valuesOf({ ...charge, time }, endpoint, columns), { calls, requests })
     }
@@ -81,7 +93,7 @@ export class Scan {
     }
   }
 
-  #readReasons(endpoint: string, from: number, to: number, columns: readonly Column[], groups: Groups): void {
+  #readReasons(endpoint: Owned, from: number, to: number, columns: readonly Column[], groups: Groups): void {
     for (const row of this.#rows('refusals', REFUSED, columns, [endpoint, from, to]))
       groups.add(valuesOf(row, endpoint, columns), { refusals: row['refusals'] as number })
   }
@@ -90,13 +102,14 @@ export class Scan {
     table: 'usage' | 'refusals',
     sums: string,
     columns: readonly Column[],
-    [endpoint, from, to]: readonly [string, number, number],
+    [{ endpoint, account }, from, to]: readonly [Owned, number, number],
   ): readonly Row[] {
     const run = (byNetwork: boolean): Row[] => {
       const sql = sqlOf(table, sums, columns, this.#query.by, byNetwork)
       let statement = this.#statements.get(sql)
       if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
-      return statement.all(endpoint, this.#query.accountId, from, to) as Row[]
+      const { network, method } = this.#query
+      return statement.all(endpoint, account, from, to, network, method) as Row[]
     }
     const rows = run(false)
     const isOnOne = rows.every(row => row['network'] === row['otherNetwork'])
@@ -125,9 +138,10 @@ function sqlOf(
   const groupBy = grouped.length === 0 ? '' : `GROUP BY ${grouped.join(', ')}`
   const networks = ['min(network) AS network', 'max(network) AS otherNetwork']
   return `SELECT ${[...shown, ...networks, sums].join(', ')} FROM ${table}
-    WHERE endpoint = ? AND account = ? AND hour >= ? AND hour < ? ${groupBy} HAVING count(*) > 0`
+    WHERE endpoint = ?1 AND account = ?2 AND hour >= ?3 AND hour < ?4
+      AND (?5 IS NULL OR network = ?5) AND (?6 IS NULL OR method = ?6) ${groupBy} HAVING count(*) > 0`
 }
 
-function valuesOf(row: Row, endpoint: string, columns: readonly Column[]): GroupValues {
-  return columns.map(column => (column === 'endpoint' ? endpoint : row[column]!))
+function valuesOf(row: Row, owned: Owned, columns: readonly Column[]): GroupValues {
+  return columns.map(column => (column === 'endpoint' || column === 'account' ? owned[column] : row[column]!))
 }

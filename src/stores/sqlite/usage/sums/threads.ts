@@ -39,7 +39,7 @@ export class SumThreads implements Pick<Ledger, 'sum'> {
 
   sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {
     if (this.#closed) return Promise.resolve('busy')
-    return this.#queue.run(query.accountId, () => this.#ask(query))
+    return this.#queue.run(query.accountId ?? '', () => this.#ask(query))
   }
 
   /** Ends all threads. */
