@@ -9,6 +9,7 @@ import type { Payer } from '../../../src/ports/limits.ts'
 import { openUsageReader } from '../../../src/stores/sqlite/usage/reader.ts'
 import { answer } from '../../../src/stores/sqlite/usage/sums/answer.ts'
 import { Scan } from '../../../src/stores/sqlite/usage/sums/scan.ts'
+import type { Column } from '../../../src/ports/ledger.ts'
 import { COLUMNS } from '../../../src/ports/ledger.ts'
 import type { SumsQuery } from '../../../src/ports/ledger.ts'
 import type { UsageQuery, UsageReader } from '../../../src/ports/ledger.ts'
@@ -39,6 +40,9 @@ function payerOf(account: number, endpoint: number, network = endpoint === 0 ? '
 function told(reader: { totals: UsageReader['totals'] }, accountId: string): unknown {
   return [...reader.totals(accountId)].sort(([a], [b]) => (a < b ? -1 : 1))
 }
+
+/** How rows name the columns that they do not name alike. */
+const NAMED: Readonly<Partial<Record<Column, string>>> = { account: 'accountId', endpoint: 'endpointId' }
 
 t.test(
   'the gateway, which holds the counters, and other processes, which read the journal, say the same',
@@ -105,7 +109,8 @@ function pick(random: Random): Payer {
 function queryOf(random: Random, accountId: string): SumsQuery {
   const from = NOW / 1000 - random.below(180_000)
   return {
-    ...{ network: null, method: null },
+    network: random.below(4) === 0 ? random.pick(['sol', 'eth']) : null,
+    method: random.below(4) === 0 ? random.pick(['a', 'other']) : null,
     ...{ accountId, endpointId: random.below(2) === 0 ? null : `ep_${random.below(3)}_0` },
     ...{ from, to: from + random.below(180_000), by: random.pick(['hour', 'day'] as const) },
     groupBy: COLUMNS.filter(column => random.below(column === 'reason' ? 5 : 2) === 0),
@@ -120,9 +125,7 @@ function sumsOf(database: DatabaseSync, query: SumsQuery): { readonly rows: any[
   const rows = page(query)
   const middle = rows[Math.floor(rows.length / 2)]
   if (middle === undefined) return { rows, pages: 0 }
-  const after = query.groupBy.map(
-    column => middle[column === 'endpoint' ? 'endpointId' : column] as string | number,
-  )
+  const after = query.groupBy.map(column => middle[NAMED[column] ?? column] as string | number)
   const second = page({ ...query, after })
   return { rows: [...rows.slice(0, Math.floor(rows.length / 2) + 1), ...second], pages: 1 }
 }
@@ -142,6 +145,8 @@ function expected(reader: UsageReader, query: SumsQuery): any[] {
   for (const row of (isReasons
     ? refusalsOf(reader.detailedRows(asked))
     : [...reader.rows(asked)]) as unknown as Record<string, string | number>[]) {
+    if (query.network !== null && row['network'] !== query.network) continue
+    if (query.method !== null && row['method'] !== query.method) continue
     const names = groupBy.map(column =>
       column === 'endpoint' || column === 'account' ? `${column}Id` : column,
     )
