@@ -53,6 +53,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'list who changed what, and when',
     load: async () => (await import('./audit.ts')).audit,
   },
+  'master-key': {
+    summary: 'replace the key that seals keys at rest',
+    load: async () => (await import('./master-key.ts')).masterKey,
+  },
   usage: {
     summary: 'show what accounts used, as a table, CSV or JSON',
     load: async () => (await import('./usage.ts')).usage,
