@@ -53,6 +53,14 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'list who changed what, and when',
     load: async () => (await import('./audit.ts')).audit,
   },
+  backup: {
+    summary: 'copy all data of one moment, while the gateway runs',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  restore: {
+    summary: 'make a data directory of a backup',
+    load: async () => (await import('./backup.ts')).restore,
+  },
   'master-key': {
     summary: 'replace the key that seals keys at rest',
     load: async () => (await import('./master-key.ts')).masterKey,

@@ -61,7 +61,7 @@ async function allOpen(t: Test, accesses: readonly Access[]): Promise<void> {
   const reply = await accesses[0]!.manage('service_listEndpoints')
   t.equal(reply.result?.total, accesses.length, 'every seal opens')
   const others = await withAccounts(accesses[0]!.gateway, async store => {
-    const lists = (await store.accounts.named('other')).map(id => store.endpoints.list(id))
+    const lists = (await store.accounts.named('other')).map(async id => store.endpoints.list(id))
     return (await Promise.all(lists)).flat()
   })
   t.equal(new Set(others.map(({ apiKey }) => apiKey)).size, ACCOUNTS * ENDPOINTS)
@@ -193,14 +193,12 @@ t.test(
     await opens(after)
     t.match(await rotate(after), { code: 1, stderr: /was started with the old one: restart it/ })
     await gateway.stop()
-    const again = await prepareGateway(t, config(1), { env: after })
     t.match(await rotate({ TOLLGATE_MASTER_KEY_FILE: file }), {
       code: 0,
       stdout: /the old key [0-9a-f]{16} opens nothing/,
     })
     t.match(await rotate(before), { code: 1, stderr: /the master key does not open accounts\.db/ })
     t.match(await rotate(after, '--to', file), { code: 0, stdout: /nothing is to be done/ })
-    void again
     t.match(await rotate({ ...after, TOLLGATE_MASTER_KEY_FILE: file }), {
       code: 1,
       stderr: /set one of them/,
