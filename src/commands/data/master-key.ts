@@ -1,5 +1,5 @@
 /** `tollgate master-key rotate`: replaces the key that seals the others, while the gateway runs. */
-import type { KeyRotation, Pass, Rotating } from '../stores/sqlite/accounts/rotation.ts'
+import type { KeyRotation, Pass, Rotating } from '../../stores/sqlite/accounts/rotation.ts'
 import {
   keyFile,
   masterKeyId,
@@ -7,15 +7,15 @@ import {
   newMasterKey,
   readOrMakeKeyFile,
   replaceMasterKey,
-} from '../stores/sqlite/accounts/secrets/master-key.ts'
-import { isLocked } from '../stores/sqlite/usage/lock.ts'
-import { withAccounts } from './accounts/accounts.ts'
-import { fail, print, readArguments } from './command.ts'
-import type { Arguments, Command, Io } from './command.ts'
-import { group } from './group.ts'
-import type { Known } from './known.ts'
-import { typed } from './output/called-as.ts'
-import { progress } from './output/progress.ts'
+} from '../../stores/sqlite/accounts/secrets/master-key.ts'
+import { isLocked } from '../../stores/sqlite/usage/lock.ts'
+import { withAccounts } from '../accounts/accounts.ts'
+import { fail, print, readArguments } from '../command.ts'
+import type { Arguments, Command, Io } from '../command.ts'
+import { group } from '../group.ts'
+import type { Known } from '../known.ts'
+import { typed } from '../output/called-as.ts'
+import { progress } from '../output/progress.ts'
 
 const OPTIONS = { to: 'string' } as const
 

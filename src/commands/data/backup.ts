@@ -1,15 +1,15 @@
 /** `tollgate backup` and `tollgate restore`: a copy of all data of one moment, and a data directory made of it. */
 import { resolve } from 'node:path'
-import { takeBackup } from '../stores/sqlite/backup/take.ts'
-import type { Manifest } from '../stores/sqlite/backup/manifest.ts'
-import { refuseFilled } from '../stores/sqlite/backup/folder.ts'
-import { restoreBackup } from '../stores/sqlite/backup/restore.ts'
-import { masterKeyVariable } from '../stores/sqlite/accounts/secrets/master-key.ts'
-import { withAccounts } from './accounts/accounts.ts'
-import { fail, print, readArguments, UsageError } from './command.ts'
-import type { Command } from './command.ts'
-import { typed } from './output/called-as.ts'
-import { progress } from './output/progress.ts'
+import { takeBackup } from '../../stores/sqlite/backup/take.ts'
+import type { Manifest } from '../../stores/sqlite/backup/manifest.ts'
+import { refuseFilled } from '../../stores/sqlite/backup/folder.ts'
+import { restoreBackup } from '../../stores/sqlite/backup/restore.ts'
+import { masterKeyVariable } from '../../stores/sqlite/accounts/secrets/master-key.ts'
+import { withAccounts } from '../accounts/accounts.ts'
+import { fail, print, readArguments, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
+import { typed } from '../output/called-as.ts'
+import { progress } from '../output/progress.ts'
 
 const BACKUP = { 'without-key': 'boolean' } as const
 const RESTORE = { to: 'string' } as const
