@@ -41,7 +41,6 @@ async function backups(isOver: () => boolean): Promise<{ ms: number; bytes: numb
     if (code !== 0) throw new Error(`backup: ${child.stderr}`)
     const { files } = JSON.parse(child.stdout) as { files: { bytes: number }[] }
     made.push({ ms: performance.now() - begin, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
-    rmSync(at, { recursive: true })
   }
   return made
 }
@@ -93,15 +92,23 @@ try {
     const beside = await perSecond()
     blocks.push(await block())
     state.isOver = true
-    made.push(...(await taking))
+    const taken = await taking
+    made.push(...taken)
+    taken.forEach((_, n) => {
+      rmSync(join(dir, `backup-${n}`), { recursive: true })
+    })
+    await pause(1_000)
     const after = await perSecond()
     alone.push(await block())
     ratios.push(beside / ((before + after) / 2))
-    console.error(`${before.toFixed(0)} ${beside.toFixed(0)} ${after.toFixed(0)} calls/s`)
+    console.error(
+      `blocks ${alone.at(-2)!.toFixed(1)} ${blocks.at(-1)!.toFixed(1)} ${alone.at(-1)!.toFixed(1)} ms, ${before.toFixed(0)} ${beside.toFixed(0)} ${after.toFixed(0)} calls/s`,
+    )
   }
   console.log(`backups of ${((made[0]?.bytes ?? 0) / 1e6).toFixed(0)} MB (${ENDPOINTS} endpoints, ${ROWS} rows of usage) under full load, ${ROUNDS} rounds
 | calls per second with backups one after the other, against none, median (least) | ${(100 * median(ratios)).toFixed(1)} % (${(100 * Math.min(...ratios)).toFixed(1)} %) |
-| longest block of the loop with them, without | ${Math.max(...blocks).toFixed(1)} ms, ${Math.max(...alone).toFixed(1)} ms |
+| longest block of the loop in a round with them, without, medians | ${median(blocks).toFixed(1)} ms, ${median(alone).toFixed(1)} ms |
+| longest of all rounds | ${Math.max(...blocks).toFixed(1)} ms, ${Math.max(...alone).toFixed(1)} ms |
 | seconds of a backup, median | ${(median(made.map(({ ms }) => ms)) / 1000).toFixed(1)} |`)
 } finally {
   await processes.stop()

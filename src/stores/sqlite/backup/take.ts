@@ -1,6 +1,6 @@
 /** Takes a backup of a data directory, from a process of its own: the gateway that runs on it does nothing for it. */
 import type { KeyObject } from 'node:crypto'
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, fdatasyncSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../../config/version.ts'
@@ -13,10 +13,10 @@ import { pinAll } from './moment.ts'
 import type { Pinned } from './moment.ts'
 import { checkCopy, sumUp } from './sums.ts'
 
-/** Pages that are copied at a time, of 4 KiB. */
+/** Pages that are copied at a time, of 4 KiB, and then written to the disk: all at once they would keep the gateway's writes waiting. */
 const PAGES = 1_024
-/** Below the gateway and what answers it, where there are not enough cores. */
-const NICE = 10
+/** Below everything else, where there are not enough cores. */
+const NICE = 19
 
 /** What is copied, from where to where. */
 export interface BackupOptions {
@@ -39,7 +39,6 @@ export async function takeBackup({
   return makeWhole(dir, async draft => {
     const pinned = await pinAll(dataDir)
     const at = new Date().toISOString()
-    stepBack()
     try {
       // The ledger first: as long as it is read, its log cannot start anew.
       for (const file of [...pinned].sort(ledgerFirst)) await copy(file, draft, progress)
@@ -74,17 +73,25 @@ function ledgerFirst(one: Pinned, other: Pinned): number {
 
 /** In the read transaction that is open on it the copy sees one state of the file, and does not begin anew when others write. */
 async function copy(file: Pinned, draft: string, progress: (line: string) => void): Promise<void> {
-  await backup(file.database, join(draft, file.name), {
-    rate: PAGES,
-    progress: ({ totalPages, remainingPages }) => {
-      progress(`copying ${file.name}: ${Math.round(100 * (1 - remainingPages / totalPages))} %`)
-    },
-  })
+  const target = join(draft, file.name)
+  // Open until the copy is made: closing it would give back the locks that SQLite has on it.
+  const descriptor = openSync(target, 'wx', 0o600)
+  try {
+    await backup(file.database, target, {
+      rate: PAGES,
+      progress: ({ totalPages, remainingPages }) => {
+        fdatasyncSync(descriptor)
+        progress(`copying ${file.name}: ${Math.round(100 * (1 - remainingPages / totalPages))} %`)
+      },
+    })
+  } finally {
+    closeSync(descriptor)
+  }
   file.release()
 }
 
-/** Every thread of the process: those that are there have a priority of their own. */
-function stepBack(): void {
+/** Leaves the processor to others, from now on: every thread that is there has a priority of its own, and those to come have that of who starts them. */
+export function stepBack(): void {
   if (process.platform !== 'linux') return
   for (const thread of readdirSync('/proc/self/task'))
     try {
