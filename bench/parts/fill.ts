@@ -20,10 +20,10 @@ export async function fill(
   dataDir: string,
   { endpoints, wanted, network }: { endpoints: number; wanted: number; network: string },
 ): Promise<string[]> {
-  const { database, masterKey } = await openDatabase(dataDir, {})
+  const { database, ring } = await openDatabase(dataDir, {})
   // The keys' hashes fall anywhere in their index, which would be read and written again and again.
   database.exec('PRAGMA cache_size = -1000000')
-  const [accounts, table] = [new AccountTable(database), new EndpointTable(database, masterKey)]
+  const [accounts, table] = [new AccountTable(database), new EndpointTable(database, ring)]
   const [every, createdAt, begin] = [Math.ceil(endpoints / wanted), 1_700_000_000, performance.now()]
   const keys: string[] = []
   inTransaction(database, () => {

@@ -37,7 +37,7 @@ export type Probing = Live['prober'] & { close(): void }
 
 /** What a process has for its gateway. */
 export interface GatewayParts {
-  readonly accounts: Pick<AccountStore, 'endpoints' | 'deriveKey'>
+  readonly accounts: Pick<AccountStore, 'endpoints' | 'derivedKeys'>
   readonly keys: Keys
   readonly limits: Limits
   readonly journal: Journal
@@ -78,7 +78,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
   const gateway = new Gateway(snapshot, keys, {
     ...{ limits, journal, upstreams, heads, prober, observer, subscriptions },
     ...{ clientSubscriptions: new Slots(), clock: systemClock },
-    filters: new Filters(accounts.deriveKey('filter ids')),
+    filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),
     floors: new Floors(),
     blockhashes: new Blockhashes(),

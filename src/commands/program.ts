@@ -61,6 +61,18 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'list who changed what, and when',
     load: async () => (await import('./audit.ts')).audit,
   },
+  backup: {
+    summary: 'copy all data of one moment, while the gateway runs',
+    load: async () => (await import('./data/backup.ts')).backup,
+  },
+  restore: {
+    summary: 'make a data directory of a backup',
+    load: async () => (await import('./data/backup.ts')).restore,
+  },
+  'master-key': {
+    summary: 'replace the key that seals keys at rest',
+    load: async () => (await import('./data/master-key.ts')).masterKey,
+  },
   usage: {
     summary: 'show what accounts used, as a table, CSV or JSON',
     load: async () => (await import('./usage/usage.ts')).usage,

@@ -25,7 +25,8 @@ disk. At the end it finishes the calls in flight and
 exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
 with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports them there too.
 
-  TOLLGATE_MASTER_KEY   32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use`,
+  TOLLGATE_MASTER_KEY       32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use
+  TOLLGATE_MASTER_KEY_FILE  a file with that key in place of it, such as a mounted secret that a group may read`,
 
   async run(args, io) {
     const { config: dir } = readArguments(args, [])

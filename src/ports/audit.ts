@@ -42,6 +42,8 @@ export type Action =
   | 'key.rotated'
   | 'token.created'
   | 'token.revoked'
+  | 'master_key.rotating'
+  | 'master_key.rotated'
   | 'config.reloaded'
   | 'config.rejected'
 
@@ -51,7 +53,7 @@ export type Members = Readonly<Record<string, unknown>>
 /** What happened, without when and by whom. Holds no secret. */
 export interface Happening {
   readonly action: Action
-  /** The id of what was changed: of an account, an endpoint or a token, a network, or the version of a configuration. */
+  /** The id of what was changed: of an account, an endpoint or a token, a network, the version of a configuration, or the id of a master key. */
   readonly target: string
   /** Whose it is; null when it is nobody's. */
   readonly accountId: string | null

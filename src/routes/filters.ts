@@ -23,13 +23,18 @@ export interface Filter {
   readonly madeAt: number
 }
 
-/** Seals and opens filter ids with a key that every process of a gateway has. */
-export class Filters {
-  readonly #key: KeyObject
+/**
+ * Keys of 32 bytes that seal nothing else: the first seals, each opens. `again` when an id opens with none of them: another process may have a newer one
+ * than was known here.
+ */
+export type FilterKeys = (again: boolean) => readonly KeyObject[]
 
-  /** `key` has 32 bytes and seals nothing else. */
-  constructor(key: KeyObject) {
-    this.#key = key
+/** Seals and opens filter ids with keys that every process of a gateway has. */
+export class Filters {
+  readonly #keys: FilterKeys
+
+  constructor(keys: FilterKeys) {
+    this.#keys = keys
   }
 
   /** The client's id for a filter, raw; null when the node's own is too long for one. `owner` alone can use it. */
@@ -38,7 +43,7 @@ export class Filters {
     const text = `${network} ${route} ${node} ${madeAt.toString(36)} ${upstreamId}`
     if (idLength(text.length) > MOST) return null
     const nonce = randomBytes(NONCE)
-    const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG })
+    const cipher = createCipheriv(CIPHER, this.#keys(false)[0]!, nonce, { authTagLength: TAG })
     cipher.setAAD(Buffer.from(owner))
     const sealed = Buffer.concat([nonce, cipher.update(text, 'latin1'), cipher.final(), cipher.getAuthTag()])
     return `"0x${sealed.toString('hex')}"`
@@ -47,7 +52,8 @@ export class Filters {
   /** The filter of a client's id, raw; null when it is not one of ours for this owner on this network. */
   open(id: Raw, owner: string, network: string): Filter | null {
     if (id.length < idLength(0) || id.length > MOST || !ID.test(id)) return null
-    const text = this.#decrypt(Buffer.from(id.slice(3, -1), 'hex'), owner)
+    const sealed = Buffer.from(id.slice(3, -1), 'hex')
+    const text = decrypt(this.#keys(false), sealed, owner) ?? decrypt(this.#keys(true), sealed, owner)
     const filter = text === null ? null : parse(text)
     return filter?.network === network ? filter : null
   }
@@ -56,19 +62,27 @@ export class Filters {
   nodeAt(url: string): string {
     return createHash('sha256').update(url).digest('base64url').slice(0, 8)
   }
+}
 
-  #decrypt(sealed: Buffer, owner: string): string | null {
-    const end = sealed.length - TAG
-    const nonce = sealed.subarray(0, NONCE)
-    const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG })
-    decipher.setAAD(Buffer.from(owner))
-    decipher.setAuthTag(sealed.subarray(end))
-    const text = decipher.update(sealed.subarray(NONCE, end), undefined, 'latin1')
-    try {
-      return text + decipher.final('latin1')
-    } catch {
-      return null
-    }
+function decrypt(keys: readonly KeyObject[], sealed: Buffer, owner: string): string | null {
+  for (const key of keys) {
+    const text = decryptWith(key, sealed, owner)
+    if (text !== null) return text
+  }
+  return null
+}
+
+function decryptWith(key: KeyObject, sealed: Buffer, owner: string): string | null {
+  const end = sealed.length - TAG
+  const nonce = sealed.subarray(0, NONCE)
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG })
+  decipher.setAAD(Buffer.from(owner))
+  decipher.setAuthTag(sealed.subarray(end))
+  const text = decipher.update(sealed.subarray(NONCE, end), undefined, 'latin1')
+  try {
+    return text + decipher.final('latin1')
+  } catch {
+    return null
   }
 }
 

@@ -5,7 +5,7 @@ import { Filters } from '../../src/routes/filters.ts'
 
 const masterKey = createSecretKey(randomBytes(32))
 const key = deriveKey(masterKey, 'filter ids')
-const filters = new Filters(key)
+const filters = new Filters(() => [key])
 const filter = {
   ...{ network: 'eth', route: 'eth-a.1', node: filters.nodeAt('http://127.0.0.1:1') },
   ...{ upstreamId: '"0x1"', madeAt: 1_750_000_000_123 },
@@ -17,16 +17,20 @@ t.test('an id is opened by its owner, on its network, in any process that has th
   const id = seal()
   t.match(id, /^"0x[0-9a-f]{126}"$/)
   t.strictSame(filters.open(id, 'ep_1', 'eth'), filter)
-  const elsewhere = new Filters(deriveKey(createSecretKey(masterKey.export()), 'filter ids'))
+  const elsewhere = new Filters(() => [deriveKey(createSecretKey(masterKey.export()), 'filter ids')])
   t.strictSame(elsewhere.open(id, 'ep_1', 'eth'), filter)
 
   t.equal(filters.open(id, 'ep_2', 'eth'), null, 'another endpoint')
   t.equal(filters.open(id, 'public 192.0.2.1', 'eth'), null, 'an address')
   t.equal(filters.open(id, 'ep_1', 'bsc'), null, 'another network')
-  const foreign = new Filters(deriveKey(createSecretKey(randomBytes(32)), 'filter ids'))
+  const foreign = new Filters(() => [deriveKey(createSecretKey(randomBytes(32)), 'filter ids')])
   t.equal(foreign.open(id, 'ep_1', 'eth'), null, 'another master key')
-  t.equal(new Filters(deriveKey(masterKey, 'others')).open(id, 'ep_1', 'eth'), null, 'another purpose')
-  t.equal(new Filters(masterKey).open(id, 'ep_1', 'eth'), null, 'the master key itself seals no id')
+  t.equal(
+    new Filters(() => [deriveKey(masterKey, 'others')]).open(id, 'ep_1', 'eth'),
+    null,
+    'another purpose',
+  )
+  t.equal(new Filters(() => [masterKey]).open(id, 'ep_1', 'eth'), null, 'the master key itself seals no id')
   t.end()
 })
 

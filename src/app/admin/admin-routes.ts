@@ -31,8 +31,8 @@ export interface AdminParts {
   readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
-  /** Why changes of accounts would be lost. */
-  readonly accounts: { lost(): Error | null }
+  /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
+  readonly accounts: { lost(): Error | null; readonly rotation: { readonly source: string | null } }
   readonly reloader: Reloader
   readonly calls: CallRecords
   /** This process, as it is known now. */
@@ -63,7 +63,10 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       const why = unready(parts) ?? (await unreadyWorkers(workers))
       return { status: why === null ? 200 : 503, text: `${why ?? 'ok'}\n`, type: 'text/plain' }
     },
-    'GET /process': () => ({ status: 200, json: { ...parts.process(), ...lostFiles(parts) } }),
+    'GET /process': () => ({
+      status: 200,
+      json: { ...parts.process(), ...lostFiles(parts), ...keySource(parts) },
+    }),
     'GET /served': () => ({ status: 200, json: servedOf(gateway.snapshot) }),
     'GET /metrics': async () => ({
       status: 200,
@@ -118,6 +121,12 @@ async function metricsText({ metrics, workers }: AdminParts): Promise<Buffer | s
 function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost'> {
   const lost = [accounts.lost(), usage.failure].find(error => error instanceof FileLost)
   return lost === undefined ? {} : { lost: lost.fate }
+}
+
+/** For the command that replaces the master key: what the environment or the file of this gateway says now. */
+function keySource({ accounts: { rotation } }: AdminParts): Pick<Running, 'masterKey'> {
+  const { source } = rotation
+  return source === null ? {} : { masterKey: source }
 }
 
 /** JSON text, put together with turns for the calls in between: there may be thousands of routes. */

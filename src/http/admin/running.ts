@@ -18,6 +18,8 @@ export interface Running {
   readonly lost?: 'removed' | 'replaced'
   /** That it finishes its calls and goes; absent while it serves. */
   readonly draining?: true
+  /** The id of the master key that a process begins with which is started beside it now; an older gateway does not say. */
+  readonly masterKey?: string
 }
 
 /** Where each listener is, as `host:port`; `probes` is absent where it is not configured. */
@@ -95,13 +97,14 @@ function ask(url: string, patience: number): Promise<Running | null> {
 function read(body: string): Running | null {
   try {
     const read = JSON.parse(body) as Readonly<Record<string, unknown>>
-    const { pid, configDir, dataDir, bound, lost, draining } = read
+    const { pid, configDir, dataDir, bound, lost, draining, masterKey } = read
     if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
     return {
       ...{ pid, configDir, dataDir },
       ...(bound === undefined ? {} : { bound: bound as Bound }),
       ...(lost === 'removed' || lost === 'replaced' ? { lost } : {}),
       ...(draining === true ? { draining } : {}),
+      ...(typeof masterKey === 'string' ? { masterKey } : {}),
     }
   } catch {
     return null

@@ -17,9 +17,9 @@ export function hasOwnSqlite(version: string): boolean {
 
 const require = createRequire(import.meta.url)
 
-/** A connection to a database file, used as https://nodejs.org/api/sqlite.html says. */
-export const { DatabaseSync } = require(
+/** A connection to a database file, and a copy of one page by page on another thread, used as https://nodejs.org/api/sqlite.html says. */
+export const { DatabaseSync, backup } = require(
   hasOwnSqlite(process.versions.node) ? 'node:sqlite' : '@photostructure/sqlite',
-) as Pick<typeof sqlite, 'DatabaseSync'>
+) as Pick<typeof sqlite, 'DatabaseSync' | 'backup'>
 export type DatabaseSync = sqlite.DatabaseSyncInstance
 export type StatementSync = sqlite.StatementSyncInstance

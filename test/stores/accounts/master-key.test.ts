@@ -95,3 +95,25 @@ t.test('a key does not show itself when it is printed', t => {
   t.notMatch(inspect(key, { depth: 9, showHidden: true }), text.slice(0, 8))
   t.end()
 })
+
+t.test('a mounted secret: a group may read it, everybody may not', t => {
+  const dir = t.testdir({ key: text })
+  const expected = createSecretKey(Buffer.from(text, 'base64'))
+  const file = join(dir, 'key')
+  const env = { TOLLGATE_MASTER_KEY_FILE: file }
+  for (const mode of [0o400, 0o440, 0o640]) {
+    chmodSync(file, mode)
+    t.ok(readMasterKey(dir, env)?.equals(expected), mode.toString(8))
+  }
+  for (const mode of [0o444, 0o604, 0o644]) {
+    chmodSync(file, mode)
+    t.throws(() => readMasterKey(dir, env), { message: /key is open to everybody: chmod o-rwx / })
+  }
+  t.throws(() => readMasterKey(dir, { TOLLGATE_MASTER_KEY_FILE: `${file}s` }), {
+    message: /keys of TOLLGATE_MASTER_KEY_FILE does not exist$/,
+  })
+  t.throws(() => readMasterKey(dir, { ...env, TOLLGATE_MASTER_KEY: text }), {
+    message: 'both TOLLGATE_MASTER_KEY and TOLLGATE_MASTER_KEY_FILE are set: set one of them',
+  })
+  t.end()
+})

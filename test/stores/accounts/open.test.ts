@@ -94,7 +94,7 @@ t.test('a newer schema is one sentence', async t => {
   raw.exec('PRAGMA user_version = 7')
   raw.close()
   await t.rejects(open(dataDir), {
-    message: 'accounts.db was written by a newer Tollgate (schema 7, here 5)',
+    message: 'accounts.db was written by a newer Tollgate (schema 7, here 6)',
   })
 })
 

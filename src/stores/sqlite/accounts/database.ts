@@ -1,8 +1,8 @@
-import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import { refuseLostAccounts } from './present.ts'
-import { unlock } from './secrets/canary.ts'
+import { unlock } from './secrets/key-ring.ts'
+import type { KeyRing } from './secrets/key-ring.ts'
 import { accountsFile } from './schema.ts'
 import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
@@ -17,7 +17,7 @@ import { inTransaction } from '../transaction.ts'
 export interface OpenDatabase {
   readonly file: string
   readonly database: DatabaseSync
-  readonly masterKey: KeyObject
+  readonly ring: KeyRing
   /** Whether it is still where it was. */
   readonly opened: OpenedDatabase
 }
@@ -46,8 +46,8 @@ async function openOnce(dataDir: string, env: NodeJS.ProcessEnv, deadline: numbe
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
     const opening = (place = new OpenedFile(realPath(file)))
     await whenFree(() => prepareFile(opened, file, accountsFile), deadline)
-    opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    const masterKey = await whenFree(
+    opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON')
+    const ring = await whenFree(
       () =>
         inTransaction(opened, () => {
           migrate(opened, accountsFile)
@@ -63,7 +63,7 @@ async function openOnce(dataDir: string, env: NodeJS.ProcessEnv, deadline: numbe
     const files = new OpenedDatabase(opening)
     const lost = files.lost()
     if (lost !== null) throw lost
-    return { file, database, masterKey, opened: files }
+    return { file, database, ring, opened: files }
   } catch (error) {
     database?.close()
     const fate = place?.fate() ?? null

@@ -1,17 +1,16 @@
-import type { KeyObject } from 'node:crypto'
 import type { DatabaseSync } from '../driver.ts'
 import { ENDPOINT_COLUMNS, toColumn, toEndpoint, type EndpointRow } from './endpoint-row.ts'
 import { hashKey } from './secrets/hash.ts'
-import { open, seal } from './secrets/seal.ts'
+import type { KeyRing } from './secrets/key-ring.ts'
 import type { Endpoint, EndpointLabel, EndpointWithKey } from '../../../ports/endpoints.ts'
 
 /** The statements on table `endpoint`. Writes belong in a transaction; the holder keeps the database referenced. */
 export class EndpointTable {
-  readonly #masterKey: KeyObject
+  readonly #ring: KeyRing
   readonly #sql
 
-  constructor(database: DatabaseSync, masterKey: KeyObject) {
-    this.#masterKey = masterKey
+  constructor(database: DatabaseSync, ring: KeyRing) {
+    this.#ring = ring
     const select = (where: string) =>
       database.prepare(`SELECT ${ENDPOINT_COLUMNS} FROM endpoint WHERE ${where}`)
     this.#sql = {
@@ -105,7 +104,7 @@ export class EndpointTable {
 
   insert(endpoint: Omit<EndpointWithKey, 'lastUsedAt' | 'expiresAt'>): void {
     const { id, accountId, network, name, status, createdAt, management, apiKey } = endpoint
-    const sealed = seal(this.#masterKey, id, apiKey)
+    const sealed = this.#ring.seal(id, apiKey)
     this.#sql.insert.run(
       id,
       accountId,
@@ -122,7 +121,7 @@ export class EndpointTable {
   /** Puts a new key in the place of the old one, which goes on until a time when that is given; of many old keys the first to end go. */
   setKey({ id }: Endpoint, apiKey: string, until: number | null, most: number): void {
     if (until !== null) this.#sql.keepOld.run(until, id)
-    this.#sql.setKey.run(hashKey(apiKey), seal(this.#masterKey, id, apiKey), id)
+    this.#sql.setKey.run(hashKey(apiKey), this.#ring.seal(id, apiKey), id)
     this.#sql.dropOldBeyond.run(id, most)
     // Whoever has signed in with the old key may not be its owner.
     this.#sql.endSessions.run(id)
@@ -181,6 +180,6 @@ export class EndpointTable {
   }
 
   #open(id: string, sealed: Uint8Array): string {
-    return open(this.#masterKey, id, sealed)
+    return this.#ring.open(id, sealed)
   }
 }

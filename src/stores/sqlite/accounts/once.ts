@@ -1,22 +1,21 @@
-import type { KeyObject } from 'node:crypto'
 import { ONCE_KEPT } from '../../../ports/audit.ts'
 import type { Once } from '../../../ports/audit.ts'
 import type { DatabaseSync } from '../driver.ts'
 import { hashKey } from './secrets/hash.ts'
-import { open, seal } from './secrets/seal.ts'
+import type { KeyRing } from './secrets/key-ring.ts'
 
 /** What the results are sealed for. */
-const OWNER = 'once'
+export const ONCE_OWNER = 'once'
 
 /** Requests that are carried out once: their results, sealed as they may hold a secret. Runs in write transactions; the holder keeps the database referenced. */
 export class OnceTable {
-  readonly #masterKey: KeyObject
+  readonly #ring: KeyRing
   readonly #now: () => number
   readonly #sql
 
   /** `now` in Unix seconds. */
-  constructor(database: DatabaseSync, masterKey: KeyObject, now: () => number) {
-    this.#masterKey = masterKey
+  constructor(database: DatabaseSync, ring: KeyRing, now: () => number) {
+    this.#ring = ring
     this.#now = now
     this.#sql = {
       find: database.prepare('SELECT request_hash, sealed_result FROM once WHERE key_hash = ?'),
@@ -34,11 +33,11 @@ export class OnceTable {
       { request_hash: Uint8Array; sealed_result: Uint8Array } | undefined
     if (found !== undefined)
       return requestHash.equals(found.request_hash)
-        ? (JSON.parse(open(this.#masterKey, OWNER, found.sealed_result)) as T)
+        ? (JSON.parse(this.#ring.open(ONCE_OWNER, found.sealed_result)) as T)
         : 'other_request'
     const result = work()
     if (typeof result !== 'string') {
-      const sealed = seal(this.#masterKey, OWNER, JSON.stringify(result))
+      const sealed = this.#ring.seal(ONCE_OWNER, JSON.stringify(result))
       this.#sql.insert.run(keyHash, requestHash, sealed, now)
     }
     return result

@@ -119,5 +119,21 @@ export const accountsFile: Kind = {
   CREATE INDEX old_key_of_endpoint ON old_key (endpoint_id, until);
   CREATE INDEX old_key_by_end ON old_key (until);
   `,
+    `
+  -- While one master key replaces another: each sealed by the other.
+  CREATE TABLE rotation (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    new_by_old BLOB NOT NULL,
+    old_by_new BLOB NOT NULL
+  ) STRICT;
+
+  -- What was derived from master keys before a rotation and goes on for a while, sealed. Times in Unix seconds.
+  CREATE TABLE earlier_key (
+    seq INTEGER PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT;
+  `,
   ],
 }

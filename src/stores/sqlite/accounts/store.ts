@@ -18,9 +18,10 @@ import { SqliteEndpoints } from './endpoints.ts'
 import { hashKey } from './secrets/hash.ts'
 import { AccountsInUse } from './in-use.ts'
 import { isWellFormed } from './secrets/keys.ts'
-import { deriveKey } from './secrets/master-key.ts'
+import type { KeyRing, Purpose } from './secrets/key-ring.ts'
 import { OnceTable } from './once.ts'
 import { ownersByKey } from './owner-of-key.ts'
+import { KeyRotation } from './rotation.ts'
 import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
 import { SqliteTokens } from './tokens.ts'
@@ -60,20 +61,21 @@ export class AccountStore {
   readonly inUse: AccountsInUse
   /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
   readonly lost: () => Error | null
-  /** A key for one purpose: every process that opens this store derives the same one. */
-  readonly deriveKey: (purpose: string) => KeyObject
+  /** The replacement of the master key. */
+  readonly rotation: KeyRotation
+  readonly #ring: KeyRing
   readonly #transactions: Transactions
   readonly #endpointTable: EndpointTable
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #changes: Changes
 
   constructor(open: OpenDatabase, now: () => number) {
-    const { database, masterKey } = open
+    const { database, ring } = open
     this.#database = database
     const transactions = (this.#transactions = new Transactions(open))
-    const [audit, once] = [new AuditTable(database), new OnceTable(database, masterKey, now)]
+    const [audit, once] = [new AuditTable(database), new OnceTable(database, ring, now)]
     const changes = (this.#changes = new Changes(database, { transactions, audit, once, now }))
-    const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, masterKey)]
+    const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, ring)]
     this.#endpointTable = endpoints
     this.accounts = new SqliteAccounts({ table: accounts, endpoints, audit, changes, now })
     this.audit = new SqliteAudit(audit, transactions, now)
@@ -84,7 +86,8 @@ export class AccountStore {
     this.inUse = new AccountsInUse(accounts, endpoints)
     this.#ownerOfKey = ownersByKey(database, now)
     this.lost = () => open.opened.lost()
-    this.deriveKey = purpose => deriveKey(masterKey, purpose)
+    this.#ring = ring
+    this.rotation = new KeyRotation(database, { transactions, ring, audit, now })
   }
 
   /** The endpoint and account behind an API key, whatever their status. */
@@ -100,8 +103,20 @@ export class AccountStore {
       })
   }
 
-  /** Whether another process has changed an account or an endpoint since this was last asked. */
+  /** Keys for one purpose, the newest first: every process that opens this store derives the same ones. `again` when something does not open. */
+  derivedKeys(purpose: Purpose, again: boolean): readonly KeyObject[] {
+    return this.#ring.derived(purpose, again)
+  }
+
+  /** The master key that everything is sealed by, for a backup. */
+  get masterKey(): KeyObject {
+    this.#ring.look()
+    return this.#ring.current
+  }
+
+  /** Whether another process has changed an account or an endpoint since this was last asked. A new master key is learned on the way. */
   changedElsewhere(): boolean {
+    this.#ring.look()
     return this.#changes.changedElsewhere()
   }
 

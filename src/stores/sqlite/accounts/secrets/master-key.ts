@@ -1,37 +1,104 @@
 import { createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto'
 import {
+  chownSync,
   closeSync,
   fstatSync,
   fsyncSync,
   linkSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { accessFault } from '../../../../config/words/file-words.ts'
 import { quoted } from '../../../../config/words/shell-word.ts'
 
 const VARIABLE = 'TOLLGATE_MASTER_KEY'
+const FILE_VARIABLE = 'TOLLGATE_MASTER_KEY_FILE'
 
-/** The environment's master key, else that of `dataDir/master.key`, else null. 32 bytes in base64. */
-export function readMasterKey(dataDir: string, env: NodeJS.ProcessEnv): KeyObject | null {
-  const given = env[VARIABLE]?.trim()
-  if (given !== undefined && given !== '') return decode(given, VARIABLE)
-  return readKeyFile(keyFile(dataDir))
+/** Whom a key file must be closed to: of a secret mount all but its group, of one that we made all but its owner. */
+const OTHERS = 0o007
+const ALL_OTHERS = 0o077
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The variable that says what the master key is; null where it is a file of the data directory. Throws when both are set. */
+export function masterKeyVariable(env: Env): typeof VARIABLE | typeof FILE_VARIABLE | null {
+  const [key, file] = [isSet(env[VARIABLE]), isSet(env[FILE_VARIABLE])]
+  if (key && file) throw new Error(`both ${VARIABLE} and ${FILE_VARIABLE} are set: set one of them`)
+  if (key) return VARIABLE
+  return file ? FILE_VARIABLE : null
+}
+
+/** The environment's master key, or that of the file it names, else that of `dataDir/master.key`, else null. 32 bytes in base64. */
+export function readMasterKey(dataDir: string, env: Env): KeyObject | null {
+  const variable = masterKeyVariable(env)
+  if (variable === null) return readKeyFile(keyFile(dataDir), ALL_OTHERS)
+  const given = (env[variable] ?? '').trim()
+  if (variable === VARIABLE) return decode(given, VARIABLE)
+  const key = readKeyFile(given, OTHERS)
+  if (key === null) throw new Error(`the master key file ${given} of ${FILE_VARIABLE} does not exist`)
+  return key
+}
+
+/** The master key of a file that an operator names; a new one is written to it (0600) where there is none. */
+export function readOrMakeKeyFile(file: string): KeyObject {
+  const key = readKeyFile(file, OTHERS)
+  if (key !== null) return key
+  makeKeyFile(file)
+  return readKeyFile(file, OTHERS)!
+}
+
+/** What a master key is called where it must not be shown: the same for equal keys, and of no use to find them. */
+export function masterKeyId(masterKey: KeyObject): string {
+  return deriveKey(masterKey, 'key id').export().toString('hex').slice(0, 16)
+}
+
+/** A random master key that is nowhere yet. */
+export function newMasterKey(): KeyObject {
+  return createSecretKey(randomBytes(32))
+}
+
+/** A master key as its file has it. */
+export function encodeMasterKey(masterKey: KeyObject): string {
+  return `${masterKey.export().toString('base64')}\n`
+}
+
+/** Puts a master key in the place of the one in `dataDir/master.key`, for the same owner; whoever reads meanwhile finds one or the other. */
+export function replaceMasterKey(dataDir: string, masterKey: KeyObject): void {
+  const file = keyFile(dataDir)
+  const { uid, gid } = statSync(file)
+  const draft = draftOf(file)
+  try {
+    writeFileSync(draft, encodeMasterKey(masterKey), { flag: 'wx', mode: 0o600, flush: true })
+    const own = statSync(draft)
+    // Of the command line run as root: the gateway's user has to read it.
+    if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid)
+    renameSync(draft, file)
+    syncDirectory(dataDir)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw new Error(`the master key file ${file} cannot be replaced: ${accessFault(error)}`, { cause: error })
+  }
 }
 
 /** A new random master key, written to `dataDir/master.key` (0600); of two that race, both get the first one's. */
 export function createMasterKey(dataDir: string): KeyObject {
   const file = keyFile(dataDir)
+  makeKeyFile(file)
+  return readKeyFile(file, ALL_OTHERS)!
+}
+
+function makeKeyFile(file: string): void {
   try {
-    writeOnce(file, `${randomBytes(32).toString('base64')}\n`)
-    syncDirectory(dataDir)
+    writeOnce(file, encodeMasterKey(newMasterKey()))
+    syncDirectory(dirname(file))
   } catch (error) {
     throw new Error(`the master key file ${file} cannot be created: ${accessFault(error)}`, { cause: error })
   }
-  return readKeyFile(file)!
 }
 
 /** A key of 32 bytes for one purpose (HKDF-SHA-256): the same wherever the master key is. */
@@ -44,7 +111,11 @@ export function keyFile(dataDir: string): string {
   return join(dataDir, 'master.key')
 }
 
-function readKeyFile(file: string): KeyObject | null {
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== ''
+}
+
+function readKeyFile(file: string, closedTo: number): KeyObject | null {
   let descriptor: number
   try {
     descriptor = openSync(file, 'r')
@@ -56,15 +127,18 @@ function readKeyFile(file: string): KeyObject | null {
     const status = fstatSync(descriptor)
     if (!status.isFile()) throw new Error(`the master key file ${file} is not a file`)
     // Windows has no such modes and reports every file as readable by all.
-    if (process.platform !== 'win32' && (status.mode & 0o077) !== 0) {
-      throw new Error(
-        `the master key file ${file} is open to others than its owner: chmod 600 ${quoted(file)}, or set ${VARIABLE}`,
-      )
-    }
+    if (process.platform !== 'win32' && (status.mode & closedTo) !== 0)
+      throw new Error(tooOpen(file, closedTo))
     return decode(readFileSync(descriptor, 'utf8').trim(), file)
   } finally {
     closeSync(descriptor)
   }
+}
+
+function tooOpen(file: string, closedTo: number): string {
+  return closedTo === OTHERS
+    ? `the master key file ${file} is open to everybody: chmod o-rwx ${quoted(file)} (a group may read it; in Kubernetes defaultMode: 0440)`
+    : `the master key file ${file} is open to others than its owner: chmod 600 ${quoted(file)}, or set ${VARIABLE} or ${FILE_VARIABLE}`
 }
 
 function decode(text: string, where: string): KeyObject {
@@ -76,7 +150,7 @@ function decode(text: string, where: string): KeyObject {
 
 /** The name appears only with its whole content on disk: neither a racer nor a crash leaves half a key. */
 function writeOnce(file: string, content: string): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  const draft = draftOf(file)
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600, flush: true })
   try {
     linkSync(draft, file)
@@ -85,6 +159,10 @@ function writeOnce(file: string, content: string): void {
   } finally {
     rmSync(draft)
   }
+}
+
+function draftOf(file: string): string {
+  return `${file}.${randomBytes(6).toString('hex')}`
 }
 
 function codeOf(error: unknown): string | undefined {

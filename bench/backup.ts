@@ -1,0 +1,115 @@
+/**
+ * What a backup costs a gateway under full load: calls per second with backups one after the other beside it, against none, and the longest block of the
+ * gateway's loop. The gateway has a core to itself; the load and the backups share the other one. `ENDPOINTS`, `ROWS` (of usage), `ROUNDS` and `SECONDS`
+ * make it larger or smaller.
+ */
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Child } from '../test/support/child.ts'
+import { LOCAL } from './parts/calls.ts'
+import { median } from './parts/cpu.ts'
+import { fill } from './parts/fill.ts'
+import { fillUsageFile } from './parts/fill-usage.ts'
+import { load } from './parts/load.ts'
+import { pinLoad, pinMeasured } from './parts/pin.ts'
+import { configFor, Processes } from './parts/processes.ts'
+
+const ENDPOINTS = Number(process.env['ENDPOINTS'] ?? 100_000)
+const ROWS = Number(process.env['ROWS'] ?? 1_000_000)
+const ROUNDS = Number(process.env['ROUNDS'] ?? 7)
+const SECONDS = Number(process.env['SECONDS'] ?? 5)
+const KEYS = 100
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const monitor = new URL('parts/loop-delay.mjs', import.meta.url).href
+
+pinLoad()
+const processes = new Processes()
+const dir = dirname(processes.dataDir)
+
+/** Takes backups until it is over; what each said. */
+async function backups(isOver: () => boolean): Promise<{ ms: number; bytes: number }[]> {
+  const made: { ms: number; bytes: number }[] = []
+  while (!isOver()) {
+    const at = join(dir, `backup-${made.length}`)
+    const begin = performance.now()
+    const env = { PATH: process.env['PATH'] ?? '' }
+    const child = new Child(process.execPath, [main, 'backup', at, '--config', dir, '--json'], env)
+    const { code } = await child.exited
+    if (code !== 0) throw new Error(`backup: ${child.stderr}`)
+    const { files } = JSON.parse(child.stdout) as { files: { bytes: number }[] }
+    made.push({ ms: performance.now() - begin, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
+  }
+  return made
+}
+
+try {
+  const upstream = await processes.part('upstream')
+  const network = 'eth'
+  processes.write(configFor(upstream.listen))
+  const keys = await fill(processes.dataDir, { endpoints: ENDPOINTS, wanted: KEYS, network })
+  const until = Math.floor(Date.now() / 1000)
+  const endpointIds = Array.from({ length: 100 }, (_, e) => `ep_other_${e}`)
+  const hours = Math.ceil(ROWS / endpointIds.length / 20)
+  fillUsageFile(processes.dataDir, [{ accountId: 'acc_other', endpointIds, methods: 20, hours, until }])
+  const { pid, listen } = await processes.gateway(configFor(upstream.listen), ['--import', monitor])
+  pinMeasured(pid)
+  const url = keys.map(key => `http://${listen}/${network}/v1/rpc/${key}`)
+
+  /** The longest block of the loop since the last look. */
+  const block = async (): Promise<number> => {
+    const lines = () =>
+      processes
+        .printed(pid)
+        .split('\n')
+        .filter(line => line.includes('"msg":"loop"'))
+    const before = lines().length
+    process.kill(pid, 'SIGUSR2')
+    while (lines().length === before) await pause(5)
+    return (JSON.parse(lines().at(-1)!) as { ms: number }).ms
+  }
+  const perSecond = async (): Promise<number> => {
+    const begin = performance.now()
+    const calls = await load({ url, body: LOCAL, posts: 1e9, seconds: SECONDS })
+    return (calls * 1000) / (performance.now() - begin)
+  }
+
+  await perSecond()
+  await block()
+  const [ratios, blocks, alone, made] = [
+    [] as number[],
+    [] as number[],
+    [] as number[],
+    [] as { ms: number; bytes: number }[],
+  ]
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = await perSecond()
+    alone.push(await block())
+    const state = { isOver: false }
+    const taking = backups(() => state.isOver)
+    const beside = await perSecond()
+    blocks.push(await block())
+    state.isOver = true
+    const taken = await taking
+    made.push(...taken)
+    taken.forEach((_, n) => {
+      rmSync(join(dir, `backup-${n}`), { recursive: true })
+    })
+    await pause(1_000)
+    const after = await perSecond()
+    alone.push(await block())
+    ratios.push(beside / ((before + after) / 2))
+    console.error(
+      `blocks ${alone.at(-2)!.toFixed(1)} ${blocks.at(-1)!.toFixed(1)} ${alone.at(-1)!.toFixed(1)} ms, ${before.toFixed(0)} ${beside.toFixed(0)} ${after.toFixed(0)} calls/s`,
+    )
+  }
+  console.log(`backups of ${((made[0]?.bytes ?? 0) / 1e6).toFixed(0)} MB (${ENDPOINTS} endpoints, ${ROWS} rows of usage) under full load, ${ROUNDS} rounds
+| calls per second with backups one after the other, against none, median (least) | ${(100 * median(ratios)).toFixed(1)} % (${(100 * Math.min(...ratios)).toFixed(1)} %) |
+| longest block of the loop in a round with them, without, medians | ${median(blocks).toFixed(1)} ms, ${median(alone).toFixed(1)} ms |
+| longest of all rounds | ${Math.max(...blocks).toFixed(1)} ms, ${Math.max(...alone).toFixed(1)} ms |
+| seconds of a backup, median | ${(median(made.map(({ ms }) => ms)) / 1000).toFixed(1)} |`)
+} finally {
+  await processes.stop()
+}
