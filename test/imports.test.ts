@@ -17,6 +17,7 @@ const order = [
   'families',
   'stores',
   'observe',
+  'alerts',
   'routes',
   'call',
   'subscriptions',

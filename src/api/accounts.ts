@@ -101,10 +101,10 @@ export const accountOperations = [
       path: '/v1/accounts/{id}',
       id: 'updateAccount',
       scope: 'accounts:write',
-      reply: 'Account',
+      reply: 'ChangedAccount',
     },
     summary:
-      'Changes an account: its plan, whether it is suspended, and what is noted about it (JSON merge patch)',
+      'Changes an account: its plan, whether it is suspended, what is noted about it, and its webhook, whose secret is shown only now (JSON merge patch)',
     body: {
       optional: {
         ...NOTES,
@@ -112,17 +112,24 @@ export const accountOperations = [
         plan: FIELDS.text,
         status: FIELDS.status,
         labels: FIELDS.labelsPatch,
+        webhook: FIELDS.webhookOrNull,
       },
     },
-    async run({ id, body, by }, { accounts, snapshot }) {
+    async run({ id, body: { webhook, ...body }, by }, { accounts, alerts, snapshot }) {
       if ((await accounts.find(id)) === null) return noAccount()
+      if (webhook?.startsWith('http:') === true && !snapshot().gateway.alerts.allowPrivate)
+        return problem('invalid_params', 'webhook must be https')
       const fault = body.plan === undefined ? null : planFault(body.plan, snapshot())
       if (fault !== null) return fault
       const after = await accounts.change(id, body, by)
       if (after === 'too_many_labels')
         return problem('invalid_params', `an account has at most ${MAX_LABELS} labels`)
       if (after === 'external_id_taken') return taken()
-      return after === null ? noAccount() : { json: shownAccount(after) }
+      if (after === null) return noAccount()
+      const set = webhook === undefined ? undefined : await alerts.setWebhook(id, webhook, by)
+      const url = set === undefined ? (await alerts.webhook(id))?.url : set?.url
+      const secret = set === undefined || set === null ? {} : { webhookSecret: set.secret }
+      return { json: { ...shownAccount(after), webhook: url ?? null, ...secret } }
     },
   }),
   operation({

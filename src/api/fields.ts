@@ -82,6 +82,21 @@ const externalId: Field<string> = {
     `must be 1 to ${MAX_TEXT} printable characters`,
   ),
 }
+const webhook: Field<string> = {
+  schema: {
+    ...string,
+    format: 'uri',
+    maxLength: 2048,
+    description: 'where events of the account are posted to',
+  },
+  check: value =>
+    typeof value === 'string' &&
+    value.length <= 2048 &&
+    URL.canParse(value) &&
+    /^https?:\/\/[^\s]+$/.test(value)
+      ? { value }
+      : { wrong: 'must be a URL such as "https://hooks.example.com/x"' },
+}
 const email: Field<string> = {
   schema: { ...string, format: 'email', maxLength: 254 },
   check: matching(/^[^\s@]+@[^\s@]+$/, 254, 'must be an email address'),
@@ -100,6 +115,7 @@ export const FIELDS = {
   name: { schema: { ...string, minLength: 1, maxLength: 64 }, check: name } satisfies Field<string>,
   externalId,
   externalIdOrNull: orNull(externalId),
+  webhookOrNull: orNull(webhook),
   email,
   emailOrNull: orNull(email),
   status,

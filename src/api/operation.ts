@@ -1,6 +1,7 @@
 /** An operation of the admin API: one row says how it is asked, who may, what it answers, and is shown in the OpenAPI document. */
 import type { Account } from '../ports/accounts.ts'
 import type { Accounts } from '../ports/accounts.ts'
+import type { Alerts } from '../ports/alerts.ts'
 import type { Audit, Author } from '../ports/audit.ts'
 import type { Endpoints } from '../ports/endpoints.ts'
 import type { Ledger } from '../ports/ledger.ts'
@@ -20,6 +21,7 @@ export interface ApiParts {
   readonly keys: Pick<Keys, 'find'>
   readonly tokens: Pick<Tokens, 'find'>
   readonly audit: Audit
+  readonly alerts: Pick<Alerts, 'webhook' | 'setWebhook'>
   readonly usage: Pick<Ledger, 'sum'>
   /** What is known of the calls of a request. */
   readonly calls: { find(requestId: string): Promise<readonly object[]> }

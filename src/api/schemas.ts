@@ -55,6 +55,13 @@ export const SCHEMAS = {
     },
     endpoints: object({ used: count, limit: count }),
   }),
+  ChangedAccount: object(
+    {
+      ...{ ...account, webhook: textOrNull },
+      webhookSecret: { ...text, description: 'signs its messages (Standard Webhooks); shown only now' },
+    },
+    ['webhookSecret'],
+  ),
   NewAccount: object({
     ...account,
     dashboardToken: { ...text, description: 'signs its owner in at the dashboard; shown only now' },

@@ -20,6 +20,7 @@ import { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
 import { auditReload, keepAudit } from './keep-audit.ts'
 import { logRoutes } from './log-routes.ts'
+import { openAlerts } from './open-alerts.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
 import { openRecords } from './open-records.ts'
@@ -73,18 +74,19 @@ export async function orUndo<T>(open: (closing: Closing, undoing: Closing) => Pr
 
 async function open(options: AppOptions, begun: Begun, closing: Closing): Promise<App> {
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
-  const { accounts, keys, ledger, usage } = stores
+  const { accounts, keys, database, ledger, usage } = stores
   const settings = snapshot.gateway
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
+  const alerts = openAlerts({ gateway: () => gateway, accounts, database, metrics, log }, closing)
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
     limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
     journal: ledger.charging,
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
-    ) => new Prober(upstreams, heads, snapshot, logRoutes(log, observer)),
+    ) => new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)),
   }
   const gateway = makeGateway(snapshot, parts, closing)
   // As it is at the start: a reload moves neither the data nor the listeners.

@@ -4,7 +4,11 @@ import type { Observer } from '../ports/observer.ts'
 import type { ProberEvents } from '../routes/health/prober.ts'
 
 /** What the prober finds out, as log lines. */
-export function logRoutes(log: Logger, observer: Pick<Observer, 'bug'>): ProberEvents {
+export function logRoutes(
+  log: Logger,
+  observer: Pick<Observer, 'bug'>,
+  alerts: Pick<ProberEvents, 'networkDown' | 'networkUp'>,
+): ProberEvents {
   return {
     wrongChain(network, route, why) {
       log.error({ network, route, why }, 'a route serves another chain and gets no calls')
@@ -17,9 +21,11 @@ export function logRoutes(log: Logger, observer: Pick<Observer, 'bug'>): ProberE
     },
     networkDown(network, why) {
       log.error({ network, why }, 'every route of the network is down')
+      alerts.networkDown(network, why)
     },
     networkUp(network, ms) {
       log.info({ network, downMs: Math.round(ms) }, 'the network has a route again')
+      alerts.networkUp(network, ms)
     },
     bug(error, route) {
       observer.bug(error, `probe of ${route}`)

@@ -38,7 +38,7 @@ with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports the
     const code =
       role === null || role.is === 'primary'
         ? await serveUntilSignalled(await start(options, role), io)
-        : await (await import('../app/child.ts')).runChild(options, role)
+        : await (await import('../app/workers/child.ts')).runChild(options, role)
     await output.close()
     return code
   },
@@ -62,7 +62,7 @@ async function start(options: AppOptions, beside: PrimaryRole | null): Promise<S
   const valid = await loadValid(options)
   const settings = valid.config.gateway
   if (settings.workers.count > 1 || beside !== null)
-    return (await import('../app/primary.ts')).startPrimary(options, settings, beside)
+    return (await import('../app/workers/primary.ts')).startPrimary(options, settings, beside)
   const { listen, admin, probes, ...app } = await startApp(options, valid)
   return { ...app, bound: { listen, admin, ...(probes === undefined ? {} : { probes }) } }
 }

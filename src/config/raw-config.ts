@@ -1,4 +1,5 @@
 /** The five files as their schemas let them be written: units still text, defaults still absent. */
+import type { AlertsConfig } from './alerts.ts'
 import type {
   ErrorRow,
   Family,
@@ -67,6 +68,7 @@ export interface RawPlan extends Pick<PlanConfig, 'tiers'> {
   readonly quota?: { readonly requests: number; readonly every: string }
   readonly maxBatch?: number
   readonly ws?: { readonly connections?: number; readonly subscriptions?: number }
+  readonly alerts?: { readonly quota: readonly string[] }
 }
 
 /** A number of processes; auto is one for each core. */
@@ -99,6 +101,13 @@ export interface RawGateway {
     }
   }
   readonly cors?: Partial<GatewayConfig['cors']>
+  readonly alerts?: {
+    readonly webhook?: string
+    readonly secret?: string
+    readonly quota?: readonly string[]
+    readonly events?: AlertsConfig['events']
+    readonly allowPrivate?: boolean
+  }
 }
 
 /** All five, by the stems of their names. */

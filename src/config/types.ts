@@ -1,4 +1,5 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
+import type { AlertsConfig } from './alerts.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
 
@@ -68,6 +69,7 @@ export interface GatewayConfig {
     readonly access: AccessLogConfig | null
   }
   readonly cors: { readonly origins: readonly string[] }
+  readonly alerts: AlertsConfig
 }
 
 /** A question that the nodes of a network answer about themselves. */
@@ -218,6 +220,8 @@ export interface PlanConfig {
   readonly quota: { readonly requests: number; readonly every: number | 'month' } | null
   readonly maxBatch: number
   readonly ws: { readonly connections: number; readonly subscriptions: number }
+  /** In place of the gateway's; null takes those. */
+  readonly alerts: Pick<AlertsConfig, 'quota'> | null
 }
 
 /** Everything the five files say. */

@@ -40,6 +40,7 @@ export type Action =
   | 'endpoint.deleted'
   | 'endpoint.moved'
   | 'key.rotated'
+  | 'webhook.changed'
   | 'token.created'
   | 'token.revoked'
   | 'master_key.rotating'

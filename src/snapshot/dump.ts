@@ -1,13 +1,16 @@
 /** The snapshot for an operator's eyes. */
 import type { Snapshot } from './types.ts'
 
-/** A copy of the snapshot without its secrets: upstream URLs and header values. */
+/** A copy of the snapshot without its secrets: upstream URLs, header values and the webhook. */
 export function dump(snapshot: Snapshot): unknown {
   const networks = Object.entries(snapshot.networks).map(([slug, network]) => [
     slug,
     { ...network, routes: network.routes.map(hideSecrets) },
   ])
-  return { ...snapshot, networks: Object.fromEntries(networks) as unknown }
+  const { alerts } = snapshot.gateway
+  const webhook = alerts.webhook === null ? null : { url: '(hidden)', secret: '(hidden)' }
+  const gateway = { ...snapshot.gateway, alerts: { ...alerts, webhook } }
+  return { ...snapshot, networks: Object.fromEntries(networks) as unknown, gateway }
 }
 
 function hideSecrets(route: {

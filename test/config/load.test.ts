@@ -143,6 +143,7 @@ t.test('defaults', async t => {
         rate: { perSecond: 25, burst: 50 },
         quota: null,
         maxBatch: 100,
+        alerts: null,
         ws: { connections: 5, subscriptions: 20 },
       },
       {
@@ -151,6 +152,7 @@ t.test('defaults', async t => {
         rate: { perSecond: 500, burst: 1000 },
         quota: null,
         maxBatch: 100,
+        alerts: null,
         ws: { connections: 5, subscriptions: 20 },
       },
     ],
@@ -188,6 +190,12 @@ t.test('defaults', async t => {
       audit: { keep: 400 * 86_400_000 },
       log: { level: 'info', access: null },
       cors: { origins: ['*'] },
+      alerts: {
+        webhook: null,
+        quota: [0.75, 0.9, 1],
+        events: ['quota.threshold', 'account.suspended', 'key.rotated', 'network.down', 'network.up'],
+        allowPrivate: false,
+      },
     },
   })
 })
@@ -234,6 +242,7 @@ timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms 
 audit: { keep: 30d }
 log: { level: debug, access: { to: access.log, filter: { status: [404, 5xx], slower: 2s, sample: 5% } } }
 cors: { origins: [https://a.example] }
+alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', quota: [100%, 50%], events: [network.down], allowPrivate: true }
 `,
   })
   const { config, problems } = await loadConfig(dir, {})
@@ -280,6 +289,12 @@ cors: { origins: [https://a.example] }
         },
       },
       cors: { origins: ['https://a.example'] },
+      alerts: {
+        webhook: { url: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+        quota: [0.5, 1],
+        events: ['network.down'],
+        allowPrivate: true,
+      },
     },
   })
   t.match(config?.networks[1], {
@@ -336,6 +351,7 @@ cors: { origins: [https://a.example] }
       rate: null,
       quota: { requests: 5, every: 'month' },
       maxBatch: 7,
+      alerts: null,
       ws: { connections: 0, subscriptions: 1 },
     },
     { name: 'b', quota: { requests: 0, every: 2_592_000_000 } },

@@ -47,6 +47,7 @@ t.test('its plans', t => {
       rate: { perSecond: 10, burst: 30 },
       quota: null,
       maxBatch: 20,
+      alerts: null,
       ws: { connections: 2, subscriptions: 5 },
     },
     {
@@ -55,6 +56,7 @@ t.test('its plans', t => {
       rate: { perSecond: 25, burst: 50 },
       quota: { requests: 3_000_000, every: 2_592_000_000 },
       maxBatch: 100,
+      alerts: null,
       ws: { connections: 5, subscriptions: 20 },
     },
     {
@@ -63,6 +65,7 @@ t.test('its plans', t => {
       rate: { perSecond: 500, burst: 1000 },
       quota: null,
       maxBatch: 1000,
+      alerts: null,
       ws: { connections: 100, subscriptions: 1000 },
     },
   ])

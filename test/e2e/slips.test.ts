@@ -51,7 +51,7 @@ t.test('words that cannot be meant', async t => {
 })
 
 t.test('usage has one format', async t => {
-  const why = '--csv and --json are two formats; give one of them'
+  const why = '--csv, --json and --format are formats; give one of them'
   const { code, stdout, stderr } = await run(['usage', '--csv', '--json', '--config', dir])
   t.strictSame([code, JSON.parse(stdout), stderr.split('\n')[0]], [2, { error: why }, `tollgate: ${why}`])
 })

@@ -73,8 +73,8 @@ async function charge(journal: Journal, used: readonly Used[]): Promise<void> {
 }
 
 const HOUR = 3600
-/** A midnight, in Unix seconds. */
-const DAY = 1_767_225_600
+/** A midnight, in Unix seconds: of late, as old hours become days. */
+const DAY = (Math.floor(Date.now() / 86_400_000) - 5) * 86_400
 const call = { accountId: 'acc_1', endpointId: 'ep_1', network: 'eth', method: 'm', reason: null }
 const used: readonly Used[] = [
   { ...call, at: DAY + 60, calls: 2, requests: 40 },

@@ -23,6 +23,7 @@ const plan: Plan = {
   rate: { perSecond: 10, burst: 20 },
   quota: { requests: 100, every: 3_600_000 },
   maxBatch: 10,
+  alerts: null,
   ws: { connections: 1, subscriptions: 1 },
 }
 const NOW = 1_800_000_000_000

@@ -63,6 +63,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           ...{ tiers: ['any', 'paid'], rate: { perSecond: 100_000, burst: 100_000 }, maxBatch: 100 },
           ...{ quota: { requests: 1_000_000_000, every: '30d' } },
           ws: { connections: 5, subscriptions: 20 },
+          alerts: { quota: ['50%'] },
         },
       },
     },
@@ -90,6 +91,13 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         access: { to: 'stdout', filter: { status: ['4xx'], slower: '1s', sample: '1%' } },
       },
       cors: { origins: ['https://app.example.test'] },
+      alerts: {
+        webhook: 'https://hooks.example.test/x',
+        secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        quota: ['80%'],
+        events: ['network.down'],
+        allowPrivate: true,
+      },
     },
   }
 }

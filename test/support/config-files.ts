@@ -26,6 +26,7 @@ export interface PlanYaml {
   readonly rate?: { readonly perSecond: number; readonly burst: number }
   readonly quota?: { readonly requests: number; readonly every: string }
   readonly maxBatch?: number
+  readonly alerts?: { readonly quota: readonly string[] }
   readonly ws?: { readonly connections: number; readonly subscriptions: number }
 }
 

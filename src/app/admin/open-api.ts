@@ -12,9 +12,9 @@ export function openApi(
   store: AccountStore,
   { calls, usage }: Pick<ApiParts, 'calls' | 'usage'>,
 ): Api {
-  const { accounts, endpoints, tokens, audit } = store
+  const { accounts, endpoints, tokens, audit, alerts } = store
   return makeApi({
-    ...{ accounts, endpoints, tokens, audit, calls, usage },
+    ...{ accounts, endpoints, tokens, audit, alerts, calls, usage },
     keys: { find: key => store.findByKey(key) },
     snapshot: () => gateway.snapshot,
     manage: async (method, params, caller) => {

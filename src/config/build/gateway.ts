@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { buildAlerts } from './alerts.ts'
 import { dashboardHostOf } from '../base-url.ts'
 import type { AccessLogConfig, GatewayConfig, WorkersConfig } from '../types.ts'
 import { duration, listenAddress, percentage, size } from '../words/units.ts'
@@ -27,6 +28,7 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     audit: { keep: duration(written.audit?.keep ?? '400d')! },
     log: { level: written.log?.level ?? 'info', access: buildAccessLog(written.log?.access, dir) },
     cors: { origins: written.cors?.origins ?? ['*'] },
+    alerts: buildAlerts(written.alerts ?? {}),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PlanConfig } from '../types.ts'
 import { duration } from '../words/units.ts'
+import { buildThresholds } from './alerts.ts'
 import type { RawPlan } from '../raw-config.ts'
 
 /** The plans with their defaults, in the order of the file. */
@@ -10,6 +11,7 @@ export function buildPlans(plans: Readonly<Record<string, RawPlan>>): PlanConfig
     rate: plan.rate === undefined ? null : { ...plan.rate },
     quota: buildQuota(plan.quota),
     maxBatch: plan.maxBatch ?? 100,
+    alerts: plan.alerts === undefined ? null : { quota: buildThresholds(plan.alerts.quota) },
     ws: { connections: plan.ws?.connections ?? 5, subscriptions: plan.ws?.subscriptions ?? 20 },
   }))
 }

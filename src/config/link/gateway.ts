@@ -20,6 +20,7 @@ export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
       checkTimeout('gateway.yaml', ['timeouts', name], value),
     ),
     ...checkHeaderTimeout(gateway.timeouts ?? {}),
+    ...checkWebhook(gateway.alerts ?? {}),
     ...checkSample(gateway.log?.access?.filter?.sample),
   ]
 }
@@ -84,6 +85,19 @@ function checkHeaderTimeout({
       `headers may not take longer (${headers}) than the whole request (${request})`,
     ),
   ]
+}
+
+function checkWebhook({ webhook, secret }: NonNullable<Partly<RawGateway>['alerts']>): Finding[] {
+  if ((webhook === undefined) === (secret === undefined)) return []
+  return webhook === undefined
+    ? [finding(['alerts', 'secret'], 'there is no webhook whose messages it would sign')]
+    : [
+        finding(
+          ['alerts', 'webhook'],
+          'its messages are signed, and there is no secret',
+          'write secret: ${ALERTS_SECRET}',
+        ),
+      ]
 }
 
 function checkSample(written: string | undefined): Finding[] {

@@ -26,6 +26,7 @@ function payerOf(every: number | 'month', requests = 50): Payer {
       rate: { perSecond: 10, burst: 1_000 },
       quota: { requests, every },
       maxBatch: 10,
+      alerts: null,
       ws: { connections: 1, subscriptions: 1 },
     },
     endpointRate: null,

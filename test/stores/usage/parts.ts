@@ -22,6 +22,7 @@ export const plan = {
   rate: { perSecond: 100, burst: 1000 },
   quota: { requests: 50, every: 86_400_000 },
   maxBatch: 10,
+  alerts: null,
   ws: { connections: 1, subscriptions: 1 },
 }
 export const payer: Payer = {

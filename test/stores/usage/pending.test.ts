@@ -30,6 +30,7 @@ function payerOf(account: number, endpoint: number, network = endpoint === 0 ? '
       rate: null,
       quota: { requests: 1_000_000, every: 'month' },
       maxBatch: 10,
+      alerts: null,
       ws: { connections: 1, subscriptions: 1 },
     },
     endpointRate: null,

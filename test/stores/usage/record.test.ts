@@ -84,6 +84,7 @@ t.test('a record names a counter once between two folds', t => {
     method,
     HOUR,
     HOUR,
+    'free',
   ]
   charge(0, 'eth_call', 2)
   charge(0, 'eth_call', 2)

@@ -52,6 +52,8 @@ export class AccountTable {
       purge: database.prepare(`
         UPDATE account SET name = '', plan = '', status = 'suspended', external_id = NULL, email = NULL,
           labels = NULL, token_hash = randomblob(32), purged_at = ? WHERE id = ?`),
+      endWebhook: database.prepare('DELETE FROM webhook WHERE account_id = ?'),
+      endDeliveries: database.prepare('DELETE FROM delivery WHERE target = ?'),
       endSessions: database.prepare('DELETE FROM session WHERE account_id = ?'),
       setToken: database.prepare('UPDATE account SET token_hash = ? WHERE id = ?'),
     }
@@ -114,6 +116,8 @@ export class AccountTable {
   purge(id: string, at: number): void {
     this.#sql.purge.run(at, id)
     this.#sql.endSessions.run(id)
+    this.#sql.endWebhook.run(id)
+    this.#sql.endDeliveries.run(id)
   }
 
   /** False when there is no such account. */

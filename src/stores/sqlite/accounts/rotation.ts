@@ -34,10 +34,11 @@ const SEALED = [
     column: 'sealed_result',
     first: Buffer.alloc(0),
   },
+  { table: 'webhook', place: 'account_id', owner: 'account_id', column: 'sealed_secret', first: '' },
 ] as const
 
 interface Row {
-  readonly place: number | Uint8Array
+  readonly place: number | string | Uint8Array
   readonly owner: string
   readonly sealed: Uint8Array
 }

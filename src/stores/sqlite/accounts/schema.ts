@@ -135,5 +135,35 @@ export const accountsFile: Kind = {
     until INTEGER NOT NULL
   ) STRICT;
   `,
+    `
+  -- Webhooks of accounts, and what they and the operator's are still to be told. Times in Unix seconds.
+  CREATE TABLE webhook (
+    account_id TEXT PRIMARY KEY REFERENCES account (id),
+    url TEXT NOT NULL,
+    sealed_secret BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE delivery (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    target TEXT NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX delivery_of_target ON delivery (target, seq);
+  CREATE TABLE raised (
+    name TEXT PRIMARY KEY,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX raised_by_time ON raised (at);
+
+  -- Up to which entry the audit trail was read for events.
+  CREATE TABLE trail (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    seq INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO trail SELECT 1, coalesce(max(seq), 0) FROM audit;
+  `,
   ],
 }

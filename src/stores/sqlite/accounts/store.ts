@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Accounts } from '../../../ports/accounts.ts'
+import type { Alerts } from '../../../ports/alerts.ts'
 import type { Audit } from '../../../ports/audit.ts'
 import type { Endpoints } from '../../../ports/endpoints.ts'
 import type { KeyOwner, SignIns } from '../../../ports/keys.ts'
@@ -9,6 +10,7 @@ import type { DatabaseSync } from '../driver.ts'
 import { closeFile } from '../file.ts'
 import { AccountTable } from './account-table.ts'
 import { SqliteAccounts } from './accounts.ts'
+import { SqliteAlerts } from './alerts.ts'
 import { AuditTable, SqliteAudit } from './audit.ts'
 import { Changes } from './changes.ts'
 import type { ChangeListener } from './changes.ts'
@@ -55,6 +57,7 @@ export class AccountStore {
   readonly signIns: SignIns
   readonly sessions: Sessions
   readonly audit: Audit
+  readonly alerts: Alerts
   /** Of the admin API. */
   readonly tokens: Tokens
   /** What of a configuration is in use. */
@@ -79,6 +82,7 @@ export class AccountStore {
     this.#endpointTable = endpoints
     this.accounts = new SqliteAccounts({ table: accounts, endpoints, audit, changes, now })
     this.audit = new SqliteAudit(audit, transactions, now)
+    this.alerts = new SqliteAlerts(database, { transactions, changes, ring, now })
     this.tokens = new SqliteTokens(database, changes, now)
     this.endpoints = new SqliteEndpoints(endpoints, accounts, changes, now)
     this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key) })

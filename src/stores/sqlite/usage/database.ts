@@ -6,7 +6,7 @@ import type { StatementSync } from '../driver.ts'
 import type { UsageCounter, CounterKey } from './counters.ts'
 import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
-import type { Fold, Usage } from './fold.ts'
+import type { Fold, Spent, Usage } from './fold.ts'
 import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
 import { closeFile, prepareFile } from '../file.ts'
@@ -44,6 +44,8 @@ export class UsageDatabase {
   readonly #fold: Fold
   readonly #taken: StatementSync
   readonly #trim: StatementSync
+  readonly #newest: StatementSync
+  #spent: (spent: readonly Spent[]) => void = () => undefined
   #seq: number
   #refused: Error | null = null
   /** Whether usage was committed since the last `sync`. */
@@ -63,6 +65,9 @@ export class UsageDatabase {
     this.isUnchecked = isUnchecked
     this.#append = database.prepare('INSERT INTO journal VALUES (?, ?)')
     this.#fold = makeFold(database)
+    this.#newest = database.prepare(
+      'SELECT account, max(start) AS start, requests FROM windows WHERE account > ? GROUP BY account ORDER BY account LIMIT 500',
+    )
     this.#taken = database.prepare('SELECT place FROM taken WHERE file = ?')
     this.#trim = database.prepare(TRIM)
     this.readUsed = makeReadUsed(database, () => {
@@ -99,15 +104,25 @@ export class UsageDatabase {
   fold(counters: readonly UsageCounter[], ms = Infinity): number {
     this.#mayWrite()
     this.#isUnsynced = true
-    return this.#fold.own(counters, ms)
+    return this.#toldOf(() => this.#fold.own(counters, ms))
   }
 
   /** Takes over what another process's journal holds up to a place; returns whether that was new (fold.ts). */
   take(file: string, place: number, usage: readonly Usage[]): boolean {
     this.#mayWrite()
-    const isNew = this.#fold.others(file, place, usage)
+    const isNew = this.#toldOf(() => this.#fold.others(file, place, usage))
     this.#isUnsynced ||= isNew
     return isNew
+  }
+
+  /** `listener` hears what accounts have used of their quota windows, each time some of it is in the tables. */
+  whenSpent(listener: (spent: readonly Spent[]) => void): void {
+    this.#spent = listener
+  }
+
+  /** What accounts had used of the newest window that they have, a few at a time; `after` is the account of the last. */
+  newestWindows(after: string): readonly Spent[] {
+    return this.#newest.all(after) as readonly Spent[]
   }
 
   /** Up to which place it has what another process's journal holds. */
@@ -176,6 +191,15 @@ export class UsageDatabase {
     if (this.#log !== null) closeSync(this.#log)
     this.#log = null
     closeFile(this.database)
+  }
+
+  /** What a transaction that failed had added is not told. */
+  #toldOf<T>(fold: () => T): T {
+    this.#fold.spent()
+    const result = fold()
+    const spent = this.#fold.spent()
+    if (spent.length > 0) this.#spent(spent)
+    return result
   }
 
   #mayWrite(): void {

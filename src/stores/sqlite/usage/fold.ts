@@ -13,7 +13,7 @@ const TOTALS = `INSERT INTO totals VALUES (?, ?, ?, ?)
 
 /** Adds requests to a quota window of an account. */
 export const ADD_TO_WINDOW = `INSERT INTO windows VALUES (?, ?, ?)
-  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`
+  ON CONFLICT DO UPDATE SET requests = requests + excluded.requests RETURNING requests`
 
 const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET count = count + excluded.count`
@@ -25,8 +25,18 @@ const TAKE = 'INSERT INTO taken VALUES (?1, ?2) ON CONFLICT DO UPDATE SET place 
 /** What the ledger takes over of a counter. */
 export type Usage = Omit<UsageCounter, 'place' | 'named' | 'waitingCalls' | 'waitingRequests'>
 
+/** What an account has used of a quota window by now. */
+export interface Spent {
+  readonly account: string
+  /** Unix seconds. */
+  readonly start: number
+  readonly requests: number
+}
+
 /** Takes usage over into the ledger. */
 export interface Fold {
+  /** The quota windows that were added to since this was last asked. */
+  spent(): readonly Spent[]
   /**
    * Adds the first of `counters`, which are in the order of their places, for about `ms` milliseconds, at least one, and says in the same
    * transaction that the journal's charges up to the last one's place are in the tables. Returns how many it took.
@@ -48,6 +58,7 @@ export function makeFold(database: DatabaseSync): Fold {
   const folded = database.prepare(FOLDED)
   const taken = database.prepare(TAKEN)
   const take = database.prepare(TAKE)
+  let spent: Spent[] = []
   const write = (counter: Usage): void => {
     const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
     const ms = Math.round(counter.upstreamMs)
@@ -63,9 +74,17 @@ export function makeFold(database: DatabaseSync): Fold {
     for (const { endpoint, account, calls, requests } of sums.totals.values())
       totals.get(endpoint, account, calls, requests)
     for (const [account, starts] of sums.windows)
-      for (const [start, requests] of starts) windows.get(account, start, requests)
+      for (const [start, added] of starts) {
+        const { requests } = windows.get(account, start, added) as { requests: number }
+        spent.push({ account, start, requests })
+      }
   }
   return {
+    spent: () => {
+      const all = spent
+      spent = []
+      return all
+    },
     own: (counters, ms) =>
       inTransaction(database, () => {
         const end = performance.now() + ms

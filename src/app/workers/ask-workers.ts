@@ -1,10 +1,10 @@
 /** What the operator asks of all workers of a gateway, through its keeper. */
-import { THIS_PROCESS } from '../workers/kept-counters.ts'
-import type { KeptCounters } from '../workers/kept-counters.ts'
-import type { Ledger } from '../ports/ledger.ts'
-import type { Keeper } from '../workers/keeper.ts'
-import type { Workers } from './admin/admin-routes.ts'
-import type { Remembered } from './admin/call-records.ts'
+import { THIS_PROCESS } from '../../workers/kept-counters.ts'
+import type { KeptCounters } from '../../workers/kept-counters.ts'
+import type { Ledger } from '../../ports/ledger.ts'
+import type { Keeper } from '../../workers/keeper.ts'
+import type { Workers } from '../admin/admin-routes.ts'
+import type { Remembered } from '../admin/call-records.ts'
 
 /** Milliseconds that a worker gets to put its metrics or its state together. */
 const TO_TELL = 2_000

@@ -1,48 +1,49 @@
 /** The composition of the keeper: everything of a gateway but the calls, which its workers serve. */
 import { join } from 'node:path'
-import { ConfigError } from '../config/config-error.ts'
-import type { Config } from '../config/types.ts'
-import type { Problem } from '../config/problem.ts'
-import { systemClock } from '../ports/clock.ts'
-import type { Ledger } from '../ports/ledger.ts'
-import { ByteBudget } from '../limits/byte-budget.ts'
-import { MemoryLimits } from '../limits/memory.ts'
-import { HeldCounts } from '../limits/shared/held-counts.ts'
-import { SharedBuckets } from '../limits/shared/buckets.ts'
-import { thisProcess } from '../http/admin/running.ts'
-import type { Running } from '../http/admin/running.ts'
-import { writeServing } from '../http/admin/serving-file.ts'
-import type { Gateway } from '../call/gateway.ts'
-import { orAfter } from '../net/or-after.ts'
-import { KeptCounters, metricsOf } from '../workers/kept-counters.ts'
-import type { Logger } from '../observe/log.ts'
-import { inTimeSlices } from '../reload/time-slices.ts'
-import type { LoadedBy } from '../reload/reloader.ts'
-import { Prober } from '../routes/health/prober.ts'
-import { compileInSteps } from '../snapshot/compile.ts'
-import { loadSnapshot } from '../snapshot/load-snapshot.ts'
-import { LeftJournals } from '../stores/sqlite/usage/journals/left.ts'
-import { Keeper } from '../workers/keeper.ts'
-import { keeperSocket } from '../net/keeper-socket.ts'
-import { report } from '../workers/parent.ts'
-import type { Leaving } from '../workers/parent.ts'
-import { servedByWorkers } from '../workers/served-by-workers.ts'
-import type { KeeperRole } from '../workers/role.ts'
-import { version as programVersion } from '../config/version.ts'
-import { adminRoutes } from './admin/admin-routes.ts'
-import { callRecords } from './admin/call-records.ts'
-import { openApi } from './admin/open-api.ts'
-import { orUndo } from './app.ts'
+import { ConfigError } from '../../config/config-error.ts'
+import type { Config } from '../../config/types.ts'
+import type { Problem } from '../../config/problem.ts'
+import { systemClock } from '../../ports/clock.ts'
+import type { Ledger } from '../../ports/ledger.ts'
+import { ByteBudget } from '../../limits/byte-budget.ts'
+import { MemoryLimits } from '../../limits/memory.ts'
+import { HeldCounts } from '../../limits/shared/held-counts.ts'
+import { SharedBuckets } from '../../limits/shared/buckets.ts'
+import { thisProcess } from '../../http/admin/running.ts'
+import type { Running } from '../../http/admin/running.ts'
+import { writeServing } from '../../http/admin/serving-file.ts'
+import type { Gateway } from '../../call/gateway.ts'
+import { orAfter } from '../../net/or-after.ts'
+import { KeptCounters, metricsOf } from '../../workers/kept-counters.ts'
+import type { Logger } from '../../observe/log.ts'
+import { inTimeSlices } from '../../reload/time-slices.ts'
+import type { LoadedBy } from '../../reload/reloader.ts'
+import { Prober } from '../../routes/health/prober.ts'
+import { compileInSteps } from '../../snapshot/compile.ts'
+import { loadSnapshot } from '../../snapshot/load-snapshot.ts'
+import { LeftJournals } from '../../stores/sqlite/usage/journals/left.ts'
+import { Keeper } from '../../workers/keeper.ts'
+import { keeperSocket } from '../../net/keeper-socket.ts'
+import { report } from '../../workers/parent.ts'
+import type { Leaving } from '../../workers/parent.ts'
+import { servedByWorkers } from '../../workers/served-by-workers.ts'
+import type { KeeperRole } from '../../workers/role.ts'
+import { version as programVersion } from '../../config/version.ts'
+import { adminRoutes } from '../admin/admin-routes.ts'
+import { callRecords } from '../admin/call-records.ts'
+import { openApi } from '../admin/open-api.ts'
+import { orUndo } from '../app.ts'
 import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
-import { begin } from './begin.ts'
-import type { AppOptions, Begun, Valid } from './begin.ts'
-import type { Closing } from './closing.ts'
-import { makeGateway } from './gateway.ts'
-import { auditReload, keepAudit } from './keep-audit.ts'
-import { logRoutes } from './log-routes.ts'
-import { openAdmin } from './open-listeners.ts'
-import { openRecords } from './open-records.ts'
-import { openReloader } from './open-reloader.ts'
+import { begin } from '../begin.ts'
+import type { AppOptions, Begun, Valid } from '../begin.ts'
+import type { Closing } from '../closing.ts'
+import { makeGateway } from '../gateway.ts'
+import { auditReload, keepAudit } from '../keep-audit.ts'
+import { logRoutes } from '../log-routes.ts'
+import { openAdmin } from '../open-listeners.ts'
+import { openRecords } from '../open-records.ts'
+import { openAlerts } from '../open-alerts.ts'
+import { openReloader } from '../open-reloader.ts'
 
 /** Milliseconds that a worker gets to compile a configuration. */
 const TO_COMPILE = 10_000
@@ -220,6 +221,10 @@ function openRoutes(
   const { stores, snapshot, log, metrics } = begun
   const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
+  const alerts = openAlerts(
+    { gateway: () => gateway, accounts, database: stores.database, metrics, log },
+    closing,
+  )
   const gateway = makeGateway(
     snapshot,
     {
@@ -228,7 +233,7 @@ function openRoutes(
       limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) =>
-        (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer))),
+        (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))),
     },
     closing,
   )

@@ -1,0 +1,128 @@
+/** Has webhooks told of what happens: quotas that are used, accounts and keys that change, networks that go down. */
+import { Deliveries } from '../alerts/deliveries.ts'
+import { post } from '../alerts/post.ts'
+import { QuotaAlerts } from '../alerts/quota.ts'
+import type { Gateway } from '../call/gateway.ts'
+import type { AlertEvent } from '../config/alerts.ts'
+import { version } from '../config/version.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { Alert } from '../ports/alerts.ts'
+import type { AccountRecord } from '../ports/accounts.ts'
+import type { ProberEvents } from '../routes/health/prober.ts'
+import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
+import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
+import type { Closing } from './closing.ts'
+
+/** How often the audit trail is read for events, in milliseconds, and between two words about a failure. */
+const READ_TRAIL = 1_000
+const REMIND_EVERY = 60_000
+
+/** What it works with. */
+export interface AlertParts {
+  readonly gateway: () => Gateway
+  readonly accounts: AccountStore
+  readonly database: UsageDatabase
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+/** Opens the alerts of a gateway; returns who hears of networks. */
+export function openAlerts(
+  { gateway, accounts, database, metrics, log }: AlertParts,
+  closing: Closing,
+): Pick<ProberEvents, 'networkDown' | 'networkUp'> {
+  const config = () => gateway().snapshot.gateway.alerts
+  const wants = (type: AlertEvent): boolean => config().webhook !== null && config().events.includes(type)
+  let toldAt = -Infinity
+  const broken = (error: unknown): void => {
+    if (performance.now() - toldAt < REMIND_EVERY) return
+    toldAt = performance.now()
+    log.error({ err: error }, 'webhooks cannot be told of what happens; this is tried again')
+  }
+  const raise = (alert: Alert, once?: string): Promise<boolean> =>
+    accounts.alerts.raise(alert, wants(alert.type), once)
+  const quotas = new QuotaAlerts({
+    find: id => accounts.accounts.find(id) as AccountRecord | null,
+    snapshot: () => gateway().snapshot,
+    epoch: () => gateway().epoch,
+    raise: (alert, once) =>
+      raise(alert, once).catch((error: unknown) => {
+        broken(error)
+        throw error
+      }),
+    now: Date.now,
+  })
+  const spent: Parameters<UsageDatabase['whenSpent']>[0] = all => {
+    try {
+      quotas.spent(all)
+    } catch (error) {
+      broken(error)
+    }
+  }
+  database.whenSpent(spent)
+  closing.push(lookThrough(database, spent, broken))
+  const deliveries = new Deliveries({
+    alerts: accounts.alerts,
+    operators: () => config().webhook,
+    allowPrivate: () => config().allowPrivate,
+    ...{ post, version, now: Date.now, broken },
+    failed: ({ id, type, target, attempts }, why, nextAt) => {
+      const said =
+        nextAt === null
+          ? 'a webhook did not take an event, which is given up'
+          : 'a webhook did not take an event'
+      log.warn({ id, type, webhook: target, attempts: attempts + 1, why, nextAt }, said)
+    },
+  })
+  const trail = setInterval(() => {
+    accounts.alerts.readTrail(config().webhook === null ? [] : config().events).catch(broken)
+  }, READ_TRAIL)
+  trail.unref()
+  closing.push(async () => {
+    clearInterval(trail)
+    await deliveries.close()
+  })
+  metrics.gauge(
+    'tollgate_quota_nearly_spent_accounts',
+    'Accounts that have used nine tenths of their quota or more',
+    [],
+    () => [[[], quotas.nearlySpent]],
+  )
+  const network = (type: AlertEvent, data: Alert['data']): void => {
+    if (wants(type)) void raise({ type, accountId: null, data }).catch(broken)
+  }
+  return {
+    networkDown: (slug, why) => {
+      network('network.down', { network: slug, why })
+    },
+    networkUp: (slug, ms) => {
+      network('network.up', { network: slug, downMs: Math.round(ms) })
+    },
+  }
+}
+
+/** Looks at the windows of all accounts, a few in a turn: what was used just before a crash may not have been told. */
+function lookThrough(
+  database: UsageDatabase,
+  spent: Parameters<UsageDatabase['whenSpent']>[0],
+  broken: (error: unknown) => void,
+): () => void {
+  let after = ''
+  let next: NodeJS.Timeout | undefined
+  const look = (): void => {
+    try {
+      const some = database.newestWindows(after)
+      if (some.length === 0) return
+      spent(some)
+      after = some.at(-1)!.account
+      next = setTimeout(look, 5).unref()
+    } catch (error) {
+      broken(error)
+    }
+  }
+  next = setTimeout(look, 5).unref()
+  return () => {
+    clearTimeout(next)
+  }
+}
