@@ -20,7 +20,7 @@ import { createAccess, withAccounts } from '../support/accounts.ts'
 import { Access, message } from '../support/access.ts'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { run, runJson, runProcess } from '../support/cli.ts'
-import type { Gateway} from '../support/gateway.ts';
+import type { Gateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
