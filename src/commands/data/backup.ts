@@ -1,6 +1,6 @@
 /** `tollgate backup` and `tollgate restore`: a copy of all data of one moment, and a data directory made of it. */
 import { resolve } from 'node:path'
-import { stepBack, takeBackup } from '../../stores/sqlite/backup/take.ts'
+import { takeBackup } from '../../stores/sqlite/backup/take.ts'
 import type { Manifest } from '../../stores/sqlite/backup/manifest.ts'
 import { refuseFilled } from '../../stores/sqlite/backup/folder.ts'
 import { restoreBackup } from '../../stores/sqlite/backup/restore.ts'
@@ -50,7 +50,6 @@ removed.
       )
       return 0
     }
-    stepBack()
     return withAccounts({ config, json }, io, take, { reads: true })
   },
 }

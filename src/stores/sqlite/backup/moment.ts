@@ -4,8 +4,8 @@
  * Each file is pinned by a read transaction, which in write-ahead logging sees the file as it was when it began, however long it lasts, and is in nobody's
  * way. The moment is one in which none of the files changes:
  *
- * - the journals of workers change with every call. A write transaction without a write is open on each, for less than a millisecond: commits wait for it
- *   and are tried again 5 ms later (usage/journal.ts);
+ * - the journals of workers change with every call. A write transaction without a write is open on each for a moment: commits wait for it and are
+ *   tried again every 5 ms, for a second at most (usage/journal.ts);
  * - accounts.db and journal.db are not locked, as somebody might be refused for it. Whether they have changed is known by `data_version` before and after
  *   all are pinned; if they have, it is done again. In one process, where calls are charged into journal.db itself, this is the whole of it for usage: one
  *   read transaction is one moment.

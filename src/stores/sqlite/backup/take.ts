@@ -38,6 +38,8 @@ export async function takeBackup({
 }: BackupOptions): Promise<Manifest> {
   return makeWhole(dir, async draft => {
     const pinned = await pinAll(dataDir)
+    // Not before: whoever waits for a processor while it holds the locks of the journals has calls wait.
+    stepBack()
     const at = new Date().toISOString()
     try {
       // The ledger first: as long as it is read, its log cannot start anew.
@@ -91,7 +93,7 @@ async function copy(file: Pinned, draft: string, progress: (line: string) => voi
 }
 
 /** Leaves the processor to others, from now on: every thread that is there has a priority of its own, and those to come have that of who starts them. */
-export function stepBack(): void {
+function stepBack(): void {
   if (process.platform !== 'linux') return
   for (const thread of readdirSync('/proc/self/task'))
     try {
