@@ -278,9 +278,9 @@ t.test('usage of all accounts, summed and filtered as asked', async t => {
   for (const [i, access] of accesses.entries())
     for (let call = 0; call <= i; call += 1) await access.call(call === 0 ? 'eth_chainId' : 'eth_gasPrice')
   const [first, second] = accesses.map(({ accountId }) => accountId) as [string, string]
-  const usage = async (query: string) => {
+  const usage = async (query: string): Promise<any> => {
     const { status, body } = await api.call('GET', `/v1/usage?${query}`)
-    return (status === 200 ? body.rows : body.reason) as any
+    return (status === 200 ? body.rows : body.reason) as unknown
   }
   const mine = (rows: readonly Record<string, unknown>[]) =>
     rows.filter(({ accountId }) => accountId === first || accountId === second)
