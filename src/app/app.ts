@@ -9,6 +9,7 @@ import { writeServing } from '../http/admin/serving-file.ts'
 import { makePublicListener } from '../http/public-listener.ts'
 import type { Logger } from '../observe/log.ts'
 import { Prober } from '../routes/health/prober.ts'
+import { LeftJournals, UNREADABLE } from '../stores/sqlite/usage/journals/left.ts'
 import { addressesOf } from './addresses.ts'
 import { adminRoutes } from './admin/admin-routes.ts'
 import { registerBacklog } from './admin/data-gauges.ts'
@@ -76,6 +77,10 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
   const { accounts, keys, database, ledger, usage } = stores
   const settings = snapshot.gateway
+  // What workers have left of a time when there were several.
+  new LeftJournals(database, settings.dataDir, (file, error) => {
+    log.error({ err: error, file }, UNREADABLE)
+  }).close()
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)

@@ -21,7 +21,7 @@ import type { LoadedBy } from '../../reload/reloader.ts'
 import { Prober } from '../../routes/health/prober.ts'
 import { compileInSteps } from '../../snapshot/compile.ts'
 import { loadSnapshot } from '../../snapshot/load-snapshot.ts'
-import { LeftJournals } from '../../stores/sqlite/usage/journals/left.ts'
+import { LeftJournals, UNREADABLE } from '../../stores/sqlite/usage/journals/left.ts'
 import { Keeper } from '../../workers/keeper.ts'
 import { keeperSocket } from '../../net/keeper-socket.ts'
 import { report } from '../../workers/parent.ts'
@@ -94,7 +94,7 @@ async function open(
   const settings = snapshot.gateway
   const { accounts, ledger } = stores
   const left = new LeftJournals(stores.database, settings.dataDir, (file, error) => {
-    log.error({ err: error, file }, 'the journal of a worker that has ended cannot be read')
+    log.error({ err: error, file }, UNREADABLE)
   })
   closing.push(() => {
     left.close()

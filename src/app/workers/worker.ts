@@ -21,6 +21,7 @@ import type { Heads } from '../../routes/heads.ts'
 import type { Upstreams } from '../../routes/upstreams.ts'
 import { compileInSteps } from '../../snapshot/compile.ts'
 import type { Snapshot } from '../../snapshot/types.ts'
+import { Checkpoints } from '../../stores/sqlite/usage/checkpoints.ts'
 import { HandedOver } from '../../stores/sqlite/usage/journals/hand-over.ts'
 import { openOwnJournal } from '../../stores/sqlite/usage/journals/left.ts'
 import { KeeperClient } from '../../workers/keeper-client.ts'
@@ -96,12 +97,13 @@ async function open(
   const log = makeLog(settings.log.level).child({ worker: slot })
   const { accounts, keys } = await openAccountStore(dataDir, env, log, closing)
   const own = openOwnJournal(dataDir, slot)
-  const journal = new HandedOver(own.database, own.file, logJournal(metrics, log), batch =>
-    keeper.takeOver(batch),
-  )
+  const events = logJournal(metrics, log)
+  const journal = new HandedOver(own.database, own.file, events, batch => keeper.takeOver(batch))
   closing.push(async () => {
     own.leave(await journal.close())
   })
+  const checkpoints = new Checkpoints(own.database, events)
+  closing.push(() => checkpoints.close())
   const asking = new Asking({ store: keeper, clock: systemClock, every: REPORT, processes: workers })
   started.asking = asking
   closing.push(() => asking.close())

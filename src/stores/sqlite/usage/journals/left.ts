@@ -21,6 +21,9 @@ export function journalsIn(dataDir: string): string[] {
     .sort()
 }
 
+/** What is logged of a journal that cannot be taken over. */
+export const UNREADABLE = 'the journal of a worker that has ended cannot be read'
+
 /** The journal of one worker, held as long as its process lives. */
 export interface OwnJournal {
   readonly file: string

@@ -1,0 +1,65 @@
+/** What the journals of workers hold on the disk. */
+import { readdirSync, statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startNode } from '../support/scripted-node.ts'
+import { until } from '../support/until.ts'
+import { childrenOf, crewOf, isAlive, kill9 } from '../support/workers.ts'
+
+t.test('bug: the write-ahead log of a worker grew until the worker ended', async t => {
+  const node = await startNode(t, { chainId: 1001 })
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
+    gateway: { workers: { count: 2, balance: 'roundRobin' } },
+  })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const data = join(gateway.dir, 'data')
+  const journals = readdirSync(data).filter(name => /^journal-\d+-[0-9a-f]+\.db$/.test(name))
+  t.equal(journals.length, 2)
+  const changed = () => journals.map(name => statSync(join(data, name)).mtimeMs)
+  const logs = () => journals.map(name => statSync(join(data, `${name}-wal`)).size)
+  const call = async (times: number) => {
+    for (let n = 0; n < times; n += 1) t.equal((await access.call('eth_gasPrice')).result, 'ok')
+  }
+  await call(400)
+  const [before, sizes] = [changed(), logs()]
+  await until('both are written back', () => Promise.resolve(changed().every((at, i) => at > before[i]!)))
+  // The next commit begins the log anew, in the file as long as it is.
+  await call(300)
+  t.ok(
+    logs().every((size, i) => size <= sizes[i]! * 1.3),
+    `${sizes.join(', ')} bytes, then ${logs().join(', ')}`,
+  )
+})
+
+t.test('bug: one process left the journals of killed workers where they were', async t => {
+  const node = await startNode(t, { chainId: 1001 })
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
+    gateway: { workers: 2 },
+  })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const { workers } = await crewOf(gateway, 2)
+  const data = join(gateway.dir, 'data')
+  const journals = () => readdirSync(data).filter(name => /^journal-\d+-[0-9a-f]+\.db$/.test(name))
+  const all = childrenOf(gateway.pid)
+  for (let n = 0; n < 20; n += 1) t.equal((await access.call('eth_gasPrice')).result, 'ok')
+  // The workers with the rest: nobody is there to hand anything over to.
+  for (const pid of all) kill9(pid)
+  await gateway.kill9()
+  await until('all have ended', () => Promise.resolve(all.every(pid => !isAlive(pid))))
+  t.equal(journals().length, workers.length)
+  const file = join(gateway.dir, 'gateway.yaml')
+  await writeFile(file, (await readFile(file, 'utf8')).replace(/"?workers"?: ?2/, 'workers: 1'))
+  await gateway.start()
+  t.strictSame(journals(), [])
+  t.equal((await access.usage()).calls, 20)
+})
