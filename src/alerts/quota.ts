@@ -14,6 +14,8 @@ export interface Spent {
 
 /** From which part on a quota counts as nearly spent. */
 const NEARLY = 0.9
+/** Milliseconds after which an event is tried again that could not be kept. */
+const RETRY = 10_000
 /** Accounts of which it is known when to look next. */
 const REMEMBERED = 100_000
 
@@ -95,8 +97,13 @@ export class QuotaAlerts {
         { type: 'quota.threshold', accountId: id, data },
         `quota ${id} ${start} ${threshold}`,
       )
-      // What could not be kept is tried again when the account has used more.
-      raising.catch(() => this.#next.delete(id))
+      raising.catch(() => {
+        this.#next.delete(id)
+        // An account whose quota is spent uses no more of it, which would have been another chance.
+        setTimeout(() => {
+          this.spent([{ account: id, start, requests }])
+        }, RETRY).unref()
+      })
     }
   }
 }
