@@ -86,7 +86,9 @@ t.test('every query of the dashboard returns data from a real scrape', { skip },
   t.teardown(() => prometheus.stop('SIGKILL'))
 
   const ask = async (path: string, query: Readonly<Record<string, string>>): Promise<any> => {
-    const { status, text } = await get(`http://${listen}/api/v1/${path}?${new URLSearchParams(query)}`)
+    const { status, text } = await get(
+      `http://${listen}/api/v1/${path}?${new URLSearchParams(query).toString()}`,
+    )
     t.equal(status, 200, `${Object.values(query).join()}: ${status === 200 ? 'valid' : text}`)
     return JSON.parse(text).data
   }
