@@ -23,7 +23,7 @@ export function makeManagement(parts: ManagementParts): Management {
   const { endpoints, usage, limits, upstreams, heads } = parts
   const health: Health = {
     head: slug => heads.best(slug),
-    isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,
+    isHealthy: (network, routeId) => upstreams.whyUnhealthy(network, routeId, performance.now()) === null,
   }
   return {
     methods: serviceMethods,

@@ -105,6 +105,13 @@ export class LiveRoute {
     return this.isHanging(now) ? 'requests are hanging' : null
   }
 
+  /** The same, or why it is not known to serve again though a call may try it: it is down until a call or a probe is answered. */
+  whyUnhealthy(now: number): string | null {
+    const why = this.whyNot(now)
+    if (why !== null || !this.breaker.isUntested(now)) return why
+    return `nothing has succeeded since its failures (last: ${this.breaker.lastError ?? 'unknown'})`
+  }
+
   /** Why no call can count on it; null while it answers, though it may be syncing. */
   whyDown(now: number): string | null {
     if (this.silent) return `it has not answered yet (last: ${this.breaker.lastError ?? 'no reply'})`

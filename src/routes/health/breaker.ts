@@ -22,6 +22,8 @@ export interface BreakerStanding {
   /** Its last pause, and what is left of it. */
   readonly pause: number
   readonly left: number
+  /** Whether a probe was answered since it opened; absent from older processes. */
+  readonly isVouchedFor?: boolean
   /** What failed last. */
   readonly last: LastFailure | null
 }
@@ -33,6 +35,8 @@ export class Breaker {
   #pause = 0
   #openUntil = 0
   #testing = false
+  /** Whether a probe was answered since it opened. */
+  #isVouchedFor = false
 
   state(now: number): BreakerState {
     if (this.#pause === 0) return 'closed'
@@ -50,10 +54,21 @@ export class Breaker {
   }
 
   /** Is open for at least as long as that of another process. */
-  match({ pause, left }: BreakerStanding, now: number): void {
+  match({ pause, left, isVouchedFor = false }: BreakerStanding, now: number): void {
     if (this.#testing) return
+    this.#isVouchedFor = isVouchedFor
     this.#pause = Math.max(this.#pause, pause)
     this.#openUntil = Math.max(this.#openUntil, now + left)
+  }
+
+  /** Whether a probe was answered since it opened. */
+  get isVouchedFor(): boolean {
+    return this.#isVouchedFor
+  }
+
+  /** Whether its pause is over, and nothing has shown yet that the route serves again. */
+  isUntested(now: number): boolean {
+    return this.state(now) === 'half-open' && !this.#isVouchedFor
   }
 
   /** Whether no test has failed since it opened. */
@@ -74,7 +89,9 @@ export class Breaker {
 
   /** Lets the next call through to see, whatever is left of the pause. */
   halfOpen(now: number): void {
-    if (this.#pause !== 0 && !this.#testing) this.#openUntil = Math.min(this.#openUntil, now)
+    if (this.#pause === 0 || this.#testing) return
+    this.#openUntil = Math.min(this.#openUntil, now)
+    this.#isVouchedFor = true
   }
 
   succeeded(): void {
@@ -96,6 +113,7 @@ export class Breaker {
     // Calls that were in flight when it opened fail as well; they do not lengthen the pause.
     if (this.#pause !== 0 && now < this.#openUntil && !this.#testing) return
     this.#testing = false
+    this.#isVouchedFor = false
     this.#pause = this.#pause === 0 ? FIRST_PAUSE : Math.min(this.#pause * 2, LONGEST_PAUSE)
     this.#openUntil = now + this.#pause
   }
@@ -141,6 +159,11 @@ export class RouteBreaker {
     const state = this.#breakers.everybody.state(now)
     if (state !== 'closed' || caller === undefined) return state
     return this.#breakers.of(caller)?.state(now) ?? 'closed'
+  }
+
+  /** Whether everybody's pause is over, and neither a call nor a probe has been answered since it began. */
+  isUntested(now: number): boolean {
+    return this.#breakers.everybody.isUntested(now)
   }
 
   /** What failed last, and how many milliseconds ago; null while all is well. */
@@ -220,8 +243,8 @@ export class RouteBreaker {
 
   /** How it stands for everybody, for another process; null while it is closed. */
   standing(now: number): BreakerStanding | null {
-    const { pause } = this.#breakers.everybody
-    return pause === 0 ? null : { pause, left: this.retryIn(now), last: this.lastFailure(now) }
+    const { pause, isVouchedFor } = this.#breakers.everybody
+    return pause === 0 ? null : { pause, isVouchedFor, left: this.retryIn(now), last: this.lastFailure(now) }
   }
 
   /** Keeps everybody away for at least as long as another process does, because its probes fail. */
