@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Breaker, RouteBreaker } from '../../src/routes/health/breaker.ts'
+import { Breaker } from '../../src/routes/health/breaker.ts'
+import { RouteBreaker } from '../../src/routes/health/route-breaker.ts'
 import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
 import { Latency, HangDetector } from '../../src/routes/health/load.ts'
