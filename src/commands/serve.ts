@@ -21,9 +21,9 @@ export const serve: Command = {
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
 SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again; SIGUSR1 opens the access log again, which was
 renamed. With several workers (gateway.yaml), SIGUSR2 replaces one process after another by the program as it is on the
-disk. At the end it finishes the calls in flight and
-exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
-with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports them there too.
+disk. At the end it finishes the calls in flight and exits 0. Logs JSON lines on stdout; lines that cannot be written
+there are dropped and counted on stderr. The line with "msg":"ready" has the addresses. Under systemd (Type=notify) it
+reports that it is ready.
 
   TOLLGATE_MASTER_KEY       32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use
   TOLLGATE_MASTER_KEY_FILE  a file with that key in place of it, such as a mounted secret that a group may read`,
