@@ -33,6 +33,18 @@ export interface Webhook {
   readonly secret: string
 }
 
+/** Characters of a path that are shown; a longer first part of it may be a token. */
+const SHOWN = 16
+
+/** A webhook's URL without what may be a token: `https://hooks.example.com/services/…`. */
+export function shownWebhook(url: string): string {
+  const { origin, pathname, search } = new URL(url)
+  const [, first = '', ...more] = pathname.split('/')
+  if (first === '' && more.length === 0 && search === '') return `${origin}/`
+  const isShown = first !== '' && first.length <= SHOWN && more.length > 0
+  return isShown ? `${origin}/${first}/…` : `${origin}/…`
+}
+
 /** Keeps events and webhooks. What is written here survives a crash. */
 export interface Alerts {
   /**

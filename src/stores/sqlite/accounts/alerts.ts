@@ -1,7 +1,7 @@
 /** The port Alerts on accounts.db. */
 import { randomBytes } from 'node:crypto'
 import type { AlertEvent } from '../../../config/alerts.ts'
-import { OPERATORS } from '../../../ports/alerts.ts'
+import { OPERATORS, shownWebhook } from '../../../ports/alerts.ts'
 import type { Alert, Alerts, Delivery, Webhook } from '../../../ports/alerts.ts'
 import { OPERATOR } from '../../../ports/audit.ts'
 import type { Author } from '../../../ports/audit.ts'
@@ -124,16 +124,16 @@ export class SqliteAlerts implements Alerts {
   setWebhook(accountId: string, url: string | null, by: Author = OPERATOR): Promise<Webhook | null> {
     const { changes, ring } = this.#parts
     return changes.write(change => {
-      const had = this.#sql.hasWebhook.get(accountId) !== undefined
+      const had = this.#sql.webhook.get(accountId) as { url: string } | undefined
       this.#sql.cancel.run(accountId)
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
       if (url === null) this.#sql.removeWebhook.run(accountId)
       else this.#sql.setWebhook.run(accountId, url, ring.seal(accountId, secret))
-      if (had || url !== null)
-        // A URL may hold a token.
+      if (had !== undefined || url !== null)
         change.note({
           ...{ action: 'webhook.changed', target: accountId, accountId },
-          ...{ before: { webhook: had }, after: { webhook: url !== null } },
+          before: { webhook: had === undefined ? null : shownWebhook(had.url) },
+          after: { webhook: url === null ? null : shownWebhook(url) },
         })
       return url === null ? null : { url, secret }
     }, by)
