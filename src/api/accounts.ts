@@ -189,13 +189,13 @@ function webhookFault(
   const url = new URL(webhook)
   if (url.protocol !== 'https:') return problem('invalid_params', 'webhook must be https')
   if (!isPrivateHost(url)) return null
-  return problem('invalid_params', 'webhook must lead to a public address, not into the network of the gateway')
+  return problem(
+    'invalid_params',
+    'webhook must lead to a public address, not into the network of the gateway',
+  )
 }
 
-function planFault(
-  plan: string | undefined,
-  { plans }: ReturnType<ApiParts['snapshot']>,
-): Problem | null {
+function planFault(plan: string | undefined, { plans }: ReturnType<ApiParts['snapshot']>): Problem | null {
   if (plan === undefined) return null
   const offered = Object.keys(plans).filter(name => name !== 'public')
   if (offered.includes(plan)) return null
