@@ -25,6 +25,7 @@ const MAX_LIMIT = 1_000
 const USUAL_LIMIT = 100
 const MAX_TEXT = 255
 const LABEL = /^[A-Za-z0-9._-]{1,63}$/
+const WEBHOOK = /^https?:\/\/[^\s]+$/
 // Neither control nor line-breaking characters.
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u
 
@@ -89,13 +90,14 @@ const webhook: Field<string> = {
     maxLength: 2048,
     description: 'where events of the account are posted to',
   },
-  check: value =>
-    typeof value === 'string' &&
-    value.length <= 2048 &&
-    URL.canParse(value) &&
-    /^https?:\/\/[^\s]+$/.test(value)
-      ? { value }
-      : { wrong: 'must be a URL such as "https://hooks.example.com/x"' },
+  check: value => {
+    if (typeof value !== 'string' || value.length > 2048 || !WEBHOOK.test(value) || !URL.canParse(value))
+      return { wrong: 'must be a URL such as "https://hooks.example.com/x"' }
+    const { username, password, port } = new URL(value)
+    if (username !== '' || password !== '') return { wrong: 'must not hold a user name or a password' }
+    if (port === '0') return { wrong: 'must not have the port 0' }
+    return value.includes('#') ? { wrong: 'must not have a fragment (#…): it is not sent' } : { value }
+  },
 }
 const email: Field<string> = {
   schema: { ...string, format: 'email', maxLength: 254 },

@@ -196,6 +196,34 @@ t.test('lists have pages', async t => {
   })
 })
 
+t.test('bug: a webhook that can lead nowhere public is refused at once', async t => {
+  const { accountId } = (await api.call('POST', '/v1/accounts', { name: 'Hooks', plan: 'free' })).body as {
+    accountId: string
+  }
+  const refused: Readonly<Record<string, RegExp>> = {
+    'http://hooks.example.com/': /^webhook must be https$/,
+    'https://10.0.0.1/x': /^webhook must lead to a public address/,
+    'https://127.0.0.1/x': /^webhook must lead to a public address/,
+    'https://2130706433/x': /^webhook must lead to a public address/,
+    'https://[::127.0.0.1]/': /^webhook must lead to a public address/,
+    'https://168.63.129.16/x': /^webhook must lead to a public address/,
+    'https://localhost/x': /^webhook must lead to a public address/,
+    'https://a.LOCALHOST./x': /^webhook must lead to a public address/,
+    'https://user:word@hooks.example.com/': /^webhook must not hold a user name or a password$/,
+    'https://hooks.example.com:0/': /^webhook must not have the port 0$/,
+    'https://hooks.example.com/#frag': /^webhook must not have a fragment/,
+    'ftp://hooks.example.com/': /^webhook must be a URL such as/,
+  }
+  for (const [webhook, detail] of Object.entries(refused))
+    t.match(
+      await api.call('PATCH', `/v1/accounts/${accountId}`, { webhook }),
+      { status: 400, body: { reason: 'invalid_params', detail } },
+      webhook,
+    )
+  const { webhook } = (await api.call('PATCH', `/v1/accounts/${accountId}`, {})).body as { webhook: unknown }
+  t.equal(webhook, null, 'none was kept')
+})
+
 t.test('every mistake is a problem with a sentence', async t => {
   const account = (await api.call('POST', '/v1/accounts', { name: 'M', plan: 'free', externalId: 'm' }))
     .body as { accountId: string }

@@ -165,5 +165,42 @@ export const accountsFile: Kind = {
   ) STRICT;
   INSERT INTO trail SELECT 1, coalesce(max(seq), 0) FROM audit;
   `,
+    `
+  -- Of each webhook that has had messages: how many wait, and when it may get the next one. Times in Unix milliseconds.
+  CREATE TABLE receiver (
+    target TEXT PRIMARY KEY,
+    lane TEXT NOT NULL CHECK (lane IN ('operator', 'accounts', 'suspects')),
+    waiting INTEGER NOT NULL,
+    failures INTEGER NOT NULL, -- in a row
+    not_before INTEGER NOT NULL,
+    due_at INTEGER -- null where nothing waits
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX receiver_due ON receiver (lane, due_at);
+
+  ALTER TABLE delivery ADD COLUMN rank INTEGER NOT NULL DEFAULT 1; -- 0 is urgent
+  ALTER TABLE delivery ADD COLUMN account_id TEXT; -- whom it is about
+  UPDATE delivery SET rank = 0 WHERE type IN ('network.down', 'network.up', 'quota.threshold');
+  DROP INDEX delivery_of_target;
+  CREATE INDEX delivery_due ON delivery (target, rank, next_at, seq);
+  CREATE INDEX delivery_about ON delivery (account_id) WHERE target = 'operator' AND rank = 1;
+
+  -- How many messages wait for the webhooks of accounts.
+  CREATE TABLE queue (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    waiting INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO queue SELECT 1, count(*) FROM delivery WHERE target <> 'operator';
+  INSERT INTO receiver
+    SELECT target, iif(target = 'operator', 'operator', 'accounts'), count(*), 0, 0, 1000 * min(next_at)
+    FROM delivery GROUP BY target;
+  CREATE TRIGGER delivery_added AFTER INSERT ON delivery BEGIN
+    UPDATE receiver SET waiting = waiting + 1 WHERE target = new.target;
+    UPDATE queue SET waiting = waiting + 1 WHERE new.target <> 'operator';
+  END;
+  CREATE TRIGGER delivery_removed AFTER DELETE ON delivery BEGIN
+    UPDATE receiver SET waiting = waiting - 1 WHERE target = old.target;
+    UPDATE queue SET waiting = waiting - 1 WHERE old.target <> 'operator';
+  END;
+  `,
   ],
 }
