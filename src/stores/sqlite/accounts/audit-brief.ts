@@ -41,10 +41,10 @@ function itemsOf(value: unknown): string[] {
 }
 
 function cut(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
+  const text = typeof value === 'string' ? value : ((JSON.stringify(value) as string | undefined) ?? 'null')
   return text.length <= CUT * 3 ? text : `${text.slice(0, CUT)}…`
 }
 
 function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? '')
+  return Buffer.byteLength((JSON.stringify(value) as string | undefined) ?? '')
 }

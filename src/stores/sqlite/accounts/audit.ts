@@ -84,8 +84,8 @@ export class AuditTable {
   /** The next entries before one that may be wanted: of the target, else of the actor, else any. */
   heads(before: number, { actor, target }: Pick<AuditQuery, 'actor' | 'target'>): readonly Head[] {
     const { byTarget, byActor, heads } = this.#sql
-    if (target !== null) return byTarget.all(before, target) as unknown as Head[]
-    return (actor === null ? heads.all(before) : byActor.all(before, actor)) as unknown as Head[]
+    if (target !== null) return byTarget.all(before, target) as Head[]
+    return (actor === null ? heads.all(before) : byActor.all(before, actor)) as Head[]
   }
 
   /** One entry and the bytes of its members; null when it has been removed. */
@@ -184,11 +184,8 @@ export class SqliteAudit implements Audit {
   }
 
   async forget(before: number): Promise<void> {
-    let isAll = false
-    while (!isAll)
-      await this.#transactions.run(() => {
-        isAll = this.#table.forget(before)
-      })
+    const some = (): Promise<boolean> => this.#transactions.run(() => this.#table.forget(before))
+    while (!(await some()));
   }
 }
 
