@@ -46,5 +46,5 @@ function cut(value: unknown): string {
 }
 
 function sizeOf(value: unknown): number {
-  return Buffer.byteLength((JSON.stringify(value) as string | undefined) ?? '')
+  return Buffer.byteLength(JSON.stringify(value ?? null))
 }
