@@ -33,6 +33,9 @@ export const endpointOperations = [
     async run({ id, body: { network, name }, by }, parts) {
       const account = await parts.accounts.find(id)
       if (account === null) return noAccount()
+      const { networks } = parts.snapshot()
+      if (!Object.hasOwn(networks, network))
+        return problem('invalid_params', `network must be one of ${Object.keys(networks).join(', ')}`)
       const wish = { chain: network, ...(name === undefined ? {} : { name }) }
       const reply = await parts.manage('service_createEndpoint', wish, { account, by })
       return answer(reply, parts, ({ apiKey, httpsUrl, wssUrl }, endpoint) => ({

@@ -1,6 +1,7 @@
 /** What members of bodies and queries of the admin API are: how each is read, and how the OpenAPI document shows it. */
 import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountStatus } from '../ports/accounts.ts'
+import { LATEST } from '../ports/clock.ts'
 import { SCOPES } from '../ports/tokens.ts'
 import { addresses, flag, name, oneOf, origins, perSecond, text, timeOrNull } from '../management/checks.ts'
 import type { Check } from '../management/params.ts'
@@ -71,8 +72,8 @@ function matching(pattern: RegExp, max: number, wrong: string): Check<string> {
 
 const string = { type: 'string' }
 const time: Field<number> = {
-  schema: { type: 'integer', minimum: 0, description: 'Unix seconds' },
-  check: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'must be a whole number of Unix seconds'),
+  schema: { type: 'integer', minimum: 0, maximum: LATEST, description: 'Unix seconds' },
+  check: wholeNumber(0, LATEST, `must be a whole number of Unix seconds, ${LATEST} at most`),
 }
 const statuses = ['active', 'suspended'] as const
 const externalId: Field<string> = {
@@ -107,7 +108,11 @@ const status: Field<AccountStatus> = {
   schema: { ...string, enum: statuses },
   check: oneOf(...statuses),
 }
-const labelsSchema = { type: 'object', additionalProperties: string, maxProperties: MAX_LABELS }
+const labelText = { ...string, maxLength: MAX_TEXT, pattern: PRINTABLE.source }
+const labelsSchema = {
+  ...{ type: 'object', maxProperties: MAX_LABELS, propertyNames: { pattern: LABEL.source } },
+  additionalProperties: labelText,
+}
 const list = { type: ['array', 'null'], items: string, minItems: 1, maxItems: 100 }
 const endpointStatuses = ['active', 'inactive'] as const
 
@@ -123,7 +128,7 @@ export const FIELDS = {
   status,
   labels: { schema: labelsSchema, check: labels } satisfies Field<LabelChange>,
   labelsPatch: {
-    schema: { ...labelsSchema, additionalProperties: nullable(string) },
+    schema: { ...labelsSchema, additionalProperties: nullable(labelText) },
     check: labels,
   } satisfies Field<LabelChange>,
   label: {
@@ -153,7 +158,10 @@ export const FIELDS = {
     check: text,
   } satisfies Field<string>,
   expiresAt: {
-    schema: { type: ['integer', 'null'], minimum: 0, description: 'Unix seconds; null is never' },
+    schema: {
+      ...{ type: ['integer', 'null'], minimum: 0, maximum: LATEST },
+      description: 'Unix seconds; null is never',
+    },
     check: timeOrNull,
   } satisfies Field<number | null>,
   flag: { schema: { type: 'boolean' }, check: flag } satisfies Field<boolean>,

@@ -3,6 +3,7 @@ import { DatabaseSync } from '../driver.ts'
 import { refuseLostAccounts } from './present.ts'
 import { unlock } from './secrets/key-ring.ts'
 import type { KeyRing } from './secrets/key-ring.ts'
+import { keyFile, removeDrafts } from './secrets/master-key.ts'
 import { accountsFile } from './schema.ts'
 import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
@@ -56,7 +57,9 @@ async function openOnce(dataDir: string, env: NodeJS.ProcessEnv, deadline: numbe
           // A master key for a file that has gone would be taken for what is left of accounts.
           const fate = opening.fate()
           if (fate !== null) throw new FileLost(file, fate)
-          return unlock(opened, dataDir, env)
+          const unlocked = unlock(opened, dataDir, env)
+          removeDrafts(keyFile(dataDir))
+          return unlocked
         }),
       deadline,
     )

@@ -36,6 +36,7 @@ export class SqliteEndpoints implements Endpoints {
   readonly #changes: Changes
   readonly #now: () => number
 
+  /** `now` in Unix seconds, with their fraction. */
   constructor(table: EndpointTable, accounts: AccountTable, changes: Changes, now: () => number) {
     this.#table = table
     this.#accounts = accounts
@@ -54,7 +55,7 @@ export class SqliteEndpoints implements Endpoints {
         ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
         ...{ expiresAt: null, lastUsedAt: null },
       }
-      const fresh = { id: newEndpointId(), status: 'active', createdAt: this.#now() } as const
+      const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
       this.#table.insert(endpoint)
       note(change, 'created', endpoint, { before: null, after: { network, name } })
@@ -110,7 +111,7 @@ export class SqliteEndpoints implements Endpoints {
       this.#table.forgetOldKeys(now)
       const before = this.find(accountId, endpointId)
       if (before === null) return 'none'
-      const oldKeyExpiresAt = overlap > 0 ? now + overlap : null
+      const oldKeyExpiresAt = oldKeyEnd(before, overlap, now)
       this.#touch(before, change)
       const endpoint = { ...before, apiKey: mintKey() }
       this.#table.setKey(before, endpoint.apiKey, oldKeyExpiresAt, OLD_KEYS)
@@ -155,6 +156,12 @@ export class SqliteEndpoints implements Endpoints {
   #touch({ id, apiKey }: EndpointWithKey, change: Change): void {
     for (const key of [apiKey, ...this.#table.oldKeys(id)]) change.touch(key)
   }
+}
+
+/** When the key before a new one ends, in whole seconds and never short of the overlap; null when it has. */
+function oldKeyEnd({ expiresAt }: Endpoint, overlap: number, now: number): number | null {
+  if (overlap === 0 || (expiresAt !== null && expiresAt <= now)) return null
+  return Math.min(Math.ceil(now + overlap), expiresAt ?? Infinity)
 }
 
 function note(

@@ -41,6 +41,17 @@ export function ownersByKey(database: DatabaseSync, now: () => number): (keyHash
   }
 }
 
+/** The endpoint of the hash of a key that has expired, and when that was; null where it has not, or is nobody's. */
+export function expiredKeys(
+  database: DatabaseSync,
+  now: () => number,
+): (keyHash: Buffer) => { readonly id: string; readonly at: number } | null {
+  const find = database.prepare(
+    'SELECT id, expires_at AS at FROM endpoint WHERE key_hash = ? AND expires_at <= ?',
+  )
+  return keyHash => (find.get(keyHash, now()) as { id: string; at: number } | undefined) ?? null
+}
+
 function earlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
