@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from 'ws'
 import { FREE, Hold } from '../../limits/byte-budget.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
 import type { Gateway } from '../../call/gateway.ts'
-import { refuse, statusOf } from '../../refusal/refusal.ts'
+import { refuse, SHUTTING_DOWN, statusOf } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Caller } from '../../call/caller.ts'
@@ -34,6 +34,7 @@ const PER_FRAME = 256
 /** Milliseconds that a client gets to answer a close. */
 const CLOSE_PATIENCE = 2_000
 const SLOW = 'slow consumer'
+const NO_NETWORK = 'the network is no longer served'
 
 /** What a socket is made of. */
 export interface ClientSocketOptions {
@@ -69,7 +70,7 @@ export class ClientSocket implements SinkSocket {
   #inFlight = 0
   #isStarting = false
   #closing = false
-  /** How it closes once everything that came has been answered; null while it takes frames. */
+  /** How it closes once everything that came has been answered; null while it stays. */
   #goodbye: { readonly code: number; readonly reason: string } | null = null
 
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
@@ -134,10 +135,16 @@ export class ClientSocket implements SinkSocket {
     }, CLOSE_PATIENCE).unref()
   }
 
-  /** Takes no more frames, answers those that came, and closes: by default as the gateway does when it goes away. */
+  /** Closes as soon as no call is in flight; serves those that come until then. By default as the gateway does when it goes away. */
   finish(code = 1001, reason = 'the gateway is going away'): void {
     this.#goodbye ??= { code, reason }
     this.#goWhenDone()
+  }
+
+  /** Refuses what still comes from now on, answers what came before, and closes. */
+  lastCalls(): void {
+    this.session.refusal ??= refuse('no_route', SHUTTING_DOWN)
+    this.finish()
   }
 
   #goWhenDone(): void {
@@ -145,12 +152,17 @@ export class ClientSocket implements SinkSocket {
       this.close(this.#goodbye.code, this.#goodbye.reason)
   }
 
-  /** Whether the client may go on; the socket is closed when not, behind its calls in flight where its network has gone. */
-  recheck(): boolean {
+  /** Closes the socket of a client that may not go on, behind its calls in flight where its network has gone. */
+  recheck(): void {
     const { refusal } = this.#admission
-    if (refusal === 'no network') this.finish(1001, 'the network is no longer served')
-    else if (refusal !== null) this.close(1008, refusal.reason)
-    return refusal === null
+    if (refusal === 'no network') {
+      this.session.refusal ??= refuse('not_found', NO_NETWORK)
+      this.finish(1001, NO_NETWORK)
+    } else if (refusal !== null) this.close(1008, refusal.reason)
+  }
+
+  get #isOver(): boolean {
+    return this.#closing || this.departure.isOver
   }
 
   /** Once a second: pings, and ends connections that are dead or stuck. */
@@ -169,7 +181,6 @@ export class ClientSocket implements SinkSocket {
   #receive(data: RawData, isBinary: boolean): void {
     this.#heartbeat.heard()
     this.#partial.complete()
-    if (this.#goodbye !== null) return
     if (isBinary) {
       this.close(1003, 'send text')
       return
@@ -239,10 +250,11 @@ export class ClientSocket implements SinkSocket {
 
   /** Keeps nothing of the body: a call that waits for its node has read it. */
   #handle(body: Buffer, hold: Hold): MaybePromise<void> {
-    if (this.#closing || this.departure.isOver || !this.recheck()) return
-    const { gateway } = this.#options
+    if (this.#isOver) return
+    this.recheck()
     const { caller } = this
-    if (caller === null) return
+    if (this.#isOver || caller === null) return
+    const { gateway } = this.#options
     if (gateway.hasRoomFor(caller))
       return gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())
     this.#refuse()
