@@ -4,12 +4,10 @@ import type { RawData, WebSocket } from 'ws'
 import { FREE, Hold } from '../../limits/byte-budget.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
 import type { Gateway } from '../../call/gateway.ts'
-import { refuse, SHUTTING_DOWN, statusOf } from '../../refusal/refusal.ts'
+import { refuse } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Caller } from '../../call/caller.ts'
-import { noteRefused } from '../../call/refuse-message.ts'
-import { columnOf, holderOf } from '../../call/caller.ts'
+import { holderOf } from '../../call/caller.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
 import type { Outbox } from '../../subscriptions/client/outbox.ts'
@@ -19,6 +17,7 @@ import { Admission } from './admission.ts'
 import type { SocketVisitor } from './admission.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { corkForTurn } from '../replies/write-batching.ts'
+import { overloadedFrame } from './overloaded-frame.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from '../replies/reply.ts'
 import { SendQueue } from './send-queue.ts'
@@ -49,10 +48,7 @@ export interface ClientSocketOptions {
 }
 
 /** One message, and what it holds. */
-interface Frame {
-  readonly body: Buffer
-  readonly hold: Hold
-}
+type Frame = Readonly<{ body: Buffer; hold: Hold }>
 
 /** Opens with the upgrade, closes with the connection. */
 export class ClientSocket implements SinkSocket {
@@ -141,12 +137,6 @@ export class ClientSocket implements SinkSocket {
     this.#goWhenDone()
   }
 
-  /** Refuses what still comes from now on, answers what came before, and closes. */
-  lastCalls(): void {
-    this.session.refusal ??= refuse('no_route', SHUTTING_DOWN)
-    this.finish()
-  }
-
   #goWhenDone(): void {
     if (this.#goodbye !== null && this.#inFlight === 0 && this.#waiting.length === 0)
       this.close(this.#goodbye.code, this.#goodbye.reason)
@@ -161,7 +151,7 @@ export class ClientSocket implements SinkSocket {
     } else if (refusal !== null) this.close(1008, refusal.reason)
   }
 
-  get #isOver(): boolean {
+  #isOver(): boolean {
     return this.#closing || this.departure.isOver
   }
 
@@ -201,9 +191,7 @@ export class ClientSocket implements SinkSocket {
   /** Answers a message that there is no memory to hold. */
   #refuse(): void {
     const { caller, gateway } = this.#options
-    const [refusal, column, requestId] = [refuse('overloaded'), columnOf(caller.network), nextRequestId()]
-    noteRefused(refusal, statusOf(refusal, column), requestId, caller, gateway.live)
-    this.send(encodeRefusal(refusal, 'null', column, requestId))
+    this.send(overloadedFrame(caller, gateway.live))
   }
 
   #mayStart(): boolean {
@@ -250,10 +238,10 @@ export class ClientSocket implements SinkSocket {
 
   /** Keeps nothing of the body: a call that waits for its node has read it. */
   #handle(body: Buffer, hold: Hold): MaybePromise<void> {
-    if (this.#isOver) return
+    if (this.#isOver()) return
     this.recheck()
     const { caller } = this
-    if (this.#isOver || caller === null) return
+    if (this.#isOver() || caller === null) return
     const { gateway } = this.#options
     if (gateway.hasRoomFor(caller))
       return gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())

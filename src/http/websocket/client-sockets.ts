@@ -115,8 +115,9 @@ export class ClientSockets {
     })
     const half = patience / 2
     setTimeout(() => {
-      for (const socket of this.#sockets.keys()) socket.lastCalls()
+      for (const { session } of this.#sockets.keys()) session.refusal ??= refuse('no_route', SHUTTING_DOWN)
     }, half).unref()
+    // All have been told by then.
     const time = Math.min(spread, half)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / time))
     let told = 0
