@@ -194,8 +194,13 @@ function endsOwn({ row, params, elements }: Decided, caller: Caller, { live }: C
 }
 
 /** The call in an item, or why there is none that can be made here. */
-export function askedBy(item: Call | BadCall, { network }: Caller, { live }: Context): Call | Refusal {
+export function askedBy(
+  item: Call | BadCall,
+  { network, session }: Caller,
+  { live }: Context,
+): Call | Refusal {
   if (isBad(item)) return item.refusal
+  if (session !== null && session.refusal !== null) return session.refusal
   // The rules of a network of the family http name verbs and paths, which are no JSON-RPC methods.
   return familyOf(network).wire === 'http' && !live.management.methods.has(item.method) ? ONLY_SERVICE : item
 }

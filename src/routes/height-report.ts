@@ -6,6 +6,13 @@ export interface AnchorReport {
   readonly ago: number
 }
 
+/** What two routes agreed on last. */
+export interface AgreementReport extends AnchorReport {
+  /** Blocks per millisecond by then, and the milliseconds that this is measured over. */
+  readonly rate: number
+  readonly over: number
+}
+
 /** What one route said of its height. */
 export interface HeightReport {
   /** The height that it claims, and since when. */
@@ -28,4 +35,6 @@ export interface TipReport {
   readonly blockTime: number
   /** The last height that is more than one route's word; null while there is none. */
   readonly anchor: AnchorReport | null
+  /** Absent in the reports of an older version. */
+  readonly agreement?: AgreementReport | null
 }
