@@ -83,6 +83,7 @@ const open = {
   allowedIps: null,
   management: true,
   perSecond: null,
+  dailyLimit: null,
   expiresAt: null,
   lastUsedAt: null,
 }

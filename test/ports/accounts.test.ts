@@ -111,7 +111,7 @@ for (const [name, make] of Object.entries(implementations)) {
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
     const open = {
       ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-      expiresAt: null,
+      ...{ dailyLimit: null, limitedSince: 0, expiresAt: null },
     }
     t.strictSame(shown, { ...place, status: 'active', createdAt: NOW, ...open })
     const { id, name, plan, status, createdAt } = account

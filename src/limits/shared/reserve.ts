@@ -26,16 +26,20 @@ export class Reserve implements Share {
   #debt = 0
   #alone = 0
   #reporting = 0
+  /** The whole quota, as the last call had it. */
+  #quota = 0
 
   constructor(every: number) {
     this.#every = every
   }
 
   get isUnreported(): boolean {
-    return this.#held > 0 || this.#debt > 0
+    return this.#held > 0 || this.#debt !== 0
   }
 
-  take(_: RateLimit, units: number, now: number): number | null {
+  take({ burst }: RateLimit, units: number, now: number): number | null {
+    if (burst < this.#quota) this.#letGo()
+    this.#quota = burst
     if (units <= this.#held) {
       this.#held -= units
       this.#takenAt = now
@@ -70,7 +74,7 @@ export class Reserve implements Share {
   }
 
   isDue(now: number): boolean {
-    return this.#debt > 0 || (this.#held > 0 && now - this.#takenAt >= IDLE)
+    return this.#debt !== 0 || (this.#held > 0 && now - this.#takenAt >= IDLE)
   }
 
   report(now: number, occasion: Occasion): Report {
@@ -101,6 +105,14 @@ export class Reserve implements Share {
     this.#debt += Math.max(0, this.#reporting)
     this.#held += Math.max(0, -this.#reporting)
     this.#reporting = 0
+  }
+
+  /** What was granted of a larger quota may be beyond a smaller one: it goes back with the next question. */
+  #letGo(): void {
+    this.#debt -= this.#held
+    this.#held = 0
+    this.#spare = FIRST
+    this.#left = null
   }
 
   wait(): number {

@@ -26,6 +26,7 @@ const AUDITED = [
   'allowedOrigins',
   'allowedIps',
   'perSecond',
+  'dailyLimit',
   'expiresAt',
 ] as const
 
@@ -52,7 +53,7 @@ export class SqliteEndpoints implements Endpoints {
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = {
         ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-        ...{ expiresAt: null, lastUsedAt: null },
+        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
       }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: this.#now() } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
@@ -89,7 +90,7 @@ export class SqliteEndpoints implements Endpoints {
       const before = this.find(accountId, endpointId)
       if (before === null) return null
       const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = { ...before, ...closing, ...wish }
+      const after = { ...before, ...closing, ...wish, limitedSince: limitedSince(before, wish, this.#now()) }
       const changed = changedMembers(before, after, AUDITED)
       if (changed === null) return before
       this.#table.update(after)
@@ -155,6 +156,12 @@ export class SqliteEndpoints implements Endpoints {
   #touch({ id, apiKey }: EndpointWithKey, change: Change): void {
     for (const key of [apiKey, ...this.#table.oldKeys(id)]) change.touch(key)
   }
+}
+
+/** Of each time that a limit is set it is another one, whatever the clock says. */
+function limitedSince({ dailyLimit, limitedSince }: Endpoint, wish: EndpointChange, now: number): number {
+  const isSet = dailyLimit === null && typeof wish.dailyLimit === 'number'
+  return isSet ? Math.max(now, limitedSince + 1) : limitedSince
 }
 
 function note(

@@ -165,5 +165,9 @@ export const accountsFile: Kind = {
   ) STRICT;
   INSERT INTO trail SELECT 1, coalesce(max(seq), 0) FROM audit;
   `,
+    `
+  ALTER TABLE endpoint ADD COLUMN daily_limit INTEGER; -- requests in a day (UTC)
+  ALTER TABLE endpoint ADD COLUMN limited_since INTEGER NOT NULL DEFAULT 0; -- Unix seconds
+  `,
   ],
 }
