@@ -34,19 +34,21 @@ export class Reserve implements Share {
   }
 
   get isUnreported(): boolean {
-    return this.#held > 0 || this.#debt !== 0
+    return this.#held > 0 || this.#debt > 0
   }
 
   take({ burst }: RateLimit, units: number, now: number): number | null {
-    if (burst < this.#quota) this.#letGo()
+    // What was granted of a larger quota may be beyond a smaller one, and of a larger one more is left.
+    const isSame = burst === this.#quota
     this.#quota = burst
+    if (!isSame) return null
     if (units <= this.#held) {
       this.#held -= units
       this.#takenAt = now
       return 0
     }
     const isFresh = this.#left !== null && now - this.#answeredAt < this.#every
-    return isFresh && this.#left! < units ? Infinity : null
+    return isFresh && this.#left! + this.#held < units ? Infinity : null
   }
 
   /** This process's part of what was left when that was last known. Where nothing is known the rate bounds what is taken. The store hears of it. */
@@ -74,13 +76,16 @@ export class Reserve implements Share {
   }
 
   isDue(now: number): boolean {
-    return this.#debt !== 0 || (this.#held > 0 && now - this.#takenAt >= IDLE)
+    return this.#debt > 0 || (this.#held > 0 && now - this.#takenAt >= IDLE)
   }
 
   report(now: number, occasion: Occasion): Report {
     this.#reporting = this.#debt
     this.#debt = 0
     if (occasion === 'calls') {
+      // Neither what is held nor what is left may be enough, and both together.
+      this.#reporting -= this.#held
+      this.#held = 0
       this.#takenAt = now
       return { spent: this.#reporting, over: 0, spare: this.#spare }
     }
@@ -105,14 +110,6 @@ export class Reserve implements Share {
     this.#debt += Math.max(0, this.#reporting)
     this.#held += Math.max(0, -this.#reporting)
     this.#reporting = 0
-  }
-
-  /** What was granted of a larger quota may be beyond a smaller one: it goes back with the next question. */
-  #letGo(): void {
-    this.#debt -= this.#held
-    this.#held = 0
-    this.#spare = FIRST
-    this.#left = null
   }
 
   wait(): number {
