@@ -133,7 +133,8 @@ export class MemoryLimits implements Limits {
     const limited = this.#takeAddress(plan.rate, address, taken, now)
     if (limited !== null) return limited
     return {
-      ...{ units, at: now },
+      units,
+      at: now,
       period: 0,
       giveBack: () => {
         const bucket = this.#addresses.get(address)

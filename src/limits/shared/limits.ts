@@ -66,7 +66,8 @@ export class SharedLimits implements Limits {
   #grant(parts: readonly Part[], { units }: Price, at: number, quota: QuotaPart | null): Grant {
     let isOver = false
     return {
-      ...{ units, at },
+      units,
+      at,
       period: quota?.quota.window.start ?? 0,
       giveBack: () => {
         if (!isOver) this.#giveBack(parts)
