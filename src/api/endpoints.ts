@@ -66,7 +66,7 @@ export const endpointOperations = [
       optional: {
         ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
         ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
-        expiresAt: FIELDS.expiresAt,
+        ...{ dailyLimit: FIELDS.dailyLimit, expiresAt: FIELDS.expiresAt },
       },
     },
     run: ({ id, body, by }, parts) =>
@@ -112,8 +112,8 @@ export const endpointOperations = [
 /** An endpoint as the API shows it: not its key, which only its owner sees. */
 export function shownEndpoint(endpoint: EndpointWithKey) {
   const { id: endpointId, accountId, network, name, status, createdAt, management } = endpoint
-  const { allowedOrigins, allowedIps, perSecond, expiresAt, lastUsedAt, apiKey } = endpoint
-  const settings = { management, allowedOrigins, allowedIps, perSecond, expiresAt, lastUsedAt }
+  const { allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt, apiKey } = endpoint
+  const settings = { management, allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt }
   return {
     endpointId,
     accountId,

@@ -3,7 +3,8 @@ import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountStatus } from '../ports/accounts.ts'
 import { LATEST } from '../ports/clock.ts'
 import { SCOPES } from '../ports/tokens.ts'
-import { addresses, flag, name, oneOf, origins, perSecond, text, timeOrNull } from '../management/checks.ts'
+import { addresses, dailyLimit, flag, name, oneOf, origins, perSecond } from '../management/checks.ts'
+import { text, timeOrNull } from '../management/checks.ts'
 import type { Check } from '../management/params.ts'
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
@@ -170,6 +171,13 @@ export const FIELDS = {
   perSecond: {
     schema: { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
     check: perSecond,
+  } satisfies Field<number | null>,
+  dailyLimit: {
+    schema: {
+      ...{ type: ['integer', 'null'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+      description: 'requests that it may use in a calendar day (UTC); null is no limit of its own',
+    },
+    check: dailyLimit,
   } satisfies Field<number | null>,
 } as const
 

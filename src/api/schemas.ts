@@ -41,6 +41,7 @@ const endpoint = {
   ...{ endpointId: text, accountId: text, network: text, name: text },
   ...{ status: { ...text, enum: ['active', 'inactive'] }, createdAt: time, management: { type: 'boolean' } },
   ...{ allowedOrigins: listOrNull, allowedIps: listOrNull, perSecond: { type: ['number', 'null'] } },
+  dailyLimit: { type: ['integer', 'null'], minimum: 1, description: 'requests in a calendar day (UTC)' },
   expiresAt: timeOrNull,
   lastUsedAt: { ...timeOrNull, description: 'the hour of its last call, in Unix seconds' },
   keyHint: { ...text, description: 'the last characters of its key' },

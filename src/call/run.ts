@@ -81,7 +81,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
       grant = taken
       const { match, answer: local } = call.row.rule
       if (caller.payer !== null)
-        charge = journal.charge(caller.payer, match, grant.units, grant.period, clock.now())
+        charge = journal.charge(caller.payer, match, grant.units, grant.period, grant.at)
       const askedAt = local === null ? clock.monotonic() : 0
       const coming = work.execute(call, running)
       answer = coming instanceof Promise ? await coming : coming

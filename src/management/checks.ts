@@ -55,6 +55,12 @@ export const perSecond: Check<number | null> = value =>
     ? { value }
     : { wrong: `must be a whole number from 1 to ${MAX_PER_SECOND}, or null` }
 
+/** Requests a day, or null for no limit of its own. */
+export const dailyLimit: Check<number | null> = value =>
+  value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1)
+    ? { value }
+    : { wrong: 'must be a whole number of requests, at least 1, or null' }
+
 /** What rows of an account's usage are summed by; an empty list sums everything up. */
 export const groupBy = columnsOf(COLUMNS.filter(column => column !== 'account'))
 

@@ -12,9 +12,9 @@ import type { LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 import { orAfter } from '../net/or-after.ts'
-import { Arrival } from './arrival.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
+import { CompleteLedger } from './complete-ledger.ts'
 import { PROTOCOL } from './messages.ts'
 import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from './messages.ts'
 
@@ -71,13 +71,11 @@ export class Keeper {
   #handing: Promise<void> | null = null
   #last = 0
   #gone: () => void = () => undefined
-
-  /** What is left of a quota is read from the ledger: not before it is complete. */
-  readonly #arrival: Arrival
+  readonly #ledger: CompleteLedger
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
-    this.#arrival = new Arrival(parts.workers ?? 0, () => this.gather())
+    this.#ledger = new CompleteLedger(parts.workers ?? 0, parts.buckets, this)
     this.#holdings = parts.holdings ?? new HeldCounts()
     this.#server = createServer(socket => {
       this.#serve(socket)
@@ -199,7 +197,7 @@ export class Keeper {
       holdings: this.#holdings.join(hello.slot, process, hello.holdings),
     }
     this.#workers.add(worker)
-    this.#arrival.came(this.#workers.size)
+    this.#ledger.came(this.#workers.size)
     this.#bringUpToDate(worker)
     return worker
   }
@@ -221,7 +219,8 @@ export class Keeper {
       },
       reports: () => ({ reports: reports() }),
       ask: async ({ buckets: questions }) => {
-        if (!this.#arrival.isOver && questions.some(({ quota }) => quota)) await this.#arrival.over
+        const incomplete = this.#ledger.before(questions)
+        if (incomplete !== null) await incomplete
         return { answers: await store.ask(questions) }
       },
       hold: async ({ holdings }) => ({ answers: (await worker()?.holdings.hold(holdings)) ?? [] }),

@@ -72,8 +72,11 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.match((await api.call('GET', one)).body, { endpointId, accountId, status: 'active' })
   t.match((await api.call('PATCH', one, { status: 'inactive' })).body, { status: 'inactive' })
   t.match((await call(apiKey!)).body.error?.data, { reason: 'endpoint_inactive' })
-  await api.call('PATCH', one, { status: 'active', perSecond: 5, allowedIps: ['127.0.0.1'] })
+  const limited = { status: 'active', perSecond: 5, dailyLimit: 2, allowedIps: ['127.0.0.1'] }
+  t.match((await api.call('PATCH', one, limited)).body, limited)
   t.equal((await call(apiKey!)).status, 200)
+  t.match((await call(apiKey!)).body.error?.data, { reason: 'quota_exhausted', scope: 'endpoint' })
+  t.match((await api.call('PATCH', one, { dailyLimit: null })).body, { dailyLimit: null })
 
   for (const asked of [{ key: apiKey }, { endpointId }])
     t.match((await api.call('POST', '/v1/keys:lookup', asked)).body, {
@@ -103,7 +106,14 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.strictSame(
     items.map(({ action }) => action),
     [
-      ...['account.purged', 'endpoint.deleted', 'account.suspended', 'endpoint.changed', 'endpoint.changed'],
+      ...[
+        'account.purged',
+        'endpoint.deleted',
+        'account.suspended',
+        'endpoint.changed',
+        'endpoint.changed',
+        'endpoint.changed',
+      ],
       ...['account.changed', 'endpoint.created', 'account.created'],
     ],
   )

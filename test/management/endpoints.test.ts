@@ -83,6 +83,7 @@ const open = {
   allowedIps: null,
   management: true,
   perSecond: null,
+  dailyLimit: null,
   expiresAt: null,
   lastUsedAt: null,
 }
@@ -185,6 +186,7 @@ t.test('service_updateEndpoint', t => {
       allowedIps: ['203.0.113.7'],
       management: false,
       perSecond: 5,
+      dailyLimit: 10_000,
     }
     const outcome = await change(wanted)
     const times = { expiresAt: null, lastUsedAt: null }
@@ -244,6 +246,11 @@ t.test('service_updateEndpoint', t => {
     for (const perSecond of [0, -1, 1.5, 1e9, '5', true]) {
       const why = 'perSecond must be a whole number from 1 to 1000000, or null'
       t.strictSame(await change({ perSecond }), invalid(why), String(perSecond))
+    }
+
+    for (const dailyLimit of [0, -1, 1.5, 2 ** 53, '5', true]) {
+      const why = 'dailyLimit must be a whole number of requests, at least 1, or null'
+      t.strictSame(await change({ dailyLimit }), invalid(why), String(dailyLimit))
     }
 
     const badOrigins = [

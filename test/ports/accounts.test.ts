@@ -111,7 +111,7 @@ for (const [name, make] of Object.entries(implementations)) {
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
     const open = {
       ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-      expiresAt: null,
+      ...{ dailyLimit: null, limitedSince: 0, expiresAt: null },
     }
     t.strictSame(shown, { ...place, status: 'active', createdAt: NOW, ...open })
     const { id, name, plan, status, createdAt } = account
@@ -158,6 +158,26 @@ for (const [name, make] of Object.entries(implementations)) {
 
     const back = { status: 'active', allowedIps: null, perSecond: null, name: endpoint.name } as const
     t.strictSame(await endpoints.change(null, id, back), endpoint, 'the operator may change any')
+  })
+
+  t.test(`${name}: a daily limit that is set where none was is another one, and in the trail`, async t => {
+    const ports = await make(t)
+    const { endpoint } = await withEndpoint(ports)
+    const { id, limitedSince } = endpoint
+    const set = async (dailyLimit: number | null) => {
+      const changed = await ports.endpoints.change(null, id, { dailyLimit })
+      t.match(ports.keys.find(endpoint.apiKey)?.endpoint, {
+        ...{ dailyLimit, limitedSince: changed?.limitedSince },
+      })
+      return changed!.limitedSince
+    }
+    t.equal(limitedSince, 0)
+    t.equal(await set(10), NOW)
+    t.equal(await set(20), NOW, 'raised')
+    t.equal(await set(null), NOW)
+    t.equal(await set(20), NOW + 1, 'within the same second')
+    const [last] = await ports.audit.read({ ...ALL, limit: 1 })
+    t.match(last, { action: 'endpoint.changed', before: { dailyLimit: null }, after: { dailyLimit: 20 } })
   })
 
   t.test(`${name}: a list of origins takes management away unless the change keeps it`, async t => {

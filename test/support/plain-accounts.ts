@@ -140,7 +140,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
           if (of(accountId).length >= ENDPOINT_LIMIT) return 'limit_reached'
           const open = {
             ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-            ...{ expiresAt: null, lastUsedAt: null },
+            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
           }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
           const endpoint: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
@@ -163,7 +163,9 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const before = own(accountId, id)
       if (before === null) return Promise.resolve(null)
       const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = { ...before, ...closing, ...change }
+      const isSet = before.dailyLimit === null && typeof change.dailyLimit === 'number'
+      const limitedSince = isSet ? Math.max(now(), before.limitedSince + 1) : before.limitedSince
+      const after = { ...before, ...closing, ...change, limitedSince }
       const names = [
         'name',
         'status',
@@ -171,6 +173,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
         'allowedOrigins',
         'allowedIps',
         'perSecond',
+        'dailyLimit',
         'expiresAt',
       ] as const
       const changed = changedMembers(before, after, names)

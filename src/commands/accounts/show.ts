@@ -58,16 +58,17 @@ its webhook leads, and its endpoints with the hour of their last call.`,
   },
 }
 
-function shownEndpoint({ id, name, network, status, lastUsedAt, expiresAt }: EndpointWithKey) {
-  return { endpointId: id, name, network, status, lastUsedAt, expiresAt }
+function shownEndpoint({ id, name, network, status, ...others }: EndpointWithKey) {
+  const { dailyLimit, lastUsedAt, expiresAt } = others
+  return { endpointId: id, name, network, status, dailyLimit, lastUsedAt, expiresAt }
 }
 
 function endpointTable(endpoints: readonly EndpointWithKey[]): string[] {
   const at = (time: number | null): string => (time === null ? '-' : moment(time))
   return table(
-    ['ENDPOINT', 'NETWORK', 'NAME', 'STATUS', 'LAST USED', 'EXPIRES'],
-    endpoints.map(({ id, network, name, status, lastUsedAt, expiresAt }) => [
-      ...[id, network, name, status, at(lastUsedAt), at(expiresAt)],
+    ['ENDPOINT', 'NETWORK', 'NAME', 'STATUS', 'DAILY LIMIT', 'LAST USED', 'EXPIRES'],
+    endpoints.map(({ id, network, name, status, dailyLimit, lastUsedAt, expiresAt }) => [
+      ...[id, network, name, status, dailyLimit ?? '-', at(lastUsedAt), at(expiresAt)],
     ]),
   )
 }

@@ -195,9 +195,8 @@ export class ClientSession implements Session {
       this.#finish(taken)
       return
     }
-    const { journal, clock } = this.#live
     const { frame, name, units } = notification
-    const charge = journal.charge(payer, name, units, taken.period, clock.now())
+    const charge = this.#live.journal.charge(payer, name, units, taken.period, taken.at)
     this.#outbox.push(charge, committed => {
       if (!committed) this.#end.close(1013, 'journal_unavailable')
       if (committed && this.#send(notification, caller))

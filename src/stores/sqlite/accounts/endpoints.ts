@@ -26,6 +26,7 @@ const AUDITED = [
   'allowedOrigins',
   'allowedIps',
   'perSecond',
+  'dailyLimit',
   'expiresAt',
 ] as const
 
@@ -53,7 +54,7 @@ export class SqliteEndpoints implements Endpoints {
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = {
         ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-        ...{ expiresAt: null, lastUsedAt: null },
+        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
       }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
@@ -90,7 +91,12 @@ export class SqliteEndpoints implements Endpoints {
       const before = this.find(accountId, endpointId)
       if (before === null) return null
       const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = { ...before, ...closing, ...wish }
+      const after = {
+        ...before,
+        ...closing,
+        ...wish,
+        limitedSince: limitedSince(before, wish, Math.floor(this.#now())),
+      }
       const changed = changedMembers(before, after, AUDITED)
       if (changed === null) return before
       this.#table.update(after)
@@ -162,6 +168,12 @@ export class SqliteEndpoints implements Endpoints {
 function oldKeyEnd({ expiresAt }: Endpoint, overlap: number, now: number): number | null {
   if (overlap === 0 || (expiresAt !== null && expiresAt <= now)) return null
   return Math.min(Math.ceil(now + overlap), expiresAt ?? Infinity)
+}
+
+/** Of each time that a limit is set it is another one, whatever the clock says. */
+function limitedSince({ dailyLimit, limitedSince }: Endpoint, wish: EndpointChange, now: number): number {
+  const isSet = dailyLimit === null && typeof wish.dailyLimit === 'number'
+  return isSet ? Math.max(now, limitedSince + 1) : limitedSince
 }
 
 function note(

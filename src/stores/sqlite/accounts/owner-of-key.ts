@@ -13,7 +13,7 @@ interface OwnerRow extends Omit<EndpointRow, 'sealed_key' | 'used_at'> {
 
 const COLUMNS = `
   endpoint.id, account_id, network, endpoint.name, endpoint.status, endpoint.created_at, management,
-  allowed_origins, allowed_ips, per_second, expires_at, account.name AS account_name, plan,
+  allowed_origins, allowed_ips, per_second, daily_limit, limited_since, expires_at, account.name AS account_name, plan,
   account.status AS account_status, account.created_at AS account_created_at`
 // One statement, as this is what a call waits for whose key is not remembered: two cost a quarter more in a large file.
 const OWNER = `

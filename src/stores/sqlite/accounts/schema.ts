@@ -201,6 +201,10 @@ export const accountsFile: Kind = {
     UPDATE receiver SET waiting = waiting - 1 WHERE target = old.target;
     UPDATE queue SET waiting = waiting - 1 WHERE old.target <> 'operator';
   END;
+    `,
+    `
+  ALTER TABLE endpoint ADD COLUMN daily_limit INTEGER; -- requests in a day (UTC)
+  ALTER TABLE endpoint ADD COLUMN limited_since INTEGER NOT NULL DEFAULT 0; -- Unix seconds
   `,
   ],
 }
