@@ -176,7 +176,7 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(await set(20), NOW, 'raised')
     t.equal(await set(null), NOW)
     t.equal(await set(20), NOW + 1, 'within the same second')
-    const [last] = await ports.audit.read({ ...ALL, limit: 1 })
+    const [last] = (await ports.audit.read({ ...ALL, limit: 1 })).entries
     t.match(last, { action: 'endpoint.changed', before: { dailyLimit: null }, after: { dailyLimit: 20 } })
   })
 

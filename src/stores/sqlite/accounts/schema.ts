@@ -166,6 +166,10 @@ export const accountsFile: Kind = {
   INSERT INTO trail SELECT 1, coalesce(max(seq), 0) FROM audit;
   `,
     `
+  ALTER TABLE endpoint ADD COLUMN daily_limit INTEGER; -- requests in a day (UTC)
+  ALTER TABLE endpoint ADD COLUMN limited_since INTEGER NOT NULL DEFAULT 0; -- Unix seconds
+  `,
+    `
   -- Of each webhook that has had messages: how many wait, and when it may get the next one. Times in Unix milliseconds.
   CREATE TABLE receiver (
     target TEXT PRIMARY KEY,
@@ -202,9 +206,5 @@ export const accountsFile: Kind = {
     UPDATE queue SET waiting = waiting - 1 WHERE old.target <> 'operator';
   END;
     `,
-    `
-  ALTER TABLE endpoint ADD COLUMN daily_limit INTEGER; -- requests in a day (UTC)
-  ALTER TABLE endpoint ADD COLUMN limited_since INTEGER NOT NULL DEFAULT 0; -- Unix seconds
-  `,
   ],
 }

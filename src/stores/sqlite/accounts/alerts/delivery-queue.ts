@@ -1,8 +1,8 @@
-import type { AlertEvent } from '../../../config/alerts.ts'
-import { OPERATORS } from '../../../ports/alerts.ts'
-import type { Delivery, Lane, Outcome } from '../../../ports/alerts.ts'
-import type { DatabaseSync } from '../driver.ts'
-import { randomBase62 } from './secrets/base62.ts'
+import type { AlertEvent } from '../../../../config/alerts.ts'
+import { OPERATORS } from '../../../../ports/alerts.ts'
+import type { Delivery, Lane, Outcome } from '../../../../ports/alerts.ts'
+import type { DatabaseSync } from '../../driver.ts'
+import { randomBase62 } from '../secrets/base62.ts'
 
 /** Messages that wait for the operator's webhook at most, and how many more where they are urgent. */
 const MOST_OF_OPERATOR = 10_000

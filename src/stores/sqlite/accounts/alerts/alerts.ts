@@ -1,15 +1,15 @@
 /** The port Alerts on accounts.db. */
 import { randomBytes } from 'node:crypto'
-import type { AlertEvent } from '../../../config/alerts.ts'
-import { OPERATORS, shownWebhook } from '../../../ports/alerts.ts'
-import type { Alert, Alerts, Delivery, Lane, Outcome, Webhook } from '../../../ports/alerts.ts'
-import { OPERATOR } from '../../../ports/audit.ts'
-import type { Author } from '../../../ports/audit.ts'
-import type { DatabaseSync } from '../driver.ts'
-import type { Changes } from './changes.ts'
+import type { AlertEvent } from '../../../../config/alerts.ts'
+import { OPERATORS, shownWebhook } from '../../../../ports/alerts.ts'
+import type { Alert, Alerts, Delivery, Lane, Outcome, Webhook } from '../../../../ports/alerts.ts'
+import { OPERATOR } from '../../../../ports/audit.ts'
+import type { Author } from '../../../../ports/audit.ts'
+import type { DatabaseSync } from '../../driver.ts'
+import type { Changes } from '../changes.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
-import type { KeyRing } from './secrets/key-ring.ts'
-import type { Transactions } from './transactions.ts'
+import type { KeyRing } from '../secrets/key-ring.ts'
+import type { Transactions } from '../transactions.ts'
 
 /** Seconds for which it is known what was raised once: longer than any quota window of a plan that is sold. */
 const RAISED_KEPT = 400 * 86_400
