@@ -7,6 +7,7 @@ import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
 import { inTimeSlices } from './time-slices.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
+import type { KnownReloads } from './kept-reloads.ts'
 import type { LoadedConfig } from './loader.ts'
 import { restartNotice, restartOnly } from './restart-only.ts'
 
@@ -27,6 +28,10 @@ export interface ReloaderParts {
   swap(snapshot: Snapshot, config: Config): Promise<void>
   /** Hears of a configuration that was taken, and of one that was rejected. */
   readonly heard?: (reloaded: Reloaded) => void
+  /** What the process before this one knew, and what this one begins with is rejected for; absent at a start. */
+  readonly before?: { readonly known: KnownReloads | null; readonly rejected: readonly Problem[] | null }
+  /** Hears of all that is known after each reload, and at the beginning. */
+  readonly keep?: (known: KnownReloads) => void
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
@@ -93,9 +98,16 @@ export class Reloader {
     this.#started = config.gateway
     this.#config = config
     this.#version = version
-    this.#succeededAt = now()
-    this.#taken = { at: this.#succeededAt, by: 'start' }
-    this.#state = { ok: true, at: this.#succeededAt, problems }
+    const { known = null, rejected = null } = parts.before ?? {}
+    // What is on the disk now was loaded, and found valid unless it is rejected.
+    this.#succeededAt = (rejected === null ? null : known?.succeededAt) ?? now()
+    this.#taken = known?.version === version ? known.taken : { at: this.#succeededAt, by: 'start' }
+    const rejectedAt = known?.state.ok === false ? known.state.at : now()
+    this.#state =
+      rejected === null
+        ? { ok: true, at: this.#succeededAt, problems }
+        : { ok: false, at: rejectedAt, problems: rejected }
+    this.#keepKnown()
   }
 
   get state(): ReloadState {
@@ -109,7 +121,11 @@ export class Reloader {
 
   /** Loads the directory again and serves it when it is whole. */
   reload(by: LoadedBy): Promise<ReloadResult> {
-    const result = this.#last.then(() => this.#reload(by))
+    const result = this.#last.then(async () => {
+      const reloaded = await this.#reload(by)
+      this.#keepKnown()
+      return reloaded
+    })
     this.#last = result.catch(() => undefined)
     return result
   }
@@ -157,6 +173,11 @@ export class Reloader {
       problems,
       taken: this.#taken,
     }
+  }
+
+  #keepKnown(): void {
+    const known = { version: this.#version, taken: this.#taken, state: this.#state }
+    this.#parts.keep?.({ ...known, succeededAt: this.#succeededAt })
   }
 
   #succeed(problems: readonly Problem[]): void {
