@@ -51,6 +51,18 @@ interface Tip {
 export class Heads {
   readonly #heads = new Map<string, Tip>()
   readonly #said = new WeakMap<LiveRoute, Said>()
+  /** Milliseconds per block by network, as measured before this process began. */
+  #paces: ReadonlyMap<string, number> = new Map()
+
+  /** Milliseconds per block of each network whose head is known. */
+  paces(): ReadonlyMap<string, number> {
+    return new Map([...this.#heads].map(([slug, { blockTime }]) => [slug, blockTime]))
+  }
+
+  /** Begins with the paces of before: by its family's usual pace a quick chain's routes would look behind until they are measured. */
+  expect(paces: ReadonlyMap<string, number>): void {
+    this.#paces = paces
+  }
 
   /** Best believed head of the healthy routes of a network; null until there is one. */
   best(slug: string): number | null {
@@ -123,7 +135,7 @@ export class Heads {
   update(chain: Chain, routes: readonly LiveRoute[], now: number): void {
     const said = routes.flatMap(live => this.#said.get(live) ?? [])
     const tip = this.#heads.get(chain.slug)
-    const { anchor = null, blockTime = usualPaceOf(chain) } = tip ?? {}
+    const { anchor = null, blockTime = this.#paces.get(chain.slug) ?? usualPaceOf(chain) } = tip ?? {}
     const limit = anchor === null ? -1 : highest(anchor, blockTime, now)
     const belief = believe(
       said.filter(({ live }) => live.whyNot(now) === null),

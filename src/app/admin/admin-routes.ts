@@ -92,8 +92,9 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
 }
 
 /** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
-function unready({ state, usage, accounts }: AdminParts): string | null {
-  if (state.draining) return 'draining'
+function unready({ process: self, usage, accounts }: AdminParts): string | null {
+  // A keeper that another one follows leaves without the workers.
+  if (self().draining === true) return 'draining'
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
   const lost = accounts.lost()
   return lost === null ? null : `accounts_unavailable: ${lost.message}`

@@ -7,6 +7,7 @@ import { Prober } from '../../routes/health/prober.ts'
 import type { AppOptions, Begun } from '../begin.ts'
 import type { Closing } from '../closing.ts'
 import { makeGateway } from '../gateway.ts'
+import { keepPaces } from '../keep-paces.ts'
 import { logRoutes } from '../log-routes.ts'
 import { openAlerts } from '../open-alerts.ts'
 import { openRecords } from '../open-records.ts'
@@ -32,8 +33,10 @@ export function openRoutes(
       records: openRecords(() => null, { output, log }, closing),
       limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
       journal: ledger.charging,
-      openProbing: (upstreams, heads, observer) =>
-        (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))),
+      openProbing: (upstreams, heads, observer) => {
+        keepPaces(snapshot.gateway.dataDir, heads, closing)
+        return (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)))
+      },
     },
     closing,
   )
