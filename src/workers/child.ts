@@ -36,9 +36,9 @@ export interface ChildEvents {
 
 /** What becomes of a start. */
 interface Starting {
-  prepared(): void
-  ready(): void
-  failed(): void
+  readonly prepared: () => void
+  readonly ready: () => void
+  readonly failed: () => void
 }
 
 /** Keeps one process running until it is told to end. */

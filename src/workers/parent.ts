@@ -79,7 +79,7 @@ export function hearOrders(orders: Orders): void {
     else if (order.t === 'reopenLogs') orders.reopenLogs?.()
     else if (order.t === 'restarting') orders.restarting?.(order.left)
     else if (order.t === 'keep') orders.keep?.()
-    else if (order.t === 'connection' && socket !== undefined) orders.connection?.(socket)
+    else if (socket !== undefined) orders.connection?.(socket)
   })
   void parentGone().then(() => {
     orders.drain('orphaned')

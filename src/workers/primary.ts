@@ -235,6 +235,10 @@ export class Primary {
       this.#options.log.error({ why: next.why }, 'the new keeper did not start; the one that is there stays')
       return false
     }
+    return this.#follow(next)
+  }
+
+  async #follow(next: Child): Promise<boolean> {
     void this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
     await this.#keeper.closed()
     if (this.#isStopping) return false

@@ -31,13 +31,17 @@ export async function runChild(options: AppOptions, role: KeeperRole | WorkerRol
 
 async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
   let mayKeep: () => void = () => undefined
-  const kept = new Promise<void>(resolve => {
-    mayKeep = resolve
+  const kept = new Promise<'kept'>(resolve => {
+    mayKeep = () => {
+      resolve('kept')
+    }
   })
   const draining = new Promise<Leaving>(resolve => {
     hearOrders({
       drain: resolve,
-      keep: mayKeep,
+      keep: () => {
+        mayKeep()
+      },
       restarting: left => {
         void coming.then(keeper => {
           keeper.restarting(left)
@@ -61,16 +65,16 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
   await keeper.stop(await draining)
 }
 
-/** Does what can be done before the keeper that is there has ended, so that nobody misses one for long. `ended` has how to leave where it stays. */
+/** Does what can be done before the keeper that is there has ended, so that nobody misses one for long. `ended`: it has, or how this one is to leave. */
 async function startBeside(
   options: AppOptions,
   role: KeeperRole,
-  ended: Promise<Leaving | void>,
+  ended: Promise<Leaving | 'kept'>,
 ): Promise<RunningKeeper> {
   const before = statesOf(options.dir)
   const loaded = await loadSnapshot(options.dir, options.env)
   report({ t: 'prepared' })
-  if ((await ended) !== undefined) process.exit(1)
+  if ((await ended) !== 'kept') process.exit(1)
   const isAsRead = statesOf(options.dir) === before
   return startKeeper(options, role, isAsRead ? loaded : await loadSnapshot(options.dir, options.env))
 }
