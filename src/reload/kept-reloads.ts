@@ -1,16 +1,6 @@
 /** What is known of reloads, kept in a file for the process that comes after this one in the same gateway. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { ReloadState, Taken } from './reloader.ts'
-
-/** How the configuration came to be served. */
-export interface KnownReloads {
-  /** Of the configuration that is served. */
-  readonly version: string
-  readonly taken: Taken
-  readonly state: ReloadState
-  /** When it was last loaded and found valid, in Unix seconds. */
-  readonly succeededAt: number
-}
+import type { KnownReloads } from './reloader.ts'
 
 /** The file: `gateway` is what the gateway is called from its start to its end. */
 interface Kept extends KnownReloads {

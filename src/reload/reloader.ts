@@ -7,7 +7,6 @@ import type { Snapshot } from '../snapshot/types.ts'
 import { changesInSteps } from './changes.ts'
 import { inTimeSlices } from './time-slices.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
-import type { KnownReloads } from './kept-reloads.ts'
 import type { LoadedConfig } from './loader.ts'
 import { restartNotice, restartOnly } from './restart-only.ts'
 
@@ -63,6 +62,16 @@ export interface Taken {
   /** Unix seconds. */
   readonly at: number
   readonly by: LoadedBy
+}
+
+/** How the configuration came to be served. */
+export interface KnownReloads {
+  /** Of the configuration that is served. */
+  readonly version: string
+  readonly taken: Taken
+  readonly state: ReloadState
+  /** When it was last loaded and found valid, in Unix seconds. */
+  readonly succeededAt: number
 }
 
 /** What `POST /reload` answers. */
