@@ -9,6 +9,7 @@ import type { Logger } from '../observe/log.ts'
 import { LogOutput } from '../observe/log-output.ts'
 import { tellServiceManager } from '../app/service-manager.ts'
 import type { Bound } from '../http/admin/running.ts'
+import { reportFailure } from '../workers/parent.ts'
 import { roleIn } from '../workers/role.ts'
 import type { PrimaryRole } from '../workers/role.ts'
 import { readArguments } from './command.ts'
@@ -35,10 +36,12 @@ reports that it is ready.
     })
     const options = { dir, env: io.env, output, makeLog: (level: string): Logger => openLog(level, output) }
     const role = roleIn(io.env)
-    const code =
+    const served =
       role === null || role.is === 'primary'
-        ? await serveUntilSignalled(await start(options, role), io)
-        : await (await import('../app/workers/child.ts')).runChild(options, role)
+        ? start(options, role).then(serving => serveUntilSignalled(serving, io))
+        : (await import('../app/workers/child.ts')).runChild(options, role)
+    if (role?.is === 'primary' && role.hearsWhy === true) served.catch(reportFailure)
+    const code = await served
     await output.close()
     return code
   },

@@ -13,7 +13,11 @@ export function restartOnly(before: GatewayConfig, after: GatewayConfig): string
   return names
 }
 
+const RESTART_WORKERS =
+  ' of the service; for `workers`, where several serve already, `POST /restart {"primary": true}` is enough'
+
 /** Says so. */
 export function restartNotice(names: readonly string[]): string {
-  return `gateway.yaml: ${names.join(', ')}: the change takes effect after a restart`
+  const notice = `gateway.yaml: ${names.join(', ')}: the change takes effect after a restart`
+  return names.includes('workers') ? `${notice}${RESTART_WORKERS}` : notice
 }

@@ -4,7 +4,8 @@ import type { Network } from '../snapshot/types.ts'
 import { agreedPace, agreementOf, believe, borneOut, highest, isNear, unproven } from './claims.ts'
 import type { Agreement, Anchor, Claim } from './claims.ts'
 import type { LiveRoute } from './live-route.ts'
-import type { AnchorReport, HeightReport, TipReport } from './height-report.ts'
+import { agoOf, anchorOf } from './height-report.ts'
+import type { HeightReport, TipReport } from './height-report.ts'
 
 /** A route may always be this many blocks behind: nodes hear of a block at different moments. */
 const ALWAYS_ALLOWED = 2
@@ -50,6 +51,18 @@ interface Tip {
 export class Heads {
   readonly #heads = new Map<string, Tip>()
   readonly #said = new WeakMap<LiveRoute, Said>()
+  /** Milliseconds per block by network, as measured before this process began. */
+  #paces: ReadonlyMap<string, number> = new Map()
+
+  /** Milliseconds per block of each network whose head is known. */
+  paces(): ReadonlyMap<string, number> {
+    return new Map([...this.#heads].map(([slug, { blockTime }]) => [slug, blockTime]))
+  }
+
+  /** Begins with the paces of before: by its family's usual pace a quick chain's routes would look behind until they are measured. */
+  expect(paces: ReadonlyMap<string, number>): void {
+    this.#paces = paces
+  }
 
   /** Best believed head of the healthy routes of a network; null until there is one. */
   best(slug: string): number | null {
@@ -131,7 +144,7 @@ export class Heads {
     const said = routes.flatMap(live => this.#said.get(live) ?? [])
     const healthy = said.filter(({ live }) => live.whyNot(now) === null)
     const tip = this.#heads.get(chain.slug)
-    const { blockTime = usualPaceOf(chain) } = tip ?? {}
+    const { blockTime = this.#paces.get(chain.slug) ?? usualPaceOf(chain) } = tip ?? {}
     let { anchor = null, agreement = null } = tip ?? {}
     const standing = agreement === null ? null : borneOut(healthy, agreement)
     if (standing !== null && standing.height >= (anchor?.height ?? 0)) {
@@ -230,19 +243,4 @@ function allowedLag({ maxLag }: LagChain, { blockTime }: Tip): number {
 /** The middle one, of two the larger: one route that races does not set the pace. */
 function median(numbers: readonly number[]): number | null {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? null
-}
-
-function agoOf<A extends Anchor>(anchor: A | null, now: number): (Omit<A, 'at'> & { ago: number }) | null {
-  if (anchor === null) return null
-  const { at, ...rest } = anchor
-  return { ...rest, ago: now - at }
-}
-
-function anchorOf<R extends AnchorReport>(
-  report: R | null,
-  now: number,
-): (Omit<R, 'ago'> & { at: number }) | null {
-  if (report === null) return null
-  const { ago, ...rest } = report
-  return { ...rest, at: now - ago }
 }

@@ -1,4 +1,5 @@
 /** How far routes and networks have come, as one process tells another. Clocks differ between processes: times are milliseconds ago. */
+import type { Anchor } from './claims.ts'
 
 /** A height, and when it was reached. */
 export interface AnchorReport {
@@ -37,4 +38,24 @@ export interface TipReport {
   readonly anchor: AnchorReport | null
   /** Absent in the reports of an older version. */
   readonly agreement?: AgreementReport | null
+}
+
+/** An anchor as another process reads it: the clocks of two processes do not compare. */
+export function agoOf<A extends Anchor>(
+  anchor: A | null,
+  now: number,
+): (Omit<A, 'at'> & { ago: number }) | null {
+  if (anchor === null) return null
+  const { at, ...rest } = anchor
+  return { ...rest, ago: now - at }
+}
+
+/** The anchor of a report that came now. */
+export function anchorOf<R extends AnchorReport>(
+  report: R | null,
+  now: number,
+): (Omit<R, 'ago'> & { at: number }) | null {
+  if (report === null) return null
+  const { ago, ...rest } = report
+  return { ...rest, at: now - ago }
 }

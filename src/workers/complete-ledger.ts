@@ -23,6 +23,11 @@ export class CompleteLedger {
     this.#crew = crew
   }
 
+  /** Resolves when the workers of before have come, or two seconds after the start. */
+  get settled(): Promise<void> {
+    return this.#arrival.settled
+  }
+
   /** Hears how many workers are there. */
   came(count: number): void {
     this.#arrival.came(count)

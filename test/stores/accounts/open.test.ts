@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
+import { accountsFile } from '../../../src/stores/sqlite/accounts/schema.ts'
 import { openAccounts } from '../../../src/stores/sqlite/accounts/store.ts'
 import { addEndpoint, openStore, openWithEndpoint } from './support/open-store.ts'
 

@@ -1,0 +1,44 @@
+/** The routes as the keeper has them. */
+import type { Ledger } from '../../ports/ledger.ts'
+import { ByteBudget } from '../../limits/byte-budget.ts'
+import { MemoryLimits } from '../../limits/memory.ts'
+import type { Gateway } from '../../call/gateway.ts'
+import { Prober } from '../../routes/health/prober.ts'
+import type { AppOptions, Begun } from '../begin.ts'
+import type { Closing } from '../closing.ts'
+import { makeGateway } from '../gateway.ts'
+import { keepPaces } from '../keep-paces.ts'
+import { logRoutes } from '../log-routes.ts'
+import { openAlerts } from '../open-alerts.ts'
+import { openRecords } from '../open-records.ts'
+
+/** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
+export function openRoutes(
+  begun: Begun,
+  usage: Ledger,
+  { output }: Pick<AppOptions, 'output'>,
+  closing: Closing,
+): { readonly gateway: Gateway; readonly prober: Prober } {
+  const { stores, snapshot, log, metrics } = begun
+  const { accounts, keys, ledger } = stores
+  const made: { prober?: Prober } = {}
+  const alerts = openAlerts(
+    { gateway: () => gateway, accounts, database: stores.database, metrics, log },
+    closing,
+  )
+  const gateway = makeGateway(
+    snapshot,
+    {
+      ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
+      records: openRecords(() => null, { output, log }, closing),
+      limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+      journal: ledger.charging,
+      openProbing: (upstreams, heads, observer) => {
+        keepPaces(snapshot.gateway.dataDir, heads, closing)
+        return (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)))
+      },
+    },
+    closing,
+  )
+  return { gateway, prober: made.prober! }
+}
