@@ -1,7 +1,7 @@
 /** The snapshot for an operator's eyes. */
 import type { Snapshot } from './types.ts'
 
-/** A copy of the snapshot without its secrets: upstream URLs, header values and the webhook. */
+/** A copy of the snapshot without its secrets: upstream URLs, header values, the webhook and the URLs of the stores. */
 export function dump(snapshot: Snapshot): unknown {
   const networks = Object.entries(snapshot.networks).map(([slug, network]) => [
     slug,
@@ -9,7 +9,13 @@ export function dump(snapshot: Snapshot): unknown {
   ])
   const { alerts } = snapshot.gateway
   const webhook = alerts.webhook === null ? null : { url: '(hidden)', secret: '(hidden)' }
-  const gateway = { ...snapshot.gateway, alerts: { ...alerts, webhook } }
+  const { postgres, redis } = snapshot.gateway
+  const gateway = {
+    ...snapshot.gateway,
+    alerts: { ...alerts, webhook },
+    postgres: postgres === null ? null : { ...postgres, url: '(hidden)' },
+    redis: redis === null ? null : { ...redis, urls: redis.urls.map(() => '(hidden)') },
+  }
   return { ...snapshot, networks: Object.fromEntries(networks) as unknown, gateway }
 }
 
