@@ -67,6 +67,7 @@ export class Machine {
       delayed: (_, error) => this.heard.push(error.message),
     })
     this.changes = new LedgerChanges(this.database.database)
+    this.changes.start()
     this.#reader = new ReportReader(this.database.file)
     this.spool = new Spool({
       ...{ postgres, changes: this.changes, reader: this.#reader, every },

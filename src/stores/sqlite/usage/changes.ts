@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto'
 import { inTransaction } from '../transaction.ts'
 import type { DatabaseSync } from '../driver.ts'
-import { hasHour, TRACKED, triggersOf } from './tracked.ts'
+import { hasHour, startOf, TRACKED, triggersOf } from './tracked.ts'
 import type { Tracked } from './tracked.ts'
 
 /** Notes that are dropped in one transaction, and milliseconds for which they are kept. */
@@ -43,6 +43,7 @@ export interface NodeRow {
 export class LedgerChanges {
   readonly #database: DatabaseSync
   #node: NodeRow
+  #hasStart = false
   /** Numbers of reports, and when they were made: what is old enough is dropped. */
   readonly #made: { readonly rev: number; readonly at: number }[] = []
 
@@ -112,9 +113,20 @@ export class LedgerChanges {
 
   claimed(epoch: number): void {
     this.#set('epoch = ?, claim = NULL', epoch)
+    this.#forgetStart()
   }
 
-  /** Another process reports as this node: what is here by now counts as its, and what comes is for the next id. */
+  /** Remembers what rows hold now, from when they change, until the node is claimed: of a copy that is its start. */
+  start(): void {
+    this.#forgetStart()
+    for (const tracked of TRACKED) for (const sql of startOf(tracked)) this.#database.exec(sql)
+    this.#hasStart = true
+  }
+
+  /**
+   * Another process reports as this node: what was here at the start counts as its, or what is here by now where the node had been claimed. What has
+   * come since is for the next id.
+   */
   fence(now: number): void {
     const since = Math.floor(now / 3_600_000) * 3600 - STILL_CHANGES
     inTransaction(this.#database, () => {
@@ -124,11 +136,15 @@ export class LedgerChanges {
         const where = hasHour(tracked) ? `WHERE hour >= ${since}` : ''
         this.#database.exec(`DELETE FROM base_${table};
           INSERT INTO base_${table} (${columns}) SELECT ${columns} FROM ${table} ${where}`)
+        if (this.#hasStart)
+          this.#database.exec(`INSERT OR REPLACE INTO base_${table} (${columns}) SELECT ${columns} FROM temp.start_${table};
+            UPDATE changed_${table} SET rev = (SELECT rev + 1 FROM node) WHERE (${key.join(', ')}) IN (SELECT ${key.join(', ')} FROM temp.start_${table})`)
       }
       this.#database
         .prepare('UPDATE node SET fenced = 1, since = ?, acked = rev, rev = rev + 1')
         .run(since)
     })
+    this.#forgetStart()
     this.#node = this.#read()
   }
 
@@ -149,6 +165,13 @@ export class LedgerChanges {
       const sql = `DELETE FROM changed_${table} WHERE (${columns}) IN (SELECT ${columns} FROM changed_${table} WHERE rev <= ? LIMIT ${DROPPED_AT_ONCE})`
       return Number(this.#database.prepare(sql).run(upTo).changes) === DROPPED_AT_ONCE
     })
+  }
+
+  #forgetStart(): void {
+    if (!this.#hasStart) return
+    for (const { table } of TRACKED)
+      this.#database.exec(`DROP TRIGGER temp.start_${table}_insert; DROP TRIGGER temp.start_${table}_update; DROP TABLE temp.start_${table}`)
+    this.#hasStart = false
   }
 
   /** Every row is to be sent. */

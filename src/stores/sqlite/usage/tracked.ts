@@ -63,3 +63,17 @@ export function triggersOf(tracked: Tracked): readonly { readonly name: string; 
     }
   })
 }
+
+/** A table and triggers of one connection that keep what each row held before it first changed. */
+export function startOf({ table, key, sums }: Tracked): readonly string[] {
+  const columns = [...key, ...sums]
+  const keep = (event: string, values: readonly string[]): string =>
+    `CREATE TEMP TRIGGER start_${table}_${event.toLowerCase()} AFTER ${event} ON main.${table} BEGIN
+      INSERT INTO start_${table} VALUES (${values.join(', ')}) ON CONFLICT DO NOTHING;
+    END`
+  return [
+    `CREATE TEMP TABLE start_${table} (${columns.join(', ')}, PRIMARY KEY (${key.join(', ')}))`,
+    keep('INSERT', [...key.map(name => `NEW.${name}`), ...sums.map(() => '0')]),
+    keep('UPDATE', columns.map(name => `OLD.${name}`)),
+  ]
+}
