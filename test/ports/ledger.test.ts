@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Ledger, SumsQuery } from '../../src/ports/ledger.ts'
-import { SumThreads } from '../../src/stores/sqlite/usage/sums/threads.ts'
+import { SumThreads, threadOn } from '../../src/stores/sqlite/usage/sums/threads.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { HandedOver } from '../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Journal } from '../../src/ports/journal.ts'
@@ -50,7 +50,7 @@ const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) 
 /** A ledger on SQLite, and how it is read. */
 function openLedger(t: Test, dir: string): Pick<Parts, 'database' | 'ledger'> & { readonly reads: Ledger } {
   const { database, ledger } = open(dir)
-  const sums = new SumThreads(dir, { isLong: () => false, shorten: () => Promise.resolve() })
+  const sums = new SumThreads(threadOn(dir), { isLong: () => false, shorten: () => Promise.resolve() })
   t.teardown(async () => {
     await sums.close()
     ledger.close()

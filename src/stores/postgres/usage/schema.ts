@@ -4,6 +4,17 @@
 const text = 'text COLLATE "C" NOT NULL'
 const count = 'bigint NOT NULL'
 
+/**
+ * What was used before there were these tables has a partition, each day since has one (partitions.ts), and `rest` has what clocks that are far ahead say.
+ * The index finds the rows that are not added up over nodes yet.
+ */
+function pastAndRest(table: string): string {
+  return `CREATE INDEX ${table}_of_nodes ON ${table} (hour) WHERE node <> 0;
+  CREATE TABLE ${table}_rest PARTITION OF ${table} DEFAULT WITH (fillfactor = 70);
+  DO $$ BEGIN EXECUTE format('CREATE TABLE ${table}_past PARTITION OF ${table} FOR VALUES FROM (MINVALUE) TO (%s) WITH (fillfactor = 70)',
+    extract(epoch FROM date_trunc('day', now() AT TIME ZONE 'UTC'))::bigint); END $$;`
+}
+
 /** The first step of usage. */
 export const usageTables = `
   CREATE TABLE node (
@@ -19,13 +30,13 @@ export const usageTables = `
     calls ${count}, requests ${count}, errors ${count}, refusals ${count}, bytes_out ${count}, upstream_ms ${count},
     PRIMARY KEY (account, endpoint, hour, method, network, plan, node)
   ) PARTITION BY RANGE (hour);
-  CREATE TABLE usage_rest PARTITION OF usage DEFAULT WITH (fillfactor = 70);
+  ${pastAndRest('usage')}
   CREATE TABLE refusal (
     hour bigint NOT NULL, account ${text}, endpoint ${text}, network ${text}, method ${text}, reason ${text},
     node smallint NOT NULL, rev bigint NOT NULL, count ${count},
     PRIMARY KEY (account, endpoint, hour, method, network, reason, node)
   ) PARTITION BY RANGE (hour);
-  CREATE TABLE refusal_rest PARTITION OF refusal DEFAULT WITH (fillfactor = 70);
+  ${pastAndRest('refusal')}
   CREATE TABLE total (
     account ${text}, endpoint ${text}, node smallint NOT NULL, rev bigint NOT NULL, calls ${count}, requests ${count},
     PRIMARY KEY (account, endpoint, node)
