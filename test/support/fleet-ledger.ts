@@ -71,6 +71,7 @@ export class Machine {
     this.#reader = new ReportReader(this.database.file)
     this.spool = new Spool({
       ...{ postgres, changes: this.changes, reader: this.#reader, every },
+      prepare: () => Promise.resolve(),
       gather: () => this.ledger.folded(),
       state: () => stateOf(name),
       events: {

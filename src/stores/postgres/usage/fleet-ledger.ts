@@ -5,6 +5,7 @@
 import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import type { PostgresConfig } from '../../../config/fleet.ts'
 import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../../../ports/ledger.ts'
+import { orAfter } from '../../../net/or-after.ts'
 import { SumThreads } from '../../sqlite/usage/sums/threads.ts'
 import type { SumThread } from '../../sqlite/usage/sums/threads.ts'
 import type { Postgres } from '../postgres.ts'
@@ -14,7 +15,7 @@ import type { Spool } from './spool.ts'
 export interface FleetLedgerParts {
   readonly postgres: Postgres
   readonly config: PostgresConfig
-  readonly spool: Pick<Spool, 'flush'>
+  readonly spool: Pick<Spool, 'flush' | 'isFailing'>
   /** This machine's ledger. */
   readonly own: Ledger
 }
@@ -55,17 +56,29 @@ export class FleetLedger implements Ledger {
   }
 
   async #orOwn<T>(read: () => Promise<T>, own: () => Promise<T>): Promise<T> {
-    const isSent = await this.#parts.spool.flush().then(
-      () => true,
-      () => false,
-    )
-    if (!isSent) return own()
+    if (!(await this.#isSent())) return own()
     try {
       return await read()
     } catch (error) {
       if (error instanceof StoreUnavailable) return own()
       throw error
     }
+  }
+
+  /** Whether PostgreSQL has what was charged here before. */
+  async #isSent(): Promise<boolean> {
+    const { spool, config } = this.#parts
+    if (spool.isFailing) return false
+    let isSent = false
+    const sent = spool.flush().then(
+      () => {
+        isSent = true
+      },
+      () => undefined,
+    )
+    // One report may be under way, and the first of a machine is long.
+    await orAfter(sent, 2 * config.timeout)
+    return isSent
   }
 
   async #totals(accountId: string, endpointIds?: readonly string[]): Promise<ReadonlyMap<string, Totals>> {

@@ -20,6 +20,8 @@ export interface SpoolParts {
   readonly postgres: Postgres
   readonly changes: LedgerChanges
   readonly reader: ReportReader
+  /** Makes what reports are written to, before the first. */
+  readonly prepare: () => Promise<void>
   /** Brings everything that was charged before into the ledger. */
   readonly gather: () => Promise<void>
   readonly state: () => NodeState
@@ -52,6 +54,7 @@ export class Spool {
   readonly #parts: SpoolParts
   readonly #timer: NodeJS.Timeout
   #isClaimed = false
+  #wasClaimed = false
   #isFenced = false
   #isFailing = false
   #running: Promise<void> | null = null
@@ -68,8 +71,23 @@ export class Spool {
     }, Math.min(LOOK, parts.every)).unref()
   }
 
+  /** Whether PostgreSQL knows this process. */
+  get isClaimed(): boolean {
+    return this.#isClaimed
+  }
+
+  /** PostgreSQL does not know this process any more: the next report finds out why. */
+  unclaimed(): void {
+    this.#isClaimed = false
+  }
+
   get isFenced(): boolean {
     return this.#isFenced
+  }
+
+  /** Whether the last report failed: another is tried soon, and nobody needs to wait for it. */
+  get isFailing(): boolean {
+    return this.#isFailing || this.#isFenced
   }
 
   /** Rows that were not acknowledged. */
@@ -157,8 +175,9 @@ export class Spool {
 
   /** Begins to report: as the node that this ledger was, or as another one where that goes on elsewhere. */
   async #claim(): Promise<void> {
-    const { postgres, changes, state, events } = this.#parts
+    const { postgres, changes, state, events, prepare } = this.#parts
     if (changes.node.fenced === 1) changes.renew()
+    await prepare()
     // Twice at most: a new id is nobody else's.
     for (;;) {
       const before = changes.node
@@ -166,9 +185,11 @@ export class Spool {
       if (claimed !== 'taken') {
         changes.claimed(claimed.epoch)
         if (claimed.rev < changes.node.acked) changes.resend(claimed.rev)
-        this.#isClaimed = true
+        this.#isClaimed = this.#wasClaimed = true
         return
       }
+      // A copy has begun while this process reported.
+      if (this.#wasClaimed) throw new Fenced()
       changes.fence(Date.now())
       changes.renew()
       events.forked(before.id, changes.node.id)
