@@ -34,6 +34,8 @@ export interface Usage {
   readonly usedInWindow: Stores['ledger']['usedInWindow']
   /** Why calls should go to other machines; null where they need not. */
   unready(): string | null
+  /** Reports all usage; false where that does not work, or where it is kept here alone. */
+  report(): Promise<boolean>
   /** What is said of this machine to the others, once it is known. */
   tell(told: Partial<Told>): void
 }
@@ -64,6 +66,7 @@ export async function openUsageOf(
     stopTracking(database.database)
     return {
       ...{ usage, others: nobody, unready: () => null, tell: () => undefined },
+      report: () => Promise.resolve(false),
       usedInWindow: (...asked) => ledger.usedInWindow(...asked),
     }
   }
@@ -120,6 +123,11 @@ export async function openUsageOf(
       const seconds = Math.abs(heartbeat.skewSeconds ?? 0)
       return seconds > SKEW.unready ? `clock_skew: ${seconds.toFixed(1)} s from PostgreSQL's clock` : null
     },
+    report: () =>
+      spool.flush().then(
+        () => true,
+        () => false,
+      ),
     tell: more => {
       Object.assign(told, more)
       // Nobody waits for it, and what is said of a start is soon wrong.

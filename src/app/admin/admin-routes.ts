@@ -32,7 +32,11 @@ export interface AdminParts {
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
   /** Why calls should go to other machines of the fleet; null where they need not. */
-  readonly fleet?: { unready(): string | null }
+  readonly fleet?: {
+    unready(): string | null
+    /** Reports all usage to PostgreSQL; false where that does not work, or there is none. */
+    report(): Promise<boolean>
+  }
   /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
   readonly accounts: { lost(): Error | null; readonly rotation: { readonly source: string | null } }
   readonly reloader: Reloader
@@ -89,6 +93,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
         return { status: 400, json: { error: '"primary" must be true or false' } }
       return parts.restart(primary)
     },
+    'POST /spool': async () => ({ status: 200, json: { sent: (await parts.fleet?.report()) ?? false } }),
     'POST /calls': body => answerCalls(body, parts.calls),
     'POST /trace': body => answerTrace(body, parts.calls, () => state.draining),
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),

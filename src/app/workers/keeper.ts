@@ -174,8 +174,15 @@ async function open(
   const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
     calls,
-    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger, fleet },
+    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     clients: null,
+    fleet: {
+      unready: () => fleet.unready(),
+      report: async () => {
+        await keeper.gather()
+        return fleet.report()
+      },
+    },
     workers: workersOf(keeper, counters, role.workers, () => restarting.left),
     restart: primary => {
       if (restarting.left !== null)
