@@ -58,7 +58,9 @@ export function openAlerts(
   })
   const spent: Parameters<UsageDatabase['whenSpent']>[0] = all => {
     try {
-      quotas.spent(all.map(one => ({ ...one, requests: one.requests + others.known(one.account, one.start) })))
+      quotas.spent(
+        all.map(one => ({ ...one, requests: one.requests + others.known(one.account, one.start) })),
+      )
     } catch (error) {
       broken(error)
     }

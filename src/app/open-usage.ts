@@ -153,14 +153,20 @@ function logSpool(log: Logger): FleetParts['events'] {
     failed: error => {
       if (performance.now() - toldAt < REMIND_EVERY) return
       toldAt = performance.now()
-      log.error({ err: error }, 'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again')
+      log.error(
+        { err: error },
+        'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again',
+      )
     },
     recovered: () => {
       toldAt = -Infinity
       log.info('usage is reported to PostgreSQL again')
     },
     housekeeping: error => {
-      log.error({ err: error }, 'the tables of usage in PostgreSQL cannot be looked after; this is tried again')
+      log.error(
+        { err: error },
+        'the tables of usage in PostgreSQL cannot be looked after; this is tried again',
+      )
     },
   }
 }

@@ -12,7 +12,15 @@ import { ReportReader } from '../../src/stores/sqlite/usage/report.ts'
 
 /** The configuration of tests: reports are sent by hand, unless `spool` says how often. */
 export function postgresConfig(url: string, changes: Partial<PostgresConfig> = {}): PostgresConfig {
-  return { url, schema: 'tollgate', pool: 4, timeout: 5_000, spool: 3_600_000, accountsMaxAge: null, ...changes }
+  return {
+    url,
+    schema: 'tollgate',
+    pool: 4,
+    timeout: 5_000,
+    spool: 3_600_000,
+    accountsMaxAge: null,
+    ...changes,
+  }
 }
 
 /** Connections of a test to a server, with the schema. */
@@ -83,7 +91,13 @@ export class Machine {
     })
   }
 
-  charge({ account = 'acc_1', endpoint = 'ep_1', method = 'eth_call', network = 'eth', ...rest }: Charged = {}): void {
+  charge({
+    account = 'acc_1',
+    endpoint = 'ep_1',
+    method = 'eth_call',
+    network = 'eth',
+    ...rest
+  }: Charged = {}): void {
     const { plan = 'free', units = 1, now = NOW, error = false, bytesOut = 10 } = rest
     const payer = { account: { id: account, plan }, endpoint: { id: endpoint, network } }
     const window = Math.floor(now / 1000 / DAY) * DAY
@@ -104,7 +118,9 @@ export class Machine {
 }
 
 /** What PostgreSQL holds, over all nodes. */
-export async function sumsIn(postgres: Postgres): Promise<Record<'usage' | 'total' | 'quota_window', number>> {
+export async function sumsIn(
+  postgres: Postgres,
+): Promise<Record<'usage' | 'total' | 'quota_window', number>> {
   const [sums] = await postgres.query<Record<'usage' | 'total' | 'quota_window', number>>(`SELECT
     (SELECT coalesce(sum(requests), 0) FROM usage)::bigint AS usage,
     (SELECT coalesce(sum(requests), 0) FROM total)::bigint AS total,

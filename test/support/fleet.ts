@@ -67,7 +67,7 @@ export async function startFleet(
   return {
     ...{ postgres: server, gateways, query },
     accesses: gateways.map(
-      gateway => new Access(gateway, network, access.apiKey, access.endpointId, access.accountId),
+      gateway => new Access(gateway, network, access.key, access.endpointId, access.accountId),
     ),
     sums: async () => {
       const [row] = await query(`SELECT (SELECT coalesce(sum(requests), 0) FROM usage)::float8 AS usage,

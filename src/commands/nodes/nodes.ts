@@ -28,7 +28,17 @@ configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
       found.length === 0
         ? ['no gateway has reported to this PostgreSQL']
         : table(
-            ['NAME', 'SEEN', 'CONFIGURATION', 'SHARED', 'USAGE BEHIND', 'ACCOUNTS BEHIND', 'CLOCK', 'FENCED', 'ID'],
+            [
+              'NAME',
+              'SEEN',
+              'CONFIGURATION',
+              'SHARED',
+              'USAGE BEHIND',
+              'ACCOUNTS BEHIND',
+              'CLOCK',
+              'FENCED',
+              'ID',
+            ],
             found.map(each => [
               ...[each.name, `${seconds(each.age)} ago`, each.version, each.sharedVersion],
               ...[seconds(each.info.spoolLagSeconds), seconds(each.info.accountsAgeSeconds)],

@@ -18,7 +18,8 @@ export async function openReaderOf(known: Known, io: Io, reading: Reading): Prom
   const postgres = (await known.snapshot())?.gateway.postgres ?? null
   if (postgres === null) return openUsageReader(dataDir)
   const told = await askRunning(known, admin => postAdmin<{ sent: boolean }>(admin, '/spool', {}, TO_REPORT))
-  if (told === null) io.err('tollgate: no gateway runs here: what it had not yet reported to PostgreSQL is missing')
+  if (told === null)
+    io.err('tollgate: no gateway runs here: what it had not yet reported to PostgreSQL is missing')
   const { openFleetReader } = await import('../../stores/postgres/usage/reader.ts')
   try {
     const reader = await openFleetReader(postgres, reading)

@@ -47,7 +47,12 @@ export async function copyUsage(
   await atOneMoment(run, async () => {
     into.exec('BEGIN')
     if (wanted.usage)
-      await copy(run, selectOf('usage', wanted), insertInto(into, 'usage', [...KEYS.usage, ...SUMS.usage]), expired)
+      await copy(
+        run,
+        selectOf('usage', wanted),
+        insertInto(into, 'usage', [...KEYS.usage, ...SUMS.usage]),
+        expired,
+      )
     if (wanted.refusals)
       await copy(
         run,
@@ -76,7 +81,12 @@ export async function copySums(
       await copy(
         run,
         { sql: totals, values: [accountId] },
-        insertInto(into, 'totals', ['endpoint', 'account', 'calls', 'requests'], 'calls = excluded.calls, requests = excluded.requests'),
+        insertInto(
+          into,
+          'totals',
+          ['endpoint', 'account', 'calls', 'requests'],
+          'calls = excluded.calls, requests = excluded.requests',
+        ),
       )
     const windows = `SELECT account, start, sum(requests)::bigint FROM quota_window
       WHERE start >= $1 AND start < $2 AND ($3::text IS NULL OR account = $3) GROUP BY account, start`
@@ -108,7 +118,8 @@ function selectOf(table: keyof typeof KEYS, wanted: Wanted): Statement {
   const { accountId, endpointId, network, method, step, without } = wanted
   const from = Math.floor(wanted.from / 3600) * 3600
   // A step that began before the question does is still that step.
-  const hour = step === null ? '$1::bigint' : step === 3600 ? 'hour' : `greatest(hour - hour % ${step}, $1::bigint)`
+  const hour =
+    step === null ? '$1::bigint' : step === 3600 ? 'hour' : `greatest(hour - hour % ${step}, $1::bigint)`
   const isLeftOut = (name: string): boolean => (without as readonly string[]).includes(name)
   // An endpoint has one account: where endpoints are not told apart, accounts may still be.
   const nobody = isLeftOut('account') ? "''" : 'account'

@@ -4,7 +4,14 @@
  */
 import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import type { PostgresConfig } from '../../../config/fleet.ts'
-import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../../../ports/ledger.ts'
+import type {
+  EndpointTotals,
+  Ledger,
+  SumsFailure,
+  SumsPage,
+  SumsQuery,
+  Totals,
+} from '../../../ports/ledger.ts'
 import { orAfter } from '../../../net/or-after.ts'
 import { SumThreads } from '../../sqlite/usage/sums/threads.ts'
 import type { SumThread } from '../../sqlite/usage/sums/threads.ts'
@@ -37,7 +44,8 @@ export class FleetLedger implements Ledger {
     const { own } = this.#parts
     return this.#orOwn(
       () => this.#totals(accountId, endpointIds),
-      async () => Object.assign(new Map(await own.totals(accountId, endpointIds)), { isStale: true as const }),
+      async () =>
+        Object.assign(new Map(await own.totals(accountId, endpointIds)), { isStale: true as const }),
     )
   }
 

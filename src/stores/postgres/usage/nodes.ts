@@ -60,7 +60,8 @@ export function claimNode(
       )
       return { epoch, rev }
     }
-    const isOurs = node.claim !== null && known.claim === node.claim && known.epoch === node.epoch + 1
+    // Claims whose answers were lost: until a report follows, the last of them is there.
+    const isOurs = node.claim !== null && known.claim === node.claim
     if ((known.epoch > node.epoch && !isOurs) || known.rev >= node.rev) return 'taken'
     const epoch = Math.max(known.epoch, node.epoch) + 1
     await query(
@@ -102,7 +103,10 @@ export async function reported(
   id: string,
   { rev, upto }: { readonly rev: number; readonly upto: number },
 ): Promise<void> {
-  await query('UPDATE node SET rev = $2, upto = greatest(upto, $3), seen_at = now() WHERE id = $1', [id, rev, upto])
+  await query(
+    'UPDATE node SET rev = $2, upto = greatest(upto, $3), seen_at = now(), claim = NULL WHERE id = $1',
+    [id, rev, upto],
+  )
 }
 
 /** Says that this gateway is there. Returns whether it is still the one that reports as the node, and PostgreSQL's clock. */

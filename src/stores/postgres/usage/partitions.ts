@@ -81,14 +81,21 @@ async function makeDay(query: Query, rolled: Rolled, before: number): Promise<bo
 }
 
 /** The raw partition is dropped, and one with a row a day is there in its place, in one moment. Rows of nodes that are not final stay. */
-async function replaceByDay(query: Query, { table, key, sums }: Rolled, name: string, day: number): Promise<void> {
+async function replaceByDay(
+  query: Query,
+  { table, key, sums }: Rolled,
+  name: string,
+  day: number,
+): Promise<void> {
   const to = `${nameOf(table, day)}_day`
   const columns = [...key, ...sums].join(', ')
   await query(`LOCK TABLE ${name} IN SHARE MODE`)
   await query(`CREATE TABLE ${to} (LIKE ${table} INCLUDING ALL) WITH (fillfactor = 100)`)
   await query(`INSERT INTO ${to} (hour, node, rev, ${columns})
     SELECT ${day}, 0, 0, ${key.join(', ')}, ${sums.map(sum => `sum(${sum})`).join(', ')} FROM ${name} WHERE node = 0 GROUP BY ${key.join(', ')}`)
-  await query(`INSERT INTO ${to} (hour, node, rev, ${columns}) SELECT hour, node, rev, ${columns} FROM ${name} WHERE node <> 0`)
+  await query(
+    `INSERT INTO ${to} (hour, node, rev, ${columns}) SELECT hour, node, rev, ${columns} FROM ${name} WHERE node <> 0`,
+  )
   await query(`ALTER TABLE ${table} DETACH PARTITION ${name}`)
   await query(`DROP TABLE ${name}`)
   await query(`ALTER TABLE ${table} ATTACH PARTITION ${to} FOR VALUES FROM (${day}) TO (${day + DAY})`)

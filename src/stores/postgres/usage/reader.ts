@@ -48,7 +48,11 @@ export async function openFleetReader(config: PostgresConfig, reading: Reading):
   }
 }
 
-async function copyTo(dir: string, config: PostgresConfig, { accountId, rows, windows }: Reading): Promise<void> {
+async function copyTo(
+  dir: string,
+  config: PostgresConfig,
+  { accountId, rows, windows }: Reading,
+): Promise<void> {
   const client = new pg.Client({
     ...{ connectionString: config.url, connectionTimeoutMillis: config.timeout, keepAlive: true },
     ...{ application_name: 'tollgate', options: `-c search_path=${config.schema},pg_temp` },
@@ -59,7 +63,8 @@ async function copyTo(dir: string, config: PostgresConfig, { accountId, rows, wi
     await client.connect()
     const run = runOn(client)
     const any = { accountId, endpointId: null, network: null, method: null, without: [] }
-    if (rows !== null) await copyUsage(run, database.database, { ...any, ...rows, usage: true, refusals: rows.detail })
+    if (rows !== null)
+      await copyUsage(run, database.database, { ...any, ...rows, usage: true, refusals: rows.detail })
     await copySums(run, database.database, { accountId, ...(windows ?? { from: 0, to: 0 }) })
   } catch (error) {
     if (isJudged(error)) throw error

@@ -23,7 +23,8 @@ export async function rollUpNodes(postgres: Postgres, now: number): Promise<bool
     return true
   })
   if (closed === null) return false
-  for (const rolled of ROLLED) for (const hour of await hoursOf(postgres, rolled)) await moveHour(postgres, rolled, hour)
+  for (const rolled of ROLLED)
+    for (const hour of await hoursOf(postgres, rolled)) await moveHour(postgres, rolled, hour)
   return true
 }
 

@@ -45,12 +45,20 @@ export async function sendLedger(
     }).close()
     const changes = new LedgerChanges(database.database)
     const rows = changes.waiting
-    const [known] = await postgres.query<{ name: string }>('SELECT name FROM node WHERE id = $1', [changes.node.id])
+    const [known] = await postgres.query<{ name: string }>('SELECT name FROM node WHERE id = $1', [
+      changes.node.id,
+    ])
     const name = known?.name ?? hostname()
     changes.start()
     const reader = new ReportReader(database.file)
     const sent = { isForked: false }
-    const info = { spoolLagSeconds: 0, accountsAgeSeconds: null, clockSkewSeconds: null, fenced: false, reload: null }
+    const info = {
+      spoolLagSeconds: 0,
+      accountsAgeSeconds: null,
+      clockSkewSeconds: null,
+      fenced: false,
+      reload: null,
+    }
     const spool = new Spool({
       ...{ postgres, changes, reader, every: 3_600_000 },
       prepare: () => makePartitions(postgres, Date.now()),

@@ -66,9 +66,12 @@ export class Spool {
 
   constructor(parts: SpoolParts) {
     this.#parts = parts
-    this.#timer = setInterval(() => {
-      this.#look()
-    }, Math.min(LOOK, parts.every)).unref()
+    this.#timer = setInterval(
+      () => {
+        this.#look()
+      },
+      Math.min(LOOK, parts.every),
+    ).unref()
   }
 
   /** Whether PostgreSQL knows this process. */

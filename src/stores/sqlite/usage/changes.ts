@@ -78,7 +78,8 @@ export class LedgerChanges {
     const { acked } = this.#node
     return TRACKED.some(
       ({ table }) =>
-        this.#database.prepare(`SELECT 1 FROM changed_${table} WHERE rev > ? LIMIT 1`).get(acked) !== undefined,
+        this.#database.prepare(`SELECT 1 FROM changed_${table} WHERE rev > ? LIMIT 1`).get(acked) !==
+        undefined,
     )
   }
 
@@ -137,12 +138,11 @@ export class LedgerChanges {
         this.#database.exec(`DELETE FROM base_${table};
           INSERT INTO base_${table} (${columns}) SELECT ${columns} FROM ${table} ${where}`)
         if (this.#hasStart)
-          this.#database.exec(`INSERT OR REPLACE INTO base_${table} (${columns}) SELECT ${columns} FROM temp.start_${table};
+          this.#database
+            .exec(`INSERT OR REPLACE INTO base_${table} (${columns}) SELECT ${columns} FROM temp.start_${table};
             UPDATE changed_${table} SET rev = (SELECT rev + 1 FROM node) WHERE (${key.join(', ')}) IN (SELECT ${key.join(', ')} FROM temp.start_${table})`)
       }
-      this.#database
-        .prepare('UPDATE node SET fenced = 1, since = ?, acked = rev, rev = rev + 1')
-        .run(since)
+      this.#database.prepare('UPDATE node SET fenced = 1, since = ?, acked = rev, rev = rev + 1').run(since)
     })
     this.#forgetStart()
     this.#node = this.#read()
@@ -170,7 +170,9 @@ export class LedgerChanges {
   #forgetStart(): void {
     if (!this.#hasStart) return
     for (const { table } of TRACKED)
-      this.#database.exec(`DROP TRIGGER temp.start_${table}_insert; DROP TRIGGER temp.start_${table}_update; DROP TABLE temp.start_${table}`)
+      this.#database.exec(
+        `DROP TRIGGER temp.start_${table}_insert; DROP TRIGGER temp.start_${table}_update; DROP TABLE temp.start_${table}`,
+      )
     this.#hasStart = false
   }
 
@@ -178,7 +180,8 @@ export class LedgerChanges {
   #noteAll(): void {
     for (const { table, key } of TRACKED) {
       const columns = key.join(', ')
-      this.#database.exec(`INSERT INTO changed_${table} SELECT ${columns}, (SELECT rev FROM node) FROM ${table} WHERE true
+      this.#database
+        .exec(`INSERT INTO changed_${table} SELECT ${columns}, (SELECT rev FROM node) FROM ${table} WHERE true
         ON CONFLICT DO UPDATE SET rev = excluded.rev`)
     }
   }

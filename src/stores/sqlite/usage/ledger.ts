@@ -70,7 +70,8 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     this.charging.writer.flush()
     const { last } = this.charging.counters
     // A round has what was there when it began.
-    for (let rounds = 0; rounds < 2 && this.#holds(last); rounds += 1) await (this.#folding ?? this.#foldSoon())
+    for (let rounds = 0; rounds < 2 && this.#holds(last); rounds += 1)
+      await (this.#folding ?? this.#foldSoon())
     if (this.#holds(last) || this.charging.writer.isBusy)
       throw this.failure ?? new Error('usage cannot be brought into its tables now')
   }

@@ -91,12 +91,17 @@ function pageSql(tracked: Tracked, since: number | null): string {
       ? `group_concat('"' || replace(replace(${name}, '\\', '\\\\'), '"', '\\"') || '"') AS ${name}`
       : `group_concat(${name}) AS ${name}`,
   )
-  const inner = [...[...key, ...names].map(name => `t.${name}`), ...sums.map(sum => `${value(sum)} AS ${sum}`)]
+  const inner = [
+    ...[...key, ...names].map(name => `t.${name}`),
+    ...sums.map(sum => `${value(sum)} AS ${sum}`),
+  ]
   const on = (other: string): string => key.map(name => `${other}.${name} = c.${name}`).join(' AND ')
   const joined = isForked ? `LEFT JOIN base_${table} AS b ON ${on('b')}` : ''
   const where = [
     `(${own}) >= (${marks}) AND (${own}) <= (${marks})`,
-    ...(isForked ? [`(b.${key[0]!} IS NULL OR ${sums.map(sum => `t.${sum} <> b.${sum}`).join(' OR ')})`] : []),
+    ...(isForked
+      ? [`(b.${key[0]!} IS NULL OR ${sums.map(sum => `t.${sum} <> b.${sum}`).join(' OR ')})`]
+      : []),
     ...(isForked && hasHour(tracked) ? [`t.hour >= ${since}`] : []),
   ]
   return `SELECT count(*) AS rows, ${columns.join(', ')} FROM (

@@ -74,6 +74,9 @@ export function startOf({ table, key, sums }: Tracked): readonly string[] {
   return [
     `CREATE TEMP TABLE start_${table} (${columns.join(', ')}, PRIMARY KEY (${key.join(', ')}))`,
     keep('INSERT', [...key.map(name => `NEW.${name}`), ...sums.map(() => '0')]),
-    keep('UPDATE', columns.map(name => `OLD.${name}`)),
+    keep(
+      'UPDATE',
+      columns.map(name => `OLD.${name}`),
+    ),
   ]
 }

@@ -32,7 +32,9 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
     await machines[0]!.spool.flush()
     t.strictSame(await sumsIn(postgres), agree(12_005))
     t.strictSame(
-      await postgres.query(`SELECT hour, account, endpoint, network, method, plan, calls, requests FROM usage WHERE method LIKE 'it%'`),
+      await postgres.query(
+        `SELECT hour, account, endpoint, network, method, plan, calls, requests FROM usage WHERE method LIKE 'it%'`,
+      ),
       [
         {
           ...{ hour: Date.UTC(2026, 10, 25, 10) / 1000, account: 'acc_1', endpoint: 'ep_1', network: 'eth' },
@@ -45,7 +47,10 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
     ])
     t.equal(machines[0]!.spool.rows, 0)
     await Promise.all(machines.map(machine => machine.stop()))
-    t.strictSame(machines.map(({ heard }) => heard), [[], []])
+    t.strictSame(
+      machines.map(({ heard }) => heard),
+      [[], []],
+    )
   })
 
   t.test('what was there before the first report is sent, a restart goes on as the same node', async t => {
@@ -92,7 +97,11 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
       const again = new Machine(dir, postgres)
       again.charge({ units: 10_000 })
       await again.stop()
-      t.strictSame(await sumsIn(postgres), agree(11_115), 'what it served while fenced comes with its next id')
+      t.strictSame(
+        await sumsIn(postgres),
+        agree(11_115),
+        'what it served while fenced comes with its next id',
+      )
     }
   })
 
@@ -155,7 +164,10 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
       )
       await sent
       const { usage, total, quota_window } = await sumsIn(postgres)
-      t.ok(usage === total && usage === quota_window && usage <= 50 * (i + 1) + 1, 'tables agree at every commit')
+      t.ok(
+        usage === total && usage === quota_window && usage <= 50 * (i + 1) + 1,
+        'tables agree at every commit',
+      )
     }
     await machine.spool.flush()
     t.strictSame(await sumsIn(postgres), agree(1001))

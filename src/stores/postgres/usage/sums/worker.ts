@@ -72,7 +72,8 @@ function wantedFor({ groupBy, detail, by, after, from, to, ...chosen }: SumsQuer
   const begin = groupBy[0] === 'time' && typeof after?.[0] === 'number' ? Math.max(from, after[0]) : from
   const without = (['account', 'endpoint', 'method', 'network'] as const).filter(
     // The reasons of a row are in the order of its endpoints, and those of an account have one name.
-    column => !groupBy.includes(column) && !(detail && column === 'endpoint') && !(detail && column === 'account'),
+    column =>
+      !groupBy.includes(column) && !(detail && column === 'endpoint') && !(detail && column === 'account'),
   )
   return {
     ...chosen,
