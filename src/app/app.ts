@@ -119,10 +119,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading
-  fleet.tell({
-    snapshot: () => gateway.snapshot,
-    reload: () => ({ ...reloader.state, at: reloader.succeededAt }),
-  })
+  fleet.tell(gateway, reloader)
   registerBacklog(metrics, () => ledger.charging.counters.contents().length)
   const calls = callRecords(records, access)
   const routes = adminRoutes({

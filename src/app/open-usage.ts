@@ -7,7 +7,7 @@ import type { Reloader } from '../reload/reloader.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { NodeState } from '../stores/postgres/usage/nodes.ts'
 import type { OpenUsage, UsageParts as FleetParts } from '../stores/postgres/usage/open.ts'
-import { stopTracking } from '../stores/sqlite/usage/changes.ts'
+import { stopTracking } from '../stores/sqlite/usage/reports/changes.ts'
 import type { Closing } from './closing.ts'
 import type { Stores } from './stores.ts'
 
@@ -36,17 +36,16 @@ export interface Usage {
   unready(): string | null
   /** Reports all usage; false where that does not work, or where it is kept here alone. */
   report(): Promise<boolean>
-  /** What is said of this machine to the others, once it is known. */
-  tell(told: Partial<Told>): void
+  /** What this machine serves, and `accountsAge`: seconds since its accounts were last compared with PostgreSQL's. */
+  tell(
+    gateway: { readonly snapshot: Snapshot },
+    reloader: Pick<Reloader, 'state' | 'succeededAt'>,
+    accountsAge?: () => number | null,
+  ): void
 }
 
-/** What a machine says of itself. */
-interface Told {
-  readonly snapshot: () => Snapshot
-  readonly reload: () => Reloader['state'] & { readonly at: number }
-  /** Seconds since accounts were last compared with PostgreSQL's. */
-  readonly accountsAge: () => number | null
-}
+/** What a machine says of itself, once it is there. */
+type Told = Parameters<Usage['tell']>
 
 const nobody: OthersUsed = {
   known: () => 0,
@@ -76,20 +75,20 @@ export async function openUsageOf(
   ])
   const postgres = new Postgres(config)
   closing.push(() => postgres.close())
-  const told: { -readonly [K in keyof Told]?: Told[K] } = {}
+  let told: Partial<Told> = []
   const opened: { open?: OpenUsage } = {}
   const state = (): NodeState => {
-    const { version, sharedVersion } = told.snapshot?.() ?? snapshot
+    const [gateway, reloader, accountsAge] = told
+    const { version, sharedVersion } = gateway?.snapshot ?? snapshot
     const { spool, heartbeat } = opened.open ?? {}
-    const reload = told.reload?.()
     return {
       ...{ name: node.name ?? hostname(), version, sharedVersion },
       info: {
         spoolLagSeconds: spool?.lagSeconds ?? 0,
-        accountsAgeSeconds: told.accountsAge?.() ?? null,
+        accountsAgeSeconds: accountsAge?.() ?? null,
         clockSkewSeconds: heartbeat?.skewSeconds ?? null,
         fenced: spool?.isFenced ?? false,
-        reload: reload === undefined ? null : { at: reload.at, ok: reload.ok },
+        reload: reloader === undefined ? null : { at: reloader.succeededAt, ok: reloader.state.ok },
       },
     }
   }
@@ -128,10 +127,24 @@ export async function openUsageOf(
         () => true,
         () => false,
       ),
-    tell: more => {
-      Object.assign(told, more)
+    tell: (...more) => {
+      told = more
       // Nobody waits for it, and what is said of a start is soon wrong.
       if (spool.isClaimed) void heartbeat.beat()
+    },
+  }
+}
+
+/** Reports of a machine with workers: once the ledger has what they have charged. */
+export function gatheredReports(
+  usage: Usage,
+  gather: () => Promise<void>,
+): Pick<Usage, 'unready' | 'report'> {
+  return {
+    unready: () => usage.unready(),
+    report: async () => {
+      await gather()
+      return usage.report()
     },
   }
 }

@@ -6,7 +6,7 @@ import { total } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { startFleet } from '../support/fleet.ts'
 import { LoadedAccess, mixedMethods } from '../support/ledger-load.ts'
-import { sumByMethod } from '../support/metered.ts'
+import { sumByMethod, type UsageRow } from '../support/metered.ts'
 import { metric } from '../support/metrics.ts'
 import { Random } from '../support/random.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -185,7 +185,7 @@ t.test('usage of two machines', { skip: noServers }, async t => {
       t.comment(`complete ${Math.round(performance.now() - begin)} ms behind its return`)
       const usage = await until('answers are of all machines', async () => {
         const answer = await fleet.accesses[1]!.managed('service_usage', [{ by: 'hour' }])
-        return answer.stale === undefined ? answer : undefined
+        return answer.stale === undefined ? (answer as { rows: UsageRow[] }) : undefined
       })
       t.equal(total(sumByMethod(usage.rows)).requests, (await fleet.sums()).usage)
     },

@@ -4,11 +4,11 @@ import { openSchema } from '../../src/stores/postgres/schema.ts'
 import { Spool } from '../../src/stores/postgres/usage/spool.ts'
 import type { PostgresConfig } from '../../src/config/fleet.ts'
 import type { NodeState } from '../../src/stores/postgres/usage/nodes.ts'
-import { LedgerChanges } from '../../src/stores/sqlite/usage/changes.ts'
+import { LedgerChanges } from '../../src/stores/sqlite/usage/reports/changes.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import type { UsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { Ledger } from '../../src/stores/sqlite/usage/ledger.ts'
-import { ReportReader } from '../../src/stores/sqlite/usage/report.ts'
+import { ReportReader } from '../../src/stores/sqlite/usage/reports/report.ts'
 
 /** The configuration of tests: reports are sent by hand, unless `spool` says how often. */
 export function postgresConfig(url: string, changes: Partial<PostgresConfig> = {}): PostgresConfig {

@@ -9,14 +9,24 @@ import { prepareGateway, type Gateway } from './gateway.ts'
 import { startPostgres, type Server } from './servers.ts'
 import type { Teardown } from './teardown.ts'
 
+/** Requests by table: all three agree. */
+export type Sums = Readonly<Record<'usage' | 'total' | 'quota_window', number>>
+
 /** The machines of a test, and the ways in of one account, one on each. */
 export interface Fleet {
   readonly postgres: Server
   readonly gateways: readonly Gateway[]
   readonly accesses: readonly Access[]
   /** What PostgreSQL holds of requests, over all nodes. */
-  sums(): Promise<{ readonly usage: number; readonly total: number; readonly quota_window: number }>
+  sums(): Promise<Sums>
   query(sql: string): Promise<any[]>
+}
+
+/** What a test may decide about its account and gateway.yaml's `postgres`. */
+export interface FleetOptions {
+  readonly plan?: string
+  readonly network?: string
+  readonly postgres?: Readonly<Record<string, unknown>>
 }
 
 /** Starts them; `machines` is what is different in gateway.yaml of each. */
@@ -24,7 +34,7 @@ export async function startFleet(
   t: Teardown,
   config: ConfigOptions,
   machines: readonly Readonly<Record<string, unknown>>[],
-  { plan = 'paid', network = 'alpha', postgres = {} as Readonly<Record<string, unknown>> } = {},
+  { plan = 'paid', network = 'alpha', postgres = {} }: FleetOptions = {},
 ): Promise<Fleet> {
   const server = await startPostgres(t)
   const env = { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
@@ -73,7 +83,7 @@ export async function startFleet(
       const [row] = await query(`SELECT (SELECT coalesce(sum(requests), 0) FROM usage)::float8 AS usage,
         (SELECT coalesce(sum(requests), 0) FROM total)::float8 AS total,
         (SELECT coalesce(sum(requests), 0) FROM quota_window)::float8 AS quota_window`)
-      return row
+      return row as Sums
     },
   }
 }

@@ -43,7 +43,7 @@ import { openAdmin } from '../open-listeners.ts'
 import { openRecords } from '../open-records.ts'
 import { openAlerts } from '../open-alerts.ts'
 import { openReloader } from '../open-reloader.ts'
-import { openUsageOf } from '../open-usage.ts'
+import { gatheredReports, openUsageOf } from '../open-usage.ts'
 import type { Usage } from '../open-usage.ts'
 
 /** Milliseconds that a worker gets to compile a configuration. */
@@ -167,22 +167,13 @@ async function open(
     closing,
   )
   const { reloader } = reloading
-  fleet.tell({
-    snapshot: () => gateway.snapshot,
-    reload: () => ({ ...reloader.state, at: reloader.succeededAt }),
-  })
+  fleet.tell(gateway, reloader)
   const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
     calls,
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     clients: null,
-    fleet: {
-      unready: () => fleet.unready(),
-      report: async () => {
-        await keeper.gather()
-        return fleet.report()
-      },
-    },
+    fleet: gatheredReports(fleet, () => keeper.gather()),
     workers: workersOf(keeper, counters, role.workers, () => restarting.left),
     restart: primary => {
       if (restarting.left !== null)

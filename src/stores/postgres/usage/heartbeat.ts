@@ -1,6 +1,6 @@
 /** Says every few seconds that this gateway is there, and compares the clocks. */
 import type { Postgres } from '../postgres.ts'
-import type { LedgerChanges } from '../../sqlite/usage/changes.ts'
+import type { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
 import { seen } from './nodes.ts'
 import type { NodeState } from './nodes.ts'
 import { settledHour } from './spool.ts'

@@ -1,6 +1,6 @@
 /** The gateways of a fleet, as they report to PostgreSQL. */
 import type { Postgres, Query } from '../postgres.ts'
-import type { NodeRow } from '../../sqlite/usage/changes.ts'
+import type { NodeRow } from '../../sqlite/usage/reports/changes.ts'
 
 /** What a gateway says of itself. */
 export interface NodeState {

@@ -1,11 +1,11 @@
 /** Sends what a data directory holds of usage to PostgreSQL, where no gateway runs on it: of a machine that is gone, or before it first shares its usage. */
 import { hostname } from 'node:os'
-import { LedgerChanges } from '../../sqlite/usage/changes.ts'
+import { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
 import { openUsageDatabase } from '../../sqlite/usage/database.ts'
 import { LeftJournals } from '../../sqlite/usage/journals/left.ts'
 import { Ledger } from '../../sqlite/usage/ledger.ts'
 import { lockDataDir } from '../../sqlite/usage/lock.ts'
-import { ReportReader } from '../../sqlite/usage/report.ts'
+import { ReportReader } from '../../sqlite/usage/reports/report.ts'
 import type { Postgres } from '../postgres.ts'
 import type { NodeState } from './nodes.ts'
 import { makePartitions } from './partitions.ts'

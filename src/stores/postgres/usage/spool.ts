@@ -1,7 +1,7 @@
 /** Reports a machine's usage to PostgreSQL: rows that have changed, with their absolute values, so that nothing is counted twice whatever is sent again. */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { LedgerChanges } from '../../sqlite/usage/changes.ts'
-import type { ReportReader } from '../../sqlite/usage/report.ts'
+import type { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
+import type { ReportReader } from '../../sqlite/usage/reports/report.ts'
 import type { Postgres } from '../postgres.ts'
 import { claimNode, fence, reported } from './nodes.ts'
 import type { NodeState } from './nodes.ts'
@@ -143,7 +143,7 @@ export class Spool {
     if (this.#isFenced || this.#running !== null) return
     const isDue = performance.now() - this.#lastAt >= every
     try {
-      if (!isDue && changes.waiting < MANY) return
+      if (!isDue && !changes.hasMany(MANY)) return
     } catch {
       // A ledger that cannot be read is heard of from its owner.
       return

@@ -1,8 +1,8 @@
 /** The tables of usage in PostgreSQL, as those of journal.db are written to them. */
-import { columnsOf } from '../../sqlite/usage/changes.ts'
-import type { Page } from '../../sqlite/usage/changes.ts'
-import { hasHour, TRACKED } from '../../sqlite/usage/tracked.ts'
-import type { Tracked } from '../../sqlite/usage/tracked.ts'
+import { columnsOf } from '../../sqlite/usage/reports/changes.ts'
+import type { Page } from '../../sqlite/usage/reports/changes.ts'
+import { hasHour, TRACKED } from '../../sqlite/usage/reports/tracked.ts'
+import type { Tracked } from '../../sqlite/usage/reports/tracked.ts'
 
 /** Their names. */
 export const TABLE: Readonly<Record<Tracked['table'], string>> = {

@@ -1,5 +1,5 @@
 import type { Kind } from '../schema.ts'
-import { changedAndBase, TRACKED } from './tracked.ts'
+import { changedAndBase, TRACKED } from './reports/tracked.ts'
 
 /**
  * journal.db: the journal, and the ledger behind it. The views ending in `_now` add what the journal holds to what the ledger does, so a reader

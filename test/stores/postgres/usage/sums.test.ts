@@ -92,8 +92,7 @@ t.test(
                   ...{ from: to - 55 * 3600, to, ...chosen },
                 }
                 const [expected, found] = [await one.sum(query), await fleet.sum(query)]
-                if (!isPage(expected) || !isPage(found))
-                  throw new Error(`${String(expected)} ${String(found)}`)
+                if (!isPage(expected) || !isPage(found)) throw new Error(JSON.stringify([expected, found]))
                 compared += 1
                 if (expected.rows !== found.rows || 'isStale' in found)
                   t.equal(found.rows, expected.rows, JSON.stringify(query))

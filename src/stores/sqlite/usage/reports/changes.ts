@@ -9,8 +9,8 @@
  * of each row only what came since: `base_…` has the rest. So no charge is counted twice, whoever of two copies goes on as the node.
  */
 import { randomUUID } from 'node:crypto'
-import { inTransaction } from '../transaction.ts'
-import type { DatabaseSync } from '../driver.ts'
+import { inTransaction } from '../../transaction.ts'
+import type { DatabaseSync } from '../../driver.ts'
 import { hasHour, startOf, TRACKED, triggersOf } from './tracked.ts'
 import type { Tracked } from './tracked.ts'
 
@@ -73,7 +73,14 @@ export class LedgerChanges {
     }, 0)
   }
 
-  /** Whether any is. */
+  /** Whether so many rows of hours were not acknowledged. */
+  hasMany(rows: number): boolean {
+    const sql = 'SELECT count(*) AS count FROM (SELECT 1 FROM changed_usage WHERE rev > ? LIMIT ?)'
+    const { count } = this.#database.prepare(sql).get(this.#node.acked, rows) as { count: number }
+    return count === rows
+  }
+
+  /** Whether any row was not. */
   get isWaiting(): boolean {
     const { acked } = this.#node
     return TRACKED.some(
@@ -163,7 +170,7 @@ export class LedgerChanges {
     return TRACKED.some(({ table, key }) => {
       const columns = key.join(', ')
       const sql = `DELETE FROM changed_${table} WHERE (${columns}) IN (SELECT ${columns} FROM changed_${table} WHERE rev <= ? LIMIT ${DROPPED_AT_ONCE})`
-      return Number(this.#database.prepare(sql).run(upTo).changes) === DROPPED_AT_ONCE
+      return this.#database.prepare(sql).run(upTo).changes === DROPPED_AT_ONCE
     })
   }
 
@@ -192,7 +199,7 @@ export class LedgerChanges {
   }
 
   #read(): NodeRow {
-    return this.#database.prepare('SELECT * FROM node').get() as unknown as NodeRow
+    return this.#database.prepare('SELECT * FROM node').get() as NodeRow
   }
 }
 

@@ -1,6 +1,6 @@
 /** A report of what has changed in the ledger, as it is at one moment, in pages. */
-import { DatabaseSync } from '../driver.ts'
-import type { StatementSync } from '../driver.ts'
+import { DatabaseSync } from '../../driver.ts'
+import type { StatementSync } from '../../driver.ts'
 import { columnsOf } from './changes.ts'
 import type { NodeRow, Page } from './changes.ts'
 import { hasHour, TRACKED } from './tracked.ts'
