@@ -47,8 +47,8 @@ export async function startFleet(
           gateway: {
             ...config.gateway,
             node: { name: `machine-${i + 1}` },
-            postgres: { url: server.url, spool: '500ms', ...postgres },
             ...own,
+            postgres: { spool: '500ms', ...postgres, ...(own['postgres'] ?? {}), url: server.url },
           },
         },
         { env },
