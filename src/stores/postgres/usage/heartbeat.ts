@@ -10,9 +10,9 @@ const EVERY = 5_000
 
 /** What it works with. */
 export interface HeartbeatParts {
-  readonly postgres: Postgres
-  readonly changes: LedgerChanges
-  readonly spool: Spool
+  readonly postgres: Pick<Postgres, 'query'>
+  readonly changes: Pick<LedgerChanges, 'node' | 'isWaiting'>
+  readonly spool: Pick<Spool, 'isClaimed' | 'isFenced' | 'unclaimed'>
   readonly state: () => NodeState
 }
 

@@ -111,7 +111,7 @@ export async function reported(
 
 /** Says that this gateway is there. Returns whether it is still the one that reports as the node, and PostgreSQL's clock. */
 export async function seen(
-  postgres: Postgres,
+  postgres: Pick<Postgres, 'query'>,
   { id, epoch }: Pick<NodeRow, 'id' | 'epoch'>,
   { name, version, sharedVersion, info }: NodeState,
   upto: number,
