@@ -26,6 +26,7 @@ import { openDashboard } from './open-dashboard.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
 import { openRecords } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
+import { openUsageOf } from './open-usage.ts'
 
 /** What the operator is told who wants it restarted in place. */
 const ONE_PROCESS =
@@ -75,19 +76,21 @@ export async function orUndo<T>(open: (closing: Closing, undoing: Closing) => Pr
 
 async function open(options: AppOptions, begun: Begun, closing: Closing): Promise<App> {
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
-  const { accounts, keys, database, ledger, usage } = stores
+  const { accounts, keys, database, ledger } = stores
   const settings = snapshot.gateway
   // What workers have left of a time when there were several.
   new LeftJournals(database, settings.dataDir, (file, error) => {
     log.error({ err: error, file }, UNREADABLE)
   }).close()
+  const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
+  const { usage, others } = fleet
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
-  const alerts = openAlerts({ gateway: () => gateway, accounts, database, metrics, log }, closing)
+  const alerts = openAlerts({ gateway: () => gateway, accounts, database, others, metrics, log }, closing)
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
-    limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+    limits: new MemoryLimits(fleet.usedInWindow),
     journal: ledger.charging,
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
@@ -116,11 +119,12 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading
+  fleet.tell(gateway, reloader)
   registerBacklog(metrics, () => ledger.charging.counters.contents().length)
   const calls = callRecords(records, access)
   const routes = adminRoutes({
     calls,
-    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
+    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger, fleet },
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })
   const addresses = addressesOf(settings, options.env)

@@ -13,6 +13,7 @@ import type { ProberEvents } from '../routes/health/prober.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { Closing } from './closing.ts'
+import type { OthersUsed } from './open-usage.ts'
 
 /** How often the audit trail is read for events, in milliseconds, and between two words about a failure. */
 const READ_TRAIL = 1_000
@@ -23,13 +24,15 @@ export interface AlertParts {
   readonly gateway: () => Gateway
   readonly accounts: AccountStore
   readonly database: UsageDatabase
+  /** What other machines have used of the same quotas. */
+  readonly others: OthersUsed
   readonly metrics: Metrics
   readonly log: Logger
 }
 
 /** Opens the alerts of a gateway; returns who hears of networks. */
 export function openAlerts(
-  { gateway, accounts, database, metrics, log }: AlertParts,
+  { gateway, accounts, database, others, metrics, log }: AlertParts,
   closing: Closing,
 ): Pick<ProberEvents, 'networkDown' | 'networkUp'> {
   const config = () => gateway().snapshot.gateway.alerts
@@ -55,12 +58,17 @@ export function openAlerts(
   })
   const spent: Parameters<UsageDatabase['whenSpent']>[0] = all => {
     try {
-      quotas.spent(all)
+      quotas.spent(
+        all.map(one => ({ ...one, requests: one.requests + others.known(one.account, one.start) })),
+      )
     } catch (error) {
       broken(error)
     }
   }
   database.whenSpent(spent)
+  others.whenChanged(windows => {
+    spent(database.usedOf(windows))
+  })
   closing.push(lookThrough(database, spent, broken))
   const deliveries = new Deliveries({
     alerts: accounts.alerts,

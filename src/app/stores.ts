@@ -14,7 +14,7 @@ import { lockDataDir } from '../stores/sqlite/usage/lock.ts'
 import type { Ledger as UsageLedger } from '../ports/ledger.ts'
 import type { Logger } from '../observe/log.ts'
 import { tellAccounts } from './tell-accounts.ts'
-import { SumThreads } from '../stores/sqlite/usage/sums/threads.ts'
+import { SumThreads, threadOn } from '../stores/sqlite/usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
 const POLL_ACCOUNTS = 250
@@ -47,7 +47,7 @@ export async function openStores(
   closing.push(() => checkpoints.close())
   closing.push(() => ledger.charging.settled())
   if (database.isUnchecked) closing.push(checkLate(database, events.check))
-  const sums = new SumThreads(dataDir, checkpoints)
+  const sums = new SumThreads(threadOn(dataDir), checkpoints)
   closing.push(() => sums.close())
   const usage: UsageLedger = {
     totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),

@@ -77,6 +77,18 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show what accounts used, as a table, CSV or JSON',
     load: async () => (await import('./usage/usage.ts')).usage,
   },
+  nodes: {
+    summary: 'list the gateways that share a PostgreSQL',
+    load: async () => (await import('./nodes/nodes.ts')).nodes,
+  },
+  node: {
+    summary: 'no longer wait for a gateway that does not come back',
+    load: async () => (await import('./nodes/nodes.ts')).node,
+  },
+  spool: {
+    summary: 'send what a dead machine has left of usage to PostgreSQL',
+    load: async () => (await import('./nodes/spool.ts')).spool,
+  },
   demo: {
     summary: 'try it: a local EVM node, the gateway in front of it, an account',
     load: async () => (await import('./demo.ts')).demo,

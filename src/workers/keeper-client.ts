@@ -8,7 +8,7 @@ import type {
   HoldingQuestion,
   HoldingStore,
 } from '../ports/holding-store.ts'
-import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
+import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery } from '../ports/ledger.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
@@ -109,11 +109,11 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
     await this.#there.ask('cells', { file, to: place, cells })
   }
 
-  async totals(account: string, endpointIds?: readonly string[]): Promise<ReadonlyMap<string, Totals>> {
-    const { totals } = await (
+  async totals(account: string, endpointIds?: readonly string[]): Promise<EndpointTotals> {
+    const { totals, isStale } = await (
       await this.#soonThere()
     ).ask('totals', { account, endpoints: endpointIds ?? null })
-    return new Map(totals)
+    return isStale === true ? Object.assign(new Map(totals), { isStale }) : new Map(totals)
   }
 
   async sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {

@@ -231,7 +231,8 @@ export class Keeper {
       },
       totals: async ({ account, endpoints }) => {
         await this.gather()
-        return { totals: [...(await ledger.totals(account, endpoints ?? undefined))] }
+        const totals = await ledger.totals(account, endpoints ?? undefined)
+        return { totals: [...totals], isStale: totals.isStale === true }
       },
       sums: async ({ query }) => {
         await this.gather()

@@ -87,7 +87,11 @@ export interface Questions {
   /** Usage since the creation of endpoints. */
   readonly totals: {
     readonly said: { readonly account: string; readonly endpoints: readonly string[] | null }
-    readonly told: { readonly totals: readonly (readonly [endpoint: string, totals: Totals])[] }
+    readonly told: {
+      readonly totals: readonly (readonly [endpoint: string, totals: Totals])[]
+      /** Absent from keepers of an older version. */
+      readonly isStale?: boolean
+    }
   }
   /** A page of sums. */
   readonly sums: {

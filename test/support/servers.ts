@@ -119,7 +119,12 @@ async function startServer(
       return child.pid!
     },
     signal: signal => {
-      for (const pid of [child.pid!, ...childrenOf(child.pid!)]) process.kill(pid, signal)
+      for (const pid of [child.pid!, ...childrenOf(child.pid!)])
+        try {
+          process.kill(pid, signal)
+        } catch {
+          // A process of one connection that has ended meanwhile.
+        }
     },
     // PostgreSQL's other processes notice that the first is gone by themselves, a killed one keeps its shared memory.
     kill: () => end(stop === 'SIGQUIT' ? 'SIGQUIT' : 'SIGKILL'),

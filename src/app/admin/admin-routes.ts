@@ -31,6 +31,12 @@ export interface AdminParts {
   readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
+  /** Why calls should go to other machines of the fleet; null where they need not. */
+  readonly fleet?: {
+    unready(): string | null
+    /** Reports all usage to PostgreSQL; false where that does not work, or there is none. */
+    report(): Promise<boolean>
+  }
   /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
   readonly accounts: { lost(): Error | null; readonly rotation: { readonly source: string | null } }
   readonly reloader: Reloader
@@ -87,6 +93,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
         return { status: 400, json: { error: '"primary" must be true or false' } }
       return parts.restart(primary)
     },
+    'POST /spool': async () => ({ status: 200, json: { sent: (await parts.fleet?.report()) ?? false } }),
     'POST /calls': body => answerCalls(body, parts.calls),
     'POST /trace': body => answerTrace(body, parts.calls, () => state.draining),
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
@@ -94,11 +101,11 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
 }
 
 /** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
-function unready({ state, usage, accounts }: AdminParts): string | null {
+function unready({ state, usage, accounts, fleet }: AdminParts): string | null {
   if (state.draining) return 'draining'
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
   const lost = accounts.lost()
-  return lost === null ? null : `accounts_unavailable: ${lost.message}`
+  return lost === null ? (fleet?.unready() ?? null) : `accounts_unavailable: ${lost.message}`
 }
 
 /** The same of the workers: one that records is enough, as the others refuse within a moment. */
@@ -176,8 +183,8 @@ function registerGauges(parts: AdminParts): void {
   if (workers !== null) registerWorkers(workers, metrics)
   metrics.gauge('tollgate_build_info', 'The version of this program', ['version'], () => [[[version], 1]])
   registerDatabases(gateway.snapshot.gateway.dataDir, metrics)
-  metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
-    [[gateway.snapshot.version], 1],
+  metrics.gauge('tollgate_config_info', 'The configuration served with', ['version', 'sharedVersion'], () => [
+    [[gateway.snapshot.version, gateway.snapshot.sharedVersion], 1],
   ])
   metrics.gauge('tollgate_config_last_reload_successful', 'Whether the last reload was taken', [], () => [
     [[], reloader.state.ok ? 1 : 0],

@@ -4,7 +4,6 @@ import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/types.ts'
 import type { Problem } from '../../config/problem.ts'
 import { systemClock } from '../../ports/clock.ts'
-import type { Ledger } from '../../ports/ledger.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
 import { MemoryLimits } from '../../limits/memory.ts'
 import { HeldCounts } from '../../limits/shared/held-counts.ts'
@@ -44,6 +43,8 @@ import { openAdmin } from '../open-listeners.ts'
 import { openRecords } from '../open-records.ts'
 import { openAlerts } from '../open-alerts.ts'
 import { openReloader } from '../open-reloader.ts'
+import { gatheredReports, openUsageOf } from '../open-usage.ts'
+import type { Usage } from '../open-usage.ts'
 
 /** Milliseconds that a worker gets to compile a configuration. */
 const TO_COMPILE = 10_000
@@ -110,17 +111,18 @@ async function open(
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
-  const usage = gatheredUsage(stores.usage, () => keeper.gather())
-  const { gateway, prober } = openRoutes(begun, usage, options, closing)
+  const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
+  const usage = gatheredUsage(fleet.usage, () => keeper.gather())
+  const { gateway, prober } = openRoutes(begun, { ...fleet, usage }, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
-    buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
+    buckets: new SharedBuckets(systemClock, fleet.usedInWindow),
     workers: role.workers,
     holdings: new HeldCounts({ processes: role.workers }),
     takeOver: (...batch) => {
       left.take(...batch)
     },
-    ledger: stores.usage,
+    ledger: fleet.usage,
     config: () => served.now,
     reports: () => prober.reports(),
     heard: news => {
@@ -164,11 +166,14 @@ async function open(
     },
     closing,
   )
+  const { reloader } = reloading
+  fleet.tell(gateway, reloader)
   const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
     calls,
-    ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
+    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     clients: null,
+    fleet: gatheredReports(fleet, () => keeper.gather()),
     workers: workersOf(keeper, counters, role.workers, () => restarting.left),
     restart: primary => {
       if (restarting.left !== null)
@@ -214,7 +219,7 @@ async function open(
 /** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
 function openRoutes(
   begun: Begun,
-  usage: Ledger,
+  { usage, others, usedInWindow }: Usage,
   { output }: Pick<AppOptions, 'output'>,
   closing: Closing,
 ): { readonly gateway: Gateway; readonly prober: Prober } {
@@ -222,7 +227,7 @@ function openRoutes(
   const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
   const alerts = openAlerts(
-    { gateway: () => gateway, accounts, database: stores.database, metrics, log },
+    { gateway: () => gateway, accounts, database: stores.database, others, metrics, log },
     closing,
   )
   const gateway = makeGateway(
@@ -230,7 +235,7 @@ function openRoutes(
     {
       ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
       records: openRecords(() => null, { output, log }, closing),
-      limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+      limits: new MemoryLimits(usedInWindow),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) =>
         (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))),

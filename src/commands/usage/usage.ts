@@ -1,7 +1,6 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
 import { readNames } from '../../stores/sqlite/accounts/names.ts'
 import { hasAccount } from '../../stores/sqlite/accounts/present.ts'
-import { openUsageReader } from '../../stores/sqlite/usage/reader.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
 import type { UsageQuery } from '../../ports/ledger.ts'
 import type { Settings } from '../../http/admin/running.ts'
@@ -16,6 +15,7 @@ import { csvLines, csvOfLines, jsonLines, jsonOfLines, tableLines, tableOfLines 
 import type { Row } from './formats.ts'
 import { nextStep, periodOf, QUOTA, spanOf } from './period.ts'
 import type { Span, Step } from './period.ts'
+import { EVERY_WINDOW, openReaderOf } from './reader.ts'
 
 /** Milliseconds between two words about a long export, and rows between two looks at the clock. */
 const TELL_EVERY = 2_000
@@ -67,7 +67,7 @@ free. Times are in UTC, in JSON Unix seconds. Hours are kept for 90 days; of old
     const known = await knowData(parsed, io, { reads: true })
     const { gateway } = known
     const { dataDir } = gateway
-    const reader = openUsageReader(dataDir)
+    const reader = await openReaderOf(known, io, readingOf(asked))
     try {
       // Usage outlives the account that it was of.
       const { account } = asked
@@ -118,6 +118,17 @@ function readAsked({ given, json }: Arguments): Asked {
         ? periodOf(period)
         : spanOf(from, to, format === 'stripe' ? 'day' : (step ?? 'hour'))
   return { account, span, what, format, detail }
+}
+
+/** What of the ledger is read for it. */
+function readingOf({ account, span, what, format, detail }: Asked): Parameters<typeof openReaderOf>[2] {
+  const isOfSteps = typeof what !== 'string' && 'step' in what && what.step !== 'hour'
+  const step = format === 'stripe' || isOfSteps ? 86_400 : 3_600
+  return {
+    accountId: account ?? null,
+    rows: what === 'windows' || span === null ? null : { ...span, step, detail },
+    windows: what === 'windows' ? EVERY_WINDOW : null,
+  }
 }
 
 function formatOf(given: Arguments['given'], json: boolean): Format {

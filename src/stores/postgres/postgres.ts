@@ -135,10 +135,15 @@ const ABOUT_SERVER = /^(08|53|57P|58|25006)/
 /** StoreUnavailable where it is about the way to the database; the error itself where the database judged a statement. */
 function explain(error: unknown, isCommitting = false): unknown {
   if (error instanceof StoreUnavailable) return error
-  if (error instanceof pg.DatabaseError && !ABOUT_SERVER.test(error.code ?? '')) return error
+  if (isJudged(error)) return error
   const why = error instanceof Error ? error.message : String(error)
   return new StoreUnavailable(`PostgreSQL cannot be reached: ${why}`, {
     isUnknown: isCommitting,
     cause: error,
   })
+}
+
+/** Whether the database has judged a statement, rather than being away. */
+export function isJudged(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !ABOUT_SERVER.test(error.code ?? '')
 }
