@@ -13,6 +13,7 @@ import type { ProberEvents } from '../routes/health/prober.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { Closing } from './closing.ts'
+import type { Fleet } from './join-fleet.ts'
 
 /** How often the audit trail is read for events, in milliseconds, and between two words about a failure. */
 const READ_TRAIL = 1_000
@@ -22,6 +23,7 @@ const REMIND_EVERY = 60_000
 export interface AlertParts {
   readonly gateway: () => Gateway
   readonly accounts: AccountStore
+  readonly fleet: Pick<Fleet, 'posts'>
   readonly database: UsageDatabase
   readonly metrics: Metrics
   readonly log: Logger
@@ -29,7 +31,7 @@ export interface AlertParts {
 
 /** Opens the alerts of a gateway; returns who hears of networks. */
 export function openAlerts(
-  { gateway, accounts, database, metrics, log }: AlertParts,
+  { gateway, accounts, fleet, database, metrics, log }: AlertParts,
   closing: Closing,
 ): Pick<ProberEvents, 'networkDown' | 'networkUp'> {
   const config = () => gateway().snapshot.gateway.alerts
@@ -63,7 +65,12 @@ export function openAlerts(
   database.whenSpent(spent)
   closing.push(lookThrough(database, spent, broken))
   const deliveries = new Deliveries({
-    alerts: accounts.alerts,
+    alerts: {
+      due: (now, most) => (fleet.posts() ? accounts.alerts.due(now, most) : []),
+      webhook: accountId => accounts.alerts.webhook(accountId),
+      delivered: id => accounts.alerts.delivered(id),
+      failed: (id, nextAt) => accounts.alerts.failed(id, nextAt),
+    },
     operators: () => config().webhook,
     allowPrivate: () => config().allowPrivate,
     ...{ post, version, now: Date.now, broken },
@@ -76,6 +83,7 @@ export function openAlerts(
     },
   })
   const trail = setInterval(() => {
+    if (!fleet.posts()) return
     accounts.alerts.readTrail(config().webhook === null ? [] : config().events).catch(broken)
   }, READ_TRAIL)
   trail.unref()

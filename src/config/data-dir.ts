@@ -50,7 +50,11 @@ export async function findWhereabouts(dir: string, env: Env): Promise<Whereabout
 
 function readPostgres(written: unknown): PostgresConfig | null | 'wrong' {
   if (written === undefined || written === null) return null
-  const { url, timeout = '2s', accountsMaxAge = '24h' } = written as Partial<NonNullable<RawGateway['postgres']>>
+  const {
+    url,
+    timeout = '2s',
+    accountsMaxAge = '24h',
+  } = written as Partial<NonNullable<RawGateway['postgres']>>
   if (typeof url !== 'string' || url === '' || duration(String(timeout)) === null) return 'wrong'
   if (accountsMaxAge !== 'forever' && duration(String(accountsMaxAge)) === null) return 'wrong'
   return buildPostgres(written as RawGateway['postgres'])

@@ -32,7 +32,12 @@ export interface AdminParts {
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
   /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
-  readonly accounts: { lost(): Error | null; readonly rotation: { readonly source: string | null } }
+  readonly accounts: {
+    lost(): Error | null
+    /** How old what is known is, in milliseconds. */
+    age(): number
+    readonly rotation: { readonly source: string | null }
+  }
   readonly reloader: Reloader
   readonly calls: CallRecords
   /** This process, as it is known now. */
@@ -94,9 +99,11 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
 }
 
 /** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
-function unready({ state, usage, accounts }: AdminParts): string | null {
+function unready({ state, usage, accounts, gateway }: AdminParts): string | null {
   if (state.draining) return 'draining'
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
+  const most = gateway.snapshot.gateway.postgres?.accountsMaxAge ?? Infinity
+  if (accounts.age() > most) return 'store_unavailable: PostgreSQL has not been reached for too long'
   const lost = accounts.lost()
   return lost === null ? null : `accounts_unavailable: ${lost.message}`
 }
@@ -176,6 +183,13 @@ function registerGauges(parts: AdminParts): void {
   if (workers !== null) registerWorkers(workers, metrics)
   metrics.gauge('tollgate_build_info', 'The version of this program', ['version'], () => [[[version], 1]])
   registerDatabases(gateway.snapshot.gateway.dataDir, metrics)
+  if (gateway.snapshot.gateway.postgres !== null)
+    metrics.gauge(
+      'tollgate_accounts_age_seconds',
+      'Time since the accounts were last compared with those in PostgreSQL',
+      [],
+      () => [[[], parts.accounts.age() / 1000]],
+    )
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
     [[gateway.snapshot.version], 1],
   ])

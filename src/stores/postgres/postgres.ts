@@ -57,14 +57,14 @@ export class Postgres {
    * Runs `work` in one transaction, all or nothing. When the connection is lost during the commit, nobody knows whether it was: the error says so
    * (`isUnknown`). Past `deadline` (performance.now()) it is given up, whatever it waits for.
    */
-  async transaction<T>(
-    work: (query: Query) => Promise<T>,
-    begin = 'BEGIN',
-    deadline = Infinity,
-  ): Promise<T> {
+  async transaction<T>(work: (query: Query) => Promise<T>, begin = 'BEGIN', deadline = Infinity): Promise<T> {
     const client = await this.#connect(deadline)
     let broken: unknown
-    const run = async (sql: string, values: readonly unknown[] = [], isCommit = false): Promise<unknown[]> => {
+    const run = async (
+      sql: string,
+      values: readonly unknown[] = [],
+      isCommit = false,
+    ): Promise<unknown[]> => {
       const left = deadline - performance.now()
       // Before it was sent: nothing is unknown.
       if (left <= 0) throw new StoreUnavailable('PostgreSQL does not answer in time')
@@ -82,8 +82,9 @@ export class Postgres {
     client.on('error', lost)
     try {
       await run(begin)
-      const result = await work(<Row extends object>(sql: string, values: readonly unknown[] = []) =>
-        run(sql, values) as Promise<Row[]>,
+      const result = await work(
+        <Row extends object>(sql: string, values: readonly unknown[] = []) =>
+          run(sql, values) as Promise<Row[]>,
       )
       await run('COMMIT', [], true)
       return result
@@ -102,15 +103,19 @@ export class Postgres {
   async #connect(deadline: number): Promise<pg.PoolClient> {
     const connecting = this.#pool.connect()
     const left = deadline - performance.now()
-    if (left === Infinity) return connecting.catch((error: unknown) => Promise.reject(explain(error) as Error))
+    if (left === Infinity)
+      return connecting.catch((error: unknown) => Promise.reject(explain(error) as Error))
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(
         () => {
           reject(new StoreUnavailable('PostgreSQL cannot be reached in time'))
-          connecting.then(client => {
-            client.release()
-          }, () => undefined)
+          connecting.then(
+            client => {
+              client.release()
+            },
+            () => undefined,
+          )
         },
         Math.max(0, left),
       )

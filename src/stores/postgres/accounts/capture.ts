@@ -37,7 +37,10 @@ export class Capture {
       turn: database.prepare('UPDATE capturing SET is_on = ?'),
       count: database.prepare('SELECT count FROM change'),
       rows: tables.map(({ name, key, columns }) => {
-        const all = quoted(columns.map(column => column.name), 't.')
+        const all = quoted(
+          columns.map(column => column.name),
+          't.',
+        )
         return {
           there: database.prepare(
             `SELECT ${all} FROM captured JOIN ${name} AS t ON t.${key} = captured.key WHERE tbl = '${name}'`,

@@ -1,11 +1,12 @@
 /** Opens accounts that PostgreSQL has, with their replica on this machine. */
+import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PostgresConfig } from '../../../config/fleet.ts'
 import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import { isReplica, openAccountsFile } from '../../sqlite/accounts/database.ts'
 import { sealCanary } from '../../sqlite/accounts/secrets/canary.ts'
 import { unlock } from '../../sqlite/accounts/secrets/key-ring.ts'
-import { masterKeyVariable, readMasterKey } from '../../sqlite/accounts/secrets/master-key.ts'
+import { keyFile, masterKeyVariable, readMasterKey } from '../../sqlite/accounts/secrets/master-key.ts'
 import { AccountStore } from '../../sqlite/accounts/store.ts'
 import { inTransaction } from '../../sqlite/transaction.ts'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
@@ -60,10 +61,12 @@ export async function openSharedAccounts(options: SharedOptions): Promise<Shared
     throw new Error(
       'with postgres the master key of all gateways comes from TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE: neither is set',
     )
+  if (role === 'keeper' && existsSync(keyFile(dataDir)))
+    options.warn(`${keyFile(dataDir)} is not used: with postgres the master key comes from ${variable}`)
   const config = role === 'keeper' ? options.postgres : { ...options.postgres, pool: 1 }
   const postgres = new Postgres(config)
   try {
-    const file = await openAccountsFile(dataDir, () => null)
+    const file = await openAccountsFile(dataDir, () => null, { isCopy: true })
     try {
       return await open(options, postgres, file)
     } catch (error) {
@@ -102,11 +105,10 @@ async function open(
   const capture = new Capture(database, tables)
   const { timeout } = options.postgres
   const transactions = new SharedTransactions({ postgres, replica, capture, puller, timeout })
-  store.is = new AccountStore(
-    { ...file, ring },
-    options.now ?? (() => Math.floor(Date.now() / 1000)),
+  store.is = new AccountStore({ ...file, ring }, options.now ?? (() => Math.floor(Date.now() / 1000)), {
     transactions,
-  )
+    age: () => replica.age(),
+  })
   return {
     ...{ store: store.is, postgres, replica, puller },
     onTaken: listener => {
@@ -170,7 +172,11 @@ async function refuseOwn({ database, postgres }: Opening): Promise<void> {
 }
 
 /** The first gateway of all proves by which master key everything is sealed. */
-async function firstCanary({ dataDir, env, postgres: config }: SharedOptions, postgres: Postgres, replica: Replica): Promise<void> {
+async function firstCanary(
+  { dataDir, env, postgres: config }: SharedOptions,
+  postgres: Postgres,
+  replica: Replica,
+): Promise<void> {
   if ((await postgres.query('SELECT 1 FROM canary')).length > 0) return
   const table = replica.tables.find(({ name }) => name === 'canary')!
   const masterKey = readMasterKey(dataDir, env)!

@@ -70,7 +70,8 @@ export class Puller {
 
   async #takeNew(query: Query, from: ReplicaState): Promise<boolean> {
     const [target] = await query<Target>('SELECT change, write::text AS write, audit FROM meta')
-    if (target === undefined) throw new Error('the tables of accounts in PostgreSQL have lost their first row')
+    if (target === undefined)
+      throw new Error('the tables of accounts in PostgreSQL have lost their first row')
     return (await isOurs(query, from))
       ? this.#takeChanged(query, from, target)
       : this.#takeAll(query, from, target)

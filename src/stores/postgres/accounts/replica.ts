@@ -62,7 +62,9 @@ export class Replica {
       firstAudit: database.prepare(`
         INSERT INTO sqlite_sequence (name, seq) SELECT 'audit', ?
         WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'audit')`),
-      freeExternalId: database.prepare('UPDATE account SET external_id = NULL WHERE external_id = ? AND seq <> ?'),
+      freeExternalId: database.prepare(
+        'UPDATE account SET external_id = NULL WHERE external_id = ? AND seq <> ?',
+      ),
     }
     this.#rows = new Map(tables.map(table => [table, statementsOf(database, table)]))
   }
@@ -70,6 +72,11 @@ export class Replica {
   /** Null where the file is not a replica, and no pull has begun. */
   state(): ReplicaState | null {
     return (this.#sql.state.get() as ReplicaState | undefined) ?? null
+  }
+
+  /** Milliseconds since the last pull, of whichever process. */
+  age(): number {
+    return Math.max(0, this.#now() - (this.state()?.pulledAt ?? 0))
   }
 
   /** Begins a pull: what an earlier one still brings is taken in no more. */
@@ -148,7 +155,8 @@ export class Replica {
   /** Whether some rows touch keys; null when the file is not as it was. Runs in a transaction. */
   #takeIn(from: ReplicaState, steps: readonly Step[], target: Target | null): boolean | null {
     const now = this.state()
-    if (now === null || now.change !== from.change || now.write !== from.write || now.pull !== from.pull) return null
+    if (now === null || now.change !== from.change || now.write !== from.write || now.pull !== from.pull)
+      return null
     let isOfKeys = false
     for (const step of steps) {
       const isChanged = 'values' in step ? this.#put(step) : this.#remove(step)
@@ -203,7 +211,9 @@ export class Replica {
 function statementsOf(database: DatabaseSync, { name, key, columns }: Table) {
   const names = columns.map(column => column.name)
   const places = names.map((_, i) => `?${i + 1}`)
-  const same = names.flatMap((each, i) => (each === 'used_at' ? [] : [`"${each}" ${each === key ? '=' : 'IS'} ?${i + 1}`]))
+  const same = names.flatMap((each, i) =>
+    each === 'used_at' ? [] : [`"${each}" ${each === key ? '=' : 'IS'} ?${i + 1}`],
+  )
   return {
     // Of two rows with one unique value the later one is right: the other has another one by the end of the pull, or is gone.
     put: database.prepare(`INSERT OR REPLACE INTO ${name} (${quoted(names)}) VALUES (${places.join(', ')})`),

@@ -74,8 +74,11 @@ export class SharedTransactions implements Transactions {
     try {
       await postgres.transaction(
         async query => {
-          const [meta] = await query<Target>('UPDATE meta SET change = change + 1 RETURNING change, write::text AS write, audit')
-          if (meta === undefined) throw new Error('the tables of accounts in PostgreSQL have lost their first row')
+          const [meta] = await query<Target>(
+            'UPDATE meta SET change = change + 1 RETURNING change, write::text AS write, audit',
+          )
+          if (meta === undefined)
+            throw new Error('the tables of accounts in PostgreSQL have lost their first row')
           const last = { ...meta, change: meta.change - 1 }
           if (!(await this.#comesUpTo(query, last))) throw new RollBack()
           const attempt = await this.#tryOut(work, last, deadline)

@@ -70,9 +70,13 @@ function upsert({ name, key, columns }: Table, rows: readonly Row[], change: num
 }
 
 function removal({ name, key, columns }: Table, keys: readonly Value[], change: number): Part[] {
-  const type = { INTEGER: 'bigint', BLOB: 'bytea' }[columns.find(column => column.name === key)?.type ?? ''] ?? 'text'
+  const type =
+    { INTEGER: 'bigint', BLOB: 'bytea' }[columns.find(column => column.name === key)?.type ?? ''] ?? 'text'
   return [
-    { size: keys.length, sql: place => `DELETE FROM ${name} WHERE "${key}" = ANY(${place(keys)}::${type}[])` },
+    {
+      size: keys.length,
+      sql: place => `DELETE FROM ${name} WHERE "${key}" = ANY(${place(keys)}::${type}[])`,
+    },
     {
       size: keys.length,
       sql: place => `INSERT INTO removed SELECT '${name}', key, ${change} FROM unnest(${place(keys.map(keyText))}::text[]) AS key

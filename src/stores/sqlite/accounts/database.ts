@@ -46,11 +46,12 @@ export function isReplica(database: DatabaseSync): boolean {
 export async function openAccountsFile<T>(
   dataDir: string,
   prepare: (database: DatabaseSync) => T,
+  { isCopy = false } = {},
 ): Promise<OpenFile<T>> {
   const deadline = performance.now() + PATIENCE
   for (;;) {
     try {
-      return await openOnce(dataDir, prepare, deadline)
+      return await openOnce(dataDir, prepare, deadline, isCopy)
     } catch (error) {
       // Another process has taken back what it had made (take-back.ts), and this one goes on without it.
       if (!(error instanceof FileLost) || performance.now() >= deadline) throw error
@@ -62,6 +63,7 @@ async function openOnce<T>(
   dataDir: string,
   prepare: (database: DatabaseSync) => T,
   deadline: number,
+  isCopy: boolean,
 ): Promise<OpenFile<T>> {
   openDataDir(dataDir)
   const file = join(dataDir, accountsFile.name)
@@ -69,7 +71,8 @@ async function openOnce<T>(
   let place: OpenedFile | undefined
   const closed = closedFile(file)
   try {
-    refuseLostAccounts(dataDir)
+    // A copy that is missing is made anew.
+    if (!isCopy) refuseLostAccounts(dataDir)
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
     const opening = (place = new OpenedFile(realPath(file)))
     await whenFree(() => prepareFile(opened, file, accountsFile), deadline)

@@ -40,6 +40,12 @@ export interface AccountStoreOptions {
   readonly now?: () => number
 }
 
+/** Where the file is a copy of what is elsewhere: how that is written, and how old the copy is. */
+export interface Copy {
+  readonly transactions: Transactions
+  readonly age: () => number
+}
+
 /** Opens `dataDir/accounts.db`; fails with one sentence for the operator. */
 export async function openAccounts(options: AccountStoreOptions): Promise<AccountStore> {
   const opened = await openDatabase(options.dataDir, options.env)
@@ -65,6 +71,8 @@ export class AccountStore {
   readonly inUse: AccountsInUse
   /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
   readonly lost: () => Error | null
+  /** How old what it knows is, in milliseconds, where the file is a copy of what PostgreSQL has. */
+  readonly age: () => number
   /** The replacement of the master key. */
   readonly rotation: KeyRotation
   readonly #ring: KeyRing
@@ -73,10 +81,11 @@ export class AccountStore {
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #changes: Changes
 
-  constructor(open: OpenDatabase, now: () => number, transactions: Transactions = new FileTransactions(open)) {
+  constructor(open: OpenDatabase, now: () => number, copy: Copy | null = null) {
     const { database, ring } = open
     this.#database = database
-    this.#transactions = transactions
+    const transactions = (this.#transactions = copy?.transactions ?? new FileTransactions(open))
+    this.age = () => copy?.age() ?? 0
     const [audit, once] = [new AuditTable(database), new OnceTable(database, ring, now)]
     const changes = (this.#changes = new Changes(database, { transactions, audit, once, now }))
     const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, ring)]

@@ -4,6 +4,8 @@ import type { Test } from 'tap'
 import type { PostgresConfig } from '../../../../src/config/fleet.ts'
 import { openSharedAccounts } from '../../../../src/stores/postgres/accounts/open.ts'
 import type { SharedAccounts, SharedOptions } from '../../../../src/stores/postgres/accounts/open.ts'
+import { noServers, startPostgres } from '../../../support/servers.ts'
+import { tempDir } from '../../../support/temp-dir.ts'
 
 /** The master key of all machines of a test. */
 export const ENV = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }
@@ -18,14 +20,23 @@ export async function openMachine(
   t: Test,
   postgres: PostgresConfig,
   options: Partial<SharedOptions> = {},
-): Promise<SharedAccounts> {
+): Promise<SharedAccounts & { readonly dataDir: string }> {
+  const dataDir = options.dataDir ?? (await tempDir(t))
   const machine = await openSharedAccounts({
-    ...{ dataDir: t.testdir(), env: ENV, role: 'keeper', warn: () => undefined, postgres },
-    ...options,
+    ...{ env: ENV, role: 'keeper', warn: () => undefined, postgres },
+    ...{ ...options, dataDir },
   })
   t.teardown(async () => {
-    machine.store.close()
     await machine.close()
+    machine.store.close()
   })
-  return machine
+  return { ...machine, dataDir }
+}
+
+/** One server for a file of tests, and in it a schema for each that asks; null where there is none. */
+export async function schemasOf(t: Test): Promise<(() => PostgresConfig) | null> {
+  if (noServers !== false) return null
+  const { url } = await startPostgres(t)
+  let schemas = 0
+  return () => configOf(url, `schema_${(schemas += 1)}`)
 }
