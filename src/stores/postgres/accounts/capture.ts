@@ -36,6 +36,7 @@ export class Capture {
     this.#sql = {
       turn: database.prepare('UPDATE capturing SET is_on = ?'),
       count: database.prepare('SELECT count FROM change'),
+      touched: database.prepare('SELECT DISTINCT tbl FROM captured'),
       rows: tables.map(({ name, key, columns }) => {
         const all = quoted(
           columns.map(column => column.name),
@@ -71,8 +72,10 @@ export class Capture {
   }
 
   #changes(): TableChange[] {
+    const touched = new Set((this.#sql.touched.all() as { tbl: string }[]).map(({ tbl }) => tbl))
     return this.#tables
-      .map((table, i) => ({
+      .flatMap((table, i) => (touched.has(table.name) ? [{ table, i }] : []))
+      .map(({ table, i }) => ({
         table,
         rows: this.#sql.rows[i]!.there.all() as unknown as readonly Row[],
         removed: (this.#sql.rows[i]!.gone.all() as { key: Value }[]).map(({ key }) => key),
