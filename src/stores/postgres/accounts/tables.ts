@@ -70,6 +70,12 @@ export function fromJson({ columns }: Table, row: Readonly<Record<string, unknow
   })
 }
 
+/** What PostgreSQL calls the type of the key. */
+export function keyType({ key, columns }: Table): string {
+  const type = columns.find(({ name }) => name === key)?.type
+  return type === 'BLOB' ? 'bytea' : type === 'INTEGER' ? 'bigint' : 'text'
+}
+
 /** A key as `removed` has it. */
 export function keyText(key: Value): string {
   return key instanceof Uint8Array ? hex(key) : String(key)

@@ -1,7 +1,7 @@
 /** Writes what a change has changed to PostgreSQL. */
 import type { Query } from '../postgres.ts'
 import type { TableChange } from './capture.ts'
-import { keyText, quoted, toJson, type Row, type Table, type Value } from './tables.ts'
+import { keyText, keyType, quoted, toJson, type Row, type Table, type Value } from './tables.ts'
 
 /** Rows of one statement at most: each has to end in the time of a query. */
 const ROWS = 1_000
@@ -69,9 +69,9 @@ function upsert({ name, key, columns }: Table, rows: readonly Row[], change: num
   }
 }
 
-function removal({ name, key, columns }: Table, keys: readonly Value[], change: number): Part[] {
-  const type =
-    { INTEGER: 'bigint', BLOB: 'bytea' }[columns.find(column => column.name === key)?.type ?? ''] ?? 'text'
+function removal(table: Table, keys: readonly Value[], change: number): Part[] {
+  const { name, key } = table
+  const type = keyType(table)
   return [
     {
       size: keys.length,
