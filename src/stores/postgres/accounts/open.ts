@@ -96,8 +96,13 @@ async function open(
     store.is?.takenIn()
     for (const listener of heard) listener()
   })
-  if (role !== 'worker') await firstPull(options, { postgres, replica, puller, database })
-  else if ((replica.state()?.change ?? -1) < 0) throw new Error(`accounts.db in ${dataDir} is no replica yet`)
+  if (role !== 'worker') {
+    // Keys are random: a million rows are written all over the file. KiB; the default is 2000.
+    database.exec('PRAGMA cache_size = -32768')
+    await firstPull(options, { postgres, replica, puller, database })
+    database.exec('PRAGMA cache_size = -2000')
+  }
+  if (role === 'worker' && (replica.state()?.change ?? -1) < 0) throw new Error(`accounts.db in ${dataDir} is no replica yet`)
   const ring = await whenFree(
     () => inTransaction(database, () => unlock(database, dataDir, env)),
     performance.now() + PATIENCE,

@@ -6,7 +6,7 @@ import { hexOf } from './replica.ts'
 import { fromJson, keyOf, quoted, type Table, type Value } from './tables.ts'
 
 /** Rows that are asked for at a time. */
-const FETCHED = 2_000
+const FETCHED = 5_000
 /** How old the time of the last pull in the file may get while nothing changes, in milliseconds. */
 const TOUCHED_EVERY = 2_000
 /** Pulls in a row that other processes may overtake. */

@@ -7,8 +7,9 @@ import type { OpenedDatabase } from '../../sqlite/place.ts'
 import { inTransaction } from '../../sqlite/transaction.ts'
 import { OF_KEYS, quoted, type Table, type Value } from './tables.ts'
 
-/** Rows that are taken in by one transaction: the event loop waits for no more. */
-const ROWS = 500
+/** Rows that are taken in by one transaction: the event loop waits for no more. Before there is a replica nothing is served that could wait. */
+const ROWS = 200
+const FIRST_ROWS = 5_000
 
 /** Of which change it is a copy; `pull` counts how many pulls have begun. Before the first has ended the change is -1. */
 export interface ReplicaState {
@@ -97,11 +98,12 @@ export class Replica {
     target: Target | null,
     taken: () => void,
   ): Promise<boolean> {
-    for (let i = 0; i === 0 || i < steps.length; i += ROWS) {
+    const most = from.change < 0 ? FIRST_ROWS : ROWS
+    for (let i = 0; i === 0 || i < steps.length; i += most) {
       if (i > 0) await turn()
-      const isLast = i + ROWS >= steps.length
+      const isLast = i + most >= steps.length
       const done = await this.#write(() => {
-        const touched = this.#takeIn(from, steps.slice(i, i + ROWS), isLast ? target : null)
+        const touched = this.#takeIn(from, steps.slice(i, i + most), isLast ? target : null)
         if (touched === true) this.#sql.count.run(1)
         return touched
       })
