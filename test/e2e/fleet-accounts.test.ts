@@ -11,7 +11,8 @@ import type { Gateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
 import { result } from '../support/node-replies.ts'
-import { startNode } from '../support/scripted-node.ts'
+import { ScriptedChain } from '../support/scripted-chain.ts'
+import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { noServers, startPostgres } from '../support/servers.ts'
 import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
@@ -20,12 +21,12 @@ const ENV = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }
 /** Milliseconds until a change has come to another machine that is busy. */
 const SOON = 10_000
 
-const node = await startNode(t, { chainId: 1001 })
+const node = await startSocketNode(t, { chainId: 1001, chain: new ScriptedChain() })
 node.on('eth_gasPrice', result('"0x1"'))
 
 const configOf = (url: string, workers: number, more: object = {}) => ({
   networks: { alpha: { chainId: 1001 } },
-  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
   plans: {
     wide: { tiers: ['any'], ws: { connections: 10, subscriptions: 10 } },
     narrow: { tiers: ['any'], ws: { connections: 1, subscriptions: 10 } },
@@ -67,7 +68,7 @@ t.test('two machines with two workers each', { skip: noServers, timeout: 180_000
     t.equal(await reasonOf(other), 'served', 'at once where it was made')
     await becomes(at(other, a), 'served')
     await access.managed('service_deleteEndpoint', [{ endpointId: other.endpointId }])
-    t.equal(await reasonOf(at(other, a)), 'invalid_key')
+    await becomes(at(other, a), 'invalid_key')
     await becomes(other, 'invalid_key')
     t.equal((await at(access, b).managed('service_listEndpoints')).total, 1)
     for (const { adminUrl } of [a, b]) {
@@ -95,7 +96,7 @@ t.test('two machines with two workers each', { skip: noServers, timeout: 180_000
       t.equal(code, 1008)
     }
     await becomes(at(access, b), 'account_suspended')
-    const { stdout } = await run(['audit', '--account', access.accountId, '--config', b.dir, '--json'], ENV)
+    const { stdout } = await run(['audit', '--target', access.accountId, '--config', b.dir, '--json'], ENV)
     t.match(stdout, /account.suspended/)
   })
 
@@ -204,8 +205,9 @@ t.test('while PostgreSQL is away', { skip: noServers, timeout: 180_000 }, async 
     t.equal((await run(['reload', '--config', gateway.dir], ENV)).code, 0)
     await becomes(access, 'store_unavailable')
     const unknown = new Access(gateway, 'alpha', `${access.key.slice(0, -1)}x`)
-    for (let n = 0; n < 200; n += 1)
-      t.equal(await reasonOf(unknown), 'store_unavailable', 'and never too_many_bad_keys')
+    const reasons = new Set<string>()
+    for (let n = 0; n < 200; n += 1) reasons.add(await reasonOf(unknown))
+    t.strictSame([...reasons], ['store_unavailable'], 'and never too_many_bad_keys')
     t.match(await get(`${gateway.adminUrl}/readyz`), { status: 503, text: /store_unavailable/ })
     await server.start()
     await becomes(access, 'served')

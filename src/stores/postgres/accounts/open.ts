@@ -96,20 +96,24 @@ async function open(
     store.is?.takenIn()
     for (const listener of heard) listener()
   })
+  let away: StoreUnavailable | null = null
   if (role !== 'worker') {
     // Keys are random: a million rows are written all over the file. KiB; the default is 2000.
     database.exec('PRAGMA cache_size = -32768')
-    await firstPull(options, { postgres, replica, puller, database })
+    away = await firstPull(options, { postgres, replica, puller, database })
     database.exec('PRAGMA cache_size = -2000')
-  }
-  if (role === 'worker' && (replica.state()?.change ?? -1) < 0) throw new Error(`accounts.db in ${dataDir} is no replica yet`)
+  } else if ((replica.state()?.change ?? -1) < 0)
+    throw new Error(`accounts.db in ${dataDir} is not a whole copy of the accounts yet`)
   const ring = await whenFree(
     () => inTransaction(database, () => unlock(database, dataDir, env)),
     performance.now() + PATIENCE,
   )
   const capture = new Capture(database, tables)
   const { timeout } = options.postgres
-  const transactions = new SharedTransactions({ postgres, replica, capture, puller, timeout })
+  const shared = new SharedTransactions({ postgres, replica, capture, puller, timeout })
+  // A command that has waited in vain does not wait once more.
+  const refused = away !== null && role === 'command' ? away : null
+  const transactions = refused === null ? shared : { run: async () => Promise.reject(refused) }
   store.is = new AccountStore({ ...file, ring }, options.now ?? (() => Math.floor(Date.now() / 1000)), {
     transactions,
     age: () => replica.age(),
@@ -131,8 +135,11 @@ interface Opening {
   readonly database: DatabaseSync
 }
 
-/** Brings the replica up to date. Where there is one, it is good enough while PostgreSQL is away; where there is none, that is waited for. */
-async function firstPull(options: SharedOptions, opening: Opening): Promise<void> {
+/**
+ * Brings the replica up to date. Where there is one, it is good enough while PostgreSQL is away: returns why it is. Where there is none, that is waited
+ * for.
+ */
+async function firstPull(options: SharedOptions, opening: Opening): Promise<StoreUnavailable | null> {
   const { role, warn } = options
   const { replica, puller, postgres } = opening
   const hasReplica = (replica.state()?.change ?? -1) >= 0
@@ -143,12 +150,12 @@ async function firstPull(options: SharedOptions, opening: Opening): Promise<void
       if (!isReplica(opening.database)) await refuseOwn(opening)
       await firstCanary(options, postgres, replica)
       await puller.pull()
-      return
+      return null
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
       if (hasReplica) {
         warn('PostgreSQL cannot be reached: accounts are as this machine knew them last', error)
-        return
+        return error
       }
       if (performance.now() >= end)
         throw new Error(`${error.message}; this machine has no copy of the accounts yet`, { cause: error })
