@@ -55,8 +55,8 @@ function readPostgres(written: unknown): PostgresConfig | null | 'wrong' {
     timeout = '2s',
     accountsMaxAge = '24h',
   } = written as Partial<NonNullable<RawGateway['postgres']>>
-  if (typeof url !== 'string' || url === '' || duration(String(timeout)) === null) return 'wrong'
-  if (accountsMaxAge !== 'forever' && duration(String(accountsMaxAge)) === null) return 'wrong'
+  if (typeof url !== 'string' || url === '' || duration(timeout) === null) return 'wrong'
+  if (accountsMaxAge !== 'forever' && duration(accountsMaxAge) === null) return 'wrong'
   return buildPostgres(written as RawGateway['postgres'])
 }
 

@@ -49,7 +49,7 @@ const at = (access: Access, gateway: Gateway) =>
   new Access(gateway, access.slug, access.key, access.endpointId, access.accountId)
 
 const reasonOf = async (access: Access): Promise<string> =>
-  (await access.call('eth_gasPrice')).error?.data?.reason ?? 'served'
+  String((await access.call('eth_gasPrice')).error?.data?.reason ?? 'served')
 
 const becomes = (access: Access, reason: string) =>
   until(`it is ${reason}`, async () => (await reasonOf(access)) === reason, SOON)
@@ -100,7 +100,7 @@ t.test('two machines with two workers each', { skip: noServers, timeout: 180_000
     t.match(stdout, /account.suspended/)
   })
 
-  t.test('a worker and a keeper that are killed come back to the same accounts', async t => {
+  t.test('a worker and a keeper that are killed come back to the same accounts', async () => {
     const access = await makeAccess(a, 'wide')
     await becomes(at(access, b), 'served')
     const { workers } = await b.status()
@@ -136,12 +136,12 @@ t.test('while PostgreSQL is away', { skip: noServers, timeout: 180_000 }, async 
     }
   })()
 
+  const signal = (name: NodeJS.Signals): Promise<void> => {
+    server.signal(name)
+    return Promise.resolve()
+  }
   for (const [how, away, back] of [
-    [
-      'hangs',
-      async () => Promise.resolve(server.signal('SIGSTOP')),
-      async () => Promise.resolve(server.signal('SIGCONT')),
-    ],
+    ['hangs', () => signal('SIGSTOP'), () => signal('SIGCONT')],
     ['is killed', () => server.kill(), () => server.start()],
   ] as const)
     await t.test(

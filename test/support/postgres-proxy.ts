@@ -88,7 +88,7 @@ export async function startPostgresProxy(t: Teardown, serverUrl: string): Promis
   const made = {
     url: url.href,
     notifies: true,
-    loseNext: (loss: Loss, lost = () => undefined as void) => {
+    loseNext: (loss: Loss, lost: () => void = () => undefined) => {
       next = { loss, lost }
     },
     set isCut(isCut: boolean) {

@@ -70,7 +70,7 @@ export class Postgres {
       if (left <= 0) throw new StoreUnavailable('PostgreSQL does not answer in time')
       const asked = { text: sql, values: [...values], query_timeout: Math.min(this.#config.timeout, left) }
       try {
-        return (await client.query(asked)).rows
+        return (await client.query<pg.QueryResultRow>(asked)).rows
       } catch (error) {
         throw explain(error, isCommit)
       }

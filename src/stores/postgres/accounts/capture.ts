@@ -77,7 +77,7 @@ export class Capture {
       .flatMap((table, i) => (touched.has(table.name) ? [{ table, i }] : []))
       .map(({ table, i }) => ({
         table,
-        rows: this.#sql.rows[i]!.there.all() as unknown as readonly Row[],
+        rows: this.#sql.rows[i]!.there.all(),
         removed: (this.#sql.rows[i]!.gone.all() as { key: Value }[]).map(({ key }) => key),
       }))
       .filter(({ rows, removed }) => rows.length + removed.length > 0)

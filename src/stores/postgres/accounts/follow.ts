@@ -82,7 +82,9 @@ export class Following {
       this.#stopListening = null
       if (this.#isClosed) return
       clearTimeout(this.#listenAgain)
-      this.#listenAgain = setTimeout(() => (this.#listening = this.#listen()), jittered(LISTEN_AGAIN))
+      this.#listenAgain = setTimeout(() => {
+        this.#listening = this.#listen()
+      }, jittered(LISTEN_AGAIN))
     }
     try {
       this.#stopListening = await this.#parts.postgres.listen(

@@ -157,8 +157,7 @@ export class Replica {
   /** Whether some rows touch keys; null when the file is not as it was. Runs in a transaction. */
   #takeIn(from: ReplicaState, steps: readonly Step[], target: Target | null): boolean | null {
     const now = this.state()
-    if (now === null || now.change !== from.change || now.write !== from.write || now.pull !== from.pull)
-      return null
+    if (now?.change !== from.change || now.write !== from.write || now.pull !== from.pull) return null
     let isOfKeys = false
     for (const step of steps) {
       const isChanged = 'values' in step ? this.#put(step) : this.#remove(step)
@@ -190,7 +189,7 @@ export class Replica {
   }
 
   #remove({ table, removed }: Extract<Step, { removed: unknown }>): boolean {
-    return this.#rows.get(table)!.remove.run(removed as never).changes > 0
+    return this.#rows.get(table)!.remove.run(removed).changes > 0
   }
 
   #now(): number {

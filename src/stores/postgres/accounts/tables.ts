@@ -46,7 +46,7 @@ export const OF_KEYS: readonly string[] = ['account', 'endpoint', 'old_key']
 export function tablesOf(database: DatabaseSync): readonly Table[] {
   return Object.entries(KEYS).map(([name, key]) => {
     const columns = database.prepare('SELECT name, type FROM pragma_table_info(?)').all(name)
-    return { name, key, columns: columns as unknown as readonly Column[] }
+    return { name, key, columns: columns }
   })
 }
 
