@@ -122,7 +122,7 @@ class Migration {
 
   #page({ name, key }: Table, last: Value): readonly Row[] {
     const sql = `SELECT * FROM ${name} WHERE ?1 IS NULL OR "${key}" > ?1 ORDER BY "${key}" LIMIT ${ROWS}`
-    return this.#database.prepare(sql).all(last)
+    return this.#database.prepare(sql).all(last) as readonly Row[]
   }
 
   /** The rows that PostgreSQL has not, or has otherwise. */
