@@ -87,7 +87,10 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
-  const alerts = openAlerts({ gateway: () => gateway, accounts, database, others, metrics, log }, closing)
+  const alerts = openAlerts(
+    { gateway: () => gateway, accounts, fleet: stores.fleet, database, others, metrics, log },
+    closing,
+  )
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
     limits: new MemoryLimits(fleet.usedInWindow),

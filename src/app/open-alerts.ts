@@ -13,6 +13,7 @@ import type { ProberEvents } from '../routes/health/prober.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { Closing } from './closing.ts'
+import type { Fleet } from './join-fleet.ts'
 import type { OthersUsed } from './open-usage.ts'
 
 /** How often the audit trail is read for events, in milliseconds, and between two words about a failure. */
@@ -23,6 +24,7 @@ const REMIND_EVERY = 60_000
 export interface AlertParts {
   readonly gateway: () => Gateway
   readonly accounts: AccountStore
+  readonly fleet: Pick<Fleet, 'posts'>
   readonly database: UsageDatabase
   /** What other machines have used of the same quotas. */
   readonly others: OthersUsed
@@ -32,7 +34,7 @@ export interface AlertParts {
 
 /** Opens the alerts of a gateway; returns who hears of networks. */
 export function openAlerts(
-  { gateway, accounts, database, others, metrics, log }: AlertParts,
+  { gateway, accounts, fleet, database, others, metrics, log }: AlertParts,
   closing: Closing,
 ): Pick<ProberEvents, 'networkDown' | 'networkUp'> {
   const config = () => gateway().snapshot.gateway.alerts
@@ -71,7 +73,12 @@ export function openAlerts(
   })
   closing.push(lookThrough(database, spent, broken))
   const deliveries = new Deliveries({
-    alerts: accounts.alerts,
+    alerts: {
+      due: (now, most) => (fleet.posts() ? accounts.alerts.due(now, most) : []),
+      webhook: accountId => accounts.alerts.webhook(accountId),
+      delivered: id => accounts.alerts.delivered(id),
+      failed: (id, nextAt) => accounts.alerts.failed(id, nextAt),
+    },
     operators: () => config().webhook,
     allowPrivate: () => config().allowPrivate,
     ...{ post, version, now: Date.now, broken },
@@ -84,6 +91,7 @@ export function openAlerts(
     },
   })
   const trail = setInterval(() => {
+    if (!fleet.posts()) return
     accounts.alerts.readTrail(config().webhook === null ? [] : config().events).catch(broken)
   }, READ_TRAIL)
   trail.unref()

@@ -69,6 +69,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'make a data directory of a backup',
     load: async () => (await import('./data/backup.ts')).restore,
   },
+  migrate: {
+    summary: 'bring PostgreSQL up to date, and take the data of this machine there',
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
   'master-key': {
     summary: 'replace the key that seals keys at rest',
     load: async () => (await import('./data/master-key.ts')).masterKey,

@@ -10,4 +10,11 @@ export class StoreUnavailable extends Error {
     this.name = 'StoreUnavailable'
     this.isUnknown = isUnknown
   }
+
+  /** What who asked for the change may know: nothing of where the store is. */
+  get publicMessage(): string {
+    return this.isUnknown
+      ? 'The database of accounts was lost while the change was written; whether it was made is not known'
+      : 'The database of accounts cannot be reached; nothing was changed'
+  }
 }

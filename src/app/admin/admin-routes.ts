@@ -38,7 +38,12 @@ export interface AdminParts {
     report(): Promise<boolean>
   }
   /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
-  readonly accounts: { lost(): Error | null; readonly rotation: { readonly source: string | null } }
+  readonly accounts: {
+    lost(): Error | null
+    /** How old what is known is, in milliseconds. */
+    age(): number
+    readonly rotation: { readonly source: string | null }
+  }
   readonly reloader: Reloader
   readonly calls: CallRecords
   /** This process, as it is known now. */
@@ -101,9 +106,11 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
 }
 
 /** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
-function unready({ state, usage, accounts, fleet }: AdminParts): string | null {
+function unready({ state, usage, accounts, gateway, fleet }: AdminParts): string | null {
   if (state.draining) return 'draining'
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
+  const most = gateway.snapshot.gateway.postgres?.accountsMaxAge ?? Infinity
+  if (accounts.age() > most) return 'store_unavailable: PostgreSQL has not been reached for too long'
   const lost = accounts.lost()
   return lost === null ? (fleet?.unready() ?? null) : `accounts_unavailable: ${lost.message}`
 }
@@ -183,6 +190,13 @@ function registerGauges(parts: AdminParts): void {
   if (workers !== null) registerWorkers(workers, metrics)
   metrics.gauge('tollgate_build_info', 'The version of this program', ['version'], () => [[[version], 1]])
   registerDatabases(gateway.snapshot.gateway.dataDir, metrics)
+  if (gateway.snapshot.gateway.postgres !== null)
+    metrics.gauge(
+      'tollgate_accounts_age_seconds',
+      'Time since the accounts were last compared with those in PostgreSQL',
+      [],
+      () => [[[], parts.accounts.age() / 1000]],
+    )
   metrics.gauge('tollgate_config_info', 'The configuration served with', ['version', 'sharedVersion'], () => [
     [[gateway.snapshot.version, gateway.snapshot.sharedVersion], 1],
   ])

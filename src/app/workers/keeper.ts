@@ -133,11 +133,11 @@ async function open(
     left: all => counters.record([all]),
     version: programVersion,
   })
-  closing.push(
-    accounts.onChange(() => {
-      keeper.broadcast({ t: 'accounts' })
-    }),
-  )
+  const changed = (): void => {
+    keeper.broadcast({ t: 'accounts' })
+  }
+  closing.push(accounts.onChange(changed))
+  stores.fleet.onChange(changed)
   prober.whenReported(report => {
     keeper.broadcast({ t: 'heads', reports: [report] })
   })
@@ -227,7 +227,15 @@ function openRoutes(
   const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
   const alerts = openAlerts(
-    { gateway: () => gateway, accounts, database: stores.database, others, metrics, log },
+    {
+      gateway: () => gateway,
+      accounts,
+      fleet: stores.fleet,
+      database: stores.database,
+      others,
+      metrics,
+      log,
+    },
     closing,
   )
   const gateway = makeGateway(

@@ -95,7 +95,11 @@ async function open(
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level).child({ worker: slot })
-  const { accounts, keys } = await openAccountStore(dataDir, env, log, closing)
+  const { accounts, keys } = await openAccountStore(
+    { dataDir, env, postgres: settings.postgres, role: 'worker' },
+    log,
+    closing,
+  )
   const own = openOwnJournal(dataDir, slot)
   const events = logJournal(metrics, log)
   const journal = new HandedOver(own.database, own.file, events, batch => keeper.takeOver(batch))

@@ -3,7 +3,6 @@ import { readNames } from '../../stores/sqlite/accounts/names.ts'
 import { hasAccount } from '../../stores/sqlite/accounts/present.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
 import type { UsageQuery } from '../../ports/ledger.ts'
-import type { Settings } from '../../http/admin/running.ts'
 import { noAccount, onAccounts } from '../accounts/accounts.ts'
 import { fail, readArguments, UsageError } from '../command.ts'
 import type { Arguments, Command, Io } from '../command.ts'
@@ -194,7 +193,7 @@ function noCustomers(ids: readonly string[]): string {
 }
 
 /** That no account has this id, and which have it for a name where the accounts can be opened: that needs the master key, usage does not. */
-async function whyNone(word: string, gateway: Settings, io: Io): Promise<string> {
+async function whyNone(word: string, gateway: Known['gateway'], io: Io): Promise<string> {
   try {
     return await onAccounts(gateway, io, accounts => noAccount(accounts, word))
   } catch {

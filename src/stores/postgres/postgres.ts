@@ -55,35 +55,77 @@ export class Postgres {
 
   /**
    * Runs `work` in one transaction, all or nothing. When the connection is lost during the commit, nobody knows whether it was: the error says so
-   * (`isUnknown`).
+   * (`isUnknown`). Past `deadline` (performance.now()) it is given up, whatever it waits for.
    */
-  async transaction<T>(work: (query: Query) => Promise<T>, begin = 'BEGIN'): Promise<T> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw explain(error)
-    })
-    let isCommitting = false
+  async transaction<T>(work: (query: Query) => Promise<T>, begin = 'BEGIN', deadline = Infinity): Promise<T> {
+    const client = await this.#connect(deadline)
     let broken: unknown
+    const run = async (
+      sql: string,
+      values: readonly unknown[] = [],
+      isCommit = false,
+    ): Promise<unknown[]> => {
+      const left = deadline - performance.now()
+      // Before it was sent: nothing is unknown.
+      if (left <= 0) throw new StoreUnavailable('PostgreSQL does not answer in time')
+      const asked = { text: sql, values: [...values], query_timeout: Math.min(this.#config.timeout, left) }
+      try {
+        return (await client.query<pg.QueryResultRow>(asked)).rows
+      } catch (error) {
+        throw explain(error, isCommit)
+      }
+    }
     // Without a listener a connection that is lost between two statements ends the process.
     const lost = (error: unknown): void => {
       broken = error
     }
     client.on('error', lost)
     try {
-      await client.query(begin)
-      const query: Query = async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
-        (await client.query<Row & pg.QueryResultRow>(sql, [...values])).rows
-      const result = await work(query)
-      isCommitting = true
-      await client.query('COMMIT')
+      await run(begin)
+      const result = await work(
+        <Row extends object>(sql: string, values: readonly unknown[] = []) =>
+          run(sql, values) as Promise<Row[]>,
+      )
+      await run('COMMIT', [], true)
       return result
     } catch (error) {
-      const explained = explain(error, isCommitting)
-      if (explained instanceof StoreUnavailable) broken ??= error
+      // What the work itself threw is not about the connection.
+      if (error instanceof StoreUnavailable) broken ??= error
       else await client.query('ROLLBACK').catch((failure: unknown) => (broken = failure))
-      throw explained
+      throw error
     } finally {
       client.off('error', lost)
       client.release(broken === undefined ? undefined : true)
+    }
+  }
+
+  /** A connection of the pool; one that comes after the deadline goes back there. */
+  async #connect(deadline: number): Promise<pg.PoolClient> {
+    const connecting = this.#pool.connect()
+    const left = deadline - performance.now()
+    if (left === Infinity)
+      return connecting.catch((error: unknown) => Promise.reject(explain(error) as Error))
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => {
+          reject(new StoreUnavailable('PostgreSQL cannot be reached in time'))
+          connecting.then(
+            client => {
+              client.release()
+            },
+            () => undefined,
+          )
+        },
+        Math.max(0, left),
+      )
+    })
+    try {
+      return await Promise.race([connecting, late])
+    } catch (error) {
+      throw explain(error)
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -129,8 +171,11 @@ export class Postgres {
   }
 }
 
-/** Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, or has too many connections. */
-const ABOUT_SERVER = /^(08|53|57P|58|25006)/
+/**
+ * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, or
+ * did not come to it in time.
+ */
+const ABOUT_SERVER = /^(08|53|57|58|25006|25P03|55P03|40)/
 
 /** StoreUnavailable where it is about the way to the database; the error itself where the database judged a statement. */
 function explain(error: unknown, isCommitting = false): unknown {

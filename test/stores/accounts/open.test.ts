@@ -91,10 +91,10 @@ t.test("another program's database is one sentence, and left alone", async t => 
 t.test('a newer schema is one sentence', async t => {
   const { dataDir, file } = await closedDatabase(t)
   const raw = new DatabaseSync(file)
-  raw.exec('PRAGMA user_version = 8')
+  raw.exec('PRAGMA user_version = 9')
   raw.close()
   await t.rejects(open(dataDir), {
-    message: 'accounts.db was written by a newer Tollgate (schema 8, here 7)',
+    message: 'accounts.db was written by a newer Tollgate (schema 9, here 8)',
   })
 })
 

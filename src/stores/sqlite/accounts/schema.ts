@@ -165,5 +165,15 @@ export const accountsFile: Kind = {
   ) STRICT;
   INSERT INTO trail SELECT 1, coalesce(max(seq), 0) FROM audit;
   `,
+    `
+  -- Of which change of PostgreSQL this file is a copy, and the id of the write that made it; no row where the file is the only place of accounts.
+  CREATE TABLE replica (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    change INTEGER NOT NULL,
+    write TEXT NOT NULL,
+    pull INTEGER NOT NULL, -- how many have begun
+    pulled_at INTEGER NOT NULL -- Unix milliseconds
+  ) STRICT;
+  `,
   ],
 }
