@@ -31,7 +31,7 @@ const plan = {
 }
 const payers = Array.from({ length: ENDPOINTS }, (_, n): Payer => ({
   account: { id: `acc_${n % 20}`, plan: 'free', createdAt: 0 },
-  endpoint: { id: `ep_${n}`, network: 'eth' },
+  endpoint: { id: `ep_${n}`, network: 'eth', dailyLimit: null, limitedSince: 0 },
   ...{ plan, endpointRate: null },
 }))
 const methods = ['eth_call', 'eth_getLogs', 'eth_blockNumber', 'eth_getBalance']

@@ -4,7 +4,7 @@ import { request as requestPlain } from 'node:http'
 import type { RequestOptions } from 'node:http'
 import { request as requestTls } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { isPrivateHost, isPublicAddress } from '../net/public-address.ts'
 
 /** Milliseconds that a webhook gets to answer. */
 const PATIENCE = 10_000
@@ -22,10 +22,10 @@ export interface Message {
 
 /** The status of the reply, whose body nobody reads. Rejects with one sentence that does not show the URL. */
 export function post({ url, headers, body, isTrusted, signal }: Message): Promise<number> {
-  const { protocol, hostname } = new URL(url)
-  // A name that is an address is not looked up.
-  const literal = hostname.replace(/^\[|\]$/g, '')
-  if (!isTrusted && (protocol !== 'https:' || (ipaddr.isValid(literal) && !isPublic(literal))))
+  const target = new URL(url)
+  const { protocol } = target
+  // An address is not looked up.
+  if (!isTrusted && (protocol !== 'https:' || isPrivateHost(target)))
     return Promise.reject(new Error(PRIVATE))
   const options: RequestOptions = {
     ...{ method: 'POST', headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } },
@@ -52,15 +52,10 @@ export function post({ url, headers, body, isTrusted, signal }: Message): Promis
 
 const PRIVATE = 'the webhook of an account must be https and lead to a public address (alerts.allowPrivate)'
 
-/** Whether an address is one of the Internet's. */
-function isPublic(address: string): boolean {
-  return ipaddr.process(address).range() === 'unicast'
-}
-
 const publicOnly: LookupFunction = (hostname, options, answer) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error !== null) answer(error, '', 0)
-    else if (!found.every(({ address }) => isPublic(address))) answer(new Error(PRIVATE), '', 0)
+    else if (!found.every(({ address }) => isPublicAddress(address))) answer(new Error(PRIVATE), '', 0)
     else if (options.all === true) answer(null, found)
     else answer(null, found[0]!.address, found[0]!.family)
   })

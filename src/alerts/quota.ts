@@ -14,8 +14,9 @@ export interface Spent {
 
 /** From which part on a quota counts as nearly spent. */
 const NEARLY = 0.9
-/** Milliseconds after which an event is tried again that could not be kept. */
+/** Milliseconds after which an event is tried again that could not be written, and one for which a webhook had no room. */
 const RETRY = 10_000
+const RETRY_FULL = 300_000
 /** Accounts of which it is known when to look next. */
 const REMEMBERED = 100_000
 
@@ -25,8 +26,8 @@ export interface QuotaAlertsParts {
   readonly snapshot: () => Snapshot
   /** Grows when accounts or plans have changed. */
   readonly epoch: () => number
-  /** Keeps an event, once for each name; false where it was kept before. Rejects while nothing can be written. */
-  readonly raise: (alert: Alert, once: string) => Promise<unknown>
+  /** Keeps an event, once for each name; false where a webhook has no room for it. Rejects while nothing can be written. */
+  readonly raise: (alert: Alert, once: string) => Promise<boolean>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
 }
@@ -97,13 +98,22 @@ export class QuotaAlerts {
         { type: 'quota.threshold', accountId: id, data },
         `quota ${id} ${start} ${threshold}`,
       )
-      raising.catch(() => {
-        this.#next.delete(id)
-        // An account whose quota is spent uses no more of it, which would have been another chance.
+      // An account whose quota is spent uses no more of it, which would have been another chance.
+      const again = (wait: number): void => {
         setTimeout(() => {
+          this.#next.delete(id)
           this.spent([{ account: id, start, requests }])
-        }, RETRY).unref()
-      })
+        }, wait).unref()
+      }
+      raising.then(
+        isKept => {
+          if (!isKept) again(RETRY_FULL)
+        },
+        () => {
+          this.#next.delete(id)
+          again(RETRY)
+        },
+      )
     }
   }
 }

@@ -1,6 +1,8 @@
 /** Accounts over HTTP. */
+import { isPrivateHost } from '../net/public-address.ts'
 import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
+import { shownWebhook } from '../ports/alerts.ts'
 import { FIELDS, limitOf } from './fields.ts'
 import type { LabelChange } from './fields.ts'
 import { operation } from './operation.ts'
@@ -83,16 +85,18 @@ export const accountOperations = [
       scope: 'accounts:read',
       reply: 'AccountState',
     },
-    summary: 'Shows an account with its rate, what its quota has left, and how many endpoints it has',
-    async run({ id, by }, { accounts, manage }) {
+    summary:
+      'Shows an account with its rate, what its quota has left, how many endpoints it has, and its webhook',
+    async run({ id, by }, { accounts, alerts, manage }) {
       const account = await accounts.find(id)
       if (account === null) return noAccount()
+      const url = (await alerts.webhook(id))?.url
       const reply = await manage('service_account', undefined, { account, by })
       if ('error' in reply) return problemOf(reply.error)
       const { quota, rate, endpoints } = (reply as { result: object }).result as Readonly<
         Record<string, unknown>
       >
-      return { json: { ...shownAccount(account), quota, rate, endpoints } }
+      return { json: { ...shownAccount(account), quota, rate, endpoints, webhook: webhookOf(url) } }
     },
   }),
   operation({
@@ -117,9 +121,7 @@ export const accountOperations = [
     },
     async run({ id, body: { webhook, ...body }, by }, { accounts, alerts, snapshot }) {
       if ((await accounts.find(id)) === null) return noAccount()
-      if (webhook?.startsWith('http:') === true && !snapshot().gateway.alerts.allowPrivate)
-        return problem('invalid_params', 'webhook must be https')
-      const fault = body.plan === undefined ? null : planFault(body.plan, snapshot())
+      const fault = webhookFault(webhook ?? null, snapshot()) ?? planFault(body.plan, snapshot())
       if (fault !== null) return fault
       const after = await accounts.change(id, body, by)
       if (after === 'too_many_labels')
@@ -129,7 +131,7 @@ export const accountOperations = [
       const set = webhook === undefined ? undefined : await alerts.setWebhook(id, webhook, by)
       const url = set === undefined ? (await alerts.webhook(id))?.url : set?.url
       const secret = set === undefined || set === null ? {} : { webhookSecret: set.secret }
-      return { json: { ...shownAccount(after), webhook: url ?? null, ...secret } }
+      return { json: { ...shownAccount(after), webhook: webhookOf(url), ...secret } }
     },
   }),
   operation({
@@ -155,6 +157,10 @@ export function shownAccount(account: AccountRecord) {
   return { accountId, name, plan, status, createdAt, externalId, email, labels }
 }
 
+function webhookOf(url: string | undefined): string | null {
+  return url === undefined ? null : shownWebhook(url)
+}
+
 /** That there is no such account. */
 export function noAccount(): Problem {
   return problem('account_not_found', 'there is no such account')
@@ -174,7 +180,23 @@ function taken(): Problem {
   return problem('external_id_taken', 'another account has this externalId')
 }
 
-function planFault(plan: string, { plans }: ReturnType<ApiParts['snapshot']>): Problem | null {
+/** What can be seen of a URL; where its host leads is checked when a message is sent. */
+function webhookFault(
+  webhook: string | null,
+  { gateway: { alerts } }: ReturnType<ApiParts['snapshot']>,
+): Problem | null {
+  if (webhook === null || alerts.allowPrivate) return null
+  const url = new URL(webhook)
+  if (url.protocol !== 'https:') return problem('invalid_params', 'webhook must be https')
+  if (!isPrivateHost(url)) return null
+  return problem(
+    'invalid_params',
+    'webhook must lead to a public address, not into the network of the gateway',
+  )
+}
+
+function planFault(plan: string | undefined, { plans }: ReturnType<ApiParts['snapshot']>): Problem | null {
+  if (plan === undefined) return null
   const offered = Object.keys(plans).filter(name => name !== 'public')
   if (offered.includes(plan)) return null
   return problem(

@@ -86,11 +86,16 @@ async function carryOut(
   const { scope, query, body, status } = operation
   if (!token.scopes.includes(scope)) {
     const headers = { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` }
-    return encode(problem('forbidden', `the token has not the scope ${scope}`, { more: { scope }, headers }))
+    return encode(
+      problem('forbidden', `the token does not have the scope ${scope}`, { more: { scope }, headers }),
+    )
   }
   const asked = readQuery(request.query, query)
   if (isProblem(asked)) return encode(asked)
-  if (request.body === undefined) return encode(problem('parse_error', 'the body is not valid JSON'))
+  if (request.body === undefined)
+    return encode(
+      problem('parse_error', 'the body is not valid JSON: it must be UTF-8 and have each member once'),
+    )
   const sent = readBody(request.body, body)
   if (isProblem(sent)) return encode(sent)
   const by = authorOf(operation, request, token)
@@ -124,7 +129,16 @@ function authorOf(
   if (key === undefined || !isOnce) return { actor }
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key))
     return problem('invalid_params', 'Idempotency-Key must be 1 to 255 printable ASCII characters')
-  return { actor, once: { key: `${token.id} ${id} ${key}`, request: `${path} ${JSON.stringify(body)}` } }
+  return { actor, once: { key: `${token.id} ${id} ${key}`, request: `${path} ${canonical(body)}` } }
+}
+
+/** JSON whose members are in one order: a client may write them in another when it sends a request again. */
+function canonical(body: unknown): string {
+  return JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )
 }
 
 type Values = Readonly<Record<string, never>>
@@ -135,14 +149,14 @@ function readQuery(query: string, fields: Fields): Values | Problem {
     if (Object.hasOwn(given, name)) return problem('invalid_params', `${name} is given twice`)
     Object.defineProperty(given, name, { value, enumerable: true })
   }
-  return read(given, {}, fields, 'a parameter of this operation')
+  return read(given, {}, fields, 'parameter')
 }
 
 function readBody(body: unknown, fields: Operation['body']): Values | Problem {
   if (fields === null) return body === null ? {} : problem('invalid_params', 'this operation takes no body')
   if (typeof body !== 'object' || Array.isArray(body))
     return problem('invalid_params', 'the body must be a JSON object')
-  return read(body ?? {}, fields.required, fields.optional, 'a member of this body')
+  return read(body ?? {}, fields.required, fields.optional, 'field')
 }
 
 function read(given: object, required: Fields, optional: Fields, what: string): Values | Problem {
@@ -155,7 +169,7 @@ function checksOf(fields: Fields): Readonly<Record<string, Check<unknown>>> {
 }
 
 function wrongMethod(allowed: readonly string[]): Problem {
-  return problem('method_not_allowed', `this path has ${allowed.join(', ')}`, {
+  return problem('method_not_allowed', `this path accepts ${allowed.join(', ')}`, {
     headers: { allow: allowed.join(', ') },
   })
 }

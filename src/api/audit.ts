@@ -8,7 +8,8 @@ import { makeCursor, readCursor } from './page.ts'
 export const auditOperations = [
   operation({
     ...{ method: 'GET', path: '/v1/audit', id: 'listAudit', scope: 'audit:read', reply: 'AuditPage' },
-    summary: 'Lists who changed what, newest first; the target of an account finds its endpoints, too',
+    summary:
+      'Lists who changed what, newest first; the target of an account finds its endpoints, too. A page has fewer entries than `limit` where they are long: go on until the cursor is null',
     query: {
       ...{ from: FIELDS.time, to: FIELDS.time, actor: FIELDS.text, target: FIELDS.text },
       ...{ limit: FIELDS.limit, cursor: FIELDS.cursor },
@@ -19,13 +20,11 @@ export const auditOperations = [
       const after = cursor === undefined ? null : readCursor(cursor, 'audit')
       if (after === undefined || (after !== null && !/^\d{1,15}$/.test(after))) return noCursor()
       const before = after === null ? null : Number(after)
-      const found = await audit.read({ from, to, actor, target, before, limit: limit + 1 })
-      const page = found.slice(0, limit)
-      const items = page.map(({ at: time, actor, action, target, accountId, before, after }) => ({
+      const { entries, next } = await audit.read({ from, to, actor, target, before, limit })
+      const items = entries.map(({ at: time, actor, action, target, accountId, before, after }) => ({
         ...{ time, actor, action, target, accountId, before, after },
       }))
-      const next = found.length > limit ? makeCursor('audit', String(page.at(-1)!.seq)) : null
-      return { json: { items, cursor: next } }
+      return { json: { items, cursor: next === null ? null : makeCursor('audit', String(next)) } }
     },
   }),
 ]

@@ -33,6 +33,9 @@ export const endpointOperations = [
     async run({ id, body: { network, name }, by }, parts) {
       const account = await parts.accounts.find(id)
       if (account === null) return noAccount()
+      const { networks } = parts.snapshot()
+      if (!Object.hasOwn(networks, network))
+        return problem('invalid_params', `network must be one of ${Object.keys(networks).join(', ')}`)
       const wish = { chain: network, ...(name === undefined ? {} : { name }) }
       const reply = await parts.manage('service_createEndpoint', wish, { account, by })
       return answer(reply, parts, ({ apiKey, httpsUrl, wssUrl }, endpoint) => ({
@@ -63,7 +66,7 @@ export const endpointOperations = [
       optional: {
         ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
         ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
-        expiresAt: FIELDS.expiresAt,
+        ...{ dailyLimit: FIELDS.dailyLimit, expiresAt: FIELDS.expiresAt },
       },
     },
     run: ({ id, body, by }, parts) =>
@@ -109,8 +112,8 @@ export const endpointOperations = [
 /** An endpoint as the API shows it: not its key, which only its owner sees. */
 export function shownEndpoint(endpoint: EndpointWithKey) {
   const { id: endpointId, accountId, network, name, status, createdAt, management } = endpoint
-  const { allowedOrigins, allowedIps, perSecond, expiresAt, lastUsedAt, apiKey } = endpoint
-  const settings = { management, allowedOrigins, allowedIps, perSecond, expiresAt, lastUsedAt }
+  const { allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt, apiKey } = endpoint
+  const settings = { management, allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt }
   return {
     endpointId,
     accountId,

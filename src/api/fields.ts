@@ -1,8 +1,10 @@
 /** What members of bodies and queries of the admin API are: how each is read, and how the OpenAPI document shows it. */
 import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountStatus } from '../ports/accounts.ts'
+import { LATEST } from '../ports/clock.ts'
 import { SCOPES } from '../ports/tokens.ts'
-import { addresses, flag, name, oneOf, origins, perSecond, text, timeOrNull } from '../management/checks.ts'
+import { addresses, dailyLimit, flag, name, oneOf, origins, perSecond } from '../management/checks.ts'
+import { text, timeOrNull } from '../management/checks.ts'
 import type { Check } from '../management/params.ts'
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
@@ -25,6 +27,7 @@ const MAX_LIMIT = 1_000
 const USUAL_LIMIT = 100
 const MAX_TEXT = 255
 const LABEL = /^[A-Za-z0-9._-]{1,63}$/
+const WEBHOOK = /^https?:\/\/[^\s]+$/
 // Neither control nor line-breaking characters.
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u
 
@@ -70,8 +73,8 @@ function matching(pattern: RegExp, max: number, wrong: string): Check<string> {
 
 const string = { type: 'string' }
 const time: Field<number> = {
-  schema: { type: 'integer', minimum: 0, description: 'Unix seconds' },
-  check: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'must be a whole number of Unix seconds'),
+  schema: { type: 'integer', minimum: 0, maximum: LATEST, description: 'Unix seconds' },
+  check: wholeNumber(0, LATEST, `must be a whole number of Unix seconds, ${LATEST} at most`),
 }
 const statuses = ['active', 'suspended'] as const
 const externalId: Field<string> = {
@@ -89,13 +92,14 @@ const webhook: Field<string> = {
     maxLength: 2048,
     description: 'where events of the account are posted to',
   },
-  check: value =>
-    typeof value === 'string' &&
-    value.length <= 2048 &&
-    URL.canParse(value) &&
-    /^https?:\/\/[^\s]+$/.test(value)
-      ? { value }
-      : { wrong: 'must be a URL such as "https://hooks.example.com/x"' },
+  check: value => {
+    if (typeof value !== 'string' || value.length > 2048 || !WEBHOOK.test(value) || !URL.canParse(value))
+      return { wrong: 'must be a URL such as "https://hooks.example.com/x"' }
+    const { username, password, port } = new URL(value)
+    if (username !== '' || password !== '') return { wrong: 'must not hold a user name or a password' }
+    if (port === '0') return { wrong: 'must not have the port 0' }
+    return value.includes('#') ? { wrong: 'must not have a fragment (#…): it is not sent' } : { value }
+  },
 }
 const email: Field<string> = {
   schema: { ...string, format: 'email', maxLength: 254 },
@@ -105,7 +109,11 @@ const status: Field<AccountStatus> = {
   schema: { ...string, enum: statuses },
   check: oneOf(...statuses),
 }
-const labelsSchema = { type: 'object', additionalProperties: string, maxProperties: MAX_LABELS }
+const labelText = { ...string, maxLength: MAX_TEXT, pattern: PRINTABLE.source }
+const labelsSchema = {
+  ...{ type: 'object', maxProperties: MAX_LABELS, propertyNames: { pattern: LABEL.source } },
+  additionalProperties: labelText,
+}
 const list = { type: ['array', 'null'], items: string, minItems: 1, maxItems: 100 }
 const endpointStatuses = ['active', 'inactive'] as const
 
@@ -121,7 +129,7 @@ export const FIELDS = {
   status,
   labels: { schema: labelsSchema, check: labels } satisfies Field<LabelChange>,
   labelsPatch: {
-    schema: { ...labelsSchema, additionalProperties: nullable(string) },
+    schema: { ...labelsSchema, additionalProperties: nullable(labelText) },
     check: labels,
   } satisfies Field<LabelChange>,
   label: {
@@ -151,7 +159,10 @@ export const FIELDS = {
     check: text,
   } satisfies Field<string>,
   expiresAt: {
-    schema: { type: ['integer', 'null'], minimum: 0, description: 'Unix seconds; null is never' },
+    schema: {
+      ...{ type: ['integer', 'null'], minimum: 0, maximum: LATEST },
+      description: 'Unix seconds; null is never',
+    },
     check: timeOrNull,
   } satisfies Field<number | null>,
   flag: { schema: { type: 'boolean' }, check: flag } satisfies Field<boolean>,
@@ -160,6 +171,13 @@ export const FIELDS = {
   perSecond: {
     schema: { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
     check: perSecond,
+  } satisfies Field<number | null>,
+  dailyLimit: {
+    schema: {
+      ...{ type: ['integer', 'null'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+      description: 'requests that it may use in a calendar day (UTC); null is no limit of its own',
+    },
+    check: dailyLimit,
   } satisfies Field<number | null>,
 } as const
 

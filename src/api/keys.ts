@@ -25,7 +25,8 @@ export const keyOperations = [
         endpointId ?? calls?.[0]?.endpoint ?? (key === undefined ? undefined : keys.find(key)?.endpoint.id)
       const label = id === undefined ? null : await endpoints.label(id)
       const account = label === null ? null : await accounts.find(label.accountId)
-      if (id === undefined || account === null) return problem('not_found', 'nobody has it')
+      if (id === undefined || account === null)
+        return problem('not_found', 'no account has this key, endpoint or request')
       const endpoint = await endpoints.find(null, id)
       return {
         json: {

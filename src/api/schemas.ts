@@ -9,6 +9,10 @@ const time = { ...count, description: 'Unix seconds' }
 const timeOrNull = { ...time, type: ['integer', 'null'] }
 const labels = { type: 'object', additionalProperties: text }
 const listOrNull = { type: ['array', 'null'], items: text }
+const webhook = {
+  ...textOrNull,
+  description: 'where its events are posted to: scheme and host, and at most the first part of the path',
+}
 const members = { type: ['object', 'null'], additionalProperties: true }
 
 /** An object that has exactly these members, each time. */
@@ -37,6 +41,7 @@ const endpoint = {
   ...{ endpointId: text, accountId: text, network: text, name: text },
   ...{ status: { ...text, enum: ['active', 'inactive'] }, createdAt: time, management: { type: 'boolean' } },
   ...{ allowedOrigins: listOrNull, allowedIps: listOrNull, perSecond: { type: ['number', 'null'] } },
+  dailyLimit: { type: ['integer', 'null'], minimum: 1, description: 'requests in a calendar day (UTC)' },
   expiresAt: timeOrNull,
   lastUsedAt: { ...timeOrNull, description: 'the hour of its last call, in Unix seconds' },
   keyHint: { ...text, description: 'the last characters of its key' },
@@ -54,10 +59,11 @@ export const SCHEMAS = {
       anyOf: [object({ perSecond: { type: 'number' }, burst: { type: 'number' } }), { type: 'null' }],
     },
     endpoints: object({ used: count, limit: count }),
+    webhook,
   }),
   ChangedAccount: object(
     {
-      ...{ ...account, webhook: textOrNull },
+      ...{ ...account, webhook },
       webhookSecret: { ...text, description: 'signs its messages (Standard Webhooks); shown only now' },
     },
     ['webhookSecret'],

@@ -20,6 +20,7 @@ import type { AppOptions, Begun, Valid } from './begin.ts'
 import { Closing } from './closing.ts'
 import { makeGateway } from './gateway.ts'
 import { auditReload, keepAudit } from './keep-audit.ts'
+import { keepPaces } from './keep-paces.ts'
 import { logRoutes } from './log-routes.ts'
 import { openAlerts } from './open-alerts.ts'
 import { openDashboard } from './open-dashboard.ts'
@@ -97,7 +98,10 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     journal: ledger.charging,
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
-    ) => new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)),
+    ) => {
+      keepPaces(settings.dataDir, heads, closing)
+      return new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))
+    },
   }
   const gateway = makeGateway(snapshot, parts, closing)
   // As it is at the start: a reload moves neither the data nor the listeners.

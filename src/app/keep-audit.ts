@@ -42,7 +42,7 @@ export function auditReload(audit: Audit, log: Logger): (reloaded: Reloaded) => 
     const entry: Happening = {
       ...{ action: ok ? 'config.reloaded' : 'config.rejected', target: version, accountId: null },
       before: ok ? { version: before } : null,
-      after: ok ? { by, changes: changes.length } : { by, problems: named, errors: problems.length },
+      after: ok ? { version, by, changes: changes.length } : { by, problems: named, errors: problems.length },
     }
     audit.record(entry, by === 'watcher' ? 'gateway' : 'cli').catch((error: unknown) => {
       log.warn({ err: error }, 'the reload is missing in the audit trail')

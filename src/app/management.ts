@@ -26,7 +26,7 @@ export function makeManagement(parts: ManagementParts): Management {
   const { endpoints, age, usage, limits, upstreams, heads } = parts
   const health: Health = {
     head: slug => heads.best(slug),
-    isHealthy: (network, routeId) => upstreams.whyNot(network, routeId, performance.now()) === null,
+    isHealthy: (network, routeId) => upstreams.whyUnhealthy(network, routeId, performance.now()) === null,
   }
   return {
     methods: serviceMethods,

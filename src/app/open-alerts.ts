@@ -1,5 +1,6 @@
 /** Has webhooks told of what happens: quotas that are used, accounts and keys that change, networks that go down. */
 import { Deliveries } from '../alerts/deliveries.ts'
+import { DroppedEvents } from '../alerts/dropped.ts'
 import { post } from '../alerts/post.ts'
 import { QuotaAlerts } from '../alerts/quota.ts'
 import type { Gateway } from '../call/gateway.ts'
@@ -45,8 +46,24 @@ export function openAlerts(
     toldAt = performance.now()
     log.error({ err: error }, 'webhooks cannot be told of what happens; this is tried again')
   }
+  const dropped = new DroppedEvents(
+    metrics.counter('tollgate_webhook_events_dropped_total', 'Events that never reach a webhook', [
+      ...['webhook', 'reason'],
+    ]),
+    (count, webhooks) => {
+      log.warn(
+        { dropped: count, webhooks },
+        'too many events wait for these webhooks; newer ones were dropped',
+      )
+    },
+  )
+  const kept = (full: readonly string[]): boolean => {
+    dropped.add(full, 'queue_full')
+    deliveries.look()
+    return full.length === 0
+  }
   const raise = (alert: Alert, once?: string): Promise<boolean> =>
-    accounts.alerts.raise(alert, wants(alert.type), once)
+    accounts.alerts.raise(alert, wants(alert.type), once).then(kept)
   const quotas = new QuotaAlerts({
     find: id => accounts.accounts.find(id) as AccountRecord | null,
     snapshot: () => gateway().snapshot,
@@ -74,10 +91,10 @@ export function openAlerts(
   closing.push(lookThrough(database, spent, broken))
   const deliveries = new Deliveries({
     alerts: {
-      due: (now, most) => (fleet.posts() ? accounts.alerts.due(now, most) : []),
+      receivers: (...asked) => (fleet.posts() ? accounts.alerts.receivers(...asked) : []),
+      due: (...asked) => accounts.alerts.due(...asked),
       webhook: accountId => accounts.alerts.webhook(accountId),
-      delivered: id => accounts.alerts.delivered(id),
-      failed: (id, nextAt) => accounts.alerts.failed(id, nextAt),
+      settle: (...over) => accounts.alerts.settle(...over),
     },
     operators: () => config().webhook,
     allowPrivate: () => config().allowPrivate,
@@ -87,17 +104,29 @@ export function openAlerts(
         nextAt === null
           ? 'a webhook did not take an event, which is given up'
           : 'a webhook did not take an event'
+      if (nextAt === null) dropped.add([target], 'given_up')
       log.warn({ id, type, webhook: target, attempts: attempts + 1, why, nextAt }, said)
     },
   })
   const trail = setInterval(() => {
     if (!fleet.posts()) return
-    accounts.alerts.readTrail(config().webhook === null ? [] : config().events).catch(broken)
+    accounts.alerts
+      .readTrail(config().webhook === null ? [] : config().events)
+      .then(kept)
+      .catch(broken)
   }, READ_TRAIL)
   trail.unref()
   closing.push(async () => {
     clearInterval(trail)
-    await deliveries.close()
+    await deliveries.close().catch(broken)
+    dropped.close()
+  })
+  metrics.gauge('tollgate_webhook_events_waiting', 'Events that are to be posted', ['webhook'], () => {
+    const { operator, accounts: account } = accounts.alerts.waiting()
+    return [
+      [['operator'], operator],
+      [['account'], account],
+    ]
   })
   metrics.gauge(
     'tollgate_quota_nearly_spent_accounts',

@@ -69,9 +69,9 @@ export async function openPublic(
   closing.push(async () => {
     const { leaving = 'with all', spread } = how
     const isLast = leaving === 'with all'
-    const drained = Promise.all([sockets.drain(spread, isLast), streams.drain(isLast)])
+    const drained = Promise.all([sockets.drain(spread, isLast, timeouts.drain), streams.drain(isLast)])
     await drain(server, {
-      idle: () => gateway.idle(),
+      idle: () => sockets.gone().then(() => gateway.idle()),
       patience: timeouts.drain,
       keepIdle: leaving === 'orphaned' ? 0 : timeouts.drainIdle,
       takesLast: leaving === 'with all' && at !== null,

@@ -11,7 +11,7 @@ import type { LoadedConfig } from '../reload/loader.ts'
 import { OtherFiles } from '../reload/other-files.ts'
 import { preflight } from '../reload/preflight.ts'
 import { Reloader } from '../reload/reloader.ts'
-import type { LoadedBy, Reloaded } from '../reload/reloader.ts'
+import type { LoadedBy, Reloaded, ReloaderParts } from '../reload/reloader.ts'
 import { watchFiles } from '../reload/watch.ts'
 import type { InUse } from '../reload/in-use-problems.ts'
 import type { Closing } from './closing.ts'
@@ -35,6 +35,8 @@ export interface ReloadingParts {
   readonly taken?: (config: Config, version: string) => Promise<void>
   /** Hears of each reload that changed something, or was rejected. */
   readonly heard?: (reloaded: Reloaded) => void
+  /** What is known from before, and who keeps what is known. */
+  readonly kept?: Pick<ReloaderParts, 'before' | 'keep'>
 }
 
 /** A reloader that hears of edits once it watches. */
@@ -72,7 +74,7 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
         await swap(gateway, snapshot, log)
         await taken(next, version)
       },
-      ...{ log, ...(parts.heard && { heard: parts.heard }) },
+      ...{ log, ...(parts.heard && { heard: parts.heard }), ...parts.kept },
     },
   )
   const reload = (by: LoadedBy): void => {

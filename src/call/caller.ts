@@ -32,6 +32,8 @@ export interface Caller {
 
 /** A socket's side of subscribing. */
 export interface Session {
+  /** Why no more calls are taken on this socket, which closes; null while they are. */
+  readonly refusal: Refusal | null
   /** Begins a subscription; the answer holds the client's own id for it. */
   subscribe(
     row: MethodRow,

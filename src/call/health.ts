@@ -12,7 +12,7 @@ export function healthOf(
   const family = familyOf(network)
   const well = { kind: 'result', result: family.well } as const
   const at = clock.monotonic()
-  if (network.routes.some(({ id }) => upstreams.whyNot(network, id, at) === null)) return well
+  if (network.routes.some(({ id }) => upstreams.whyUnhealthy(network, id, at) === null)) return well
   const behind = upstreams.of(network).flatMap(({ slotsBehind }) => slotsBehind ?? [])
   const error = family.unwell(behind.length === 0 ? null : Math.min(...behind))
   return error === null ? well : { kind: 'error', error }

@@ -15,6 +15,9 @@ export function admitOwner(from: SignIn, address: string, signIns: SignIns): Acc
   if (endpoint.status !== 'active') return refuse('endpoint_inactive')
   const denied = checkAddress(endpoint, address)
   if (denied !== null) return denied
+  // The dashboard is not one of the pages that its owner lets use it.
+  if (endpoint.allowedOrigins !== null)
+    return refuse('origin_denied', 'A key that is limited to web pages does not open the dashboard')
   return endpoint.management ? account : refuse('management_denied')
 }
 

@@ -82,7 +82,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
       grant = taken
       const { match, answer: local } = call.row.rule
       if (caller.payer !== null)
-        charge = journal.charge(caller.payer, match, grant.units, grant.period, clock.now())
+        charge = journal.charge(caller.payer, match, grant.units, grant.period, grant.at)
       const askedAt = local === null ? clock.monotonic() : 0
       const coming = work.execute(call, running)
       answer = coming instanceof Promise ? await coming : coming
@@ -195,8 +195,13 @@ function endsOwn({ row, params, elements }: Decided, caller: Caller, { live }: C
 }
 
 /** The call in an item, or why there is none that can be made here. */
-export function askedBy(item: Call | BadCall, { network }: Caller, { live }: Context): Call | Refusal {
+export function askedBy(
+  item: Call | BadCall,
+  { network, session }: Caller,
+  { live }: Context,
+): Call | Refusal {
   if (isBad(item)) return item.refusal
+  if (session !== null && session.refusal !== null) return session.refusal
   // The rules of a network of the family http name verbs and paths, which are no JSON-RPC methods.
   return familyOf(network).wire === 'http' && !live.management.methods.has(item.method) ? ONLY_SERVICE : item
 }

@@ -9,6 +9,7 @@ import { askRunning, postAdmin } from './ask-running.ts'
 import { fail, print, readArguments } from './command.ts'
 import type { Command, Io } from './command.ts'
 import type { Known } from './known.ts'
+import { moment } from './output/table.ts'
 
 /** Milliseconds that a running gateway gets to look through its access logs. */
 const PATIENCE = 120_000
@@ -36,6 +37,9 @@ rotated and compressed files too.`,
           print(io, json, owner, () => ownerLines(owner))
           return 0
         }
+        const expired = store.findExpired(what)
+        if (expired !== null)
+          return fail(io, json, `this key of ${expired.id} expired at ${moment(expired.at)}`)
         if (!REQUEST_ID.test(what)) return fail(io, json, whyNot(what))
         const calls = await callsOf(what, known, io)
         if (calls.length === 0) return fail(io, json, NO_CALL)

@@ -78,7 +78,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./data/master-key.ts')).masterKey,
   },
   usage: {
-    summary: 'show what accounts used, as a table, CSV or JSON',
+    summary: 'show what accounts used, as a table, CSV, JSON or Stripe meter events',
     load: async () => (await import('./usage/usage.ts')).usage,
   },
   nodes: {

@@ -9,6 +9,7 @@ import type { Logger } from '../observe/log.ts'
 import { LogOutput } from '../observe/log-output.ts'
 import { tellServiceManager } from '../app/service-manager.ts'
 import type { Bound } from '../http/admin/running.ts'
+import { reportFailure } from '../workers/parent.ts'
 import { roleIn } from '../workers/role.ts'
 import type { PrimaryRole } from '../workers/role.ts'
 import { readArguments } from './command.ts'
@@ -21,9 +22,9 @@ export const serve: Command = {
 Reads networks.yaml, routes.yaml, methods.yaml, plans.yaml and gateway.yaml in DIR (default: here), and serves until
 SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again; SIGUSR1 opens the access log again, which was
 renamed. With several workers (gateway.yaml), SIGUSR2 replaces one process after another by the program as it is on the
-disk. At the end it finishes the calls in flight and
-exits 0. Logs JSON lines on stdout; lines that cannot be written there are dropped and counted on stderr. The line
-with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports them there too.
+disk. At the end it finishes the calls in flight and exits 0. Logs JSON lines on stdout; lines that cannot be written
+there are dropped and counted on stderr. The line with "msg":"ready" has the addresses. Under systemd (Type=notify) it
+reports that it is ready.
 
   TOLLGATE_MASTER_KEY       32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use
   TOLLGATE_MASTER_KEY_FILE  a file with that key in place of it, such as a mounted secret that a group may read`,
@@ -35,10 +36,12 @@ with "msg":"ready" has the addresses. Under systemd (Type=notify) it reports the
     })
     const options = { dir, env: io.env, output, makeLog: (level: string): Logger => openLog(level, output) }
     const role = roleIn(io.env)
-    const code =
+    const served =
       role === null || role.is === 'primary'
-        ? await serveUntilSignalled(await start(options, role), io)
-        : await (await import('../app/workers/child.ts')).runChild(options, role)
+        ? start(options, role).then(serving => serveUntilSignalled(serving, io))
+        : (await import('../app/workers/child.ts')).runChild(options, role)
+    if (role?.is === 'primary' && role.hearsWhy === true) served.catch(reportFailure)
+    const code = await served
     await output.close()
     return code
   },

@@ -2,6 +2,7 @@
 import { duration } from '../config/words/units.ts'
 import { unknown } from './unknown.ts'
 import { isValidName } from '../stores/sqlite/accounts/name.ts'
+import { LATEST } from '../ports/clock.ts'
 import { SCOPES } from '../ports/tokens.ts'
 import type { Scope, Token } from '../ports/tokens.ts'
 import { withAccounts } from './accounts/accounts.ts'
@@ -32,12 +33,14 @@ makes the data directory and the file of the master key where there are none yet
     const span = typeof expires === 'string' ? duration(expires) : null
     if (expires !== undefined && (span === null || span < 1_000))
       throw new UsageError('--expires must be a time such as 12h or 90d')
+    const expiresAt = span === null ? null : Math.floor((Date.now() + span) / 1000)
+    if (expiresAt !== null && expiresAt > LATEST)
+      throw new UsageError('--expires must end in the year 9999 at the latest')
     const making = typed(io, ['token', 'create', ...args, '--init'])
     return withAccounts(
       { config, json },
       io,
       async store => {
-        const expiresAt = span === null ? null : Math.floor((Date.now() + span) / 1000)
         const wish = { name: typeof name === 'string' ? name : null, scopes, expiresAt }
         const { token, secret } = await store.tokens.create(wish)
         const lines = () => [

@@ -4,8 +4,16 @@ import { newBucket, putBack, rateState, take } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
 import type { QuotaState, RateLimit, RateState } from '../ports/limits.ts'
 
-/** Reads what the ledger says was used in a window, null when it cannot be read now; `switched` from windows of another kind. */
-export type UsedInWindow = (account: string, window: Window, switched: boolean) => number | null
+/**
+ * Reads what the ledger says an account, or one of its endpoints alone, has used in a window; null when it cannot be read now. `switched` when the
+ * account had windows of another kind before.
+ */
+export type UsedInWindow = (
+  account: string,
+  window: Window,
+  switched: boolean,
+  endpoint?: string,
+) => number | null
 
 /** The live limits of one account; nothing here waits, so a limit holds when calls race. */
 export class AccountMeter {

@@ -18,6 +18,7 @@ import type { UsedInWindow, Window } from './account-meter.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { newBucket, putBack, rateState, take } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
+import { DayMeter } from './endpoint-day.ts'
 import { MANAGEMENT, rateLimited } from './rate-limited.ts'
 
 /** Accounts, endpoints and addresses whose buckets are in memory; who was not heard of for long starts with a full one. */
@@ -28,6 +29,7 @@ export class MemoryLimits implements Limits {
   readonly #usedInWindow: UsedInWindow
   readonly #accounts = new BoundedCache<AccountMeter>(REMEMBERED)
   readonly #endpoints = new BoundedCache<Bucket>(REMEMBERED)
+  readonly #days = new BoundedCache<DayMeter>(REMEMBERED)
   readonly #management = new BoundedCache<Bucket>(REMEMBERED)
   readonly #addresses = new BoundedCache<Bucket>(REMEMBERED)
 
@@ -41,12 +43,14 @@ export class MemoryLimits implements Limits {
     const meter = this.#meterOf(payer.account)
     const limited = price.isRated ? this.#takeRate(payer, meter, price.units, now) : null
     if (limited !== null) return limited
-    const taken = takeQuota(payer, meter, price.units, now)
-    if (taken !== null && isRefusal(taken)) {
+    const day = this.#takeDay(payer, price.units, now)
+    const quota = day !== null && isRefusal(day) ? day : takeQuota(payer, meter, price.units, now)
+    if (quota !== null && isRefusal(quota)) {
       if (price.isRated) this.#returnRate(payer, meter, price.units)
-      return taken
+      if (day !== null && !isRefusal(day)) this.#dayOf(payer).giveBack(day, price.units, true)
+      return quota
     }
-    return new AccountGrant(this, payer, price, taken)
+    return new AccountGrant(this, payer, price, now, quota, day as Window | null)
   }
 
   takeManagement({ id }: Account, now: number): Refusal | null {
@@ -67,9 +71,10 @@ export class MemoryLimits implements Limits {
   }
 
   /** Puts back what a grant took. */
-  giveBack(payer: Payer, { units, isRated }: Price, reading: Window | null, wasRecorded: boolean): void {
+  giveBack(payer: Payer, { units, isRated }: Price, { reading, day }: Readings, wasRecorded: boolean): void {
     const meter = this.#meterOf(payer.account)
     if (isRated) this.#returnRate(payer, meter, units)
+    if (day !== null) this.#dayOf(payer).giveBack(day, units, wasRecorded)
     // A window that was read anew since does not hold what never came to the disk.
     if (wasRecorded || meter.isReading(reading)) meter.returnQuota(reading?.start ?? 0, units)
   }
@@ -111,12 +116,25 @@ export class MemoryLimits implements Limits {
     if (bucket !== undefined) putBack(bucket, rate, units)
   }
 
+  /** From what the endpoint may use today; null where it has no such limit, or the call costs nothing. */
+  #takeDay(payer: Payer, units: number, now: number): Window | Refusal | null {
+    const { endpoint } = payer
+    return endpoint.dailyLimit === null || units === 0 ? null : this.#dayOf(payer).take(endpoint, units, now)
+  }
+
+  #dayOf({ account, endpoint: { id } }: Payer): DayMeter {
+    let day = this.#days.get(id)
+    if (day === undefined) this.#days.set(id, (day = new DayMeter(account.id, id, this.#usedInWindow)))
+    return day
+  }
+
   #takePublic({ plan, address }: Spender, { units, isRated }: Price, now: number): Grant | Refusal {
     const taken = isRated ? Math.max(units, 1) : units
     const limited = this.#takeAddress(plan.rate, address, taken, now)
     if (limited !== null) return limited
     return {
       units,
+      at: now,
       period: 0,
       giveBack: () => {
         const bucket = this.#addresses.get(address)
@@ -147,19 +165,35 @@ export class MemoryLimits implements Limits {
   }
 }
 
+/** What units were taken from, as it was read then: the quota window, and the day of an endpoint with a daily limit. */
+interface Readings {
+  readonly reading: Window | null
+  readonly day: Window | null
+}
+
 /** What an account's call took. A class, as there is one for each call. */
-class AccountGrant implements Grant {
+class AccountGrant implements Grant, Readings {
   readonly #limits: MemoryLimits
   readonly #payer: Payer
   readonly #price: Price
-  /** The quota window as it was read when the units were taken from it. */
-  readonly #reading: Window | null
+  readonly at: number
+  readonly reading: Window | null
+  readonly day: Window | null
 
-  constructor(limits: MemoryLimits, payer: Payer, price: Price, reading: Window | null) {
+  constructor(
+    limits: MemoryLimits,
+    payer: Payer,
+    price: Price,
+    at: number,
+    reading: Window | null,
+    day: Window | null,
+  ) {
     this.#limits = limits
     this.#payer = payer
     this.#price = price
-    this.#reading = reading
+    this.at = at
+    this.reading = reading
+    this.day = day
   }
 
   get units(): number {
@@ -167,11 +201,11 @@ class AccountGrant implements Grant {
   }
 
   get period(): number {
-    return this.#reading?.start ?? 0
+    return this.reading?.start ?? 0
   }
 
   giveBack(wasRecorded: boolean): void {
-    this.#limits.giveBack(this.#payer, this.#price, this.#reading, wasRecorded)
+    this.#limits.giveBack(this.#payer, this.#price, this, wasRecorded)
   }
 }
 
@@ -185,5 +219,5 @@ function takeQuota(
   const reading = meter.readWindow(plan, now)
   if (reading === 'unreadable') return refuse('journal_unavailable')
   if (meter.takeQuota(plan, units)) return reading
-  return refuse('quota_exhausted', undefined, { resetsAt: reading?.end })
+  return refuse('quota_exhausted', undefined, { scope: 'account', resetsAt: reading?.end })
 }

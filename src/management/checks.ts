@@ -2,6 +2,7 @@ import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import { normalizeAddress } from './address.ts'
 import { normalizeOrigin } from './origin.ts'
 import { duration } from '../config/words/units.ts'
+import { LATEST } from '../ports/clock.ts'
 import { OVERLAP } from '../ports/endpoints.ts'
 import { COLUMNS } from '../ports/ledger.ts'
 import type { Column } from '../ports/ledger.ts'
@@ -25,11 +26,11 @@ export const name: Check<string> = value =>
     ? { value }
     : { wrong: 'must be 1 to 64 printable characters' }
 
-/** A point in time in Unix seconds. */
+/** A point in time in Unix seconds, up to the year 9999. */
 export const time: Check<number> = value =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= LATEST
     ? { value }
-    : { wrong: 'must be a whole number of Unix seconds' }
+    : { wrong: `must be a whole number of Unix seconds, ${LATEST} at most` }
 
 /** A point in time in Unix seconds, or null for never. */
 export const timeOrNull: Check<number | null> = value =>
@@ -37,13 +38,13 @@ export const timeOrNull: Check<number | null> = value =>
     ? { value }
     : 'value' in time(value)
       ? time(value)
-      : { wrong: 'must be a whole number of Unix seconds, or null' }
+      : { wrong: `must be a whole number of Unix seconds, ${LATEST} at most, or null` }
 
 /** How long an old key goes on, as a duration up to 30 days: its seconds. */
 export const overlap: Check<number> = value => {
   const span = typeof value === 'string' ? duration(value) : null
   return span !== null && span <= OVERLAP.most * 1000
-    ? { value: Math.floor(span / 1000) }
+    ? { value: Math.ceil(span / 1000) }
     : { wrong: 'must be a duration such as "0s", "1h" or "30d", at most 30d' }
 }
 
@@ -53,6 +54,12 @@ export const perSecond: Check<number | null> = value =>
   (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PER_SECOND)
     ? { value }
     : { wrong: `must be a whole number from 1 to ${MAX_PER_SECOND}, or null` }
+
+/** Requests a day, or null for no limit of its own. */
+export const dailyLimit: Check<number | null> = value =>
+  value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1)
+    ? { value }
+    : { wrong: 'must be a whole number of requests, at least 1, or null' }
 
 /** What rows of an account's usage are summed by; an empty list sums everything up. */
 export const groupBy = columnsOf(COLUMNS.filter(column => column !== 'account'))

@@ -2,7 +2,8 @@ import type { Author } from '../ports/audit.ts'
 import { OVERLAP } from '../ports/endpoints.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { EndpointTotals, Totals } from '../ports/ledger.ts'
-import { addresses, flag, name, oneOf, origins, overlap, perSecond, text, timeOrNull } from './checks.ts'
+import { addresses, dailyLimit, flag, name, oneOf, origins, overlap } from './checks.ts'
+import { perSecond, text, timeOrNull } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain, keyReused } from './errors.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
@@ -13,7 +14,7 @@ const status = oneOf('active', 'inactive')
 const HINT = 4
 const changes = {
   ...{ name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond },
-  expiresAt: timeOrNull,
+  ...{ dailyLimit, expiresAt: timeOrNull },
 }
 
 /** service_createEndpoint {chain, name?} */
@@ -136,9 +137,9 @@ function identityWithoutKey(endpoint: EndpointWithKey, { networks }: EndpointDep
 }
 
 /** What its key may be used for. */
-function settings({ allowedOrigins, allowedIps, management, perSecond, ...times }: EndpointWithKey) {
-  const { expiresAt, lastUsedAt } = times
-  return { allowedOrigins, allowedIps, management, perSecond, expiresAt, lastUsedAt }
+function settings({ allowedOrigins, allowedIps, management, ...others }: EndpointWithKey) {
+  const { perSecond, dailyLimit, expiresAt, lastUsedAt } = others
+  return { allowedOrigins, allowedIps, management, perSecond, dailyLimit, expiresAt, lastUsedAt }
 }
 
 /** That other gateways' usage is missing. */

@@ -10,12 +10,12 @@ type Values<R extends Checks, O extends Checks> = { readonly [K in keyof R]: Val
   readonly [K in keyof O]?: Value<O[K]>
 }
 
-/** The members of a call's one parameter object, checked; the first mistake otherwise. `what` says what a member is. */
+/** The members of a call's one parameter object, checked; the first mistake otherwise. `what` is what a member is called. */
 export function readParams<R extends Checks, O extends Checks>(
   params: unknown,
   required: R,
   optional: O,
-  what = 'a parameter of this method',
+  what = 'parameter',
 ): { readonly values: Values<R, O> } | { readonly error: ServiceError } {
   const given = members(params)
   if (given === null) return invalidParams('params must hold one object or be empty')
@@ -24,7 +24,7 @@ export function readParams<R extends Checks, O extends Checks>(
   const values = new Map<string, unknown>()
   for (const [name, value] of given) {
     const check = checks.get(name)
-    if (check === undefined) return invalidParams(`${quote(name)} is not ${what}`)
+    if (check === undefined) return invalidParams(`unknown ${what} ${quote(name)}`)
     const checked = check(value)
     if ('wrong' in checked) return invalidParams(`${name} ${checked.wrong}`)
     values.set(name, checked.value)

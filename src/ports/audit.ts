@@ -82,12 +82,25 @@ export interface AuditQuery {
   readonly limit: number
 }
 
+/** Some entries, newest first. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[]
+  /** The `before` of the next page; null when there is none. */
+  readonly next: number | null
+}
+
+/** Entries that the owners of one account write in full within 24 hours. What they change beyond is counted: an entry for each kind of change and hour. */
+export const OWNER_ENTRIES = 500
+
+/** Who stands in such an entry. */
+export const MANY = 'owner:many'
+
 /** Keeps the trail. Changes of accounts, endpoints and tokens write theirs in the same transaction. */
 export interface Audit {
   /** Writes an entry for what is changed elsewhere. */
   record(happening: Happening, actor: Actor): Promise<void>
-  /** Newest first. */
-  read(query: AuditQuery): MaybePromise<readonly AuditEntry[]>
+  /** Newest first: as many as were asked for, or fewer where they are long. */
+  read(query: AuditQuery): MaybePromise<AuditPage>
   /** Removes what is older than this time. */
   forget(before: number): Promise<void>
 }

@@ -10,6 +10,9 @@ export interface Clock {
   readonly after: (ms: number, f: () => void) => () => void
 }
 
+/** The last second of the year 9999, the latest time that is taken from anybody: later ones no calendar shows. In Unix seconds. */
+export const LATEST = 253_402_300_799
+
 /** The clock of this process. */
 export const systemClock: Clock = {
   now: Date.now,

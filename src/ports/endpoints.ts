@@ -24,6 +24,10 @@ export interface Endpoint {
   readonly allowedIps: readonly string[] | null
   /** Requests per second for this endpoint alone, below the account's rate; null is the account's. */
   readonly perSecond: number | null
+  /** Requests that it may use in a calendar day (UTC), within the account's quota; null is no limit of its own. */
+  readonly dailyLimit: number | null
+  /** When it last got a daily limit that had none; 0 where it never did. What it has used without one is in the ledger alone. */
+  readonly limitedSince: number
   /** When its key ends by itself; null is never. */
   readonly expiresAt: number | null
 }
@@ -66,6 +70,7 @@ export interface EndpointChange {
   readonly allowedOrigins?: readonly string[] | null
   readonly allowedIps?: readonly string[] | null
   readonly perSecond?: number | null
+  readonly dailyLimit?: number | null
   readonly expiresAt?: number | null
 }
 

@@ -22,7 +22,7 @@ export interface Keys {
   readonly age?: number
 }
 
-/** What a dashboard session was opened with. It holds no secret, and is void once any part of it has changed. */
+/** What a dashboard session was opened with. It holds no secret, and is void once any part of it has changed or the key has expired. */
 export interface SignIn {
   readonly accountId: string
   /** SHA-256 of the dashboard token that the account had then, in hex. */

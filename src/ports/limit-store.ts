@@ -2,9 +2,11 @@
 import type { RateLimit } from './limits.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
-/** Whose quota a bucket is. Its level at first is what the ledger says is left. */
+/** Whose quota a bucket is, or the daily limit of which endpoint. Its level at first is what the ledger says is left. */
 export interface QuotaOf {
   readonly account: string
+  /** The endpoint that alone is counted; absent where it is the account. */
+  readonly endpoint?: string
   /** Unix seconds: `start` is inclusive, `end` exclusive. */
   readonly window: { readonly start: number; readonly end: number }
   /** The length of such windows in milliseconds, or calendar months. */

@@ -21,7 +21,14 @@ export interface RateLimit {
 /** Who is charged, on which plan. */
 export interface Payer {
   readonly account: Account
-  readonly endpoint: { readonly id: string; readonly network: string }
+  readonly endpoint: {
+    readonly id: string
+    readonly network: string
+    /** Units that it may use in a calendar day (UTC), notifications included; null when it has no such limit. */
+    readonly dailyLimit: number | null
+    /** What it has used without a limit, before this one was set, is in the ledger alone; another number each time. */
+    readonly limitedSince: number
+  }
   readonly plan: Plan
   /** The endpoint's own rate, below the account's; null when it has none. */
   readonly endpointRate: RateLimit | null
@@ -45,6 +52,8 @@ export interface Price {
 /** What was taken for one call. */
 export interface Grant {
   readonly units: number
+  /** When it was taken, in milliseconds since the Unix epoch: what is charged belongs to the same day. */
+  readonly at: number
   /** Start of the quota period in Unix seconds; 0 without a quota. */
   readonly period: number
   /** Puts everything back: the call was refused after all. `wasRecorded` is false where its charge never reached the journal. */

@@ -1,8 +1,7 @@
 /** What an edit changed, a readable line for each thing. */
+import type { FileName } from '../config/files.ts'
+import { hideSecrets, isSecret } from '../config/hide-secrets.ts'
 import type { Config, PlanConfig, RouteConfig, RuleConfig } from '../config/types.ts'
-
-/** Values that are the operator's secrets: that they changed is told, not to what. */
-const SECRET = new Set(['http', 'ws', 'headers'])
 
 /** Lines such as `routes.yaml: ~ ethereum-a weight 1 → 3`, one thing a step; none when nothing changed. */
 export function* changesInSteps(before: Config, after: Config): Generator<void, string[]> {
@@ -22,9 +21,9 @@ export function* changesInSteps(before: Config, after: Config): Generator<void, 
       all.push(...found)
       yield
     }
-  all.push(...fields('routes.yaml: ~', { errors: before.errors }, { errors: after.errors }))
-  all.push(...fields('methods.yaml: ~ notification', before.notification, after.notification))
-  all.push(...fields('gateway.yaml: ~', before.gateway, after.gateway))
+  all.push(...fields('routes.yaml', '', { errors: before.errors }, { errors: after.errors }))
+  all.push(...fields('methods.yaml', ' notification', before.notification, after.notification))
+  all.push(...fields('gateway.yaml', '', before.gateway, after.gateway))
   return all
 }
 
@@ -50,7 +49,7 @@ function planBrief({ rate }: PlanConfig): string {
 
 /** The lines of each thing that is new, gone or changed. */
 function* lines<T extends object>(
-  file: string,
+  file: FileName,
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
   brief: (item: T) => string,
@@ -59,20 +58,22 @@ function* lines<T extends object>(
   for (const name of before.keys()) if (!after.has(name)) yield [`${file}: - ${name}`]
   for (const [name, item] of after) {
     const old = before.get(name)
-    if (old !== undefined) yield fields(`${file}: ~ ${name}`, old, item)
+    if (old !== undefined) yield fields(file, ` ${name}`, old, item)
   }
 }
 
-/** One line per member that differs; members of members by their path. */
-function fields(start: string, before: object, after: object, path = ''): string[] {
+/** One line per member that differs; members of members by their path. Of a secret it says that it changed, not to what. */
+function fields(file: FileName, what: string, before: object, after: object, path = ''): string[] {
+  const start = `${file}: ~${what}`
   const [old, now] = [before, after] as [Record<string, unknown>, Record<string, unknown>]
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
   return names.flatMap(name => {
     const [from, to] = [old[name], now[name]]
     if (JSON.stringify(from) === JSON.stringify(to)) return []
-    if (SECRET.has(name)) return [`${start} ${path}${name} changed`]
-    if (isMap(from) && isMap(to)) return fields(start, from, to, `${path}${name}.`)
-    return [`${start} ${path}${name} ${told(from)} → ${told(to)}`]
+    if (isSecret(file, name)) return [`${start} ${path}${name} changed`]
+    if (isMap(from) && isMap(to)) return fields(file, what, from, to, `${path}${name}.`)
+    const [was, is] = [from, to].map(value => told(hideSecrets(file, value)))
+    return [`${start} ${path}${name} ${was} → ${is}`]
   })
 }
 

@@ -27,6 +27,10 @@ export interface ReloaderParts {
   swap(snapshot: Snapshot, config: Config): Promise<void>
   /** Hears of a configuration that was taken, and of one that was rejected. */
   readonly heard?: (reloaded: Reloaded) => void
+  /** What the process before this one knew, and what this one begins with is rejected for; absent at a start. */
+  readonly before?: { readonly known: KnownReloads | null; readonly rejected: readonly Problem[] | null }
+  /** Hears of all that is known after each reload, and at the beginning. */
+  readonly keep?: (known: KnownReloads) => void
   readonly log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
@@ -58,6 +62,16 @@ export interface Taken {
   /** Unix seconds. */
   readonly at: number
   readonly by: LoadedBy
+}
+
+/** How the configuration came to be served. */
+export interface KnownReloads {
+  /** Of the configuration that is served. */
+  readonly version: string
+  readonly taken: Taken
+  readonly state: ReloadState
+  /** When it was last loaded and found valid, in Unix seconds. */
+  readonly succeededAt: number
 }
 
 /** What `POST /reload` answers. */
@@ -93,9 +107,16 @@ export class Reloader {
     this.#started = config.gateway
     this.#config = config
     this.#version = version
-    this.#succeededAt = now()
-    this.#taken = { at: this.#succeededAt, by: 'start' }
-    this.#state = { ok: true, at: this.#succeededAt, problems }
+    const { known = null, rejected = null } = parts.before ?? {}
+    // What is on the disk now was loaded, and found valid unless it is rejected.
+    this.#succeededAt = (rejected === null ? null : known?.succeededAt) ?? now()
+    this.#taken = known?.version === version ? known.taken : { at: this.#succeededAt, by: 'start' }
+    const rejectedAt = known?.state.ok === false ? known.state.at : now()
+    this.#state =
+      rejected === null
+        ? { ok: true, at: this.#succeededAt, problems }
+        : { ok: false, at: rejectedAt, problems: rejected }
+    this.#keepKnown()
   }
 
   get state(): ReloadState {
@@ -109,7 +130,11 @@ export class Reloader {
 
   /** Loads the directory again and serves it when it is whole. */
   reload(by: LoadedBy): Promise<ReloadResult> {
-    const result = this.#last.then(() => this.#reload(by))
+    const result = this.#last.then(async () => {
+      const reloaded = await this.#reload(by)
+      this.#keepKnown()
+      return reloaded
+    })
     this.#last = result.catch(() => undefined)
     return result
   }
@@ -157,6 +182,11 @@ export class Reloader {
       problems,
       taken: this.#taken,
     }
+  }
+
+  #keepKnown(): void {
+    const known = { version: this.#version, taken: this.#taken, state: this.#state }
+    this.#parts.keep?.({ ...known, succeededAt: this.#succeededAt })
   }
 
   #succeed(problems: readonly Problem[]): void {

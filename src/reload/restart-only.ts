@@ -22,7 +22,11 @@ function atStart(store: object | null): string {
   return JSON.stringify(store, (name, value: unknown) => (READ_AGAIN.has(name) ? undefined : value))
 }
 
+const RESTART_WORKERS =
+  ' of the service; for `workers`, where several serve already, `POST /restart {"primary": true}` is enough'
+
 /** Says so. */
 export function restartNotice(names: readonly string[]): string {
-  return `gateway.yaml: ${names.join(', ')}: the change takes effect after a restart`
+  const notice = `gateway.yaml: ${names.join(', ')}: the change takes effect after a restart`
+  return names.includes('workers') ? `${notice}${RESTART_WORKERS}` : notice
 }

@@ -1,10 +1,11 @@
 /** How far each network has come, and which routes are behind. */
 import { familyOf } from '../families/families.ts'
 import type { Network } from '../snapshot/types.ts'
-import { believe, highest, isNear, unproven } from './claims.ts'
-import type { Anchor, Claim } from './claims.ts'
+import { agreedPace, agreementOf, believe, borneOut, highest, isNear, unproven } from './claims.ts'
+import type { Agreement, Anchor, Claim } from './claims.ts'
 import type { LiveRoute } from './live-route.ts'
-import type { AnchorReport, HeightReport, TipReport } from './height-report.ts'
+import { agoOf, anchorOf } from './height-report.ts'
+import type { HeightReport, TipReport } from './height-report.ts'
 
 /** A route may always be this many blocks behind: nodes hear of a block at different moments. */
 const ALWAYS_ALLOWED = 2
@@ -29,7 +30,6 @@ type LagChain = Chain & Pick<Network, 'maxLag'>
 /** What one route said of its height last. */
 interface Said extends Claim {
   readonly live: LiveRoute
-  readonly at: number
   /** The highest block that it has shown. */
   readonly shown: number | null
   /** The height of it that was believed last, and when it said so. */
@@ -43,14 +43,26 @@ interface Tip {
   /** Milliseconds per block: the median of what the routes' own steps tell. */
   readonly blockTime: number
   readonly anchor: Anchor | null
+  /** What two routes agreed on last; the anchor may have gone on since. */
+  readonly agreement: Agreement | null
 }
-
-// src/app still imports it from here.
 
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
 export class Heads {
   readonly #heads = new Map<string, Tip>()
   readonly #said = new WeakMap<LiveRoute, Said>()
+  /** Milliseconds per block by network, as measured before this process began. */
+  #paces: ReadonlyMap<string, number> = new Map()
+
+  /** Milliseconds per block of each network whose head is known. */
+  paces(): ReadonlyMap<string, number> {
+    return new Map([...this.#heads].map(([slug, { blockTime }]) => [slug, blockTime]))
+  }
+
+  /** Begins with the paces of before: by its family's usual pace a quick chain's routes would look behind until they are measured. */
+  expect(paces: ReadonlyMap<string, number>): void {
+    this.#paces = paces
+  }
 
   /** Best believed head of the healthy routes of a network; null until there is one. */
   best(slug: string): number | null {
@@ -90,7 +102,9 @@ export class Heads {
   /** What is known of a network, for another process; null while there is no head of it. */
   tipReport(slug: string, now: number): TipReport | null {
     const tip = this.#heads.get(slug)
-    return tip === undefined ? null : { ...tip, anchor: agoOf(tip.anchor, now) }
+    if (tip === undefined) return null
+    const { anchor, agreement } = tip
+    return { ...tip, anchor: agoOf(anchor, now), agreement: agoOf(agreement, now) }
   }
 
   /** Takes in what another process knows of a route's height; an update with all routes of the network has to follow. */
@@ -101,8 +115,10 @@ export class Heads {
 
   /** Takes in how far another process believes a network to be; an update has to follow, which knows better what was shown here. */
   takeTip(slug: string, tip: TipReport, now: number): void {
-    const anchor = anchorOf(tip.anchor, now) ?? this.#heads.get(slug)?.anchor ?? null
-    this.#heads.set(slug, { ...tip, anchor })
+    const own = this.#heads.get(slug)
+    const anchor = anchorOf(tip.anchor, now) ?? own?.anchor ?? null
+    const agreement = anchorOf(tip.agreement ?? null, now) ?? own?.agreement ?? null
+    this.#heads.set(slug, { ...tip, anchor, agreement })
   }
 
   /** Forgets what a route has claimed; it counts as current until it claims a height again. */
@@ -111,34 +127,44 @@ export class Heads {
     live.head = live.claimed = null
   }
 
-  /** Whether a route should show the block that it claims: another contradicts it, and it is not believed for sure. */
+  /**
+   * Whether a route should show the block that it claims: another contradicts it, it is not believed for sure, and no two have agreed yet,
+   * after which a block proves nothing.
+   */
   needsProof(slug: string, live: LiveRoute, routes: readonly LiveRoute[]): boolean {
     const said = this.#said.get(live)
     if (said === undefined || said.isShown) return false
-    if (this.#heads.get(slug)?.anchor != null && live.head === said.height) return false
+    const { anchor = null, agreement = null } = this.#heads.get(slug) ?? {}
+    if (agreement !== null || (anchor !== null && live.head === said.height)) return false
     return routes.some(route => !isNear(this.#said.get(route)?.height ?? said.height, said.height))
   }
 
   /** Takes in what the routes of a network have said. */
   update(chain: Chain, routes: readonly LiveRoute[], now: number): void {
     const said = routes.flatMap(live => this.#said.get(live) ?? [])
+    const healthy = said.filter(({ live }) => live.whyNot(now) === null)
     const tip = this.#heads.get(chain.slug)
-    const { anchor = null, blockTime = usualPaceOf(chain) } = tip ?? {}
-    const limit = anchor === null ? -1 : highest(anchor, blockTime, now)
-    const belief = believe(
-      said.filter(({ live }) => live.whyNot(now) === null),
-      limit,
-    )
+    const { blockTime = this.#paces.get(chain.slug) ?? usualPaceOf(chain) } = tip ?? {}
+    let { anchor = null, agreement = null } = tip ?? {}
+    const standing = agreement === null ? null : borneOut(healthy, agreement)
+    if (standing !== null && standing.height >= (anchor?.height ?? 0)) {
+      const { height, at, apart } = standing
+      anchor = { height, at }
+      if (apart !== null) agreement = agreementOf(anchor, apart, agreement)
+    }
+    const limit = limitOf({ blockTime, anchor, agreement }, now)
+    const belief = believe(healthy, limit, agreement !== null)
     const most = Math.max(limit, belief?.claim.height ?? (limit === -1 ? Infinity : -1))
     for (const each of said)
       if (each.height <= most) this.#believe(each)
       else if ((each.live.head ?? 0) > most) each.live.head = null
     if (belief === null) return
-    const { claim, sure } = belief
+    const { claim, sure, apart } = belief
+    if (sure !== null) anchor = { height: sure, at: claim.at }
+    if (apart !== null && anchor !== null) agreement = agreementOf(anchor, apart, agreement)
     this.#heads.set(chain.slug, {
-      head: claim.height,
+      ...{ head: claim.height, anchor, agreement },
       blockTime: median(said.map(({ live }) => this.#said.get(live)?.pace ?? blockTime)) ?? blockTime,
-      anchor: sure === null ? anchor : { height: sure, at: claim.at },
     })
   }
 
@@ -146,7 +172,7 @@ export class Heads {
   isPlausible(chain: Chain, height: number, now: number): boolean {
     const tip = this.#heads.get(chain.slug)
     if (tip?.anchor == null) return true
-    return height <= Math.max(tip.head, highest(tip.anchor, tip.blockTime, now))
+    return height <= Math.max(tip.head, limitOf(tip, now))
   }
 
   /** Whether a route is further behind the network's head than its maxLag allows. */
@@ -203,6 +229,12 @@ export class Heads {
   }
 }
 
+/** The highest height that is plausible; -1 while nothing is. A route that slows down does not hold the others back. */
+function limitOf({ anchor, agreement, blockTime }: Omit<Tip, 'head'>, now: number): number {
+  const pace = Math.min(blockTime, agreement === null ? Infinity : agreedPace(agreement))
+  return anchor === null ? -1 : highest(anchor, pace, now)
+}
+
 /** Blocks that a route may be behind. */
 function allowedLag({ maxLag }: LagChain, { blockTime }: Tip): number {
   return Math.max(ALWAYS_ALLOWED, maxLag.unit === 'blocks' ? maxLag.value : maxLag.value / blockTime)
@@ -211,12 +243,4 @@ function allowedLag({ maxLag }: LagChain, { blockTime }: Tip): number {
 /** The middle one, of two the larger: one route that races does not set the pace. */
 function median(numbers: readonly number[]): number | null {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? null
-}
-
-function agoOf(anchor: Anchor | null, now: number): AnchorReport | null {
-  return anchor === null ? null : { height: anchor.height, ago: now - anchor.at }
-}
-
-function anchorOf(report: AnchorReport | null, now: number): Anchor | null {
-  return report === null ? null : { height: report.height, at: now - report.ago }
 }

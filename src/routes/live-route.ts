@@ -5,8 +5,9 @@ import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { Latency, HangDetector, type Unanswered } from './health/load.ts'
 import type { JudgedCall } from '../families/errors/classify.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
-import { RouteBreaker } from './health/breaker.ts'
+import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
+import { whyDown, whyNot, whyUnhealthy } from './health/why-not.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import { RouteLimits, type RouteSharing } from './route-limits.ts'
 import { Slots } from './slots.ts'
@@ -91,24 +92,17 @@ export class LiveRoute {
 
   /** Why everybody's calls keep away from it at `now`, as a sentence for the operator; null when they do not. */
   whyNot(now: number): string | null {
-    if (this.fault !== null) return this.fault
-    if (this.pauses.isActive(now))
-      return this.pauses.about === 'limited'
-        ? 'rate limited by its upstream'
-        : "its upstream refuses the operator's key, plan or credit"
-    if (this.syncing)
-      return this.slotsBehind === null
-        ? 'its node is syncing'
-        : `its node reports that it is ${this.slotsBehind} slots behind`
-    if (this.breaker.state(now) === 'open')
-      return `circuit open after failures (last: ${this.breaker.lastError ?? 'unknown'})`
-    return this.isHanging(now) ? 'requests are hanging' : null
+    return whyNot(this, now)
+  }
+
+  /** The same, or why it is not known to serve again though a call may try it. */
+  whyUnhealthy(now: number): string | null {
+    return whyUnhealthy(this, now)
   }
 
   /** Why no call can count on it; null while it answers, though it may be syncing. */
   whyDown(now: number): string | null {
-    if (this.silent) return `it has not answered yet (last: ${this.breaker.lastError ?? 'no reply'})`
-    return this.syncing && this.fault === null ? null : this.whyNot(now)
+    return whyDown(this, now)
   }
 
   /** Milliseconds until it is tried again; 0 where no pause keeps calls away. */

@@ -44,7 +44,7 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
   const routes = network.routes.map(({ id, capabilities, ws }) => {
     const route = upstreams.get(id)
     const now = clock.monotonic()
-    const why = upstreams.whyNot(network, id, now) ?? route?.whyDown(now) ?? null
+    const why = upstreams.whyUnhealthy(network, id, now) ?? route?.whyDown(now) ?? null
     const head = route?.head ?? null
     const claimed = route?.claimed ?? null
     const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)

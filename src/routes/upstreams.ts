@@ -220,6 +220,11 @@ export class Upstreams {
     return live.whyNot(now) ?? (tip ? this.#heads.whyBehind(network, live) : null)
   }
 
+  /** The same, or why a route is not known to serve again though a call may try it. */
+  whyUnhealthy(network: Network, id: string, now: number): string | null {
+    return this.whyNot(network, id, now) ?? this.get(id)?.whyUnhealthy(now) ?? null
+  }
+
   /** Ends every connection. */
   async close(): Promise<void> {
     this.#closed = true

@@ -43,7 +43,7 @@ export interface KeeperClientOptions {
   /** The version of the configuration that is served; empty while none is. */
   readonly serves: () => string
   /** Answers what the keeper asks. */
-  readonly answers: Omit<Answers<KeeperQuestions>, 'recall'>
+  readonly answers: Omit<Answers<KeeperQuestions>, 'recall' | 'ping'>
   /** What the worker holds; none where nothing is counted. */
   readonly holdings?: Holds
   /** Hears what others have learned. */
@@ -190,7 +190,8 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
     const recall: Answers<KeeperQuestions>['recall'] = async ({ recalled }) => ({
       held: (await holdings?.recall(recalled)) ?? [],
     })
-    const channel = new Channel<Questions, KeeperQuestions>(socket, { ...answers, recall }, message => {
+    const all = { ...answers, recall, ping: () => ({}) }
+    const channel = new Channel<Questions, KeeperQuestions>(socket, all, message => {
       if (message.t === 'hello') this.#welcomed(message as Hello, channel)
       else heard?.(message as News)
     })

@@ -5,17 +5,18 @@ import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { SharedBuckets } from '../limits/shared/buckets.ts'
 import { HeldCounts } from '../limits/shared/held-counts.ts'
-import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 import { orAfter } from '../net/or-after.ts'
-import { Arrival } from './arrival.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
+import { CompleteLedger } from './complete-ledger.ts'
+import { ConnectedWorker } from './connected-worker.ts'
 import { PROTOCOL } from './messages.ts'
+import { LOOK_EVERY } from './pulse.ts'
 import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from './messages.ts'
 
 /** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. */
@@ -29,7 +30,7 @@ export interface KeeperParts {
   readonly buckets: SharedBuckets
   /** What callers hold on all workers; default: counted anew, with whoever has come. */
   readonly holdings?: HeldCounts
-  /** Workers that come: until so many have, or for a second, no quota is decided. */
+  /** Workers that were there before: until so many have come, or for a second, no quota is decided. */
   readonly workers?: number
   /** Takes usage over into the ledger, once for each place of a journal. */
   readonly takeOver: (file: string, place: number, usage: readonly Usage[]) => void
@@ -41,6 +42,8 @@ export interface KeeperParts {
   readonly reports: () => readonly RouteReport[]
   /** Hears what a worker has learned. */
   readonly heard: (news: News) => void
+  /** Hears that a worker at a place has begun to hang, or answers again. */
+  readonly hangs?: (slot: number, isAway: boolean) => void
   /** Keeps what a worker that leaves has counted. */
   readonly left: (metrics: ProcessMetrics) => Promise<void>
   readonly version: string
@@ -52,36 +55,35 @@ export interface Told<T extends keyof KeeperQuestions> {
   readonly told: KeeperQuestions[T]['told']
 }
 
-/** A worker that is connected. */
-interface Worker {
-  readonly hello: Hello
-  readonly channel: Channel<KeeperQuestions, Questions>
-  /** What it holds. */
-  readonly holdings: HoldingStore & { readonly leave: () => void }
-}
-
 /** Answers workers over a Unix socket. */
 export class Keeper {
   readonly #parts: KeeperParts
   readonly #holdings: HeldCounts
-  readonly #workers = new Set<Worker>()
+  readonly #workers = new Set<ConnectedWorker>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
   readonly #hello = { t: 'hello', protocol: PROTOCOL, slot: 0, serves: '', instance: randomUUID() } as const
+  readonly #looking: NodeJS.Timeout
   #handing: Promise<void> | null = null
   #last = 0
   #gone: () => void = () => undefined
-
-  /** What is left of a quota is read from the ledger: not before it is complete. */
-  readonly #arrival: Arrival
+  readonly #ledger: CompleteLedger
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
-    this.#arrival = new Arrival(parts.workers ?? 0, () => this.gather())
+    this.#ledger = new CompleteLedger(parts.workers ?? 0, parts.buckets, this)
     this.#holdings = parts.holdings ?? new HeldCounts()
     this.#server = createServer(socket => {
       this.#serve(socket)
     })
+    this.#looking = setInterval(() => {
+      for (const worker of this.#workers) worker.look()
+    }, LOOK_EVERY)
+  }
+
+  /** Resolves when the workers that were there before have come, or two seconds after the start. */
+  get settled(): Promise<void> {
+    return this.#ledger.settled
   }
 
   /** The workers' places that are connected. */
@@ -114,14 +116,15 @@ export class Keeper {
     } else await this.#gather()
   }
 
-  /** What each worker answers that does so within `patience` milliseconds, by their places. */
+  /** What each worker answers that does so within `patience` milliseconds, by their places. One that hangs is not asked. */
   async ask<T extends keyof KeeperQuestions>(
     t: T,
     said: KeeperQuestions[T]['said'],
     patience = PATIENCE,
   ): Promise<readonly Told<T>[]> {
     const told: Told<T>[] = []
-    const asked = [...this.#workers].map(async ({ hello: { slot }, channel }) => {
+    const there = [...this.#workers].filter(({ isAway }) => !isAway)
+    const asked = there.map(async ({ hello: { slot }, channel }) => {
       const one = await channel.ask(t, said).catch(() => null)
       if (one !== null) told.push({ slot, told: one })
     })
@@ -141,6 +144,7 @@ export class Keeper {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#looking)
     const closed = new Promise(resolve => this.#server.close(resolve))
     for (const socket of this.#sockets) socket.destroy()
     await closed
@@ -159,7 +163,7 @@ export class Keeper {
     this.#last += 1
     const store = this.#parts.buckets.of(String(this.#last))
     this.#sockets.add(socket)
-    let worker: Worker | null = null
+    let worker: ConnectedWorker | null = null
     const channel = new Channel<KeeperQuestions, Questions>(
       socket,
       this.#answers(store, () => worker),
@@ -181,37 +185,27 @@ export class Keeper {
   }
 
   /** Sends news to all workers but the one that they come from. */
-  broadcast(news: News, except: Worker | null = null): void {
-    for (const worker of this.#workers) if (worker !== except) worker.channel.say(news)
+  broadcast(news: News, except: ConnectedWorker | null = null): void {
+    for (const worker of this.#workers) {
+      // What is known of routes comes again: for one that hangs it would pile up.
+      const isDropped = news.t === 'heads' && worker.isAway
+      if (worker !== except && !isDropped) worker.channel.say(news)
+    }
   }
 
-  #hear(news: News, from: Worker): void {
+  #hear(news: News, from: ConnectedWorker): void {
     this.#parts.heard(news)
     if (PASSED_ON.has(news.t)) this.broadcast(news, from)
   }
 
-  #welcome(hello: Hello, channel: Worker['channel']): Worker {
-    const process = {
-      recall: async (recalled: readonly Recalled[]) => (await channel.ask('recall', { recalled })).held,
-    }
-    const worker = {
-      ...{ hello, channel },
-      holdings: this.#holdings.join(hello.slot, process, hello.holdings),
-    }
+  #welcome(hello: Hello, channel: ConnectedWorker['channel']): ConnectedWorker {
+    const worker = new ConnectedWorker(hello, channel, { ...this.#parts, holdings: this.#holdings })
     this.#workers.add(worker)
-    this.#arrival.came(this.#workers.size)
-    this.#bringUpToDate(worker)
+    this.#ledger.came(this.#workers.size)
     return worker
   }
 
-  /** What was edited while there was no keeper, or no way to it. */
-  #bringUpToDate({ hello: { serves }, channel }: Worker): void {
-    if (serves === '') return
-    const served = this.#parts.config()
-    if (serves !== served.version) void channel.ask('take', served).catch(() => undefined)
-  }
-
-  #answers(store: LimitStore, worker: () => Worker | null): Answers<Questions> {
+  #answers(store: LimitStore, worker: () => ConnectedWorker | null): Answers<Questions> {
     const { takeOver, ledger, config, reports, left } = this.#parts
     return {
       config,
@@ -221,7 +215,8 @@ export class Keeper {
       },
       reports: () => ({ reports: reports() }),
       ask: async ({ buckets: questions }) => {
-        if (!this.#arrival.isOver && questions.some(({ quota }) => quota)) await this.#arrival.over
+        const incomplete = this.#ledger.before(questions)
+        if (incomplete !== null) await incomplete
         return { answers: await store.ask(questions) }
       },
       hold: async ({ holdings }) => ({ answers: (await worker()?.holdings.hold(holdings)) ?? [] }),

@@ -68,9 +68,13 @@ export class KeptCounters {
     this.#saving ??= this.#save()
   }
 
-  /** The texts to add up: of the processes that answered now, and what all others have counted. */
+  /**
+   * The texts to add up: of the processes that answered now, and what all others have counted. All of it is in the file then: the process that comes
+   * after this one never shows less.
+   */
   async with(now: readonly ProcessMetrics[]): Promise<readonly string[]> {
     await this.record(now)
+    await this.saved()
     const heard = new Set(now.map(({ process }) => process))
     const silent = [...this.#running].filter(([process]) => !heard.has(process))
     return [...now.map(({ text }) => text), ...silent.map(([, text]) => text), this.#ended]

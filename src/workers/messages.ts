@@ -15,8 +15,8 @@ import type { CallLine } from '../observe/call-line.ts'
 import type { Traced, TraceTarget } from '../observe/traces.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 
-/** The version of these messages. */
-export const PROTOCOL = 1
+/** The version of these messages: workers answer `ping` from 2 on. */
+export const PROTOCOL = 2
 
 /** Usage as it is sent: refusals by reason as an object. */
 export type SentUsage = Omit<Usage, 'reasons'> & { readonly reasons: Readonly<Record<string, number>> | null }
@@ -117,6 +117,8 @@ export interface Questions {
 
 /** What the keeper asks of a worker. */
 export interface KeeperQuestions {
+  /** For a sign of life. */
+  readonly ping: { readonly said: object; readonly told: object }
   /** To hand over all that it holds. */
   readonly held: {
     readonly said: object

@@ -10,17 +10,29 @@ import { withRole } from './role.ts'
 /** Starts it at once; it goes on when this process ends. */
 export class NextPrimary {
   readonly #process: ChildProcess
+  #why: string | null = null
 
   constructor({ file, args, env }: Program, gateway: string, { listen, admin, probes }: Sockets) {
     const sockets = [listen, admin, ...(probes === null ? [] : [probes])]
     this.#process = fork(file, args, {
       env: withRole(env, {
         ...{ is: 'primary', gateway, listen: FIRST_SOCKET, admin: FIRST_SOCKET + 1 },
-        probes: probes === null ? null : FIRST_SOCKET + 2,
+        ...{ probes: probes === null ? null : FIRST_SOCKET + 2, hearsWhy: true },
       }),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
     })
     this.#process.on('error', () => undefined)
+    this.#process.on('message', (said: Report) => {
+      if (said.t === 'failed') this.#why = said.why
+    })
+    this.#process.once('exit', (code, signal) => {
+      this.#why ??= signal ?? `code ${String(code)}`
+    })
+  }
+
+  /** Why it has ended. */
+  get why(): string | null {
+    return this.#why
   }
 
   get pid(): number | null {

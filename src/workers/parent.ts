@@ -1,5 +1,7 @@
 /** The way of a keeper or a worker to the primary that has started it. */
 import type { Socket } from 'node:net'
+import { ConfigError } from '../config/config-error.ts'
+import { formatProblem } from '../config/problem.ts'
 
 /** What a child tells the primary. */
 export type Report =
@@ -9,6 +11,10 @@ export type Report =
   | { readonly t: 'restart'; readonly primary: boolean }
   /** The workers of the next primary serve. */
   | { readonly t: 'workers' }
+  /** A keeper that waits for the end of the one before it has read what it can by then. */
+  | { readonly t: 'prepared' }
+  /** Why it does not start. */
+  | { readonly t: 'failed'; readonly why: string }
 
 /**
  * How a process leaves: with all others, so that connections which still come are its own to take; alone, so that the others take them; or because
@@ -24,11 +30,11 @@ export type Order =
   | { readonly t: 'reload' }
   /** Open log files again, which were renamed. */
   | { readonly t: 'reopenLogs' }
-  /** Workers that are still to be replaced; null when none is. */
+  /** Workers that are still to be replaced, none of them when it is the keeper's turn; null when all are. */
   | { readonly t: 'restarting'; readonly left: readonly number[] | null }
   /** A connection, which comes with it. */
   | { readonly t: 'connection' }
-  /** To the next primary: its keeper may start, as there is no other. */
+  /** To the next primary, or to the next keeper: it may begin, as there is no other keeper. */
   | { readonly t: 'keep' }
 
 /** Who hears of the primary's orders. */
@@ -38,11 +44,21 @@ export interface Orders {
   reopenLogs?(): void
   restarting?(left: readonly number[] | null): void
   connection?(socket: Socket): void
+  keep?(): void
 }
 
 /** Tells the primary something; one that is gone hears nothing. */
 export function report(said: Report): void {
   if (process.connected) process.send?.(said, undefined, undefined, () => undefined)
+}
+
+/** Tells the primary why this process does not start; it is said on stderr, too. */
+export function reportFailure(error: unknown): void {
+  const problems = error instanceof ConfigError ? error.problems.map(formatProblem) : []
+  report({
+    t: 'failed',
+    why: [error instanceof Error ? error.message : String(error), ...problems].join('; '),
+  })
 }
 
 /** Resolves when the process that started this one is gone, or has let go of it. */
@@ -62,7 +78,8 @@ export function hearOrders(orders: Orders): void {
     else if (order.t === 'reload') orders.reload?.()
     else if (order.t === 'reopenLogs') orders.reopenLogs?.()
     else if (order.t === 'restarting') orders.restarting?.(order.left)
-    else if (order.t === 'connection' && socket !== undefined) orders.connection?.(socket)
+    else if (order.t === 'keep') orders.keep?.()
+    else if (socket !== undefined) orders.connection?.(socket)
   })
   void parentGone().then(() => {
     orders.drain('orphaned')

@@ -1,31 +1,12 @@
 /** The process that starts all others: owns the listening sockets, starts again what ends, and passes signals on. It serves nothing itself. */
-import type { Logger } from '../observe/log.ts'
 import type { Bound } from '../http/admin/running.ts'
-import { Child, FIRST_SOCKET } from './child.ts'
-import type { Program } from './child.ts'
-import type { ListeningSocket, Sockets } from './listening-socket.ts'
+import type { Child } from './child.ts'
+import { Crew } from './crew.ts'
+import type { PrimaryOptions } from './crew.ts'
 import { NextPrimary } from './next-primary.ts'
-import type { Role } from './role.ts'
 
 /** Milliseconds beyond its drain that a process gets before it is ended by force. */
 const BEYOND_DRAIN = 10_000
-
-/** What the primary is made of. */
-export interface PrimaryOptions {
-  readonly program: Program
-  /** What the gateway is called from its start to its end. */
-  readonly gateway: string
-  readonly workers: number
-  /** Whether connections are handed to one worker after another; otherwise whoever is free first accepts them. */
-  readonly isRoundRobin: boolean
-  readonly sockets: Sockets
-  readonly dataDir: string
-  /** Milliseconds that calls in flight get at the end. */
-  readonly drain: number
-  /** The operator wants this process replaced as well. */
-  readonly replace: () => void
-  readonly log: Logger
-}
 
 /** Milliseconds over which a restart closes WebSockets, and at least for each worker. */
 const SPREAD = 20_000
@@ -34,13 +15,18 @@ const LEAST_SPREAD = 2_000
 /** A keeper and its workers. */
 export class Primary {
   readonly bound: Bound
+  /** Why it does not start. */
+  why = ''
   readonly #options: PrimaryOptions
+  readonly #crew: Crew
   #keeper: Child
   readonly #workers: Child[]
   /** Those that are to follow others, while a restart waits for them. */
   #coming: Child | null = null
   #next: NextPrimary | null = null
   #isRestarting = false
+  /** Workers that a restart has still to replace. */
+  #left: readonly number[] | null = null
   #isStopping = false
 
   constructor(options: PrimaryOptions) {
@@ -50,8 +36,13 @@ export class Primary {
       ...{ listen: listen.address, admin: admin.address },
       ...(probes === null ? {} : { probes: probes.address }),
     }
-    this.#keeper = this.#newKeeper()
-    this.#workers = this.#slots.map(slot => this.#newWorker(slot))
+    this.#crew = new Crew(options, this.bound, {
+      there: () => this.#workers.filter(({ isReady }) => isReady).length,
+      left: () => this.#left,
+      restart: () => void this.restart(),
+    })
+    this.#keeper = this.#crew.keeper()
+    this.#workers = this.#slots.map(slot => this.#crew.worker(slot))
   }
 
   /** Starts all. Resolves to whether they serve: when one of them could not start, it has said why, and all have ended. */
@@ -67,18 +58,18 @@ export class Primary {
    */
   async startBeside(mayKeep: () => Promise<void>, gone: Promise<void>): Promise<boolean> {
     const own = { isStarted: false }
-    void gone.then(() => {
-      if (!own.isStarted) this.#keeper.keepStarting()
+    const keep = async (): Promise<void> => {
+      if (own.isStarted) return
       own.isStarted = true
-    })
-    if (!(await this.#startWorkers())) {
+      if (!(await this.#keeper.start())) this.#keeper.keepStarting()
+    }
+    void gone.then(keep)
+    if (!(await this.#startWorkers()) || !(own.isStarted || (await this.#prepareKeeper()))) {
       await this.stop()
       return false
     }
     await mayKeep()
-    if (own.isStarted) return true
-    own.isStarted = true
-    if (!(await this.#keeper.start())) this.#keeper.keepStarting()
+    await keep()
     return true
   }
 
@@ -98,19 +89,19 @@ export class Primary {
    */
   async restart(): Promise<void> {
     const { log } = this.#options
-    if (this.#isRestarting || this.#isStopping) return
+    if (this.#isBusy()) return
     this.#isRestarting = true
     log.info({ workers: this.#workers.length }, 'restarting all processes, one after another')
     const isDone = await this.#restartWorkers()
-    if (isDone) await this.#restartKeeper()
+    const isWhole = isDone && (await this.#restartKeeper())
     this.#isRestarting = false
-    this.#keeper.send({ t: 'restarting', left: null })
-    if (isDone) log.info('all processes are restarted')
+    this.#tellLeft(null)
+    if (isWhole) log.info('all processes are restarted')
   }
 
   /** Starts another primary, of the program as it is on the disk, and leaves everything to it. Resolves to its id; to null where it does not come up. */
   async handOver(): Promise<number | null> {
-    if (this.#isRestarting || this.#isStopping) return null
+    if (this.#isBusy()) return null
     this.#isRestarting = true
     const { log, program, gateway, sockets, isRoundRobin } = this.#options
     log.info('a new primary starts, and takes the sockets over')
@@ -119,17 +110,31 @@ export class Primary {
       // What is accepted here from now on would be for workers that leave.
       if (isRoundRobin) sockets.listen.close()
       await this.#endWorkers()
-      await this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
-      if (await next.serves()) {
+      const ended = this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
+      await this.#keeper.closed()
+      const isServing = await next.serves()
+      await ended
+      if (isServing) {
         this.#closeSockets()
         return next.pid
       }
       this.#startAnew()
-    } else log.error('the new primary did not start; what is there stays')
+    } else log.error({ why: next.why }, 'the new primary did not start; what is there stays')
     this.#next = null
     this.#isRestarting = false
-    this.#keeper.send({ t: 'restarting', left: null })
+    this.#tellLeft(null)
     return null
+  }
+
+  /** Whether a restart is under way, or the end: another one is not begun. */
+  #isBusy(): boolean {
+    if (this.#isRestarting) this.#options.log.warn('a restart is under way; another one is not begun')
+    return this.#isRestarting || this.#isStopping
+  }
+
+  #tellLeft(left: readonly number[] | null): void {
+    this.#left = left
+    this.#keeper.send({ t: 'restarting', left })
   }
 
   /** Ends all: the workers first, as the keeper takes over what they have charged. */
@@ -150,9 +155,19 @@ export class Primary {
 
   async #startWorkers(): Promise<boolean> {
     const served = await Promise.all(this.#workers.map(worker => worker.start()))
-    if (served.includes(false)) return false
+    const failed = served.indexOf(false)
+    if (failed !== -1) {
+      this.why = `worker ${failed + 1}: ${this.#workers[failed]?.why ?? ''}`
+      return false
+    }
     if (this.#options.isRoundRobin) this.#accept()
     return true
+  }
+
+  async #prepareKeeper(): Promise<boolean> {
+    if (await this.#keeper.prepare()) return true
+    this.why = `the keeper: ${this.#keeper.why}`
+    return false
   }
 
   async #endWorkers(): Promise<void> {
@@ -163,9 +178,9 @@ export class Primary {
   #startAnew(): void {
     if (this.#isStopping) return
     this.#options.log.error('the new primary has ended before it served; this one starts its processes again')
-    this.#keeper = this.#newKeeper()
+    this.#keeper = this.#crew.keeper()
     this.#keeper.keepStarting()
-    for (const slot of this.#slots) (this.#workers[slot - 1] = this.#newWorker(slot)).keepStarting()
+    for (const slot of this.#slots) (this.#workers[slot - 1] = this.#crew.worker(slot)).keepStarting()
   }
 
   /** Accepts connections, and hands each to the next worker. */
@@ -193,13 +208,13 @@ export class Primary {
     const spread = Math.max(LEAST_SPREAD, SPREAD / this.#workers.length)
     const slots = this.#slots
     for (const slot of slots) {
-      this.#keeper.send({ t: 'restarting', left: slots.slice(slot - 1) })
-      const next = (this.#coming = this.#newWorker(slot))
+      this.#tellLeft(slots.slice(slot - 1))
+      const next = (this.#coming = this.#crew.worker(slot))
       const isServing = await next.start()
       this.#coming = null
       if (this.#isStopping) return false
       if (!isServing) {
-        log.error(`the new worker ${slot} did not start; those that are there stay`)
+        log.error({ why: next.why }, `the new worker ${slot} did not start; those that are there stay`)
         return false
       }
       const last = this.#workers[slot - 1]
@@ -209,42 +224,27 @@ export class Primary {
     return true
   }
 
-  /** Workers go on without a keeper for a moment. */
-  async #restartKeeper(): Promise<void> {
-    await this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
-    if (this.#isStopping) return
-    const next = (this.#keeper = this.#newKeeper())
+  /** Workers go on without a keeper for a moment: the next one has read the program and the configuration before this one leaves. */
+  async #restartKeeper(): Promise<boolean> {
+    this.#tellLeft([])
+    const next = (this.#coming = this.#crew.keeper())
+    const isPrepared = await next.prepare()
+    if (this.#isStopping) return false
+    if (!isPrepared) {
+      this.#coming = null
+      this.#options.log.error({ why: next.why }, 'the new keeper did not start; the one that is there stays')
+      return false
+    }
+    return this.#follow(next)
+  }
+
+  async #follow(next: Child): Promise<boolean> {
+    void this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
+    await this.#keeper.closed()
+    if (this.#isStopping) return false
+    this.#coming = null
+    this.#keeper = next
     if (!(await next.start())) next.keepStarting()
-  }
-
-  #newKeeper(): Child {
-    const { gateway, workers, dataDir, sockets } = this.#options
-    const { admin, probes } = sockets
-    return this.#child('the keeper', probes === null ? [admin] : [admin, probes], {
-      ...{ is: 'keeper', gateway, primary: process.pid, workers, dataDir, bound: this.bound },
-      ...{ admin: FIRST_SOCKET, probes: probes === null ? null : FIRST_SOCKET + 1 },
-    })
-  }
-
-  #newWorker(slot: number): Child {
-    const { workers, isRoundRobin, dataDir, sockets } = this.#options
-    const [own, fd] = isRoundRobin ? [[], null] : [[sockets.listen], FIRST_SOCKET]
-    return this.#child(`worker ${slot}`, own, { is: 'worker', slot, workers, fd, dataDir })
-  }
-
-  #child(name: string, sockets: readonly ListeningSocket[], role: Role): Child {
-    const { program, log } = this.#options
-    return new Child(program, role, sockets, {
-      ended: (how, restartMs) => {
-        log.error({ how, restartMs }, `${name} has ended and is started again`)
-      },
-      back: () => {
-        log.info(`${name} serves again`)
-      },
-      restart: primary => {
-        if (primary) this.#options.replace()
-        else void this.restart()
-      },
-    })
+    return true
   }
 }

@@ -3,14 +3,26 @@
 import type { Bound } from '../http/admin/running.ts'
 import { withoutPassedOn } from './activation.ts'
 
+/** What every role says. */
+interface AnyRole {
+  /** The primary hears why a process does not start; an older one takes any report for `ready`. */
+  readonly hearsWhy?: true
+}
+
 /** Serves the admin listener, and keeps what all workers share. */
-export interface KeeperRole {
+export interface KeeperRole extends AnyRole {
   readonly is: 'keeper'
   /** What the gateway is called from its start to its end, whoever serves it. */
   readonly gateway: string
   /** The primary's process id: the one that the operator knows. */
   readonly primary: number
   readonly workers: number
+  /** How many of them serve already; absent where an older program is the primary. */
+  readonly there?: number
+  /** It is to follow another keeper: it begins when the primary says so. */
+  readonly waits?: true
+  /** Workers that are still to be replaced, as in the order `restarting`. */
+  readonly restarting?: readonly number[] | null
   /** Absent where an older program is the primary. */
   readonly dataDir?: string
   /** Where clients connect, and the operator. */
@@ -21,7 +33,7 @@ export interface KeeperRole {
 }
 
 /** Serves calls. */
-export interface WorkerRole {
+export interface WorkerRole extends AnyRole {
   readonly is: 'worker'
   /** Its place among its like, from 1. */
   readonly slot: number
@@ -32,7 +44,7 @@ export interface WorkerRole {
 }
 
 /** Takes over from an older primary, with the sockets of which it passes on the descriptors. */
-export interface PrimaryRole {
+export interface PrimaryRole extends AnyRole {
   readonly is: 'primary'
   readonly gateway: string
   readonly listen: number

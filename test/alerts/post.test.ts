@@ -16,6 +16,9 @@ t.test('the webhook of an account leads to public addresses only, by TLS', async
     'https://0.0.0.0/',
     'https://100.64.0.1/',
     'https://localhost/',
+    'https://[::127.0.0.1]/',
+    'https://[fec0::1]/',
+    'https://168.63.129.16/',
   ])
     await t.rejects(post({ ...message, url }), /must be https and lead to a public address/, url)
 })

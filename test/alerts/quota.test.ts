@@ -22,7 +22,7 @@ function open(quota: number | null, parts: readonly number[], fails: () => boole
     raise: (alert, once) => {
       if (fails()) return Promise.reject(new Error('locked'))
       raised.push(`${String(alert.data['threshold'])} ${String(alert.data['used'])} ${once}`)
-      return Promise.resolve()
+      return Promise.resolve(true)
     },
     now: () => state.now,
   })

@@ -72,8 +72,11 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.match((await api.call('GET', one)).body, { endpointId, accountId, status: 'active' })
   t.match((await api.call('PATCH', one, { status: 'inactive' })).body, { status: 'inactive' })
   t.match((await call(apiKey!)).body.error?.data, { reason: 'endpoint_inactive' })
-  await api.call('PATCH', one, { status: 'active', perSecond: 5, allowedIps: ['127.0.0.1'] })
+  const limited = { status: 'active', perSecond: 5, dailyLimit: 2, allowedIps: ['127.0.0.1'] }
+  t.match((await api.call('PATCH', one, limited)).body, limited)
   t.equal((await call(apiKey!)).status, 200)
+  t.match((await call(apiKey!)).body.error?.data, { reason: 'quota_exhausted', scope: 'endpoint' })
+  t.match((await api.call('PATCH', one, { dailyLimit: null })).body, { dailyLimit: null })
 
   for (const asked of [{ key: apiKey }, { endpointId }])
     t.match((await api.call('POST', '/v1/keys:lookup', asked)).body, {
@@ -103,7 +106,14 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.strictSame(
     items.map(({ action }) => action),
     [
-      ...['account.purged', 'endpoint.deleted', 'account.suspended', 'endpoint.changed', 'endpoint.changed'],
+      ...[
+        'account.purged',
+        'endpoint.deleted',
+        'account.suspended',
+        'endpoint.changed',
+        'endpoint.changed',
+        'endpoint.changed',
+      ],
       ...['account.changed', 'endpoint.created', 'account.created'],
     ],
   )
@@ -196,6 +206,34 @@ t.test('lists have pages', async t => {
   })
 })
 
+t.test('bug: a webhook that can lead nowhere public is refused at once', async t => {
+  const { accountId } = (await api.call('POST', '/v1/accounts', { name: 'Hooks', plan: 'free' })).body as {
+    accountId: string
+  }
+  const refused: Readonly<Record<string, RegExp>> = {
+    'http://hooks.example.com/': /^webhook must be https$/,
+    'https://10.0.0.1/x': /^webhook must lead to a public address/,
+    'https://127.0.0.1/x': /^webhook must lead to a public address/,
+    'https://2130706433/x': /^webhook must lead to a public address/,
+    'https://[::127.0.0.1]/': /^webhook must lead to a public address/,
+    'https://168.63.129.16/x': /^webhook must lead to a public address/,
+    'https://localhost/x': /^webhook must lead to a public address/,
+    'https://a.LOCALHOST./x': /^webhook must lead to a public address/,
+    'https://user:word@hooks.example.com/': /^webhook must not hold a user name or a password$/,
+    'https://hooks.example.com:0/': /^webhook must not have the port 0$/,
+    'https://hooks.example.com/#frag': /^webhook must not have a fragment/,
+    'ftp://hooks.example.com/': /^webhook must be a URL such as/,
+  }
+  for (const [webhook, detail] of Object.entries(refused))
+    t.match(
+      await api.call('PATCH', `/v1/accounts/${accountId}`, { webhook }),
+      { status: 400, body: { reason: 'invalid_params', detail } },
+      webhook,
+    )
+  const { webhook } = (await api.call('PATCH', `/v1/accounts/${accountId}`, {})).body as { webhook: unknown }
+  t.equal(webhook, null, 'none was kept')
+})
+
 t.test('every mistake is a problem with a sentence', async t => {
   const account = (await api.call('POST', '/v1/accounts', { name: 'M', plan: 'free', externalId: 'm' }))
     .body as { accountId: string }
@@ -211,7 +249,7 @@ t.test('every mistake is a problem with a sentence', async t => {
       { name: 'A', plan: 'free', mail: 1 },
       400,
       'invalid_params',
-      /"mail" is not a member of this body/,
+      /unknown field "mail"/,
     ],
     [
       'POST',
@@ -242,25 +280,44 @@ t.test('every mistake is a problem with a sentence', async t => {
       /^limit must be a whole number from 1 to 1000$/,
     ],
     ['GET', '/v1/accounts?limit=1&limit=2', undefined, 400, 'invalid_params', /^limit is given twice$/],
+    ['GET', '/v1/accounts?sort=name', undefined, 400, 'invalid_params', /unknown parameter "sort"/],
+    ['GET', '/v1/accounts?cursor=x', undefined, 400, 'invalid_params', /^cursor is not/],
+    ['POST', '/v1/accounts', '{"name":"A","name":"B","plan":"free"}', 400, 'parse_error', /each member once/],
+    [
+      'POST',
+      '/v1/accounts',
+      '{"name":"A","plan":"free","labels":{"a":"1","\\u0061":"2"}}',
+      400,
+      'parse_error',
+      /once/,
+    ],
+    ['PATCH', path, { labels: { 'a b': '' } }, 400, 'invalid_params', /^labels must be/],
+    ['GET', `${path}%00x`, undefined, 404, 'account_not_found', /no such account/],
     [
       'GET',
-      '/v1/accounts?sort=name',
+      '/v1/audit?from=253402300800',
       undefined,
       400,
       'invalid_params',
-      /"sort" is not a parameter of this operation/,
+      /^from must be .* 253402300799 at most$/,
     ],
-    ['GET', '/v1/accounts?cursor=x', undefined, 400, 'invalid_params', /^cursor is not/],
     ['GET', '/v1/accounts/%', undefined, 404, 'account_not_found', /no such account/],
-    ['POST', `${path}/endpoints`, { network: 'none' }, 400, 'invalid_params', /unknown chain "none"/],
+    [
+      'POST',
+      `${path}/endpoints`,
+      { network: 'none' },
+      400,
+      'invalid_params',
+      /^network must be one of alpha$/,
+    ],
     ['POST', '/v1/accounts/acc_none/endpoints', { network: 'alpha' }, 404, 'account_not_found', /no such/],
     ['GET', '/v1/endpoints/ep_none', undefined, 404, 'endpoint_not_found', /no such endpoint/],
     ['POST', '/v1/endpoints/ep_none/rotate', {}, 404, 'endpoint_not_found', /no such endpoint/],
     ['PATCH', '/v1/endpoints/ep_none', {}, 404, 'endpoint_not_found', /no such endpoint/],
     ['POST', '/v1/keys:lookup', {}, 400, 'invalid_params', /one of key, endpointId and requestId/],
-    ['POST', '/v1/keys:lookup', { key: 'tg_x' }, 404, 'not_found', /nobody/],
+    ['POST', '/v1/keys:lookup', { key: 'tg_x' }, 404, 'not_found', /^no account has/],
     ['DELETE', '/v1/accounts/acc_none', undefined, 404, 'account_not_found', /no such account/],
-    ['PUT', '/v1/accounts', undefined, 405, 'method_not_allowed', /GET, POST/],
+    ['PUT', '/v1/accounts', undefined, 405, 'method_not_allowed', /^this path accepts GET, POST$/],
     ['GET', '/v1/nothing', undefined, 404, 'not_found', /openapi\.json/],
   ]
   for (const [method, path, body, status, reason, detail] of cases) {
@@ -382,4 +439,31 @@ t.test('the hundred-and-first endpoint is a problem', async t => {
   const create = () => api.call('POST', `/v1/accounts/${accountId}/endpoints`, { network: 'alpha' })
   for (let i = 0; i < 100; i += 1) t.equal((await create()).status, 201)
   t.match(await create(), { status: 409, body: { reason: 'endpoint_limit' } })
+})
+
+t.test('bug: a body of bytes that are not UTF-8 was stored with other characters', async t => {
+  const response = await fetch(`${gateway.adminUrl}/v1/accounts`, {
+    ...{ method: 'POST', body: Buffer.from([...Buffer.from('{"plan":"free","name":"'), 0xff, 0x22, 0x7d]) },
+    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+  })
+  t.equal(response.status, 400)
+  t.match(await response.json(), { reason: 'parse_error' })
+})
+
+t.test('bug: the same request with its members in another order was taken for another one', async t => {
+  const send = (body: string) => api.call('POST', '/v1/accounts', body, { 'idempotency-key': 'members' })
+  const first = await send('{"name":"Once","plan":"free","labels":{"a":"1","b":"2"}}')
+  const again = await send('{"plan":"free","labels":{"b":"2","a":"1"},"name":"Once"}')
+  t.strictSame([first.status, again.status, again.body], [201, 201, first.body])
+  t.equal((await send('{"name":"Other","plan":"free"}')).status, 422)
+})
+
+t.test('bug: a time that no calendar shows was taken', async t => {
+  const { accountId } = (await api.call('POST', '/v1/accounts', { name: 'T', plan: 'free' })).body
+  const made = await api.call('POST', `/v1/accounts/${accountId}/endpoints`, { network: 'alpha' })
+  const path = `/v1/endpoints/${made.body.endpointId}`
+  const expires = async (expiresAt: number) => (await api.call('PATCH', path, { expiresAt })).status
+  t.equal(await expires(9_007_199_254_740_991), 400)
+  t.equal(await expires(253_402_300_800), 400)
+  t.equal(await expires(253_402_300_799), 200)
 })

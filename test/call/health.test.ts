@@ -10,7 +10,7 @@ t.test('a network is well while one route can serve, else as far behind as the b
   ) => {
     const network = { family, routes: Object.keys(routes).map(id => ({ id })) } as unknown as Network
     const upstreams = {
-      whyNot: (_: unknown, id: string) => routes[id]![0],
+      whyUnhealthy: (_: unknown, id: string) => routes[id]![0],
       of: () => Object.values(routes).map(([, slotsBehind]) => ({ slotsBehind })),
     }
     const live = { upstreams, clock: { monotonic: () => 0 } } as unknown as Live

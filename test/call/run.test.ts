@@ -52,7 +52,7 @@ async function runOnce(t: Test, scene: Scene = {}) {
       take: (_: unknown, { units }: { units: number }) => {
         const giveBack = (wasRecorded: boolean): void => void did.push(`grant back ${wasRecorded}`)
         did.push(`take ${units}`)
-        return (scene.take ?? (grant => grant))({ units, period: 0, giveBack })
+        return (scene.take ?? (grant => grant))({ units, at: 0, period: 0, giveBack })
       },
       takeManagement: () => null,
     },

@@ -185,6 +185,14 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     t.equal((await post(url, message('eth_gasPrice'))).status, 200)
     for (const secret of [key, owner.key, owner.token]) t.notMatch(await held(), secret)
 
+    await card.getByLabel('Requests a day').fill('1')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await until('the day is used up', async () => (await post(url, message('eth_gasPrice'))).status === 402)
+    await card.getByLabel('Requests a day').fill('')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await until('the day is not limited', async () => {
+      return (await post(url, message('eth_gasPrice'))).status === 200
+    })
     await card.getByLabel('Requests a second').fill('1')
     await card.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved; it holds from now on').waitFor()

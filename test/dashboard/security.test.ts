@@ -211,6 +211,11 @@ t.test('a key that may not manage its account does not sign in, nor one from the
     [{ management: false }, { management: true }, 'management_denied'],
     [{ status: 'inactive' }, { status: 'active' }, 'endpoint_inactive'],
     [{ allowedIps: ['203.0.113.0/24'] }, { allowedIps: null }, 'address_denied'],
+    [
+      { allowedOrigins: ['https://app.example.org'], management: true },
+      { allowedOrigins: null, management: true },
+      'origin_denied',
+    ],
   ]
   for (const [change, back, reason] of cases) {
     const by = visitor()
@@ -227,6 +232,23 @@ t.test('a key that may not manage its account does not sign in, nor one from the
   t.notOk(await opens(session), 'a session opened with the key ends as soon as it may no longer manage')
   await update({ management: true })
   t.notOk(await opens(session), 'and does not come back')
+})
+
+t.test('bug: a session outlived the time of its key, and could undo it', async t => {
+  const mine = await createOwner(gateway, 'alpha')
+  const [session, other] = [await signedIn(mine.key), await signedIn(mine.token)]
+  const { endpointId } = mine
+  const expiresAt = Math.floor(Date.now() / 1000)
+  t.equal((await session.ask('service_updateEndpoint', { endpointId, expiresAt })).status, 200)
+  refusedAs(
+    t,
+    await session.ask('service_updateEndpoint', { endpointId, expiresAt: null }),
+    401,
+    'invalid_key',
+  )
+  refusedAs(t, await session.ask('service_listEndpoints'), 401, 'invalid_key')
+  refusedAs(t, await visitor().signIn(mine.key), 401, 'invalid_key')
+  t.match((await other.call('service_getEndpoint', { endpointId })).result, { expiresAt })
 })
 
 t.test(

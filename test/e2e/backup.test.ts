@@ -106,6 +106,10 @@ t.test('without the key, and without a gateway', async t => {
   })
   t.strictSame(readdirSync(at), ['accounts.db', 'journal.db', 'manifest.json'])
   t.match(await run(['backup', at, '--config', gateway.dir]), { code: 1, stderr: /backup is not empty/ })
+  t.match(await run(['backup', join(dir, 'none', 'of'), '--config', gateway.dir]), {
+    code: 1,
+    stderr: /\/none does not exist\n$/,
+  })
   t.match(await run(['restore', at, '--to', data]), {
     code: 1,
     stderr: /was made without its master key: set /,

@@ -4,6 +4,10 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { meterEvents } from '../../src/commands/usage/bill.ts'
+import type { WithoutEvents } from '../../src/commands/usage/bill.ts'
+import type { Names } from '../../src/stores/sqlite/accounts/names.ts'
+import type { OpenReader } from '../../src/stores/sqlite/usage/reader.ts'
 import { openDataDir } from '../../src/stores/sqlite/data-dir.ts'
 import { openAccounts } from '../../src/stores/sqlite/accounts/store.ts'
 import { windowAt } from '../../src/limits/account-meter.ts'
@@ -219,6 +223,21 @@ t.test('Stripe counts a day once, however often its events are sent', async t =>
   t.equal(now, '', 'a day that is not over has no event yet')
 })
 
+t.test('bug: events of a day that is not over were missing without a word', t => {
+  const day = begin / 1000
+  const line = { accountId: acme.id, plan: 'paid', calls: 1, requests: 1, errors: 0, refusals: 0 }
+  const reader = { lines: () => [day, day + 86_400].map(of => ({ ...line, of })) } as unknown as OpenReader
+  const owner = { name: 'Acme', plan: 'paid', createdAt: 0, externalId: 'cus_acme', labels: {} }
+  const names = { accounts: new Map([[acme.id, owner]]), endpoints: new Map() } as unknown as Names
+  const without: WithoutEvents = { unknown: new Set(), open: null }
+  const span = { from: day, to: day + 2 * 86_400 }
+  const afterTheFirst = (day + 86_400 + 3_600) * 1000
+  const events = [...meterEvents(reader, names, span, afterTheFirst, without)]
+  t.equal(events.length, 1)
+  t.strictSame(without, { unknown: new Set(), open: day + 86_400 })
+  t.end()
+})
+
 t.test('quota windows, top and account show agree with the ledger', async t => {
   const windows = JSON.parse(
     (await usage('--period', 'quota', '--from', `${month}-01`, '--to', `${month}-02`, '--format', 'json'))
@@ -266,6 +285,11 @@ t.test('spans begin with whole steps, and slips are explained', async t => {
     requests: number
   }[]
   t.equal(rows[0]!.time, begin / 1000 + 3 * 86_400)
+  t.match(
+    await run(['usage', '--from', noon, '--to', to, '--config', gateway.dir]),
+    { stderr: /note: usage from \S+ 00:00:00 UTC is shown, not from \S+ 12:00:00 UTC: days are whole/ },
+    'bug: usage from before --from was shown without a word',
+  )
   t.strictSame(rows, whole)
   for (const [words, stderr] of [
     [['--period', '2026-13'], /--period must be a month such as 2026-11/],

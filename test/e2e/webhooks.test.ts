@@ -162,11 +162,18 @@ for (const workers of [1, 2])
       const api = new AdminApi(gateway, secret)
       const other = await createAccess(gateway, 'paid', 'alpha')
       const set = await api.call('PATCH', `/v1/accounts/${other.accountId}`, { webhook: url })
-      t.match(set, { status: 200, body: { webhook: url, webhookSecret: /^whsec_/ } })
+      const shown = `${new URL(url).origin}/…`
+      t.match(set, { status: 200, body: { webhook: shown, webhookSecret: /^whsec_/ } })
       const signed = (set.body as { webhookSecret: string }).webhookSecret
       t.notOk(
         'webhookSecret' in ((await api.call('PATCH', `/v1/accounts/${other.accountId}`, {})).body as object),
       )
+      const { body: state } = await api.call('GET', `/v1/accounts/${other.accountId}`)
+      t.equal((state as { webhook: unknown }).webhook, shown, 'bug: who may read the account sees it')
+      const { stdout } = await run(['account', 'show', other.accountId, '--config', gateway.dir])
+      t.match(stdout, `webhook   ${shown}`, 'bug: so does the operator')
+      const audited = await run(['audit', '--target', other.accountId, '--config', gateway.dir])
+      t.match(audited.stdout, `webhook: null → "${shown}"`, 'bug: so does who reads the trail')
       await run(['endpoint', 'rotate', other.endpointId, '--overlap', '1h', '--config', gateway.dir])
       await run(['account', 'suspend', other.accountId, '--config', gateway.dir])
       await run(['account', 'suspend', access.accountId, '--config', gateway.dir])

@@ -85,6 +85,11 @@ t.test('a new primary that does not start changes nothing', async t => {
   await until('the edit is rejected', async () => (await gateway.status()).reload.ok === false)
   await restart(gateway, { primary: true })
   await until('it is said', () => Promise.resolve(gateway.printed.includes('the new primary did not start')))
+  t.match(
+    gateway.printed,
+    /"why":"the configuration has .*plans\.yaml.*the new primary did not start/,
+    'bug: the log did not say why',
+  )
   await writeFile(plans, good)
   t.strictSame(await crewOf(gateway, 2), before)
   await until('another may be tried', async () => (await gateway.status()).restarting === null)

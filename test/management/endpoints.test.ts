@@ -83,6 +83,7 @@ const open = {
   allowedIps: null,
   management: true,
   perSecond: null,
+  dailyLimit: null,
   expiresAt: null,
   lastUsedAt: null,
 }
@@ -185,6 +186,7 @@ t.test('service_updateEndpoint', t => {
       allowedIps: ['203.0.113.7'],
       management: false,
       perSecond: 5,
+      dailyLimit: 10_000,
     }
     const outcome = await change(wanted)
     const times = { expiresAt: null, lastUsedAt: null }
@@ -240,10 +242,15 @@ t.test('service_updateEndpoint', t => {
     t.strictSame(await change({ name: ' ' }), invalid('name must be 1 to 64 printable characters'))
     t.strictSame(await change({ status: 'deleted' }), invalid('status must be "active" or "inactive"'))
     t.strictSame(await change({ management: 'no' }), invalid('management must be true or false'))
-    t.strictSame(await change({ apiKey: 'tg_mine' }), invalid('"apiKey" is not a parameter of this method'))
+    t.strictSame(await change({ apiKey: 'tg_mine' }), invalid('unknown parameter "apiKey"'))
     for (const perSecond of [0, -1, 1.5, 1e9, '5', true]) {
       const why = 'perSecond must be a whole number from 1 to 1000000, or null'
       t.strictSame(await change({ perSecond }), invalid(why), String(perSecond))
+    }
+
+    for (const dailyLimit of [0, -1, 1.5, 2 ** 53, '5', true]) {
+      const why = 'dailyLimit must be a whole number of requests, at least 1, or null'
+      t.strictSame(await change({ dailyLimit }), invalid(why), String(dailyLimit))
     }
 
     const badOrigins = [

@@ -25,6 +25,7 @@ t.test('an owner manages endpoints over a real store', async t => {
     allowedIps: null,
     management: true,
     perSecond: null,
+    dailyLimit: null,
     expiresAt: null,
     lastUsedAt: null,
   }

@@ -113,7 +113,7 @@ for (const [name, make] of Object.entries(implementations)) {
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
     const open = {
       ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-      expiresAt: null,
+      ...{ dailyLimit: null, limitedSince: 0, expiresAt: null },
     }
     t.strictSame(shown, { ...place, status: 'active', createdAt: NOW, ...open })
     const { id, name, plan, status, createdAt } = account
@@ -160,6 +160,26 @@ for (const [name, make] of Object.entries(implementations)) {
 
     const back = { status: 'active', allowedIps: null, perSecond: null, name: endpoint.name } as const
     t.strictSame(await endpoints.change(null, id, back), endpoint, 'the operator may change any')
+  })
+
+  t.test(`${name}: a daily limit that is set where none was is another one, and in the trail`, async t => {
+    const ports = await make(t)
+    const { endpoint } = await withEndpoint(ports)
+    const { id, limitedSince } = endpoint
+    const set = async (dailyLimit: number | null) => {
+      const changed = await ports.endpoints.change(null, id, { dailyLimit })
+      t.match(ports.keys.find(endpoint.apiKey)?.endpoint, {
+        ...{ dailyLimit, limitedSince: changed?.limitedSince },
+      })
+      return changed!.limitedSince
+    }
+    t.equal(limitedSince, 0)
+    t.equal(await set(10), NOW)
+    t.equal(await set(20), NOW, 'raised')
+    t.equal(await set(null), NOW)
+    t.equal(await set(20), NOW + 1, 'within the same second')
+    const [last] = (await ports.audit.read({ ...ALL, limit: 1 })).entries
+    t.match(last, { action: 'endpoint.changed', before: { dailyLimit: null }, after: { dailyLimit: 20 } })
   })
 
   t.test(`${name}: a list of origins takes management away unless the change keeps it`, async t => {
@@ -287,7 +307,9 @@ for (const [name, make] of Object.entries(implementations)) {
       t.match(await endpoints.label(id), { accountId: account.id, name: id, deleted: true })
     const left = JSON.stringify(await audit.read(ALL))
     for (const word of ['Acme', 'a@example.org', 'crm-1', 'prod', 'private name']) t.notMatch(left, word)
-    t.match(await audit.read({ ...ALL, limit: 1 }), [{ action: 'account.purged', actor: 'token:tok_1' }])
+    t.match(await audit.read({ ...ALL, limit: 1 }), {
+      entries: [{ action: 'account.purged', actor: 'token:tok_1' }],
+    })
     t.equal(await accounts.purge(account.id), false)
     t.equal(await accounts.change(account.id, { plan: 'paid' }), null)
     t.equal(await accounts.rotateToken(account.id), null)
@@ -314,7 +336,7 @@ for (const [name, make] of Object.entries(implementations)) {
       after: null,
     } as const
     await audit.record(version, 'gateway')
-    const shown = (await audit.read(ALL)).map(({ at, actor, action, target, before, after }) => {
+    const shown = (await audit.read(ALL)).entries.map(({ at, actor, action, target, before, after }) => {
       t.equal(at, NOW)
       return [actor, action, target, before, after]
     })
@@ -347,15 +369,16 @@ for (const [name, make] of Object.entries(implementations)) {
     const mine = await withEndpoint(ports)
     await accounts.create({ name: 'Other', plan: 'free' }, token)
     const actions = async (query: Partial<AuditQuery>) =>
-      (await audit.read({ ...ALL, ...query })).map(({ action }) => action)
+      (await audit.read({ ...ALL, ...query })).entries.map(({ action }) => action)
     t.strictSame(await actions({}), ['account.created', 'endpoint.created', 'account.created'])
     t.strictSame(await actions({ target: mine.account.id }), ['endpoint.created', 'account.created'])
     t.strictSame(await actions({ target: mine.endpoint.id }), ['endpoint.created'])
     t.strictSame(await actions({ actor: 'token:tok_1' }), ['account.created'])
     t.strictSame(await actions({ from: NOW + 1 }), [])
     t.strictSame(await actions({ to: NOW }), [])
-    const [first] = await audit.read({ ...ALL, limit: 1 })
-    t.strictSame(await actions({ before: first!.seq }), ['endpoint.created', 'account.created'])
+    const first = await audit.read({ ...ALL, limit: 1 })
+    t.strictSame(await actions({ before: first.next }), ['endpoint.created', 'account.created'])
+    t.equal((await audit.read({ ...ALL, limit: 3 })).next, null)
     await audit.forget(NOW)
     t.equal((await actions({})).length, 3)
     await audit.forget(NOW + 1)
@@ -369,7 +392,7 @@ for (const [name, make] of Object.entries(implementations)) {
     const all = await Promise.all(Array.from({ length: 10 }, () => create(by('k1', 'a'))))
     for (const each of all) t.strictSame(each, all[0])
     t.equal((await accounts.list()).length, 1)
-    t.equal((await audit.read(ALL)).length, 1)
+    t.equal((await audit.read(ALL)).entries.length, 1)
     t.equal(await create(by('k1', 'b')), 'other_request')
     t.equal(await create(by('k2', 'a')), 'external_id_taken', 'what is refused is not remembered')
     const { account } = all[0] as { account: AccountRecord }
@@ -403,7 +426,7 @@ for (const [name, make] of Object.entries(implementations)) {
       t.equal(await tokens.revoke(made.id), false)
       t.equal(await tokens.find(secret), null)
       t.strictSame(await tokens.list(), [short.token])
-      const trail = await audit.read(ALL)
+      const trail = (await audit.read(ALL)).entries
       t.strictSame([trail[0]?.action, trail[0]?.target], ['token.revoked', made.id])
       t.notMatch(JSON.stringify(trail), secret)
     },
@@ -442,7 +465,7 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(keys.find(second), null, 'without an overlap it ends at once')
     t.equal(await endpoints.rotateKey('acc_other', id, 0), null)
     t.equal(await endpoints.rotateKey(account.id, 'ep_none', 0), null)
-    const [entry] = await audit.read({ ...ALL, limit: 1 })
+    const [entry] = (await audit.read({ ...ALL, limit: 1 })).entries
     t.match(entry, { action: 'key.rotated', target: id, after: { oldKeyExpiresAt: null } })
     t.notMatch(JSON.stringify(await audit.read(ALL)), /tg_/)
   })
@@ -481,6 +504,34 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(signIns.open(apiKey), null)
     await endpoints.change(account.id, id, { expiresAt: null })
     t.match(keys.find(apiKey), { until: null }, 'its owner may prolong it')
+  })
+
+  t.test(`${name}: bug: what was opened with a key outlived the time of that key`, async t => {
+    const clock = { now: NOW }
+    const ports = await make(t, () => clock.now)
+    const { endpoints, signIns } = ports
+    const { account, dashboardToken, endpoint } = await withEndpoint(ports)
+    const [byKey, byToken] = [signIns.open(endpoint.apiKey)!, signIns.open(dashboardToken)!]
+    await endpoints.change(account.id, endpoint.id, { expiresAt: NOW + 10 })
+    clock.now += 9
+    t.equal(signIns.owner(byKey)?.endpoint?.id, endpoint.id)
+    clock.now += 1
+    t.equal(signIns.owner(byKey), null)
+    t.equal(signIns.owner(byToken)?.account.id, account.id)
+  })
+
+  t.test(`${name}: bug: an old key that is dead with its endpoint was said to go on`, async t => {
+    const clock = { now: NOW }
+    const ports = await make(t, () => clock.now)
+    const { account, endpoint } = await withEndpoint(ports)
+    const change = (expiresAt: number) => ports.endpoints.change(account.id, endpoint.id, { expiresAt })
+    const rotate = () => ports.endpoints.rotateKey(account.id, endpoint.id, 60)
+    await change(NOW + 10)
+    t.match(await rotate(), { oldKeyExpiresAt: NOW + 10 })
+    clock.now += 10
+    t.match(await rotate(), { oldKeyExpiresAt: null })
+    await change(NOW + 100)
+    t.equal(ports.keys.find(endpoint.apiKey), null, 'and does not come back')
   })
 
   t.test(`${name}: a rotation with a key of its own is carried out once`, async t => {

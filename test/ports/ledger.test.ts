@@ -90,7 +90,7 @@ async function openFleet(t: Test, used: readonly Used[]): Promise<Ledger> {
 async function charge(journal: Journal, used: readonly Used[]): Promise<void> {
   for (const { accountId, endpointId, network, method, at, calls, requests, reason } of used) {
     const account = { id: accountId, plan: 'free', createdAt: 0 }
-    const owner = { ...payer, account, endpoint: { id: endpointId, network } }
+    const owner = { ...payer, account, endpoint: { ...payer.endpoint, id: endpointId, network } }
     for (let call = 0; call < calls; call += 1)
       if (reason !== null) journal.refused(owner, method, reason, at * 1000)
       else await journal.charge(owner, method, requests / calls, 0, at * 1000).commit()

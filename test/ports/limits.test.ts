@@ -32,7 +32,7 @@ const START = 1_800_000_000
 function spenderOf(change: Partial<Payer> = {}): Spender {
   const payer: Payer = {
     account: { id: 'acc_1', plan: 'free', createdAt: START },
-    endpoint: { id: 'ep_1', network: 'eth' },
+    endpoint: { id: 'ep_1', network: 'eth', dailyLimit: null, limitedSince: 0 },
     plan,
     endpointRate: null,
     ...change,
@@ -114,6 +114,103 @@ for (const [name, make] of Object.entries(implementations)) {
       t.equal(grant.period, START + 3600)
     },
   )
+
+  const limited = (dailyLimit: number | null, change: Partial<Payer> = {}, limitedSince = 1): Spender =>
+    spenderOf({ endpoint: { id: 'ep_1', network: 'eth', dailyLimit, limitedSince }, ...change })
+  const unbound: Plan = { ...plan, rate: null, quota: null }
+  const midnight = Math.ceil(NOW / 86_400_000) * 86_400
+
+  t.test(`${name}: an endpoint uses no more in a day than its daily limit, to the last unit`, async t => {
+    const limits = limitsWith(90)
+    const spender = limited(100, { plan: unbound })
+    t.match(await limits.take(spender, rated(11), NOW), {
+      ...{ reason: 'quota_exhausted', data: { scope: 'endpoint', resetsAt: midnight } },
+    })
+    t.match(await granted(limits, spender, 10), { units: 10, at: NOW, period: 0 })
+    t.equal(said(await limits.take(spender, unrated(1), NOW)), 'quota_exhausted', 'a notification counts too')
+    t.equal(said(await limits.take(spender, unrated(0), NOW)), 'ok', 'what costs nothing spends nothing')
+    const other = spenderOf({
+      endpoint: { id: 'ep_2', network: 'eth', dailyLimit: null, limitedSince: 0 },
+      plan: unbound,
+    })
+    t.equal(said(await limits.take(other, rated(20), NOW)), 'ok', 'the others go on')
+  })
+
+  t.test(`${name}: the day of an endpoint begins at midnight in UTC`, async t => {
+    let used: number | null = 9
+    const limits = make(() => used)
+    const spender = limited(10, { plan: unbound })
+    t.equal(said(await limits.take(spender, rated(1), midnight * 1000 - 1)), 'ok')
+    t.equal(said(await limits.take(spender, rated(1), midnight * 1000 - 1)), 'quota_exhausted')
+    used = null
+    t.equal(said(await limits.take(spender, rated(1), midnight * 1000)), 'journal_unavailable')
+    used = 0
+    t.equal(said(await limits.take(spender, rated(10), midnight * 1000)), 'ok')
+    const refusal = await limits.take(spender, rated(1), midnight * 1000 + 1)
+    t.match(refusal, { reason: 'quota_exhausted', data: { resetsAt: midnight + 86_400 } })
+  })
+
+  t.test(
+    `${name}: what the daily limit refuses takes nothing, nor takes the day what the quota refuses`,
+    async t => {
+      const account = { id: 'acc_1', plan: 'free', createdAt: START }
+      const limits = limitsWith()
+      t.equal(said(await limits.take(limited(5), rated(6), NOW)), 'quota_exhausted')
+      t.match(limits.rate(limited(5), NOW), { remaining: 20 })
+      t.match(await limits.quota(account, plan, NOW), { used: 0 })
+      const small: Plan = { ...plan, quota: { requests: 3, every: 3_600_000 } }
+      t.match(await limits.take(limited(5, { plan: small }), rated(4), NOW), {
+        ...{ reason: 'quota_exhausted', data: { scope: 'account', resetsAt: START + 3600 } },
+      })
+      t.equal(said(await limits.take(limited(5), rated(5), NOW)), 'ok')
+    },
+  )
+
+  t.test(`${name}: a daily limit that is given back may be taken again`, async t => {
+    const limits = limitsWith()
+    const spender = limited(10)
+    for (const wasRecorded of [true, false]) {
+      const grant = await granted(limits, spender, 10)
+      t.equal(said(await limits.take(spender, rated(1), NOW)), 'quota_exhausted')
+      grant.giveBack(wasRecorded)
+    }
+    t.equal(said(await limits.take(spender, rated(10), NOW)), 'ok')
+  })
+
+  t.test(`${name}: another daily limit holds for what is used of the day`, async t => {
+    const limits = limitsWith()
+    const at = (dailyLimit: number | null, units: number, ms: number) =>
+      limits.take(limited(dailyLimit, { plan: unbound }), rated(units), NOW + ms)
+    t.equal(said(await at(1_000, 50, 0)), 'ok')
+    t.equal(said(await at(60, 11, 100)), 'quota_exhausted', 'lowered')
+    t.equal(said(await at(60, 10, 200)), 'ok')
+    t.equal(said(await at(60, 1, 300)), 'quota_exhausted')
+    t.equal(said(await at(20, 1, 400)), 'quota_exhausted', 'below what is used')
+    t.equal(said(await at(70, 10, 500)), 'ok', 'raised')
+    t.equal(said(await at(70, 1, 600)), 'quota_exhausted')
+    t.equal(said(await at(null, 20, 700)), 'ok', 'lifted')
+  })
+
+  t.test(`${name}: what was used while there was no limit counts once there is one again`, async t => {
+    let used = 0
+    const limits = make(() => used)
+    const at = (dailyLimit: number | null, since: number, units: number) =>
+      limits.take(limited(dailyLimit, { plan: unbound }, since), rated(units), NOW)
+    t.equal(said(await at(10, 1, 10)), 'ok')
+    t.equal(said(await at(null, 1, 30)), 'ok')
+    used = 40
+    t.equal(said(await at(45, 2, 6)), 'quota_exhausted')
+    t.equal(said(await at(45, 2, 5)), 'ok')
+  })
+
+  t.test(`${name}: a daily limit holds when calls race`, async t => {
+    const limits = limitsWith()
+    const spender = limited(30, { plan: unbound })
+    const taken = await Promise.all(
+      Array.from({ length: 100 }, async () => limits.take(spender, rated(1), NOW)),
+    )
+    t.equal(taken.filter(each => said(each) === 'ok').length, 30)
+  })
 
   t.test(`${name}: nothing is free of any limit`, async t => {
     const limits = limitsWith()

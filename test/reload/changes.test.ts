@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Config } from '../../src/config/types.ts'
 import { changesInSteps } from '../../src/reload/changes.ts'
 import { atOnce } from '../../src/reload/time-slices.ts'
 import { load, type Yaml } from '../support/snapshot.ts'
@@ -30,6 +31,34 @@ t.test('one readable line for each change, and no secret in any', async t => {
     'methods.yaml: ~ eth_call block {at: 1, kind: ref, omitted: latest} → none',
     'methods.yaml: ~ eth_call cost none → 2',
     'plans.yaml: ~ free rate.perSecond 25 → 50',
+  ])
+})
+
+t.test('bug: a webhook and what signs it were written in clear', async t => {
+  const none = (await load(t, { networks, routes })).config!
+  const config = (url: string, secret: string): Config => {
+    const { gateway } = none
+    return { ...none, gateway: { ...gateway, alerts: { ...gateway.alerts, webhook: { url, secret } } } }
+  }
+  const before = config('https://a.example/x', `whsec_${'a'.repeat(32)}`)
+  const after = config('https://b.example/y', `whsec_${'b'.repeat(32)}`)
+  const changed = ['gateway.yaml: ~ alerts.webhook changed']
+  t.strictSame(atOnce(changesInSteps(none, before)), changed)
+  t.strictSame(atOnce(changesInSteps(before, after)), changed)
+  t.strictSame(atOnce(changesInSteps(after, none)), changed)
+})
+
+t.test('bug: sockets of a plan were taken for a secret, as a URL of a route has that name', async t => {
+  const config = async (connections: number) =>
+    (
+      await load(t, {
+        networks,
+        routes,
+        plans: `plans: { free: { tiers: [any], ws: { connections: ${connections} } } }`,
+      })
+    ).config!
+  t.match(atOnce(changesInSteps(await config(5), await config(6))), [
+    /^plans\.yaml: ~ free ws\.connections 5 → 6$/,
   ])
 })
 

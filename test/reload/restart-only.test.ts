@@ -45,5 +45,10 @@ t.test('settings that are read once are named when they change, others never', t
     restartNotice(['listen', 'tls']),
     'gateway.yaml: listen, tls: the change takes effect after a restart',
   )
+  t.equal(
+    restartNotice(['workers']),
+    'gateway.yaml: workers: the change takes effect after a restart of the service; for `workers`, where several serve already, `POST /restart {"primary": true}` is enough',
+    'bug: it did not say which restart',
+  )
   t.end()
 })

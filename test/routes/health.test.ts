@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Breaker, RouteBreaker } from '../../src/routes/health/breaker.ts'
+import { Breaker } from '../../src/routes/health/breaker.ts'
+import { RouteBreaker } from '../../src/routes/health/route-breaker.ts'
 import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
 import { Latency, HangDetector } from '../../src/routes/health/load.ts'
@@ -22,6 +23,27 @@ t.test('three failures in a row open a breaker, and so does a high rate of them'
     if (shaky.state(0) === 'closed') shaky.succeeded()
   }
   t.equal(shaky.state(0), 'open', 'two of three fail')
+  t.end()
+})
+
+t.test('bug: a route whose pause was over counted as up though nothing had succeeded', t => {
+  const breaker = new RouteBreaker()
+  t.notOk(breaker.isUntested(0), 'a new one is closed')
+  for (let i = 0; i < 3; i += 1) breaker.probeFailed('reset', 0, false)
+  t.strictSame([breaker.state(0), breaker.isUntested(0)], ['open', false])
+  t.strictSame([breaker.state(5_000), breaker.isUntested(5_000)], ['half-open', true])
+  breaker.probeFailed('reset', 5_000, false)
+  t.strictSame([breaker.state(15_000), breaker.isUntested(15_000)], ['half-open', true], 'still not')
+  breaker.probeSucceeded(15_000)
+  t.notOk(breaker.isUntested(15_000))
+  for (const caller of ['a', 'b', 'c']) for (let i = 0; i < 3; i += 1) breaker.failed(caller, 'reset', 20_000)
+  t.ok(breaker.isUntested(25_000))
+  breaker.probeSucceeded(25_000)
+  t.notOk(breaker.isUntested(25_000), 'a probe that is answered vouches for it')
+  breaker.failed('a', 'reset', 25_000)
+  t.ok(breaker.isUntested(60_000), 'until the next failure')
+  breaker.succeeded('a')
+  t.notOk(breaker.isUntested(60_000))
   t.end()
 })
 

@@ -17,6 +17,7 @@ function route(id: string, asked: string[]): LiveRoute {
     downSince: null,
     breaker: { state: () => 'closed', probeFailed: () => undefined, probeSucceeded: () => undefined },
     whyNot: () => null,
+    whyUnhealthy: () => null,
     whyDown: () => null,
     probe: (method: string) => {
       if (method === 'eth_blockNumber') asked.push(id)
@@ -133,7 +134,7 @@ t.test('a route that goes down and comes back is one line each, and so is its ne
     prober.close()
   })
   const set = async (live: LiveRoute, why: string | null): Promise<void> => {
-    Object.assign(live, { whyNot: () => why })
+    Object.assign(live, { whyNot: () => why, whyUnhealthy: () => why })
     now += 5_000
     await pass(5_000)
   }

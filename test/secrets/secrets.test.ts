@@ -80,7 +80,11 @@ for (const [i, slug] of [...Object.keys(ailments), ...absent].entries()) {
     headers: { 'X-Provider': `cnryup${slug}header` },
   })
 }
+const WEBHOOK = 'https://127.0.0.1:1/'
+const SIGNS = `whsec_${'cnryupsigns'.padEnd(32, 'A')}`
 const upstreamSecrets: Canaries = {
+  'the webhook': 'cnryuphook',
+  'what signs its messages': 'cnryupsigns',
   ...Object.assign({}, ...Object.keys(networks).map(routeCanaries)),
   'host of dns': 'cnryuphost',
   'what a node says of itself': 'cnryupserver',
@@ -104,7 +108,7 @@ const gateway = await startGateway(
     routes,
     methods,
     plans: { tight: { tiers: ['any'], rate: { perSecond: 1, burst: 100 }, maxBatch: 10 } },
-    gateway: { log: { level: 'debug' } },
+    gateway: { log: { level: 'debug' }, alerts: { webhook: `${WEBHOOK}cnryuphook`, secret: SIGNS } },
   },
   { env },
 )
@@ -336,6 +340,23 @@ t.test('edits that are mistaken, and one that is not', async t => {
   t.equal((await admin('POST', '/reload')).status, 200)
   await writeFile(file, good)
   t.equal((await admin('POST', '/reload')).status, 200)
+})
+
+t.test('bug: a reload said to which webhook and secret the alerts were changed', async t => {
+  const file = join(gateway.dir, 'gateway.yaml')
+  const good = await readFile(file, 'utf8')
+  for (const text of [
+    good.replace('cnryuphook', 'cnryuphook/other').replace('cnryupsigns', 'cnryupsignsB'),
+    stringify({ ...parse(good), alerts: {} }),
+    good,
+  ]) {
+    await writeFile(file, text)
+    // The watcher may have taken it before.
+    t.equal((await admin('POST', '/reload')).status, 200)
+    await tell('dump')
+  }
+  const times = () => gateway.printed.split('alerts.webhook changed').length - 1
+  await until('each edit is logged', () => Promise.resolve(times() === 3))
 })
 
 t.test('everything that operators can ask', async t => {

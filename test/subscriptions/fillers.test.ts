@@ -68,6 +68,26 @@ t.test('missed heads are read by number, without the members that only blocks ha
   t.ok(filler.take(head(14, 'a14')))
 })
 
+t.test('bug: heads that were delivered while a node lied about the height came again', async t => {
+  let best = 2_325
+  const filler = headsFiller({ best: () => best, isPlausible: height => height <= best + 64 })
+  for (const { number, hash } of range(2_320, 2_325)) t.ok(filler.take(head(number, hash)))
+  best = Number.MAX_SAFE_INTEGER
+  for (const { number, hash } of range(2_326, 2_330)) t.ok(filler.take(head(number, hash)))
+  t.strictSame(await filled(filler, upstream(range(2_300, 2_331))), [head(2_331, 'a2331')])
+  best = 2_331
+  t.strictSame(await filled(filler, upstream(range(2_300, 2_331))), [])
+  for (const { number, hash } of range(2_326, 2_331)) t.notOk(filler.take(head(number, hash)))
+})
+
+t.test('bug: a head that is far too low was delivered as often as it came', t => {
+  const filler = headsFiller(heightsAt(5_000))
+  t.ok(filler.take(head(7, 'low')))
+  t.notOk(filler.take(head(7, 'low')))
+  t.ok(filler.take(head(5_000, 'a5000')))
+  t.end()
+})
+
 t.test('a reorg in the gap is told from the fork on', async t => {
   const filler = headsFiller(anyHeight)
   for (const { number, hash } of range(8, 12)) filler.take(head(number, hash))

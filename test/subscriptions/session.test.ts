@@ -31,7 +31,7 @@ async function scene(t: Test, { isPublic = false } = {}) {
     join: (): Promise<Share | Refusal> => Promise.resolve(share),
     isSent: true,
   }
-  const grant: Grant = { units: 3, period: 0, giveBack: () => see('grant back') }
+  const grant: Grant = { units: 3, at: 0, period: 0, giveBack: () => see('grant back') }
   const charge = (): Charge => ({
     ...{ units: 3, isLost: false },
     commit: () => world.commit(),

@@ -34,11 +34,11 @@ export class AdminApi {
   /** `METHOD /path/{id} status` of every reply so far, over all clients. */
   static readonly seen = new Set<string>()
   readonly #gateway: Gateway
-  readonly #token: string | null
+  readonly token: string | null
 
   constructor(gateway: Gateway, token: string | null) {
     this.#gateway = gateway
-    this.#token = token
+    this.token = token
   }
 
   /** Asks; throws where the reply is not what the document says. */
@@ -52,7 +52,7 @@ export class AdminApi {
     const response = await fetch(`${this.#gateway.adminUrl}${path}`, {
       method,
       headers: {
-        ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }),
+        ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
         ...(body === undefined ? {} : { 'content-type': type }),
         ...headers,
       },

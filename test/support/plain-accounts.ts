@@ -140,7 +140,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
           if (of(accountId).length >= ENDPOINT_LIMIT) return 'limit_reached'
           const open = {
             ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-            ...{ expiresAt: null, lastUsedAt: null },
+            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
           }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
           const endpoint: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
@@ -163,7 +163,9 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const before = own(accountId, id)
       if (before === null) return Promise.resolve(null)
       const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = { ...before, ...closing, ...change }
+      const isSet = before.dailyLimit === null && typeof change.dailyLimit === 'number'
+      const limitedSince = isSet ? Math.max(now(), before.limitedSince + 1) : before.limitedSince
+      const after = { ...before, ...closing, ...change, limitedSince }
       const names = [
         'name',
         'status',
@@ -171,6 +173,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
         'allowedOrigins',
         'allowedIps',
         'perSecond',
+        'dailyLimit',
         'expiresAt',
       ] as const
       const changed = changedMembers(before, after, names)
@@ -183,7 +186,8 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const rotated = onceOnly(by, () => {
         const before = own(accountId, id)
         if (before === null) return 'none'
-        const oldKeyExpiresAt = overlap > 0 ? now() + overlap : null
+        const end = Math.min(now() + overlap, before.expiresAt ?? Infinity)
+        const oldKeyExpiresAt = overlap > 0 && end > now() ? end : null
         if (oldKeyExpiresAt !== null) old.set(before.apiKey, { id, until: oldKeyExpiresAt })
         const ofIt = [...old].filter(([, each]) => each.id === id).sort(([, a], [, b]) => b.until - a.until)
         for (const [key] of ofIt.slice(OLD_KEYS)) old.delete(key)
@@ -230,7 +234,8 @@ export function plainAccounts(now: () => number): PlainAccounts {
           (target === null || each.target === target || each.accountId === target) &&
           (before === null || each.seq < before),
       )
-      return Promise.resolve(found.slice(0, limit))
+      const page = found.slice(0, limit)
+      return Promise.resolve({ entries: page, next: found.length > limit ? page.at(-1)!.seq : null })
     },
     forget: async before => {
       entries.splice(0, entries.length, ...entries.filter(({ at }) => at >= before))
@@ -291,7 +296,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const account = byId.get(accountId)!
       if (endpointId === null) return { account, endpoint: null }
       const found = own(accountId, endpointId)
-      if (found === null) return null
+      if (found === null || (found.expiresAt !== null && found.expiresAt <= now())) return null
       return { account, endpoint: withoutKey(found) }
     },
   }

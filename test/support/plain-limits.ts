@@ -3,6 +3,7 @@ import type {
   Account,
   Grant,
   Limits,
+  Payer,
   Price,
   QuotaState,
   RateLimit,
@@ -13,6 +14,7 @@ import { refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
 
+const DAY = 86_400
 const MANAGEMENT: RateLimit = { perSecond: 10, burst: 30 }
 
 /** What was taken from one bucket, and when. */
@@ -81,13 +83,17 @@ export class PlainLimits implements Limits {
     }
     const period = payer === null ? 0 : periodOf(payer.account, plan, now)
     const refusal =
-      takeAll() ?? (payer === null ? null : this.#takeQuota(payer.account, plan, price.units, now, undo))
+      takeAll() ??
+      (payer === null
+        ? null
+        : (this.#takeDay(payer, price.units, now, undo) ??
+          this.#takeQuota(payer.account, plan, price.units, now, undo)))
     if (refusal !== null) {
       for (const step of undo) step()
       return refusal
     }
     return {
-      ...{ units: price.units, period },
+      ...{ units: price.units, at: now, period },
       giveBack: () => {
         for (const step of undo.splice(0)) step()
       },
@@ -117,16 +123,36 @@ export class PlainLimits implements Limits {
   #takeQuota(account: Account, plan: Plan, units: number, now: number, undo: (() => void)[]): Refusal | null {
     if (plan.quota === null) return null
     const period = periodOf(account, plan, now)
-    const key = `${account.id} ${period}`
-    const used = this.#usedIn(account, period)
+    const data = { scope: 'account', resetsAt: period + lengthOf(plan) }
+    return this.#takeOf(account, period, plan.quota.requests, units, undo, data)
+  }
+
+  #takeDay({ endpoint }: Payer, units: number, now: number, undo: (() => void)[]): Refusal | null {
+    if (endpoint.dailyLimit === null || units === 0) return null
+    const day = Math.floor(now / 1000 / DAY) * DAY
+    const data = { scope: 'endpoint', resetsAt: day + DAY }
+    const id = `${endpoint.id} since ${endpoint.limitedSince}`
+    return this.#takeOf({ id }, day, endpoint.dailyLimit, units, undo, data)
+  }
+
+  #takeOf(
+    of: { readonly id: string },
+    period: number,
+    limit: number,
+    units: number,
+    undo: (() => void)[],
+    data: object,
+  ): Refusal | null {
+    const key = `${of.id} ${period}`
+    const used = this.#usedIn(of, period)
     if (used === null) return refuse('journal_unavailable')
-    if (used + units > plan.quota.requests) return refuse('quota_exhausted')
+    if (used + units > limit) return refuse('quota_exhausted', undefined, { ...data })
     this.#used.set(key, used + units)
     undo.push(() => this.#used.set(key, this.#used.get(key)! - units))
     return null
   }
 
-  #usedIn({ id }: Account, period: number): number | null {
+  #usedIn({ id }: { readonly id: string }, period: number): number | null {
     const key = `${id} ${period}`
     const used = this.#used.get(key) ?? this.#usedBefore()
     if (used !== null) this.#used.set(key, used)

@@ -30,6 +30,7 @@ export interface Endpoint {
   readonly allowedIps: readonly string[] | null
   readonly management: boolean
   readonly perSecond: number | null
+  readonly dailyLimit: number | null
 }
 
 /** service_getEndpoint: the secrets of one endpoint. */
@@ -47,6 +48,7 @@ export interface Change {
   readonly allowedIps?: readonly string[] | null
   readonly management?: boolean
   readonly perSecond?: number | null
+  readonly dailyLimit?: number | null
 }
 
 /** One of service_supportedNetworks. */

@@ -12,12 +12,20 @@ function list(text: string): string[] | null {
   return items.length === 0 ? null : items
 }
 
+const digits = (limit: number | null): string => (limit === null ? '' : String(limit))
+
+/** Nothing means no limit. */
+function number(text: string): number | null {
+  return text.trim() === '' ? null : Number(text)
+}
+
 /** What the key of an endpoint may be used for, and from where. */
-export function Restrictions({ endpointId, allowedOrigins, allowedIps, management, perSecond }: Endpoint) {
+export function Restrictions({ endpointId, allowedOrigins, allowedIps, management, ...limits }: Endpoint) {
   const [origins, setOrigins] = useState(lines(allowedOrigins))
   const [addresses, setAddresses] = useState(lines(allowedIps))
   const [manages, setManages] = useState(management)
-  const [rate, setRate] = useState(perSecond === null ? '' : String(perSecond))
+  const [rate, setRate] = useState(digits(limits.perSecond))
+  const [daily, setDaily] = useState(digits(limits.dailyLimit))
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const typeOrigins = (text: string): void => {
@@ -32,7 +40,7 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
     try {
       await updateEndpoint(endpointId, {
         ...{ allowedOrigins: list(origins), allowedIps: list(addresses), management: manages },
-        perSecond: rate.trim() === '' ? null : Number(rate),
+        ...{ perSecond: number(rate), dailyLimit: number(daily) },
       })
       say('Saved; it holds from now on')
     } catch (error) {
@@ -72,6 +80,18 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
           inputMode="numeric"
           value={rate}
           onInput={event => setRate(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Requests a day <small>for this key alone, in UTC; empty for no limit but the quota</small>
+        <input
+          type="number"
+          min={1}
+          max={Number.MAX_SAFE_INTEGER}
+          step={1}
+          inputMode="numeric"
+          value={daily}
+          onInput={event => setDaily(event.currentTarget.value)}
         />
       </label>
       <label>

@@ -1,6 +1,7 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
 import { answerExplain } from './answer-explain.ts'
 import { answerCalls, answerTrace } from './call-records.ts'
+import { answerRestart } from './answer-restart.ts'
 import type { CallRecords } from './call-records.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { Metrics } from '../../observe/metrics.ts'
@@ -56,10 +57,10 @@ export interface Workers {
   /** Places of those that a restart has still to replace; null while there is none. */
   restarting(): readonly number[] | null
   states(): Promise<readonly Placed[]>
-  /** Places of those that are connected. */
-  slots(): readonly number[]
-  /** The metrics of all there are and were, and of this process. */
-  metrics(own: string): Promise<readonly string[]>
+  /** Places of those that answered the scrape under way. */
+  up(): readonly number[]
+  /** The metrics of all there are and were, and of this process, which are put together last. */
+  metrics(own: () => Promise<Buffer>): Promise<readonly string[]>
   /** What one of them would do with a call; null where there is none. */
   explain(body: unknown): Promise<AdminReply | null>
 }
@@ -93,10 +94,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
     'GET /on-disk': async () => ({ status: 200, json: { version: await reloader.onDisk() } }),
     'POST /restart': body => {
       if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
-      const { primary = false } = (body ?? {}) as Readonly<Record<string, unknown>>
-      if (typeof primary !== 'boolean')
-        return { status: 400, json: { error: '"primary" must be true or false' } }
-      return parts.restart(primary)
+      return answerRestart(body, parts.restart)
     },
     'POST /spool': async () => ({ status: 200, json: { sent: (await parts.fleet?.report()) ?? false } }),
     'POST /calls': body => answerCalls(body, parts.calls),
@@ -106,8 +104,9 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
 }
 
 /** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
-function unready({ state, usage, accounts, gateway, fleet }: AdminParts): string | null {
-  if (state.draining) return 'draining'
+function unready({ process: self, usage, accounts, gateway, fleet }: AdminParts): string | null {
+  // A keeper that another one follows leaves without the workers.
+  if (self().draining === true) return 'draining'
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
   const most = gateway.snapshot.gateway.postgres?.accountsMaxAge ?? Infinity
   if (accounts.age() > most) return 'store_unavailable: PostgreSQL has not been reached for too long'
@@ -126,9 +125,8 @@ async function unreadyWorkers(workers: Workers | null): Promise<string | null> {
 
 /** The metrics of all processes. */
 async function metricsText({ metrics, workers }: AdminParts): Promise<Buffer | string> {
-  const own = await metrics.text()
-  if (workers === null) return own
-  return inTimeSlices(wholeMetrics(await workers.metrics(own.toString())))
+  if (workers === null) return metrics.text()
+  return inTimeSlices(wholeMetrics(await workers.metrics(() => metrics.text())))
 }
 
 /** What happened to files of the data directory, for commands that would work on others in their place. */
@@ -166,7 +164,7 @@ async function status({ gateway, reloader, workers }: AdminParts): Promise<strin
   return `${start},"networks":[${told.join(',')}]}\n`
 }
 
-/** Every worker's place, with null where none answers: it has ended, or is starting. */
+/** Every worker's place, with null where none answers: it has ended, is starting, or hangs. */
 function workersText(count: number, placed: readonly Placed[]): readonly unknown[] {
   return Array.from({ length: count }, (_, i) => {
     const told = placed.find(({ slot }) => slot === i + 1)?.told
@@ -178,7 +176,7 @@ function registerWorkers(workers: Workers, metrics: Metrics): void {
   metrics.gauge('tollgate_workers', 'Processes that are to serve calls', [], () => [[[], workers.count]])
   metrics.gauge('tollgate_worker_up', 'Whether the process at a place serves calls', ['slot'], () => {
     const { count } = workers
-    const up = workers.slots()
+    const up = workers.up()
     return Array.from({ length: count }, (_, i) => [[String(i + 1)], up.includes(i + 1) ? 1 : 0] as const)
   })
 }

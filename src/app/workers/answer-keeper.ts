@@ -39,6 +39,7 @@ export class Started {
   probing: ProbeFollower | null = null
   #serving: Serving | null = null
   #served: Served | null = null
+  #isLeaving = false
   #begin: (serving: Serving) => void = () => undefined
   readonly #begun = new Promise<Serving>(resolve => {
     this.#begin = resolve
@@ -54,7 +55,11 @@ export class Started {
       return taken
     },
     serving: () => ({ served: this.#served }),
-    state: () => stateOf(this.#now),
+    state: () => {
+      // Its routes are closed one by one: what it says of them says nothing of the upstreams.
+      if (this.#isLeaving) throw new Error('this worker is leaving')
+      return stateOf(this.#now)
+    },
     metrics: () => metricsOf(this.#now.metrics),
     calls: ({ requestId }) => ({ lines: this.#now.records.find(requestId) }),
     trace: ({ trace, target }) => this.#now.records.traced(trace, target),
@@ -68,6 +73,11 @@ export class Started {
     this.#serving = serving
     this.#served = served
     this.#begin(serving)
+  }
+
+  /** It drains: another one may be at its place already. */
+  leaves(): void {
+    this.#isLeaving = true
   }
 
   /** The keeper is there again, and knows what all hold. */

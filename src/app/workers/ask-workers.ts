@@ -43,13 +43,20 @@ export function workersOf(
   count: number,
   restarting: Workers['restarting'],
 ): Workers {
+  let up: readonly number[] = []
   return {
     ...{ count, restarting },
-    slots: () => keeper.slots,
-    states: () => keeper.ask('state', {}, TO_TELL),
+    up: () => up,
+    states: async () => {
+      await keeper.settled
+      return keeper.ask('state', {}, TO_TELL)
+    },
     metrics: async own => {
+      await keeper.settled
       const others = await keeper.ask('metrics', {}, TO_TELL)
-      return counters.with([{ process: THIS_PROCESS, text: own }, ...others.map(({ told }) => told)])
+      up = others.map(({ slot }) => slot)
+      const text = (await own()).toString()
+      return counters.with([{ process: THIS_PROCESS, text }, ...others.map(({ told }) => told)])
     },
     explain: async body => {
       const [first] = await keeper.ask('explain', { body }, TO_TELL)

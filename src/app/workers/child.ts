@@ -1,10 +1,15 @@
 /** A process that the primary has started: a keeper or a worker, until it is told to end. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { FILES } from '../../config/files.ts'
 import { formatProblem } from '../../config/problem.ts'
-import { hearOrders, report } from '../../workers/parent.ts'
+import { hearOrders, report, reportFailure } from '../../workers/parent.ts'
 import type { Leaving } from '../../workers/parent.ts'
 import type { KeeperRole, WorkerRole } from '../../workers/role.ts'
+import { loadSnapshot } from '../../snapshot/load-snapshot.ts'
 import type { AppOptions } from '../begin.ts'
 import { startKeeper } from './keeper.ts'
+import type { RunningKeeper } from './keeper.ts'
 import { startWorker } from './worker.ts'
 import type { RunningWorker } from './worker.ts'
 
@@ -15,6 +20,9 @@ export async function runChild(options: AppOptions, role: KeeperRole | WorkerRol
   try {
     await (role.is === 'keeper' ? runKeeper(options, role) : runWorker(options, role))
     return 0
+  } catch (error) {
+    if (role.hearsWhy === true) reportFailure(error)
+    throw error
   } finally {
     // The way to the primary would keep this process alive.
     if (process.connected) process.disconnect()
@@ -22,9 +30,18 @@ export async function runChild(options: AppOptions, role: KeeperRole | WorkerRol
 }
 
 async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
+  let mayKeep: () => void = () => undefined
+  const kept = new Promise<'kept'>(resolve => {
+    mayKeep = () => {
+      resolve('kept')
+    }
+  })
   const draining = new Promise<Leaving>(resolve => {
     hearOrders({
       drain: resolve,
+      keep: () => {
+        mayKeep()
+      },
       restarting: left => {
         void coming.then(keeper => {
           keeper.restarting(left)
@@ -37,12 +54,37 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
       },
     })
   })
-  const coming = startKeeper(options, role)
+  const coming =
+    role.waits === true
+      ? startBeside(options, role, Promise.race([kept, draining]))
+      : loadSnapshot(options.dir, options.env).then(loaded => startKeeper(options, role, loaded))
   void goWithPrimary(coming, draining)
   const keeper = await coming
   for (const problem of keeper.warnings) keeper.log.warn(formatProblem(problem))
   report({ t: 'ready' })
   await keeper.stop(await draining)
+}
+
+/** Does what can be done before the keeper that is there has ended, so that nobody misses one for long. `ended`: it has, or how this one is to leave. */
+async function startBeside(
+  options: AppOptions,
+  role: KeeperRole,
+  ended: Promise<Leaving | 'kept'>,
+): Promise<RunningKeeper> {
+  const before = statesOf(options.dir)
+  const loaded = await loadSnapshot(options.dir, options.env)
+  report({ t: 'prepared' })
+  if ((await ended) !== 'kept') process.exit(1)
+  const isAsRead = statesOf(options.dir) === before
+  return startKeeper(options, role, isAsRead ? loaded : await loadSnapshot(options.dir, options.env))
+}
+
+/** Tells whether a file of the configuration was edited. */
+function statesOf(dir: string): string {
+  const states = FILES.map(file => statSync(join(dir, file), { throwIfNoEntry: false }))
+  return JSON.stringify(
+    states.map(state => (state === undefined ? null : [state.ino, state.size, state.mtimeMs])),
+  )
 }
 
 async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {

@@ -4,22 +4,19 @@ import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/types.ts'
 import type { Problem } from '../../config/problem.ts'
 import { systemClock } from '../../ports/clock.ts'
-import { ByteBudget } from '../../limits/byte-budget.ts'
-import { MemoryLimits } from '../../limits/memory.ts'
 import { HeldCounts } from '../../limits/shared/held-counts.ts'
 import { SharedBuckets } from '../../limits/shared/buckets.ts'
 import { thisProcess } from '../../http/admin/running.ts'
 import type { Running } from '../../http/admin/running.ts'
 import { writeServing } from '../../http/admin/serving-file.ts'
-import type { Gateway } from '../../call/gateway.ts'
 import { orAfter } from '../../net/or-after.ts'
 import { KeptCounters, metricsOf } from '../../workers/kept-counters.ts'
 import type { Logger } from '../../observe/log.ts'
 import { inTimeSlices } from '../../reload/time-slices.ts'
+import { keepReloads, readReloads } from '../../reload/kept-reloads.ts'
 import type { LoadedBy } from '../../reload/reloader.ts'
-import { Prober } from '../../routes/health/prober.ts'
 import { compileInSteps } from '../../snapshot/compile.ts'
-import { loadSnapshot } from '../../snapshot/load-snapshot.ts'
+import type { LoadedSnapshot } from '../../snapshot/load-snapshot.ts'
 import { LeftJournals, UNREADABLE } from '../../stores/sqlite/usage/journals/left.ts'
 import { Keeper } from '../../workers/keeper.ts'
 import { keeperSocket } from '../../net/keeper-socket.ts'
@@ -36,15 +33,11 @@ import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from '../begin.ts'
 import type { AppOptions, Begun, Valid } from '../begin.ts'
 import type { Closing } from '../closing.ts'
-import { makeGateway } from '../gateway.ts'
 import { auditReload, keepAudit } from '../keep-audit.ts'
-import { logRoutes } from '../log-routes.ts'
 import { openAdmin } from '../open-listeners.ts'
-import { openRecords } from '../open-records.ts'
-import { openAlerts } from '../open-alerts.ts'
 import { openReloader } from '../open-reloader.ts'
 import { gatheredReports, openUsageOf } from '../open-usage.ts'
-import type { Usage } from '../open-usage.ts'
+import { openRoutes } from './open-routes.ts'
 
 /** Milliseconds that a worker gets to compile a configuration. */
 const TO_COMPILE = 10_000
@@ -64,21 +57,27 @@ export interface RunningKeeper {
 }
 
 /** Starts the keeper; rejects with ConfigError, or with one sentence for the operator. */
-export async function startKeeper(options: AppOptions, role: KeeperRole): Promise<RunningKeeper> {
-  const start = (valid: Valid): Promise<RunningKeeper> =>
+export async function startKeeper(
+  options: AppOptions,
+  role: KeeperRole,
+  { config, snapshot, ...loaded }: LoadedSnapshot,
+): Promise<RunningKeeper> {
+  const start = (valid: Valid, rejected: readonly Problem[] | null = null): Promise<RunningKeeper> =>
     orUndo(async (closing, undoing) =>
-      open(options, role, await begin(options, valid, closing, undoing), closing),
+      open(options, role, { ...(await begin(options, valid, closing, undoing)), rejected }, closing),
     )
-  const { config, snapshot, ...loaded } = await loadSnapshot(options.dir, options.env)
   try {
     if (config === null || snapshot === null) throw new ConfigError(loaded.problems)
     return await start({ config, snapshot, ...loaded })
   } catch (error) {
-    const isEdit = error instanceof ConfigError && role.dataDir !== undefined
-    const served = isEdit ? await servedByWorkers(role.dataDir) : null
+    const rejected = error instanceof ConfigError && role.dataDir !== undefined ? error.problems : null
+    const served = rejected === null ? null : await servedByWorkers(role.dataDir!)
     if (served === null) throw error
     const compiled = await inTimeSlices(compileInSteps(served.config, served.version))
-    const keeper = await start({ ...loaded, config: served.config, snapshot: compiled, problems: [] })
+    const keeper = await start(
+      { ...loaded, config: served.config, snapshot: compiled, problems: [] },
+      rejected,
+    )
     // It is rejected like any other edit: for all to see.
     keeper.reload('watcher')
     return keeper
@@ -88,7 +87,7 @@ export async function startKeeper(options: AppOptions, role: KeeperRole): Promis
 async function open(
   options: AppOptions,
   role: KeeperRole,
-  begun: Begun,
+  begun: Begun & { readonly rejected: readonly Problem[] | null },
   closing: Closing,
 ): Promise<RunningKeeper> {
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
@@ -117,7 +116,7 @@ async function open(
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     buckets: new SharedBuckets(systemClock, fleet.usedInWindow),
-    workers: role.workers,
+    workers: role.there ?? role.workers,
     holdings: new HeldCounts({ processes: role.workers }),
     takeOver: (...batch) => {
       left.take(...batch)
@@ -129,6 +128,10 @@ async function open(
       if (news.t === 'suspect') prober.confirm(news.route)
       else if (news.t === 'pause')
         upstreams.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
+    },
+    hangs: (worker, isAway) => {
+      if (isAway) log.error({ worker }, 'a worker does not answer, and counts as away')
+      else log.info({ worker }, 'the worker answers again')
     },
     left: all => counters.record([all]),
     version: programVersion,
@@ -147,8 +150,9 @@ async function open(
   const started = { ...thisProcess(options.dir, settings), pid: role.primary }
   const state = { draining: false, isLeft: false }
   const self = (): Running => ({ ...started, bound: role.bound, ...(state.isLeft ? { draining: true } : {}) })
-  const restarting: { left: readonly number[] | null } = { left: null }
+  const restarting: { left: readonly number[] | null } = { left: role.restarting ?? null }
   keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
+  const reloads = join(settings.dataDir, 'reloads.json')
   const reloading = openReloader(
     {
       ...{ ...options, config, gateway, certificate, self, log, state },
@@ -156,6 +160,12 @@ async function open(
         loaded: { version: snapshot.version, problems },
         inUse: accounts.inUse,
         heard: auditReload(accounts.audit, log),
+        kept: {
+          before: { known: readReloads(reloads, role.gateway), rejected: begun.rejected },
+          keep: known => {
+            keepReloads(reloads, role.gateway, known)
+          },
+        },
       },
       taken: async (next, version) => {
         served.now = { config: next, version }
@@ -214,41 +224,4 @@ async function open(
       await closing.close()
     },
   }
-}
-
-/** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
-function openRoutes(
-  begun: Begun,
-  { usage, others, usedInWindow }: Usage,
-  { output }: Pick<AppOptions, 'output'>,
-  closing: Closing,
-): { readonly gateway: Gateway; readonly prober: Prober } {
-  const { stores, snapshot, log, metrics } = begun
-  const { accounts, keys, ledger } = stores
-  const made: { prober?: Prober } = {}
-  const alerts = openAlerts(
-    {
-      gateway: () => gateway,
-      accounts,
-      fleet: stores.fleet,
-      database: stores.database,
-      others,
-      metrics,
-      log,
-    },
-    closing,
-  )
-  const gateway = makeGateway(
-    snapshot,
-    {
-      ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
-      records: openRecords(() => null, { output, log }, closing),
-      limits: new MemoryLimits(usedInWindow),
-      journal: ledger.charging,
-      openProbing: (upstreams, heads, observer) =>
-        (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))),
-    },
-    closing,
-  )
-  return { gateway, prober: made.prober! }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../observe/log.ts'
 import { whyNoSocket } from '../../net/keeper-socket.ts'
 import { inheritedSocket, openListeningSocket } from '../../workers/listening-socket.ts'
 import type { ListeningSocket, Sockets } from '../../workers/listening-socket.ts'
-import { parentGone, report } from '../../workers/parent.ts'
+import { parentGone, report, reportFailure } from '../../workers/parent.ts'
 import { Primary } from '../../workers/primary.ts'
 import type { PrimaryRole } from '../../workers/role.ts'
 import { addressesOf } from '../addresses.ts'
@@ -59,7 +59,10 @@ export async function startPrimary(
       })
     },
   })
-  if (!(await (beside === null ? primary.start() : primary.startBeside(mayKeep, parentGone())))) return null
+  if (!(await (beside === null ? primary.start() : primary.startBeside(mayKeep, parentGone())))) {
+    if (beside !== null) reportFailure(primary.why)
+    return null
+  }
   if (beside !== null) {
     report({ t: 'ready' })
     if (process.connected) process.disconnect()

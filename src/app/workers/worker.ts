@@ -90,7 +90,7 @@ async function open(
   closing.push(() => {
     holdings.close()
   })
-  const served = await whatToServe(await keeper.config(), keeper, { dir, env })
+  const served = await whatToServe(await patiently(() => keeper.config()), keeper, { dir, env })
   const { config, version } = served
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
@@ -142,7 +142,7 @@ async function open(
   registerRoutes(gateway, metrics)
   registerBacklog(metrics, () => journal.charging.counters.contents().length)
   registerClients(gateway, metrics, listener)
-  started.probing?.takeAll(await keeper.reports())
+  started.probing?.takeAll(await patiently(() => keeper.reports()))
   const serving = {
     ...{ gateway, metrics, records, journal, certificate, keys, log, sockets: listener.sockets },
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
@@ -160,6 +160,7 @@ async function open(
       socket.resume()
     },
     stop: (leaving, spread) => {
+      started.leaves()
       Object.assign(drain, { leaving, spread })
       return closing.close()
     },
@@ -213,6 +214,18 @@ async function connect(
     await pause(LOOK)
   }
   return keeper
+}
+
+/** Asks the keeper, and the next one where it ends meanwhile. */
+async function patiently<T>(question: () => Promise<T>): Promise<T> {
+  const end = performance.now() + KEEPER_PATIENCE
+  for (;;)
+    try {
+      return await question()
+    } catch (error) {
+      if (performance.now() > end) throw error
+      await pause(LOOK)
+    }
 }
 
 /** Knows of routes what the keeper's probes find out. */

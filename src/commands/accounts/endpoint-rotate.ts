@@ -1,4 +1,5 @@
 /** `tollgate endpoint rotate`: another key for an endpoint. */
+import { OLD_KEYS } from '../../ports/endpoints.ts'
 import { rotateKey } from '../../management/endpoints.ts'
 import { withAccounts } from './accounts.ts'
 import { fail, print, readArguments } from '../command.ts'
@@ -24,7 +25,8 @@ export const rotate: Command = {
   usage: `tollgate endpoint rotate <id> [--overlap 24h] [--config DIR] [--json]
 
 Gives an endpoint another key. The old one goes on for --overlap (1h; 0s ends it at once, 30d is the most), but for calls
-alone: it no longer manages endpoints nor signs in. Name, restrictions and usage stay. A key that has leaked: --overlap 0s.`,
+alone: it no longer manages endpoints nor signs in, and of more than ${OLD_KEYS} old keys the first to end ends now. Name,
+restrictions and usage stay. A key that has leaked: --overlap 0s.`,
 
   run(args, io) {
     const { config, json, words, given } = readArguments(args, ['id'], OPTIONS)

@@ -9,6 +9,7 @@ import { CHANGED, fail, print, readArguments, UsageError } from '../command.ts'
 import { typed } from '../output/called-as.ts'
 import type { Command, Io } from '../command.ts'
 import type { DataDirOptions } from '../data-dir.ts'
+import { limit } from './endpoint-limit.ts'
 import { move } from './endpoint-move.ts'
 import { rotate } from './endpoint-rotate.ts'
 import { urlLines } from './endpoint-urls.ts'
@@ -173,6 +174,7 @@ export const endpoint = group('endpoint', {
     status: 'inactive',
   }),
   delete: change('delete', 'delete an endpoint; its key is revoked, its usage stays', deleteEndpoint, {}),
+  limit,
   rotate,
   move,
 })

@@ -1,4 +1,5 @@
 /** `tollgate account show`: one account, with its quota and its endpoints. */
+import { shownWebhook } from '../../ports/alerts.ts'
 import { ENDPOINT_LIMIT } from '../../ports/endpoints.ts'
 import type { EndpointWithKey } from '../../ports/endpoints.ts'
 import { fail, print, readArguments } from '../command.ts'
@@ -12,8 +13,8 @@ export const show: Command = {
   summary: 'show an account: plan, quota, endpoints, last use',
   usage: `tollgate account show <id | external id | endpoint | key> [--config DIR] [--json]
 
-Shows an account: its plan and status, what it has used of its quota and when that resets, what is noted of it, and its
-endpoints with the hour of their last call.`,
+Shows an account: its plan and status, what it has used of its quota and when that resets, what is noted of it, where
+its webhook leads, and its endpoints with the hour of their last call.`,
 
   run(args, io) {
     const { config, json, words } = readArguments(args, ['account'])
@@ -27,14 +28,18 @@ endpoints with the hour of their last call.`,
         if (account === null) return fail(io, json, await noAccount(store, word))
         const standing = await standingOf(account, known, io)
         const endpoints = await store.endpoints.list(account.id)
+        const url = (await store.alerts.webhook(account.id))?.url
+        const webhook = url === undefined ? null : shownWebhook(url)
         const { id, name, plan, status, createdAt, externalId, email, labels } = account
         const shown = {
           ...{ accountId: id, name, plan, status, createdAt, externalId, email, labels, ...standing },
+          webhook,
           endpoints: endpoints.map(shownEndpoint),
         }
         const notes = [
           ...(externalId === null ? [] : [`external  ${externalId}`]),
           ...(email === null ? [] : [`email     ${email}`]),
+          ...(webhook === null ? [] : [`webhook   ${webhook}`]),
           ...Object.entries(labels).map(([label, value]) => `label     ${label}=${value}`),
         ]
         print(io, json, shown, () => [
@@ -53,16 +58,17 @@ endpoints with the hour of their last call.`,
   },
 }
 
-function shownEndpoint({ id, name, network, status, lastUsedAt, expiresAt }: EndpointWithKey) {
-  return { endpointId: id, name, network, status, lastUsedAt, expiresAt }
+function shownEndpoint({ id, name, network, status, ...others }: EndpointWithKey) {
+  const { dailyLimit, lastUsedAt, expiresAt } = others
+  return { endpointId: id, name, network, status, dailyLimit, lastUsedAt, expiresAt }
 }
 
 function endpointTable(endpoints: readonly EndpointWithKey[]): string[] {
   const at = (time: number | null): string => (time === null ? '-' : moment(time))
   return table(
-    ['ENDPOINT', 'NETWORK', 'NAME', 'STATUS', 'LAST USED', 'EXPIRES'],
-    endpoints.map(({ id, network, name, status, lastUsedAt, expiresAt }) => [
-      ...[id, network, name, status, at(lastUsedAt), at(expiresAt)],
+    ['ENDPOINT', 'NETWORK', 'NAME', 'STATUS', 'DAILY LIMIT', 'LAST USED', 'EXPIRES'],
+    endpoints.map(({ id, network, name, status, dailyLimit, lastUsedAt, expiresAt }) => [
+      ...[id, network, name, status, dailyLimit ?? '-', at(lastUsedAt), at(expiresAt)],
     ]),
   )
 }

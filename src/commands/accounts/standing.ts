@@ -1,16 +1,25 @@
 /** How an account stands: its plan's rate, and what it has used of its quota. */
 import type { AccountRecord } from '../../ports/accounts.ts'
+import type { Endpoint } from '../../ports/endpoints.ts'
 import { windowAt } from '../../limits/account-meter.ts'
+import { dayAt } from '../../limits/endpoint-day.ts'
 import type { Plan } from '../../snapshot/types.ts'
 import type { Io } from '../command.ts'
 import type { Known } from '../known.ts'
 import { moment } from '../output/table.ts'
 import { openReaderOf } from '../usage/reader.ts'
 
+/** What there is of a quota, and how much of it is used. */
+export interface Used {
+  readonly requests: number
+  readonly used: number
+  readonly resetsAt: number
+}
+
 /** What the plan allows, and what is used of it; null where the plan is not known, or has no such limit. */
 export interface Standing {
   readonly rate: Plan['rate']
-  readonly quota: { readonly requests: number; readonly used: number; readonly resetsAt: number } | null
+  readonly quota: Used | null
 }
 
 /** Of every charge that is on disk. */
@@ -29,12 +38,37 @@ export async function standingOf(account: AccountRecord, known: Known, io: Io): 
   }
 }
 
+/** What an endpoint has used of its daily limit today; null where it has none. */
+export async function todayOf(
+  { id, accountId, dailyLimit }: Endpoint,
+  known: Known,
+  io: Io,
+): Promise<Used | null> {
+  if (dailyLimit === null) return null
+  const { start, end } = dayAt(Date.now())
+  const query = { accountId, endpointId: id, from: start, to: end, by: 'day' } as const
+  const reader = await openReaderOf(known, io, {
+    accountId,
+    rows: { from: start, to: end, step: 'day', detail: false },
+    windows: null,
+  })
+  try {
+    let used = 0
+    for (const { requests } of reader.rows(query)) used += requests
+    return { requests: dailyLimit, used, resetsAt: end }
+  } finally {
+    reader.close()
+  }
+}
+
 /** The same for a person. */
+export function usedText({ requests, used, resetsAt }: Used): string {
+  return `${used} of ${requests} requests used, resets ${moment(resetsAt)}`
+}
+
+/** How an account stands, for a person. */
 export function standingLines({ rate, quota }: Standing): string[] {
-  const said =
-    quota === null
-      ? 'none'
-      : `${quota.used} of ${quota.requests} requests used, resets ${moment(quota.resetsAt)}`
+  const said = quota === null ? 'none' : usedText(quota)
   const speed = rate === null ? 'none' : `${rate.perSecond} requests per second, bursts of ${rate.burst}`
   return [`quota     ${said}`, `rate      ${speed}`]
 }

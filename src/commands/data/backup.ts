@@ -21,7 +21,7 @@ export const backup: Command = {
 Copies accounts, usage and the master key to <dir>, which must not hold anything yet, while the gateway runs or not. All of
 it is of one moment: every call that was answered by then, and none later. The copy is checked and summed up, gets a
 manifest.json with checksums, and only then its name: an interrupted backup leaves <dir>.partial-… at most, which can be
-removed.
+removed, and should be: the master key may be in it.
 
   --without-key  leaves the master key out: keep it elsewhere, without it no key can be shown again`,
 
@@ -60,7 +60,8 @@ export const restore: Command = {
 
 Makes the data directory DATA of a backup. Manifest, checksums, every page, the sums and the master key are checked first,
 and nothing is written over: DATA must not hold anything yet. Where the environment gives the master key, it must open
-the backup, and its file is left out.`,
+the backup, and its file is left out. An interrupted restore leaves DATA.partial-… at most, which can be removed, and
+should be: the master key may be in it.`,
 
   async run(args, io) {
     const { config, json, words, given } = readArguments(args, ['dir'], RESTORE)

@@ -3,7 +3,8 @@ import type { Arguments, Io } from '../command.ts'
 import { UsageError } from '../command.ts'
 import { withAccounts } from '../accounts/accounts.ts'
 import { ownerOf } from '../accounts/owner.ts'
-import { standingLines, standingOf } from '../accounts/standing.ts'
+import { standingLines, standingOf, todayOf, usedText } from '../accounts/standing.ts'
+import type { Used } from '../accounts/standing.ts'
 import { moment } from '../output/table.ts'
 
 /** What is shown of it. */
@@ -39,6 +40,7 @@ export async function callerOf(
       if (account === null || endpoint === null)
         return 'there is no such endpoint or key; it may have been deleted'
       const standing = await standingOf(account, known, io)
+      const today = await todayOf(endpoint, known, io)
       const now = Date.now() / 1000
       const refusal =
         account.status !== 'active'
@@ -49,23 +51,24 @@ export async function callerOf(
               ? 'wrong_network'
               : endpoint.expiresAt !== null && endpoint.expiresAt <= now
                 ? 'invalid_key'
-                : standing.quota !== null && standing.quota.used >= standing.quota.requests
+                : isUsedUp(standing.quota) || isUsedUp(today)
                   ? 'quota_exhausted'
                   : null
-      const { allowedIps, allowedOrigins, perSecond, expiresAt } = endpoint
-      const restrictions = { allowedIps, allowedOrigins, perSecond, expiresAt }
+      const { allowedIps, allowedOrigins, perSecond, dailyLimit, expiresAt } = endpoint
+      const restrictions = { allowedIps, allowedOrigins, perSecond, dailyLimit, expiresAt }
       const { id: accountId, name, plan, status } = account
       return {
         plan,
         refusal,
         shown: {
           ...{ accountId, name, plan, status, endpointId: endpoint.id, endpointStatus: endpoint.status },
-          ...{ network: endpoint.network, restrictions, ...standing, refusal },
+          ...{ network: endpoint.network, restrictions, ...standing, today, refusal },
         },
         lines: [
           `caller    endpoint ${endpoint.id} (${endpoint.name}, on ${endpoint.network}, ${endpoint.status}) of account ${accountId} (${name}, plan ${plan}, ${status})`,
           `allowed   ${restrictionText(restrictions)}`,
           ...standingLines(standing),
+          ...(today === null ? [] : [`today     ${usedText(today)}: the endpoint's daily limit`]),
           ...(refusal === null ? [] : [`refused   every call of it, with ${refusal}`]),
           '',
         ],
@@ -75,21 +78,28 @@ export async function callerOf(
   )
 }
 
+function isUsedUp(quota: Used | null): boolean {
+  return quota !== null && quota.used >= quota.requests
+}
+
 function restrictionText({
   allowedIps,
   allowedOrigins,
   perSecond,
+  dailyLimit,
   expiresAt,
 }: {
   readonly allowedIps: readonly string[] | null
   readonly allowedOrigins: readonly string[] | null
   readonly perSecond: number | null
+  readonly dailyLimit: number | null
   readonly expiresAt: number | null
 }): string {
   const parts = [
     allowedIps === null ? 'any address' : `addresses ${allowedIps.join(', ')}`,
     allowedOrigins === null ? 'any origin' : `origins ${allowedOrigins.join(', ')}`,
     ...(perSecond === null ? [] : [`${perSecond} requests per second of its own`]),
+    ...(dailyLimit === null ? [] : [`${dailyLimit} requests a day`]),
     ...(expiresAt === null ? [] : [`until ${moment(expiresAt)}`]),
   ]
   return parts.join('; ')

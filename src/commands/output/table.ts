@@ -1,3 +1,5 @@
+import { LATEST } from '../../ports/clock.ts'
+
 /** Cells of a row. */
 type Cells = readonly (string | number)[]
 
@@ -54,7 +56,8 @@ export function moment(unixSeconds: number): string {
   return isoTime(unixSeconds).replace('T', ' ').replace('Z', ' UTC')
 }
 
-/** The same for a program: ISO 8601, such as `2026-11-20T14:00:00Z`. */
+/** The same for a program: ISO 8601, such as `2026-11-20T14:00:00Z`. A time that no calendar shows, which a file may hold, stays a number. */
 export function isoTime(unixSeconds: number): string {
+  if (unixSeconds > LATEST) return String(unixSeconds)
   return new Date(unixSeconds * 1000).toISOString().replace('.000Z', 'Z')
 }

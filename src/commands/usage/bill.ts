@@ -64,22 +64,34 @@ export interface MeterEvent {
   readonly payload: { readonly stripe_customer_id: string; readonly value: string }
 }
 
-/** A meter event for each account and each day that is over; `unknown` hears of accounts that are no customer of Stripe's. */
+/** What has no events, as far as is known when all have been read. */
+export interface WithoutEvents {
+  /** Accounts that are no customer of Stripe's. */
+  readonly unknown: Set<string>
+  /** The first day that is not over, or for less than an hour, in Unix seconds. */
+  open: number | null
+}
+
+/** A meter event for each account and each day that is over; `without` collects what has none. */
 export function* meterEvents(
   reader: OpenReader,
   names: Names,
   span: Span,
   now: number,
-  unknown: (accountId: string) => void,
+  without: WithoutEvents,
   account?: string,
 ): Generator<MeterEvent> {
   for (const { accountId, days } of byAccount(reader.lines(queryOf(span, 'day', account)))) {
     const customer = customerOf(accountId, names)
-    if (customer === null) unknown(accountId)
+    if (customer === null) without.unknown.add(accountId)
     else
       for (const [day, requests] of [...days].sort(([a], [b]) => a - b)) {
         const end = (day + 86_400) * 1000
-        if (requests === 0 || end + SETTLED > now) continue
+        if (requests === 0) continue
+        if (end + SETTLED > now) {
+          without.open = Math.min(without.open ?? day, day)
+          continue
+        }
         yield {
           event_name: 'tollgate_requests',
           identifier: `tollgate-${accountId}-${new Date(day * 1000).toISOString().slice(0, 10)}`,

@@ -6,6 +6,9 @@ import { UsageError } from '../command.ts'
 export interface Span {
   readonly from: number
   readonly to: number
+  /** When it was asked to begin, where that is within a step, and the plural of such steps: absent where it begins as asked. */
+  readonly asked?: number
+  readonly whole?: `${Step}s`
 }
 
 /** The quota windows of the moment, each account's own. */
@@ -43,7 +46,9 @@ export function spanOf(
   const end = timeOf(to, '--to') ?? Math.floor(Date.now() / 1000) + 1
   const begin = timeOf(from, '--from') ?? end - 30 * DAY
   if (begin >= end) throw new UsageError('--from must be before --to')
-  return { from: stepAt(begin, step), to: end }
+  const first = stepAt(begin, step)
+  const isWidened = from !== undefined && first !== begin
+  return { from: first, to: end, ...(isWidened ? { asked: begin, whole: `${step}s` } : {}) }
 }
 
 /** The beginning of the step that a time is in. */

@@ -9,9 +9,10 @@ import type { Arguments, Command, Io } from '../command.ts'
 import { knowData } from '../known.ts'
 import type { Known } from '../known.ts'
 import { billLines, meterEvents, windowLines } from './bill.ts'
-import type { BillSplit } from './bill.ts'
+import type { BillSplit, WithoutEvents } from './bill.ts'
 import { csvLines, csvOfLines, jsonLines, jsonOfLines, tableLines, tableOfLines } from './formats.ts'
 import type { Row } from './formats.ts'
+import { isoTime, moment } from '../output/table.ts'
 import { nextStep, periodOf, QUOTA, spanOf } from './period.ts'
 import type { Span, Step } from './period.ts'
 import { EVERY_WINDOW, openReaderOf } from './reader.ts'
@@ -57,7 +58,8 @@ it is sent again; it remembers identifiers for at least 24 hours. The customer i
 external id where that begins with cus_.
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Requests are the billed units; refusals are
-free. Times are in UTC, in JSON Unix seconds. Hours are kept for 90 days; of older days there is one row, at 00:00.
+free. Times are in UTC, in JSON Unix seconds. Usage is kept by the hour, and after 90 days by the day, at 00:00: a span
+begins with the whole hour, day or month of --by that T is in (a note says so), and has all of the hour that it ends in.
 --config DIR takes the configuration directory.`,
 
   async run(args, io) {
@@ -69,7 +71,11 @@ free. Times are in UTC, in JSON Unix seconds. Hours are kept for 90 days; of old
     const reader = await openReaderOf(known, io, readingOf(asked))
     try {
       // Usage outlives the account that it was of.
-      const { account } = asked
+      const { account, span } = asked
+      if (span?.asked !== undefined)
+        io.err(
+          `tollgate: note: usage from ${moment(span.from)} is shown, not from ${moment(span.asked)}: ${span.whole} are whole`,
+        )
       if (account !== undefined && !hasAccount(dataDir, account) && reader.totals(account).size === 0)
         return fail(io, parsed.json, await whyNone(account, gateway, io))
       await print(io, await linesOf(asked, reader, known, io))
@@ -142,10 +148,11 @@ async function linesOf(asked: Asked, reader: OpenReader, known: Known, io: Io): 
   const { account, span, what, format, detail } = asked
   const { dataDir } = known.gateway
   if (format === 'stripe') {
-    const unknown: string[] = []
-    const events = meterEvents(reader, readNames(dataDir), span!, Date.now(), id => unknown.push(id), account)
+    const without: WithoutEvents = { unknown: new Set(), open: null }
+    const events = meterEvents(reader, readNames(dataDir), span!, Date.now(), without, account)
     return stripeLines(events, () => {
-      if (unknown.length > 0) io.err(noCustomers(unknown))
+      if (without.unknown.size > 0) io.err(noCustomers([...without.unknown]))
+      if (without.open !== null) io.err(notOver(without.open))
     })
   }
   if (what === 'windows') {
@@ -189,7 +196,11 @@ function* stripeLines(events: Iterable<object>, atEnd: () => void): Generator<st
 function noCustomers(ids: readonly string[]): string {
   const some = ids.slice(0, 5).join(', ')
   const more = ids.length > 5 ? ` and ${ids.length - 5} more` : ''
-  return `tollgate: warning: without a Stripe customer, and so without events: ${some}${more}; give them the label stripe=cus_…`
+  return `tollgate: warning: without a Stripe customer, and so without events: ${some}${more}; name it with tollgate account label ID --set stripe=cus_…`
+}
+
+function notOver(day: number): string {
+  return `tollgate: note: the events of ${isoTime(day).slice(0, 10)} are printed when it has been over for an hour (UTC)`
 }
 
 /** That no account has this id, and which have it for a name where the accounts can be opened: that needs the master key, usage does not. */

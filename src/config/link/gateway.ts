@@ -88,9 +88,11 @@ function checkHeaderTimeout({
   ]
 }
 
-function checkWebhook({ webhook, secret }: NonNullable<Partly<RawGateway>['alerts']>): Finding[] {
-  if ((webhook === undefined) === (secret === undefined)) return []
-  return webhook === undefined
+function checkWebhook(alerts: NonNullable<Partly<RawGateway>['alerts']>): Finding[] {
+  // A value that was dropped as invalid has its problem already.
+  const [hasWebhook, hasSecret] = ['webhook' in alerts, 'secret' in alerts]
+  if (hasWebhook === hasSecret) return []
+  return !hasWebhook
     ? [finding(['alerts', 'secret'], 'there is no webhook whose messages it would sign')]
     : [
         finding(

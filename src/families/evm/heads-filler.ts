@@ -33,6 +33,8 @@ class Delivered {
   #doubtful: readonly Head[] = []
   /** Numbers of those that a reorg dropped. */
   #dropped: readonly number[] = []
+  /** Hashes of those that were too low: no gap depends on them. */
+  #low: readonly Raw[] = []
 
   constructor(heights: Heights) {
     this.#heights = heights
@@ -44,6 +46,7 @@ class Delivered {
   }
 
   has(hash: Raw): boolean {
+    if (this.#low.includes(hash)) return true
     return [this.#branch, this.#doubtful].some(heads => heads.some(head => head.hash === hash))
   }
 
@@ -55,7 +58,10 @@ class Delivered {
 
   /** A head drops those from its number on, unless it is too low to be one of the chain's. */
   add(head: Head): void {
-    if (isFarBehind(head.number, this.#heights)) return
+    if (this.#isTooLow(head.number)) {
+      this.#low = [...this.#low, head.hash].slice(-WIDEST_GAP)
+      return
+    }
     const below = ({ number }: Head): boolean => number < head.number
     const dropped = this.#branch.filter(known => !below(known)).map(({ number }) => number)
     this.#dropped = [...this.#dropped, ...dropped].slice(-WIDEST_GAP)
@@ -63,6 +69,13 @@ class Delivered {
     this.#doubtful = this.#doubtful.filter(below)
     if (this.#heights.isPlausible(head.number)) this.#branch = [...this.#branch, head].slice(-WIDEST_GAP)
     else this.#doubtful = [...this.#doubtful, head].slice(-WIDEST_GAP)
+  }
+
+  /** Where the network's head is a lie, what goes on from the delivered heads is still of the chain. */
+  #isTooLow(number: number): boolean {
+    return (
+      isFarBehind(number, this.#heights) && number < (this.#branch.at(-1)?.number ?? Infinity) - WIDEST_GAP
+    )
   }
 }
 
@@ -100,6 +113,7 @@ async function* fillHeads(ask: Ask, delivered: Delivered, heights: Heights): Asy
   for (let next = begin + 1; next <= latest; next += 1) {
     const { head, block } = await mustRead(ask, `[${quantity(next)},false]`)
     if (head.number !== next) throw new GapBroken(`block ${head.number} was given for ${next}`)
+    if (delivered.has(head.hash)) continue
     delivered.add(head)
     yield asHead(block)
   }

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import { adminRefusal } from './access.ts'
 import type { AdminNames, AdminRefusal } from './access.ts'
 import { readBody } from '../body.ts'
+import { parseStrictly } from './strict-json.ts'
 import { probesRefusal } from './probes-access.ts'
 
 /** What an admin path answers: a status and a JSON value, or text of some type. */
@@ -126,7 +127,7 @@ async function answer(request: IncomingMessage, routes: AdminRoutes, api: Api): 
   if (handler === undefined && known) return { status: 405, json: { error: 'method not allowed' } }
   const body = await readBody(request, MAX_BODY)
   if (typeof body === 'string') return refused(path, { status: 413, error: 'the body is too large' }, api)
-  const parsed = parse(body)
+  const parsed = parseStrictly(body)
   if (handler === undefined) {
     const { headers } = request
     const answered = api.answer({ method, path, query, headers, body: parsed })
@@ -144,16 +145,6 @@ function pathOf({ url = '' }: IncomingMessage): string {
 
 function refused(path: string, refusal: AdminRefusal, api: Api): AdminReply {
   return api.refused(path, refusal) ?? { status: refusal.status, json: { error: refusal.error } }
-}
-
-/** Null for an empty body, undefined for a broken one. */
-function parse(body: Buffer): unknown {
-  if (body.length === 0) return null
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 function send(response: ServerResponse, reply: AdminReply): void {

@@ -55,7 +55,12 @@ export class SignIn {
     const limited = await limits.takeManagement(found.account, this.#now())
     if (limited !== null) return limited
     await this.#end(visit)
-    return setCookie(await sessions.open(found.grant, this.#now()), this.#secure(visit))
+    const id = await sessions.open(found.grant, this.#now())
+    // Its key may have been rotated while the session waited to be written, when there was none to end yet.
+    const still = signIn(secret, from.address, signIns)
+    if (!isRefusal(still)) return setCookie(id, this.#secure(visit))
+    await sessions.end(id)
+    return still
   }
 
   /** Ends the session; the header takes its cookie away. */

@@ -4,12 +4,10 @@ import type { RawData, WebSocket } from 'ws'
 import { FREE, Hold } from '../../limits/byte-budget.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
 import type { Gateway } from '../../call/gateway.ts'
-import { refuse, statusOf } from '../../refusal/refusal.ts'
+import { refuse } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import { encodeRefusal } from '../../jsonrpc/raw.ts'
 import type { Caller } from '../../call/caller.ts'
-import { noteRefused } from '../../call/refuse-message.ts'
-import { columnOf, holderOf } from '../../call/caller.ts'
+import { holderOf } from '../../call/caller.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
 import type { Outbox } from '../../subscriptions/client/outbox.ts'
@@ -19,6 +17,7 @@ import { Admission } from './admission.ts'
 import type { SocketVisitor } from './admission.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { corkForTurn } from '../replies/write-batching.ts'
+import { overloadedFrame } from './overloaded-frame.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from '../replies/reply.ts'
 import { SendQueue } from './send-queue.ts'
@@ -34,6 +33,7 @@ const PER_FRAME = 256
 /** Milliseconds that a client gets to answer a close. */
 const CLOSE_PATIENCE = 2_000
 const SLOW = 'slow consumer'
+const NO_NETWORK = 'the network is no longer served'
 
 /** What a socket is made of. */
 export interface ClientSocketOptions {
@@ -48,10 +48,7 @@ export interface ClientSocketOptions {
 }
 
 /** One message, and what it holds. */
-interface Frame {
-  readonly body: Buffer
-  readonly hold: Hold
-}
+type Frame = Readonly<{ body: Buffer; hold: Hold }>
 
 /** Opens with the upgrade, closes with the connection. */
 export class ClientSocket implements SinkSocket {
@@ -69,7 +66,7 @@ export class ClientSocket implements SinkSocket {
   #inFlight = 0
   #isStarting = false
   #closing = false
-  /** How it closes once everything that came has been answered; null while it takes frames. */
+  /** How it closes once everything that came has been answered; null while it stays. */
   #goodbye: { readonly code: number; readonly reason: string } | null = null
 
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
@@ -134,7 +131,7 @@ export class ClientSocket implements SinkSocket {
     }, CLOSE_PATIENCE).unref()
   }
 
-  /** Takes no more frames, answers those that came, and closes: by default as the gateway does when it goes away. */
+  /** Closes as soon as no call is in flight; serves those that come until then. By default as the gateway does when it goes away. */
   finish(code = 1001, reason = 'the gateway is going away'): void {
     this.#goodbye ??= { code, reason }
     this.#goWhenDone()
@@ -145,12 +142,17 @@ export class ClientSocket implements SinkSocket {
       this.close(this.#goodbye.code, this.#goodbye.reason)
   }
 
-  /** Whether the client may go on; the socket is closed when not, behind its calls in flight where its network has gone. */
-  recheck(): boolean {
+  /** Closes the socket of a client that may not go on, behind its calls in flight where its network has gone. */
+  recheck(): void {
     const { refusal } = this.#admission
-    if (refusal === 'no network') this.finish(1001, 'the network is no longer served')
-    else if (refusal !== null) this.close(1008, refusal.reason)
-    return refusal === null
+    if (refusal === 'no network') {
+      this.session.refusal ??= refuse('not_found', NO_NETWORK)
+      this.finish(1001, NO_NETWORK)
+    } else if (refusal !== null) this.close(1008, refusal.reason)
+  }
+
+  #isOver(): boolean {
+    return this.#closing || this.departure.isOver
   }
 
   /** Once a second: pings, and ends connections that are dead or stuck. */
@@ -169,7 +171,6 @@ export class ClientSocket implements SinkSocket {
   #receive(data: RawData, isBinary: boolean): void {
     this.#heartbeat.heard()
     this.#partial.complete()
-    if (this.#goodbye !== null) return
     if (isBinary) {
       this.close(1003, 'send text')
       return
@@ -190,9 +191,7 @@ export class ClientSocket implements SinkSocket {
   /** Answers a message that there is no memory to hold. */
   #refuse(): void {
     const { caller, gateway } = this.#options
-    const [refusal, column, requestId] = [refuse('overloaded'), columnOf(caller.network), nextRequestId()]
-    noteRefused(refusal, statusOf(refusal, column), requestId, caller, gateway.live)
-    this.send(encodeRefusal(refusal, 'null', column, requestId))
+    this.send(overloadedFrame(caller, gateway.live))
   }
 
   #mayStart(): boolean {
@@ -239,10 +238,11 @@ export class ClientSocket implements SinkSocket {
 
   /** Keeps nothing of the body: a call that waits for its node has read it. */
   #handle(body: Buffer, hold: Hold): MaybePromise<void> {
-    if (this.#closing || this.departure.isOver || !this.recheck()) return
-    const { gateway } = this.#options
+    if (this.#isOver()) return
+    this.recheck()
     const { caller } = this
-    if (caller === null) return
+    if (this.#isOver() || caller === null) return
+    const { gateway } = this.#options
     if (gateway.hasRoomFor(caller))
       return gateway.handle(body, caller, new SocketSink(this, hold), nextRequestId())
     this.#refuse()

@@ -35,6 +35,8 @@ export class ClientSockets {
   #surplusSweeps = 0
   #tickAt = 0
   #draining = false
+  /** Waits until no socket is open. */
+  #waiting: (() => void)[] = []
   /** Whether a drain refuses upgrades, as nobody else is there to take them. */
   #isLast = false
 
@@ -76,6 +78,12 @@ export class ClientSockets {
 
   remove(socket: ClientSocket): void {
     if (this.#sockets.delete(socket)) this.#counts.free(socket.network)
+    if (this.#sockets.size === 0) for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  /** Resolves when no socket is open. */
+  async gone(): Promise<void> {
+    while (this.#sockets.size > 0) await new Promise<void>(resolve => this.#waiting.push(resolve))
   }
 
   /** Closes what is above a limit: while nobody could be asked more were let in than all workers together may hold. */
@@ -94,13 +102,23 @@ export class ClientSockets {
   }
 
   /**
-   * Closes all with 1001, not all in one moment but over `time` milliseconds at most, and resolves when the last one has been told. Upgrades that
-   * still come are refused where nobody else takes them; otherwise they are taken, and closed likewise.
+   * Closes all with 1001, not all in one moment but over `spread` milliseconds at most, each as soon as no call is in flight on it, and resolves
+   * when the last one has been told. Within half of `patience` they have to come to that: what is sent later is refused, so that what is in
+   * flight has the other half to end. Upgrades that still come are refused where nobody else takes them; otherwise they are taken, and
+   * closed likewise.
    */
-  async drain(time = DRAIN_TIME, isLast = true): Promise<void> {
+  async drain(spread = DRAIN_TIME, isLast = true, patience = 2 * DRAIN_TIME): Promise<void> {
     this.#draining = true
     this.#isLast = isLast
-    clearInterval(this.#timer)
+    void this.gone().then(() => {
+      clearInterval(this.#timer)
+    })
+    const half = patience / 2
+    setTimeout(() => {
+      for (const { session } of this.#sockets.keys()) session.refusal ??= refuse('no_route', SHUTTING_DOWN)
+    }, half).unref()
+    // All have been told by then.
+    const time = Math.min(spread, half)
     const batch = Math.max(DRAIN_BATCH, Math.ceil((this.#sockets.size * DRAIN_PAUSE) / time))
     let told = 0
     for (const socket of [...this.#sockets.keys()]) {

@@ -40,6 +40,11 @@ export class SharedBuckets {
     return { ask: questions => questions.map(question => this.#answer(process, question)) }
   }
 
+  /** Whether a bucket is there: otherwise the ledger is read for what was used of its quota. */
+  has(key: string): boolean {
+    return this.#buckets.has(key)
+  }
+
   #answer(
     process: string,
     { key, limit, spent, over, want, spare = 0, quota }: LimitQuestion,
@@ -69,7 +74,8 @@ export class SharedBuckets {
     return bucket
   }
 
-  #used({ account, window, every }: QuotaOf): number | null {
+  #used({ account, endpoint, window, every }: QuotaOf): number | null {
+    if (endpoint !== undefined) return this.#usedInWindow(account, window, false, endpoint)
     const before = this.#every.get(account)
     const used = this.#usedInWindow(account, window, before !== undefined && before.every !== every)
     if (used !== null) this.#every.set(account, { every })

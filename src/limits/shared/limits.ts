@@ -3,6 +3,7 @@ import type {
   Account,
   Grant,
   Limits,
+  Payer,
   Price,
   QuotaState,
   RateLimit,
@@ -16,6 +17,7 @@ import type { Plan } from '../../snapshot/types.ts'
 import { windowAt } from '../account-meter.ts'
 import type { Window } from '../account-meter.ts'
 import { rateState } from '../bucket.ts'
+import { DAY, dayAt, dayExhausted } from '../endpoint-day.ts'
 import { MANAGEMENT, rateLimited } from '../rate-limited.ts'
 import type { Asking, Part, Taken } from './asking.ts'
 
@@ -31,11 +33,13 @@ export class SharedLimits implements Limits {
     const { payer } = spender
     const quota = payer === null ? null : quotaOf(payer.account, payer.plan, price.units, now)
     const parts = ratesOf(spender, price)
+    const day = payer === null ? null : dayOf(payer, price.units, now)
+    if (day !== null) parts.push(day)
     if (quota !== null) parts.push(quota)
     const refused = this.#takeAll(parts)
     return refused instanceof Promise
-      ? refused.then(refusal => refusal ?? this.#grant(parts, price, quota))
-      : (refused ?? this.#grant(parts, price, quota))
+      ? refused.then(refusal => refusal ?? this.#grant(parts, price, now, quota))
+      : (refused ?? this.#grant(parts, price, now, quota))
   }
 
   takeManagement(account: Account): MaybePromise<Refusal | null> {
@@ -59,10 +63,11 @@ export class SharedLimits implements Limits {
     return { requests, used: requests - level, resetsAt: part.quota.window.end }
   }
 
-  #grant(parts: readonly Part[], { units }: Price, quota: QuotaPart | null): Grant {
+  #grant(parts: readonly Part[], { units }: Price, at: number, quota: QuotaPart | null): Grant {
     let isOver = false
     return {
       units,
+      at,
       period: quota?.quota.window.start ?? 0,
       giveBack: () => {
         if (!isOver) this.#giveBack(parts)
@@ -167,10 +172,29 @@ function quotaOf(account: Account, { quota }: Plan, units: number, now: number):
   return { key, limit: { perSecond: 0, burst: requests }, units, quota: { account: id, window, every } }
 }
 
+/** How the bucket of an endpoint's day is called, by the endpoint as it was last read. */
+const days = new WeakMap<Payer['endpoint'], { readonly key: string; readonly window: Window }>()
+
+/** What the endpoint may use today; null where it has no such limit, or the call costs nothing. */
+function dayOf({ account, endpoint }: Payer, units: number, now: number): QuotaPart | null {
+  const { id, dailyLimit, limitedSince } = endpoint
+  if (dailyLimit === null || units === 0) return null
+  let last = days.get(endpoint)
+  const at = now / 1000
+  if (last === undefined || at < last.window.start || at >= last.window.end) {
+    const window = dayAt(now)
+    days.set(endpoint, (last = { key: `{${account.id}}:day:${id}:${window.start}:${limitedSince}`, window }))
+  }
+  const { key, window } = last
+  const quota = { account: account.id, endpoint: id, window, every: DAY }
+  return { key, limit: { perSecond: 0, burst: dailyLimit }, units, quota }
+}
+
 /** What a call is told of the part that was not to be had. */
 function refusalOf({ limit, quota }: Part, wait: Taken): Refusal {
   if (wait === null) return refuse('journal_unavailable')
-  return quota === undefined
-    ? rateLimited(wait, limit.perSecond)
-    : refuse('quota_exhausted', undefined, { resetsAt: quota.window.end })
+  if (quota === undefined) return rateLimited(wait, limit.perSecond)
+  return quota.endpoint === undefined
+    ? refuse('quota_exhausted', undefined, { scope: 'account', resetsAt: quota.window.end })
+    : dayExhausted(quota.window)
 }

@@ -26,6 +26,8 @@ export class Reserve implements Share {
   #debt = 0
   #alone = 0
   #reporting = 0
+  /** The whole quota, as the last call had it. */
+  #quota = 0
 
   constructor(every: number) {
     this.#every = every
@@ -35,14 +37,18 @@ export class Reserve implements Share {
     return this.#held > 0 || this.#debt > 0
   }
 
-  take(_: RateLimit, units: number, now: number): number | null {
+  take({ burst }: RateLimit, units: number, now: number): number | null {
+    // What was granted of a larger quota may be beyond a smaller one, and of a larger one more is left.
+    const isSame = burst === this.#quota
+    this.#quota = burst
+    if (!isSame) return null
     if (units <= this.#held) {
       this.#held -= units
       this.#takenAt = now
       return 0
     }
     const isFresh = this.#left !== null && now - this.#answeredAt < this.#every
-    return isFresh && this.#left! < units ? Infinity : null
+    return isFresh && this.#left! + this.#held < units ? Infinity : null
   }
 
   /** This process's part of what was left when that was last known. Where nothing is known the rate bounds what is taken. The store hears of it. */
@@ -77,6 +83,9 @@ export class Reserve implements Share {
     this.#reporting = this.#debt
     this.#debt = 0
     if (occasion === 'calls') {
+      // Neither what is held nor what is left may be enough, and both together.
+      this.#reporting -= this.#held
+      this.#held = 0
       this.#takenAt = now
       return { spent: this.#reporting, over: 0, spare: this.#spare }
     }

@@ -2,8 +2,6 @@
  * Keeps calls away from what fails, and lets one through now and then to see (design, "Routing"). Times are in milliseconds of a
  * monotonic clock.
  */
-import { ByCaller, SPEAK_FOR_ALL } from './by-caller.ts'
-
 /** Failures in a row that open the breaker. */
 const OPEN_AFTER = 3
 /** Results that the error rate is taken from, how many there have to be, and the share of failures that opens it. */
@@ -17,11 +15,20 @@ const LONGEST_PAUSE = 300_000
 /** closed: calls go here; open: none do; half-open: one may, to see. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
+/** A failure with no success after it. */
+export interface LastFailure {
+  readonly why: string
+  /** Milliseconds since then. */
+  readonly ms: number
+}
+
 /** How a breaker that is not closed stands, as one process tells another; milliseconds. */
 export interface BreakerStanding {
   /** Its last pause, and what is left of it. */
   readonly pause: number
   readonly left: number
+  /** Whether a probe was answered since it opened; absent from older processes. */
+  readonly isVouchedFor?: boolean
   /** What failed last. */
   readonly last: LastFailure | null
 }
@@ -33,6 +40,8 @@ export class Breaker {
   #pause = 0
   #openUntil = 0
   #testing = false
+  /** Whether a probe was answered since it opened. */
+  #isVouchedFor = false
 
   state(now: number): BreakerState {
     if (this.#pause === 0) return 'closed'
@@ -50,10 +59,21 @@ export class Breaker {
   }
 
   /** Is open for at least as long as that of another process. */
-  match({ pause, left }: BreakerStanding, now: number): void {
+  match({ pause, left, isVouchedFor = false }: BreakerStanding, now: number): void {
     if (this.#testing) return
+    this.#isVouchedFor = isVouchedFor
     this.#pause = Math.max(this.#pause, pause)
     this.#openUntil = Math.max(this.#openUntil, now + left)
+  }
+
+  /** Whether a probe was answered since it opened. */
+  get isVouchedFor(): boolean {
+    return this.#isVouchedFor
+  }
+
+  /** Whether its pause is over, and nothing has shown yet that the route serves again. */
+  isUntested(now: number): boolean {
+    return this.state(now) === 'half-open' && !this.#isVouchedFor
   }
 
   /** Whether no test has failed since it opened. */
@@ -74,7 +94,9 @@ export class Breaker {
 
   /** Lets the next call through to see, whatever is left of the pause. */
   halfOpen(now: number): void {
-    if (this.#pause !== 0 && !this.#testing) this.#openUntil = Math.min(this.#openUntil, now)
+    if (this.#pause === 0 || this.#testing) return
+    this.#openUntil = Math.min(this.#openUntil, now)
+    this.#isVouchedFor = true
   }
 
   succeeded(): void {
@@ -96,6 +118,7 @@ export class Breaker {
     // Calls that were in flight when it opened fail as well; they do not lengthen the pause.
     if (this.#pause !== 0 && now < this.#openUntil && !this.#testing) return
     this.#testing = false
+    this.#isVouchedFor = false
     this.#pause = this.#pause === 0 ? FIRST_PAUSE : Math.min(this.#pause * 2, LONGEST_PAUSE)
     this.#openUntil = now + this.#pause
   }
@@ -108,130 +131,5 @@ export class Breaker {
   #rate(): number {
     const failures = this.#recent.filter(good => !good).length
     return this.#recent.length < ENOUGH ? 0 : failures / this.#recent.length
-  }
-}
-
-/** Callers whose last call failed, with no success of anybody in between, that do too. */
-const IN_A_ROW = 3
-
-/** What came of a failure: whether it opened a breaker, and so is worth a probe. */
-export type Opened = 'for everybody' | 'for the caller' | null
-
-/** A failure with no success after it. */
-export interface LastFailure {
-  readonly why: string
-  /** Milliseconds since then. */
-  readonly ms: number
-}
-
-/** Closed, open or half-open by caller. Times are in milliseconds of a monotonic clock. */
-export class RouteBreaker {
-  /** What failed last, as a word for the operator; null while all is well. */
-  lastError: string | null = null
-  /** When it failed last. */
-  #failedAt = 0
-  readonly #breakers = new ByCaller(() => new Breaker())
-  /** Who failed since anybody's last success. */
-  readonly #failing = new Set<string>()
-  /** Whether our probes see what calls see: only then may a probe close it. */
-  #probesFail = false
-
-  /** The state for a caller; without one for everybody. */
-  state(now: number, caller?: string): BreakerState {
-    const state = this.#breakers.everybody.state(now)
-    if (state !== 'closed' || caller === undefined) return state
-    return this.#breakers.of(caller)?.state(now) ?? 'closed'
-  }
-
-  /** What failed last, and how many milliseconds ago; null while all is well. */
-  lastFailure(now: number): LastFailure | null {
-    return this.lastError === null ? null : { why: this.lastError, ms: now - this.#failedAt }
-  }
-
-  /** Milliseconds until a call of anybody may try; 0 when one may now. */
-  retryIn(now: number): number {
-    return this.#breakers.everybody.retryIn(now)
-  }
-
-  /** Callers that are kept away while others are served. */
-  keptAway(now: number): number {
-    return this.#breakers.count(breaker => breaker.state(now) === 'open')
-  }
-
-  /** A call of this caller goes through to see. */
-  beginTest(now: number, caller: string): void {
-    const { everybody } = this.#breakers
-    if (everybody.state(now) === 'half-open') everybody.beginTest(now)
-    const own = this.#breakers.of(caller)
-    if (own?.state(now) === 'half-open') own.beginTest(now)
-  }
-
-  succeeded(caller: string): void {
-    this.lastError = null
-    this.#breakers.everybody.succeeded()
-    if (this.#failing.size > 0) this.#failing.clear()
-    const own = this.#breakers.of(caller)
-    if (own === undefined) return
-    own.succeeded()
-    if (own.isQuiet) this.#breakers.forget(caller)
-  }
-
-  failed(caller: string, why: string, now: number): Opened {
-    this.lastError = why
-    this.#failedAt = now
-    const { everybody } = this.#breakers
-    const before = this.state(now, caller)
-    const own = this.#breakers.make(caller)
-    own.failed(now)
-    this.#failing.add(caller)
-    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SPEAK_FOR_ALL
-    if (everybody.state(now) !== 'closed' || saySo || this.#failing.size >= IN_A_ROW) everybody.open(now)
-    if (before === 'open' || this.state(now, caller) !== 'open') return null
-    return everybody.state(now) === 'open' ? 'for everybody' : 'for the caller'
-  }
-
-  /** A probe failed. One is enough where calls say the same (`isSuspect`: by hanging); else it takes as many as calls do. */
-  probeFailed(why: string, now: number, isSuspect: boolean): void {
-    this.lastError = why
-    this.#failedAt = now
-    this.#probesFail = true
-    const { everybody } = this.#breakers
-    if (isSuspect || this.#breakers.count(breaker => breaker.state(now) !== 'closed') > 0) everybody.open(now)
-    else everybody.failed(now)
-  }
-
-  /** A probe was answered: the next call may try. Only where probes failed as well do they close it. */
-  probeSucceeded(now: number): void {
-    const { everybody } = this.#breakers
-    const state = everybody.state(now)
-    if (state === 'closed' || (state === 'half-open' && this.#probesFail)) {
-      everybody.succeeded()
-      if (this.#probesFail) this.lastError = null
-      this.#probesFail = false
-    } else everybody.halfOpen(now)
-    for (const own of this.#breakers.own()) own.halfOpen(now)
-  }
-
-  /** A probe that calls gave rise to was answered: what they say is tested at once, unless such a test has failed before. */
-  notConfirmed(now: number): void {
-    const { everybody } = this.#breakers
-    if (everybody.isFirstPause) everybody.halfOpen(now)
-  }
-
-  /** How it stands for everybody, for another process; null while it is closed. */
-  standing(now: number): BreakerStanding | null {
-    const { pause } = this.#breakers.everybody
-    return pause === 0 ? null : { pause, left: this.retryIn(now), last: this.lastFailure(now) }
-  }
-
-  /** Keeps everybody away for at least as long as another process does, because its probes fail. */
-  match(standing: BreakerStanding, now: number): void {
-    const { last } = standing
-    if (this.lastError === null && last !== null) {
-      this.lastError = last.why
-      this.#failedAt = now - last.ms
-    }
-    this.#probesFail = true
-    this.#breakers.everybody.match(standing, now)
   }
 }

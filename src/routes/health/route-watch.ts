@@ -46,7 +46,7 @@ export class RouteWatch {
     now: number,
     known: KnownDown = NOTHING_KNOWN,
   ): void {
-    const why = live.whyNot(now)
+    const why = live.whyUnhealthy(now)
     const { downSince } = live
     // A wrong chain is an answer too; then the reason is that.
     live.silent = !live.identified && live.fault === null

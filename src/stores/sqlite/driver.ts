@@ -17,9 +17,42 @@ export function hasOwnSqlite(version: string): boolean {
 
 const require = createRequire(import.meta.url)
 
-/** A connection to a database file, and a copy of one page by page on another thread, used as https://nodejs.org/api/sqlite.html says. */
-export const { DatabaseSync, backup } = require(
+const { DatabaseSync: Connection, backup } = require(
   hasOwnSqlite(process.versions.node) ? 'node:sqlite' : '@photostructure/sqlite',
 ) as Pick<typeof sqlite, 'DatabaseSync' | 'backup'>
+
+/** A connection to a database file, and a copy of one page by page on another thread, used as https://nodejs.org/api/sqlite.html says. */
+export { backup }
 export type DatabaseSync = sqlite.DatabaseSyncInstance
 export type StatementSync = sqlite.StatementSyncInstance
+
+type Run = (this: StatementSync, ...values: unknown[]) => unknown
+
+/**
+ * The package binds a text up to its first NUL, so that `acc_1\0x` would find `acc_1`. As bytes it is whole: it equals no text, and a column of text
+ * refuses it. The methods of its statements cannot be replaced where they are.
+ */
+class WholeTexts extends Connection {
+  override prepare(...args: Parameters<DatabaseSync['prepare']>): StatementSync {
+    return Object.defineProperties(super.prepare(...args), METHODS)
+  }
+}
+
+const METHODS = Object.fromEntries(
+  (['get', 'all', 'run', 'iterate'] as const).map(name => [name, { value: bindingWhole(name) }]),
+)
+
+function bindingWhole(name: 'get' | 'all' | 'run' | 'iterate'): Run {
+  return function (...values) {
+    const own = (Object.getPrototypeOf(this) as Readonly<Record<typeof name, Run>>)[name]
+    if (!values.some(isCut)) return own.apply(this, values)
+    const whole = values.map(value => (isCut(value) ? Buffer.from(value) : value))
+    return own.apply(this, whole)
+  }
+}
+
+function isCut(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('\0')
+}
+
+export const DatabaseSync: typeof Connection = hasOwnSqlite(process.versions.node) ? Connection : WholeTexts

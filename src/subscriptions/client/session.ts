@@ -23,7 +23,7 @@ export interface ClientEnd {
   /** Whether it was sent: nothing is once the socket closes. */
   send(frame: Raw): boolean
   close(code: number, reason: string): void
-  /** Takes no more calls, answers those in flight, and closes. */
+  /** Closes as soon as no call is in flight. */
   finish(code: number, reason: string): void
 }
 
@@ -47,6 +47,7 @@ interface Notification {
 export class ClientSession implements Session {
   /** Who the client is now; kept up to date by the socket. */
   caller: Caller | null = null
+  refusal: Refusal | null = null
   readonly #live: Live
   /** The notifications whose limits are waited for; null where none are. */
   #taking: Promise<void> | null = null
@@ -180,8 +181,10 @@ export class ClientSession implements Session {
   }
 
   /** What was charged before still goes out, and calls in flight are answered. */
-  #finish({ reason }: Refusal): void {
+  #finish(refusal: Refusal): void {
+    const { reason } = refusal
     this.#closed = true
+    this.refusal ??= refusal
     this.#outbox.after(() => {
       this.#end.finish(reason === 'quota_exhausted' ? 1008 : 1013, reason)
     })
@@ -192,9 +195,8 @@ export class ClientSession implements Session {
       this.#finish(taken)
       return
     }
-    const { journal, clock } = this.#live
     const { frame, name, units } = notification
-    const charge = journal.charge(payer, name, units, taken.period, clock.now())
+    const charge = this.#live.journal.charge(payer, name, units, taken.period, taken.at)
     this.#outbox.push(charge, committed => {
       if (!committed) this.#end.close(1013, 'journal_unavailable')
       if (committed && this.#send(notification, caller))

@@ -40,7 +40,7 @@ function crowd(): {
     ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.' } } },
     live: {
       ...{ clock: systemClock, clientSubscriptions },
-      upstreams: { of: () => routes, whyNot: () => null },
+      upstreams: { of: () => routes, whyUnhealthy: () => null },
       heads: { best: () => 1_000_009 },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
     },

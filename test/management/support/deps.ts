@@ -24,6 +24,8 @@ export const endpoint: Endpoint = {
   allowedOrigins: null,
   allowedIps: null,
   perSecond: null,
+  dailyLimit: null,
+  limitedSince: 0,
   expiresAt: null,
 }
 

@@ -137,6 +137,29 @@ t.test('over a store: a change by another connection shows after the next poll',
   t.notOk(store.changedElsewhere(), 'asked once, answered once')
 })
 
+t.test('bug: a key that was tried while it had expired stayed refused for 10 s', async t => {
+  const { store, account, endpoint, dataDir } = await openWithEndpoint(t)
+  const { store: other } = await openStore(t, { dataDir })
+  const [here, there] = [new KeyCache(store), new KeyCache(other)]
+  const past = Math.floor(Date.now() / 1000) - 10
+  const expire = async (expiresAt: number | null) => {
+    await store.endpoints.change(account.id, endpoint.id, { expiresAt })
+    there.poll()
+  }
+  await expire(past)
+  const rotated = await store.endpoints.rotateKey(account.id, endpoint.id, 60)
+  if (rotated === null || typeof rotated === 'string') throw new Error('not rotated')
+  there.poll()
+  const next = rotated.endpoint.apiKey
+  for (const cache of [here, there]) t.equal(cache.find(next), null)
+  await expire(past + 1_000)
+  for (const cache of [here, there]) t.equal(cache.find(next)?.endpoint.id, endpoint.id)
+  await expire(past)
+  for (const cache of [here, there]) t.equal(cache.find(next), null)
+  await expire(null)
+  for (const cache of [here, there]) t.equal(cache.find(next)?.endpoint.id, endpoint.id)
+})
+
 t.test('a key that ends is nobody’s from then on, and counts as a change', t => {
   const key = mintKey()
   const { source, asked } = fakeSource(new Map([[key, { ...owner, until: 100 }]]))

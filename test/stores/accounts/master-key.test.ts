@@ -3,7 +3,13 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import t from 'tap'
-import { createMasterKey, readMasterKey } from '../../../src/stores/sqlite/accounts/secrets/master-key.ts'
+import {
+  createMasterKey,
+  readMasterKey,
+  readOrMakeKeyFile,
+  replaceMasterKey,
+} from '../../../src/stores/sqlite/accounts/secrets/master-key.ts'
+import { openAccounts } from '../../../src/stores/sqlite/accounts/store.ts'
 
 const text = randomBytes(32).toString('base64')
 
@@ -42,6 +48,33 @@ t.test('a second creation keeps the first key', t => {
   t.ok(createMasterKey(dataDir).equals(first))
   t.strictSame(readdirSync(dataDir), ['master.key'])
   t.end()
+})
+
+t.test('bug: a killed rotation or first start left copies of the master key for good', async t => {
+  const dataDir = t.testdir()
+  const open = async () => (await openAccounts({ dataDir, env: {} })).close()
+  await open()
+  const draft = (name: string) => {
+    writeFileSync(join(dataDir, name), `${text}\n`, { mode: 0o600 })
+    return name
+  }
+  const others = [
+    draft('master.key.0123456789ab.bak'),
+    draft('master.key.old'),
+    draft('master.key.0123456789AB'),
+    draft('other.key.0123456789ab'),
+  ]
+  draft('master.key.0123456789ab')
+  draft('master.key.ba9876543210')
+  const left = () => readdirSync(dataDir).filter(name => name.includes('.key.'))
+  await open()
+  t.strictSame(left(), [...others].sort())
+  draft('master.key.0123456789ab')
+  replaceMasterKey(dataDir, createSecretKey(Buffer.from(text, 'base64')))
+  t.strictSame(left(), [...others].sort())
+  draft('other.key.aaaaaaaaaaaa')
+  readOrMakeKeyFile(join(dataDir, 'other.key'))
+  t.notOk(left().includes('other.key.aaaaaaaaaaaa'))
 })
 
 t.test('a malformed key is one clear sentence, without the key', t => {

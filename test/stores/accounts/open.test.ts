@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
+import { accountsFile } from '../../../src/stores/sqlite/accounts/schema.ts'
 import { openAccounts } from '../../../src/stores/sqlite/accounts/store.ts'
 import { addEndpoint, openStore, openWithEndpoint } from './support/open-store.ts'
 
@@ -91,10 +92,11 @@ t.test("another program's database is one sentence, and left alone", async t => 
 t.test('a newer schema is one sentence', async t => {
   const { dataDir, file } = await closedDatabase(t)
   const raw = new DatabaseSync(file)
-  raw.exec('PRAGMA user_version = 9')
+  const newer = accountsFile.steps.length + 1
+  raw.exec(`PRAGMA user_version = ${newer}`)
   raw.close()
   await t.rejects(open(dataDir), {
-    message: 'accounts.db was written by a newer Tollgate (schema 9, here 8)',
+    message: `accounts.db was written by a newer Tollgate (schema ${newer}, here ${newer - 1})`,
   })
 })
 

@@ -19,7 +19,7 @@ const NOW = Date.UTC(2026, 11, 31, 23, 59, 30)
 function payerOf(every: number | 'month', requests = 50): Payer {
   return {
     account: { id: 'acc_1', plan: 'free', createdAt: Math.floor((NOW - 10.5 * day) / 1000) },
-    endpoint: { id: 'ep_1', network: 'eth' },
+    endpoint: { id: 'ep_1', network: 'eth', dailyLimit: null, limitedSince: 0 },
     plan: {
       name: 'free',
       tiers: ['any'],

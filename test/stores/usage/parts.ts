@@ -27,7 +27,7 @@ export const plan = {
 }
 export const payer: Payer = {
   account: { id: 'acc_1', plan: 'free', createdAt: 0 },
-  endpoint: { id: 'ep_1', network: 'eth' },
+  endpoint: { id: 'ep_1', network: 'eth', dailyLimit: null, limitedSince: 0 },
   plan,
   endpointRate: null,
 }

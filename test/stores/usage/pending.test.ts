@@ -23,7 +23,7 @@ const NOW = Date.UTC(2026, 11, 31, 23, 59, 30)
 function payerOf(account: number, endpoint: number, network = endpoint === 0 ? 'eth' : 'sol'): Payer {
   return {
     account: { id: `acc_${account}`, plan: 'free', createdAt: 0 },
-    endpoint: { id: `ep_${account}_${endpoint}`, network },
+    endpoint: { id: `ep_${account}_${endpoint}`, network, dailyLimit: null, limitedSince: 0 },
     plan: {
       name: 'free',
       tiers: ['any'],

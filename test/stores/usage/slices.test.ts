@@ -23,7 +23,7 @@ function payerOf(account: number): Payer {
   const quota = { requests: 1_000_000, every: 86_400_000 }
   return {
     account: { id: `acc_${account}`, plan: 'free', createdAt: 0 },
-    endpoint: { id: `ep_${account}`, network: 'eth' },
+    endpoint: { id: `ep_${account}`, network: 'eth', dailyLimit: null, limitedSince: 0 },
     plan: { ...plan, rate: null, quota },
     endpointRate: null,
   }

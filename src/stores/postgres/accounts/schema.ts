@@ -70,6 +70,8 @@ export const accountTables = `
     sealed_key bytea,
     expires_at bigint,
     used_at bigint,
+    daily_limit bigint,
+    limited_since bigint NOT NULL,
     changed bigint NOT NULL,
     CHECK ((status = 'deleted') = (key_hash IS NULL) AND (status = 'deleted') = (sealed_key IS NULL))
   );
@@ -140,9 +142,28 @@ export const accountTables = `
     body text NOT NULL,
     attempts bigint NOT NULL,
     next_at bigint NOT NULL,
+    rank bigint NOT NULL,
+    account_id text,
     changed bigint NOT NULL
   );
   CREATE INDEX ON delivery (changed);
+  CREATE TABLE receiver (
+    target text PRIMARY KEY,
+    lane text NOT NULL CHECK (lane IN ('operator', 'accounts', 'suspects')),
+    waiting bigint NOT NULL,
+    failures bigint NOT NULL,
+    not_before bigint NOT NULL,
+    due_at bigint,
+    changed bigint NOT NULL
+  );
+  CREATE INDEX ON receiver (changed);
+  CREATE TABLE queue (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    waiting bigint NOT NULL,
+    changed bigint NOT NULL
+  );
+  CREATE INDEX ON queue (changed);
+  INSERT INTO queue VALUES (1, 0, 0);
   CREATE TABLE raised (
     name text PRIMARY KEY,
     at bigint NOT NULL,

@@ -35,6 +35,9 @@ const KEYS = {
   once: 'key_hash',
   webhook: 'account_id',
   delivery: 'seq',
+  // Triggers on deliveries count in these two; the counts that come with them are the right ones.
+  receiver: 'target',
+  queue: 'id',
   raised: 'name',
   trail: 'id',
 } as const

@@ -54,6 +54,7 @@ export class AccountTable {
           labels = NULL, token_hash = randomblob(32), purged_at = ? WHERE id = ?`),
       endWebhook: database.prepare('DELETE FROM webhook WHERE account_id = ?'),
       endDeliveries: database.prepare('DELETE FROM delivery WHERE target = ?'),
+      endReceiver: database.prepare('DELETE FROM receiver WHERE target = ?'),
       endSessions: database.prepare('DELETE FROM session WHERE account_id = ?'),
       setToken: database.prepare('UPDATE account SET token_hash = ? WHERE id = ?'),
     }
@@ -118,6 +119,7 @@ export class AccountTable {
     this.#sql.endSessions.run(id)
     this.#sql.endWebhook.run(id)
     this.#sql.endDeliveries.run(id)
+    this.#sql.endReceiver.run(id)
   }
 
   /** False when there is no such account. */

@@ -1,19 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseSync } from '../driver.ts'
 import type {
   Action,
   Actor,
   Audit,
   AuditEntry,
+  AuditPage,
   AuditQuery,
   Happening,
   Members,
 } from '../../../ports/audit.ts'
+import { MANY, OWNER_ENTRIES } from '../../../ports/audit.ts'
+import { brief } from './audit-brief.ts'
 import type { Transactions } from './transactions.ts'
 
-interface Row {
+/** Entries that are looked at, and removed, in one turn. */
+const AT_ONCE = 500
+/** Bytes of members that a page has, but for those of its last entry. */
+const PAGE_BYTES = 256 * 1024
+/** Seconds in which the entries of owners are counted, and for which one entry counts what is beyond. */
+const DAY = 86_400
+const HOUR = 3_600
+/** Ids that such an entry names of each kind. */
+const MOST_IDS = 100
+
+/** What is looked at to find an entry: its long columns are read once it is wanted. */
+interface Head {
   readonly seq: number
   readonly at: number
   readonly actor: string
+}
+
+interface Row extends Head {
   readonly action: string
   readonly target: string
   readonly account_id: string | null
@@ -29,33 +47,102 @@ export class AuditTable {
     this.#sql = {
       insert: database.prepare(`
         INSERT INTO audit (at, actor, action, target, account_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)`),
+      // Each by one index, in its order.
+      heads: database.prepare(head('seq < ?')),
+      byActor: database.prepare(head('seq < ? AND actor = ?')),
       // An account is found by its own entries and by those of what it has.
-      read: database.prepare(`
-        SELECT seq, at, actor, action, target, account_id, before, after FROM audit
-        WHERE (?1 IS NULL OR at >= ?1) AND (?2 IS NULL OR at < ?2) AND (?3 IS NULL OR actor = ?3)
-          AND (?4 IS NULL OR target = ?4 OR account_id = ?4) AND (?5 IS NULL OR seq < ?5)
-        ORDER BY seq DESC LIMIT ?6`),
-      forget: database.prepare('DELETE FROM audit WHERE at < ?'),
+      byTarget: database.prepare(`
+        SELECT * FROM (${head('seq < ?1 AND target = ?2')}) UNION SELECT * FROM (${head('seq < ?1 AND account_id = ?2')})
+        ORDER BY seq DESC LIMIT ${AT_ONCE}`),
+      find: database.prepare(
+        'SELECT seq, at, actor, action, target, account_id, before, after FROM audit WHERE seq = ?',
+      ),
+      forget: database.prepare(
+        `DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ? LIMIT ${AT_ONCE})`,
+      ),
+      nth: database.prepare(`
+        SELECT at FROM audit WHERE account_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ${OWNER_ENTRIES - 1}`),
+      // It is among the newest of the account, as owners write nothing else then.
+      counting: database.prepare(`
+        SELECT seq, after FROM (SELECT * FROM audit WHERE account_id = ? ORDER BY seq DESC LIMIT 50)
+        WHERE actor = '${MANY}' AND action = ? AND at >= ?`),
+      count: database.prepare('UPDATE audit SET after = ? WHERE seq = ?'),
       blank: database.prepare('UPDATE audit SET before = NULL, after = NULL WHERE account_id = ?'),
     }
   }
 
-  insert(at: number, actor: Actor, { action, target, accountId, before, after }: Happening): void {
+  insert(at: number, actor: Actor, happening: Happening): void {
+    const { action, target, accountId } = happening
+    if (accountId !== null && actor.startsWith('owner:') && this.#isBusy(accountId, at)) {
+      this.#count(at, actor, { ...happening, accountId })
+      return
+    }
+    const [before, after] = brief(happening.before, happening.after)
     this.#sql.insert.run(at, actor, action, target, accountId, toJson(before), toJson(after))
   }
 
-  read({ from, to, actor, target, before, limit }: AuditQuery): AuditEntry[] {
-    return (this.#sql.read.all(from, to, actor, target, before, limit) as Row[]).map(toEntry)
+  /** The next entries before one that may be wanted: of the target, else of the actor, else any. */
+  heads(before: number, { actor, target }: Pick<AuditQuery, 'actor' | 'target'>): readonly Head[] {
+    const { byTarget, byActor, heads } = this.#sql
+    if (target !== null) return byTarget.all(before, target) as Head[]
+    return (actor === null ? heads.all(before) : byActor.all(before, actor)) as Head[]
   }
 
-  forget(before: number): void {
-    this.#sql.forget.run(before)
+  /** One entry and the bytes of its members; null when it has been removed. */
+  find(seq: number): { readonly entry: AuditEntry; readonly bytes: number } | null {
+    const row = this.#sql.find.get(seq) as Row | undefined
+    if (row === undefined) return null
+    return { entry: toEntry(row), bytes: (row.before?.length ?? 0) + (row.after?.length ?? 0) }
+  }
+
+  /** Removes some of what is older than this time; whether that was all. */
+  forget(before: number): boolean {
+    return this.#sql.forget.run(before).changes < AT_ONCE
   }
 
   /** Leaves of an account's entries that they happened, and nothing of what was in them. */
   blank(accountId: string): void {
     this.#sql.blank.run(accountId)
   }
+
+  #isBusy(accountId: string, at: number): boolean {
+    const nth = this.#sql.nth.get(accountId) as { at: number } | undefined
+    return nth !== undefined && nth.at > at - DAY
+  }
+
+  /** Adds a change to the entry that counts those of its kind: by whom, of what, which members, and until when. */
+  #count(at: number, actor: Actor, happening: Happening & { readonly accountId: string }): void {
+    const { action, target, accountId, before, after } = happening
+    const found = this.#sql.counting.get(accountId, action, at - HOUR) as
+      { seq: number; after: string } | undefined
+    const counted = fromJson(found?.after ?? null) as Counted | null
+    const members = Object.keys({ ...before, ...after })
+    const next = toJson({
+      ...{ changes: (counted?.changes ?? 0) + 1, until: at },
+      by: withMore(counted?.by, [actor]),
+      of: withMore(counted?.of, [target]),
+      members: withMore(counted?.members, members),
+    } satisfies Counted)
+    if (found === undefined) this.#sql.insert.run(at, MANY, action, accountId, accountId, null, next)
+    else this.#sql.count.run(next, found.seq)
+  }
+}
+
+/** What an entry says that counts changes. */
+type Counted = Readonly<{
+  changes: number
+  until: number
+  by: readonly string[]
+  of: readonly string[]
+  members: readonly string[]
+}>
+
+function withMore(known: readonly string[] = [], more: readonly string[]): readonly string[] {
+  return [...new Set([...known, ...more])].slice(0, MOST_IDS)
+}
+
+function head(where: string): string {
+  return `SELECT seq, at, actor FROM audit WHERE ${where} ORDER BY seq DESC LIMIT ${AT_ONCE}`
 }
 
 /** The port Audit on accounts.db. */
@@ -76,14 +163,29 @@ export class SqliteAudit implements Audit {
     })
   }
 
-  read(query: AuditQuery): AuditEntry[] {
-    return this.#table.read(query)
+  async read({ from, to, actor, target, before, limit }: AuditQuery): Promise<AuditPage> {
+    const entries: AuditEntry[] = []
+    let [bytes, last] = [0, before ?? Number.MAX_SAFE_INTEGER]
+    for (;;) {
+      const heads = this.#table.heads(last, { actor, target })
+      for (const { seq, at, actor: by } of heads) {
+        last = seq
+        if (at < (from ?? at) || (to !== null && at >= to) || by !== (actor ?? by)) continue
+        if (entries.length === limit || bytes >= PAGE_BYTES) return { entries, next: entries.at(-1)!.seq }
+        const found = this.#table.find(seq)
+        if (found === null) continue
+        entries.push(found.entry)
+        bytes += found.bytes
+      }
+      if (heads.length < AT_ONCE) return { entries, next: null }
+      // Calls have their turn.
+      await nextTurn()
+    }
   }
 
-  forget(before: number): Promise<void> {
-    return this.#transactions.run(() => {
-      this.#table.forget(before)
-    })
+  async forget(before: number): Promise<void> {
+    const some = (): Promise<boolean> => this.#transactions.run(() => this.#table.forget(before))
+    while (!(await some()));
   }
 }
 

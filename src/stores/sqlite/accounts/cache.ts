@@ -45,7 +45,11 @@ export class KeyCache implements Keys {
     this.#unknown = new BoundedCache(UNKNOWN, { ttl: UNKNOWN_TTL, ttlResolution: 0, perf })
     this.#unsubscribe = source.onChange(keys => {
       this.changes += 1
-      for (const key of keys) this.#known.delete(key)
+      for (const key of keys) {
+        this.#known.delete(key)
+        // It may have been asked for while it had expired.
+        this.#unknown.delete(key)
+      }
     })
   }
 

@@ -3,6 +3,7 @@ import { DatabaseSync } from '../driver.ts'
 import { refuseLostAccounts } from './present.ts'
 import { unlock } from './secrets/key-ring.ts'
 import type { KeyRing } from './secrets/key-ring.ts'
+import { keyFile, removeDrafts } from './secrets/master-key.ts'
 import { accountsFile } from './schema.ts'
 import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
@@ -32,7 +33,9 @@ export async function openDatabase(dataDir: string, env: NodeJS.ProcessEnv): Pro
       throw new Error(
         `accounts.db in ${dataDir} is a copy of the accounts in PostgreSQL, which gateway.yaml does not name: set "postgres" there, or use another data directory`,
       )
-    return unlock(database, dataDir, env)
+    const unlocked = unlock(database, dataDir, env)
+    removeDrafts(keyFile(dataDir))
+    return unlocked
   })
   return { ...open, ring }
 }

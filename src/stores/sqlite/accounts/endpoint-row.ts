@@ -12,6 +12,8 @@ export interface EndpointRow {
   readonly allowed_origins: string | null
   readonly allowed_ips: string | null
   readonly per_second: number | null
+  readonly daily_limit: number | null
+  readonly limited_since: number
   readonly expires_at: number | null
   readonly used_at: number | null
   readonly sealed_key: Uint8Array
@@ -19,7 +21,7 @@ export interface EndpointRow {
 
 /** The columns of `EndpointRow`. */
 export const ENDPOINT_COLUMNS =
-  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, expires_at, used_at, sealed_key'
+  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, daily_limit, limited_since, expires_at, used_at, sealed_key'
 
 /** The endpoint that a row holds, its key apart. */
 export function toEndpoint(row: Omit<EndpointRow, 'sealed_key' | 'used_at'>): Endpoint {
@@ -34,6 +36,8 @@ export function toEndpoint(row: Omit<EndpointRow, 'sealed_key' | 'used_at'>): En
     allowedOrigins: fromColumn(row.allowed_origins),
     allowedIps: fromColumn(row.allowed_ips),
     perSecond: row.per_second,
+    dailyLimit: row.daily_limit,
+    limitedSince: row.limited_since,
     expiresAt: row.expires_at,
   }
 }

@@ -35,7 +35,8 @@ export class EndpointTable {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`),
       update: database.prepare(`
         UPDATE endpoint
-        SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?, expires_at = ?
+        SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?, daily_limit = ?,
+          limited_since = ?, expires_at = ?
         WHERE id = ?`),
       // Deleted ones stay where they were: their usage is named by it.
       on: select("network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'"),
@@ -103,7 +104,7 @@ export class EndpointTable {
     return { accountId, network, name, deleted: status === 'deleted' }
   }
 
-  insert(endpoint: Omit<EndpointWithKey, 'lastUsedAt' | 'expiresAt'>): void {
+  insert(endpoint: Omit<EndpointWithKey, 'dailyLimit' | 'limitedSince' | 'lastUsedAt' | 'expiresAt'>): void {
     const { id, accountId, network, name, status, createdAt, management, apiKey } = endpoint
     const sealed = this.#ring.seal(id, apiKey)
     this.#sql.insert.run(
@@ -152,10 +153,11 @@ export class EndpointTable {
 
   /** Writes what an owner may change. */
   update(endpoint: Endpoint): void {
-    const { id, name, status, management, allowedOrigins, allowedIps, perSecond, expiresAt } = endpoint
-    const origins = toColumn(allowedOrigins)
-    const ips = toColumn(allowedIps)
-    this.#sql.update.run(name, status, Number(management), origins, ips, perSecond, expiresAt, id)
+    const { id, name, status, management, perSecond, dailyLimit, limitedSince, expiresAt } = endpoint
+    const origins = toColumn(endpoint.allowedOrigins)
+    const ips = toColumn(endpoint.allowedIps)
+    const limits = [perSecond, dailyLimit, limitedSince, expiresAt] as const
+    this.#sql.update.run(name, status, Number(management), origins, ips, ...limits, id)
   }
 
   /** The keys of a network's endpoints (`accountId` null: of all accounts), in clear. */

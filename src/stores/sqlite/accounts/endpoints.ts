@@ -26,6 +26,7 @@ const AUDITED = [
   'allowedOrigins',
   'allowedIps',
   'perSecond',
+  'dailyLimit',
   'expiresAt',
 ] as const
 
@@ -36,6 +37,7 @@ export class SqliteEndpoints implements Endpoints {
   readonly #changes: Changes
   readonly #now: () => number
 
+  /** `now` in Unix seconds, with their fraction. */
   constructor(table: EndpointTable, accounts: AccountTable, changes: Changes, now: () => number) {
     this.#table = table
     this.#accounts = accounts
@@ -52,9 +54,9 @@ export class SqliteEndpoints implements Endpoints {
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = {
         ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-        ...{ expiresAt: null, lastUsedAt: null },
+        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
       }
-      const fresh = { id: newEndpointId(), status: 'active', createdAt: this.#now() } as const
+      const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
       this.#table.insert(endpoint)
       note(change, 'created', endpoint, { before: null, after: { network, name } })
@@ -89,7 +91,12 @@ export class SqliteEndpoints implements Endpoints {
       const before = this.find(accountId, endpointId)
       if (before === null) return null
       const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = { ...before, ...closing, ...wish }
+      const after = {
+        ...before,
+        ...closing,
+        ...wish,
+        limitedSince: limitedSince(before, wish, Math.floor(this.#now())),
+      }
       const changed = changedMembers(before, after, AUDITED)
       if (changed === null) return before
       this.#table.update(after)
@@ -110,7 +117,7 @@ export class SqliteEndpoints implements Endpoints {
       this.#table.forgetOldKeys(now)
       const before = this.find(accountId, endpointId)
       if (before === null) return 'none'
-      const oldKeyExpiresAt = overlap > 0 ? now + overlap : null
+      const oldKeyExpiresAt = oldKeyEnd(before, overlap, now)
       this.#touch(before, change)
       const endpoint = { ...before, apiKey: mintKey() }
       this.#table.setKey(before, endpoint.apiKey, oldKeyExpiresAt, OLD_KEYS)
@@ -155,6 +162,18 @@ export class SqliteEndpoints implements Endpoints {
   #touch({ id, apiKey }: EndpointWithKey, change: Change): void {
     for (const key of [apiKey, ...this.#table.oldKeys(id)]) change.touch(key)
   }
+}
+
+/** When the key before a new one ends, in whole seconds and never short of the overlap; null when it has. */
+function oldKeyEnd({ expiresAt }: Endpoint, overlap: number, now: number): number | null {
+  if (overlap === 0 || (expiresAt !== null && expiresAt <= now)) return null
+  return Math.min(Math.ceil(now + overlap), expiresAt ?? Infinity)
+}
+
+/** Of each time that a limit is set it is another one, whatever the clock says. */
+function limitedSince({ dailyLimit, limitedSince }: Endpoint, wish: EndpointChange, now: number): number {
+  const isSet = dailyLimit === null && typeof wish.dailyLimit === 'number'
+  return isSet ? Math.max(now, limitedSince + 1) : limitedSince
 }
 
 function note(

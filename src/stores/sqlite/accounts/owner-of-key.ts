@@ -13,7 +13,7 @@ interface OwnerRow extends Omit<EndpointRow, 'sealed_key' | 'used_at'> {
 
 const COLUMNS = `
   endpoint.id, account_id, network, endpoint.name, endpoint.status, endpoint.created_at, management,
-  allowed_origins, allowed_ips, per_second, expires_at, account.name AS account_name, plan,
+  allowed_origins, allowed_ips, per_second, daily_limit, limited_since, expires_at, account.name AS account_name, plan,
   account.status AS account_status, account.created_at AS account_created_at`
 // One statement, as this is what a call waits for whose key is not remembered: two cost a quarter more in a large file.
 const OWNER = `
@@ -39,6 +39,17 @@ export function ownersByKey(database: DatabaseSync, now: () => number): (keyHash
       ...{ until, isOld },
     }
   }
+}
+
+/** The endpoint of the hash of a key that has expired, and when that was; null where it has not, or is nobody's. */
+export function expiredKeys(
+  database: DatabaseSync,
+  now: () => number,
+): (keyHash: Buffer) => { readonly id: string; readonly at: number } | null {
+  const find = database.prepare(
+    'SELECT id, expires_at AS at FROM endpoint WHERE key_hash = ? AND expires_at <= ?',
+  )
+  return keyHash => (find.get(keyHash, now()) as { id: string; at: number } | undefined) ?? null
 }
 
 function earlier(one: number | null, other: number | null): number | null {

@@ -166,6 +166,47 @@ export const accountsFile: Kind = {
   INSERT INTO trail SELECT 1, coalesce(max(seq), 0) FROM audit;
   `,
     `
+  ALTER TABLE endpoint ADD COLUMN daily_limit INTEGER; -- requests in a day (UTC)
+  ALTER TABLE endpoint ADD COLUMN limited_since INTEGER NOT NULL DEFAULT 0; -- Unix seconds
+  `,
+    `
+  -- Of each webhook that has had messages: how many wait, and when it may get the next one. Times in Unix milliseconds.
+  CREATE TABLE receiver (
+    target TEXT PRIMARY KEY,
+    lane TEXT NOT NULL CHECK (lane IN ('operator', 'accounts', 'suspects')),
+    waiting INTEGER NOT NULL,
+    failures INTEGER NOT NULL, -- in a row
+    not_before INTEGER NOT NULL,
+    due_at INTEGER -- null where nothing waits
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX receiver_due ON receiver (lane, due_at);
+
+  ALTER TABLE delivery ADD COLUMN rank INTEGER NOT NULL DEFAULT 1; -- 0 is urgent
+  ALTER TABLE delivery ADD COLUMN account_id TEXT; -- whom it is about
+  UPDATE delivery SET rank = 0 WHERE type IN ('network.down', 'network.up', 'quota.threshold');
+  DROP INDEX delivery_of_target;
+  CREATE INDEX delivery_due ON delivery (target, rank, next_at, seq);
+  CREATE INDEX delivery_about ON delivery (account_id) WHERE target = 'operator' AND rank = 1;
+
+  -- How many messages wait for the webhooks of accounts.
+  CREATE TABLE queue (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    waiting INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO queue SELECT 1, count(*) FROM delivery WHERE target <> 'operator';
+  INSERT INTO receiver
+    SELECT target, iif(target = 'operator', 'operator', 'accounts'), count(*), 0, 0, 1000 * min(next_at)
+    FROM delivery GROUP BY target;
+  CREATE TRIGGER delivery_added AFTER INSERT ON delivery BEGIN
+    UPDATE receiver SET waiting = waiting + 1 WHERE target = new.target;
+    UPDATE queue SET waiting = waiting + 1 WHERE new.target <> 'operator';
+  END;
+  CREATE TRIGGER delivery_removed AFTER DELETE ON delivery BEGIN
+    UPDATE receiver SET waiting = waiting - 1 WHERE target = old.target;
+    UPDATE queue SET waiting = waiting - 1 WHERE old.target <> 'operator';
+  END;
+    `,
+    `
   -- Of which change of PostgreSQL this file is a copy, and the id of the write that made it; no row where the file is the only place of accounts.
   CREATE TABLE replica (
     id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -9,10 +9,12 @@ export interface Secrets {
   readonly accounts: AccountTable
   readonly endpoints: EndpointTable
   readonly findByKey: (key: string) => KeyOwner | null
+  /** Unix seconds. */
+  readonly now: () => number
 }
 
 /** The port SignIns on accounts.db. */
-export function signInsOf({ accounts, endpoints, findByKey }: Secrets): SignIns {
+export function signInsOf({ accounts, endpoints, findByKey, now }: Secrets): SignIns {
   return {
     open(secret: string): SignIn | null {
       const account = isWellFormedToken(secret) ? accounts.findByToken(hashKey(secret)) : null
@@ -28,7 +30,9 @@ export function signInsOf({ accounts, endpoints, findByKey }: Secrets): SignIns 
       if (account === null || accounts.tokenHash(accountId) !== tokenHash) return null
       if (endpointId === null) return { account, endpoint: null }
       const endpoint = endpoints.find(endpointId)
-      return endpoint?.accountId === accountId ? { account, endpoint } : null
+      if (endpoint?.accountId !== accountId) return null
+      const hasExpired = endpoint.expiresAt !== null && endpoint.expiresAt <= now()
+      return hasExpired ? null : { account, endpoint }
     },
   }
 }

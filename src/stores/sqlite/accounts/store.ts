@@ -10,7 +10,7 @@ import type { DatabaseSync } from '../driver.ts'
 import { closeFile } from '../file.ts'
 import { AccountTable } from './account-table.ts'
 import { SqliteAccounts } from './accounts.ts'
-import { SqliteAlerts } from './alerts.ts'
+import { SqliteAlerts } from './alerts/alerts.ts'
 import { AuditTable, SqliteAudit } from './audit.ts'
 import { Changes } from './changes.ts'
 import type { ChangeListener } from './changes.ts'
@@ -22,7 +22,7 @@ import { AccountsInUse } from './in-use.ts'
 import { isWellFormed } from './secrets/keys.ts'
 import type { KeyRing, Purpose } from './secrets/key-ring.ts'
 import { OnceTable } from './once.ts'
-import { ownersByKey } from './owner-of-key.ts'
+import { expiredKeys, ownersByKey } from './owner-of-key.ts'
 import { KeyRotation } from './rotation.ts'
 import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
@@ -33,7 +33,7 @@ import type { Transactions } from './transactions.ts'
 /** Rows that a write which nobody waits for changes in one transaction. */
 const AT_ONCE = 200
 
-/** Where accounts live, and by which clock in Unix seconds (default: the system's). */
+/** Where accounts live, and by which clock in Unix seconds, which may have a fraction (default: the system's). */
 export interface AccountStoreOptions {
   readonly dataDir: string
   readonly env: NodeJS.ProcessEnv
@@ -49,7 +49,7 @@ export interface Copy {
 /** Opens `dataDir/accounts.db`; fails with one sentence for the operator. */
 export async function openAccounts(options: AccountStoreOptions): Promise<AccountStore> {
   const opened = await openDatabase(options.dataDir, options.env)
-  return new AccountStore(opened, options.now ?? (() => Math.floor(Date.now() / 1000)))
+  return new AccountStore(opened, options.now ?? (() => Date.now() / 1000))
 }
 
 /**
@@ -79,10 +79,12 @@ export class AccountStore {
   readonly #transactions: Transactions
   readonly #endpointTable: EndpointTable
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
+  readonly #expired: ReturnType<typeof expiredKeys>
   readonly #changes: Changes
 
-  constructor(open: OpenDatabase, now: () => number, copy: Copy | null = null) {
+  constructor(open: OpenDatabase, exactly: () => number, copy: Copy | null = null) {
     const { database, ring } = open
+    const now = (): number => Math.floor(exactly())
     this.#database = database
     const transactions = (this.#transactions = copy?.transactions ?? new FileTransactions(open))
     this.age = () => copy?.age() ?? 0
@@ -94,11 +96,12 @@ export class AccountStore {
     this.audit = new SqliteAudit(audit, transactions, now)
     this.alerts = new SqliteAlerts(database, { transactions, changes, ring, now })
     this.tokens = new SqliteTokens(database, changes, now)
-    this.endpoints = new SqliteEndpoints(endpoints, accounts, changes, now)
-    this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key) })
+    this.endpoints = new SqliteEndpoints(endpoints, accounts, changes, exactly)
+    this.signIns = signInsOf({ accounts, endpoints, findByKey: key => this.findByKey(key), now })
     this.sessions = new SqliteSessions(database, transactions)
     this.inUse = new AccountsInUse(accounts, endpoints)
     this.#ownerOfKey = ownersByKey(database, now)
+    this.#expired = expiredKeys(database, now)
     this.lost = () => open.opened.lost()
     this.#ring = ring
     this.rotation = new KeyRotation(database, { transactions, ring, audit, now })
@@ -107,6 +110,11 @@ export class AccountStore {
   /** The endpoint and account behind an API key, whatever their status. */
   findByKey(key: string): KeyOwner | null {
     return isWellFormed(key) ? this.#ownerOfKey(hashKey(key)) : null
+  }
+
+  /** The endpoint of an API key that has expired, and when that was, in Unix seconds. */
+  findExpired(key: string): { readonly id: string; readonly at: number } | null {
+    return isWellFormed(key) ? this.#expired(hashKey(key)) : null
   }
 
   /** Writes down in which hour endpoints were last used, a few in a transaction. Nobody waits for it, and it counts as no change. */

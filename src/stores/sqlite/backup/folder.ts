@@ -12,7 +12,11 @@ export async function makeWhole<T>(dir: string, fill: (draft: string) => Promise
   try {
     mkdirSync(draft, { mode: 0o700 })
   } catch (error) {
-    throw new Error(`${draft} cannot be made: ${accessFault(error)}`, { cause: error })
+    const why =
+      codeOf(error) === 'ENOENT'
+        ? `${dirname(whole)} does not exist`
+        : `${draft} cannot be made: ${accessFault(error)}`
+    throw new Error(why, { cause: error })
   }
   try {
     const result = await fill(draft)

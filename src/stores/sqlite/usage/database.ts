@@ -14,8 +14,8 @@ import { OpenedDatabase, OpenedFile, realPath, refuseLoneLog } from '../place.ts
 import { migrate } from '../schema.ts'
 import { inTransaction } from '../transaction.ts'
 import { journalFile } from './schema.ts'
-import { makeReadUsed } from './used-in-window.ts'
-import type { ReadUsed } from './used-in-window.ts'
+import { makeReadUsed, makeReadUsedBy } from './used-in-window.ts'
+import type { ReadUsed, ReadUsedBy } from './used-in-window.ts'
 
 /** What the journal holds that the tables do not. */
 export interface Unfolded {
@@ -40,6 +40,8 @@ export class UsageDatabase {
   readonly database: DatabaseSync
   /** What an account has used of a quota window. */
   readonly readUsed: ReadUsed
+  /** What one endpoint has used in one. */
+  readonly readUsedBy: ReadUsedBy
   readonly #append: StatementSync
   readonly #fold: Fold
   readonly #taken: StatementSync
@@ -73,6 +75,7 @@ export class UsageDatabase {
     this.readUsed = makeReadUsed(database, () => {
       this.#mayWrite()
     })
+    this.readUsedBy = makeReadUsedBy(database)
     this.#seq = (
       database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal').get() as { seq: number }
     ).seq

@@ -82,15 +82,21 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     return withPendingTotals(totals, this.charging.counters.of(accountId))
   }
 
-  /** Requests used in a quota window, null when that cannot be read now; `switched` when the account had windows of another kind before. */
-  usedInWindow(account: string, window: Window, switched: boolean): number | null {
+  /**
+   * Requests that an account, or one of its endpoints alone, has used in a window; null when that cannot be read now. `switched` when the account had
+   * windows of another kind before.
+   */
+  usedInWindow(account: string, window: Window, switched: boolean, endpoint?: string): number | null {
     // Most accounts that are asked about have nothing under way, and when all come at once, as behind a start, a commit each is too much.
     if (this.charging.counters.of(account).length > 0 || this.charging.writer.isGivingBack)
       this.charging.writer.flush()
     // What waits for another process's lock is charged, and not yet in the counters.
     if (this.charging.writer.isBusy) return null
     try {
-      return this.#database.readUsed(account, window, switched, this.charging.counters.of(account))
+      const pending = this.charging.counters.of(account)
+      return endpoint === undefined
+        ? this.#database.readUsed(account, window, switched, pending)
+        : this.#database.readUsedBy(endpoint, window, pending)
     } catch (error) {
       this.#delayed('quota', error)
       return null

@@ -1,4 +1,4 @@
-/** What an account has used of a quota window: asked for once when it comes into memory, and when its window or its plan changes. */
+/** What an account has used of a quota window, or an endpoint in a day: asked for once when it comes into memory, and when its window or its plan changes. */
 import type { DatabaseSync } from '../driver.ts'
 import type { UsageCounter } from './counters.ts'
 import { ADD_TO_WINDOW } from './fold.ts'
@@ -40,6 +40,23 @@ export function makeReadUsed(database: DatabaseSync, mayWrite: () => void): Read
     mayWrite()
     topUp.run(account, start, missing)
     return used + missing
+  }
+}
+
+const OF_ENDPOINT =
+  'SELECT coalesce(sum(requests), 0) AS requests FROM usage WHERE endpoint = ? AND hour BETWEEN ? AND ?'
+
+/** Reads the requests that one endpoint has used in the hours of a window; `pending` as above. */
+export type ReadUsedBy = (endpoint: string, window: Window, pending: readonly UsageCounter[]) => number
+
+/** The statement that reads it. */
+export function makeReadUsedBy(database: DatabaseSync): ReadUsedBy {
+  const folded = database.prepare(OF_ENDPOINT)
+  return (endpoint, { start, end }, pending) => {
+    const { requests } = folded.get(endpoint, start, end - 3600) as { requests: number }
+    const isIts = (counter: UsageCounter): boolean =>
+      counter.endpoint === endpoint && counter.hour >= start && counter.hour < end
+    return requests + sumOf(pending.filter(isIts))
   }
 }
 

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -30,11 +30,12 @@ function open(dir: string) {
     return Promise.resolve()
   }
   const database = openUsageDatabase(dir, FILE)
+  const clock = { now: 0 }
   const worker = new HandedOver(
-    ...([database, FILE, eventsTo(error => state.failures.push(error)), takeOver] as const),
+    ...([database, FILE, eventsTo(error => state.failures.push(error)), takeOver, () => clock.now] as const),
   )
   const charge = (units: number) => worker.charging.charge(payer, 'eth_call', units, 0, NOW)
-  return { ledger, database, worker, state, charge }
+  return { ledger, database, worker, state, charge, clock }
 }
 
 /** Calls and requests of the ledger in a directory. */
@@ -66,13 +67,19 @@ t.test('what a worker charges and refuses comes to the ledger once, and leaves i
 
 t.test('while nobody takes it over, what comes later is kept apart from what waits', async t => {
   const dir = dirOf(t)
-  const { ledger, worker, state, charge } = open(dir)
+  const { ledger, worker, state, charge, clock } = open(dir)
   state.meets = 'away'
   charge(1)
   t.notOk(await worker.handOver())
   charge(2)
-  for (let i = 0; i < 3; i += 1) t.notOk(await worker.handOver())
-  t.strictSame(state.failures, [], 'a keeper that is started again is not worth a word')
+  clock.now = 9_000
+  for (let i = 0; i < 9; i += 1) t.notOk(await worker.handOver())
+  t.strictSame(
+    state.failures,
+    [],
+    'bug: reads of usage that had charges handed over raised an alarm within a second',
+  )
+  clock.now = 10_000
   t.notOk(await worker.handOver())
   t.match(state.failures[0]?.message, 'away')
   state.meets = 'takes'
@@ -238,4 +245,35 @@ t.test('a reader outside sees each charge once, before and behind its taking', a
   await worker.close()
   t.strictSame(both(), seen(3, 7), 'in the ledger alone')
   ledger.close()
+})
+
+t.test('bug: a read of usage failed while a worker made its journal', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, charge } = open(dir)
+  await charge(1).commit()
+  writeFileSync(join(dir, 'journal-2-00000000000000bb.db'), '')
+  const reader = openUsageReader(dir)
+  t.strictSame(reader.totals('acc_1').get('ep_1'), { calls: 1, requests: 1 })
+  reader.close()
+  await worker.close()
+  ledger.close()
+})
+
+t.test('bug: a journal that its worker removed just then was reported as unreadable', t => {
+  const dir = dirOf(t)
+  const ledger = openUsageDatabase(dir)
+  const journals = ['journal-1-00000000000000aa', 'journal-2-00000000000000bb']
+  for (const name of journals) {
+    writeFileSync(join(dir, `${name}.db`), '')
+    // A lock that cannot be opened, as one that is removed while it is.
+    mkdirSync(join(dir, `${name}.lock`))
+  }
+  const told: string[] = []
+  new LeftJournals(ledger, dir, file => {
+    told.push(file)
+    rmSync(join(dir, `${journals[1]!}.db`))
+  }).close()
+  t.strictSame(told, [`${journals[0]!}.db`])
+  ledger.close()
+  t.end()
 })

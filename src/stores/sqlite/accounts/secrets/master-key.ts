@@ -2,17 +2,20 @@ import { createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:cry
 import {
   chownSync,
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { accessFault } from '../../../../config/words/file-words.ts'
 import { quoted } from '../../../../config/words/shell-word.ts'
 
@@ -22,6 +25,9 @@ const FILE_VARIABLE = 'TOLLGATE_MASTER_KEY_FILE'
 /** Whom a key file must be closed to: of a secret mount all but its group, of one that we made all but its owner. */
 const OTHERS = 0o007
 const ALL_OTHERS = 0o077
+
+/** What follows the name of a key file in that of its draft. */
+const DRAFT = /^[0-9a-f]{12}$/
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -47,8 +53,9 @@ export function readMasterKey(dataDir: string, env: Env): KeyObject | null {
 /** The master key of a file that an operator names; a new one is written to it (0600) where there is none. */
 export function readOrMakeKeyFile(file: string): KeyObject {
   const key = readKeyFile(file, OTHERS)
+  if (key === null) makeKeyFile(file)
+  removeDrafts(file)
   if (key !== null) return key
-  makeKeyFile(file)
   return readKeyFile(file, OTHERS)!
 }
 
@@ -71,6 +78,7 @@ export function encodeMasterKey(masterKey: KeyObject): string {
 export function replaceMasterKey(dataDir: string, masterKey: KeyObject): void {
   const file = keyFile(dataDir)
   const { uid, gid } = statSync(file)
+  removeDrafts(file)
   const draft = draftOf(file)
   try {
     writeFileSync(draft, encodeMasterKey(masterKey), { flag: 'wx', mode: 0o600, flush: true })
@@ -155,9 +163,30 @@ function writeOnce(file: string, content: string): void {
   try {
     linkSync(draft, file)
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (!existsSync(file)) throw error
   } finally {
-    rmSync(draft)
+    rmSync(draft, { force: true })
+  }
+}
+
+/**
+ * Removes copies of the key that processes left which were killed while they wrote a key file: files of exactly the form that a draft has, closed to
+ * others, and ours or of the owner of the directory. In a data directory drafts are written, and removed here, under the write lock of accounts.db.
+ */
+export function removeDrafts(file: string): void {
+  const [directory, start] = [dirname(file), `${basename(file)}.`]
+  const { uid } = statSync(directory)
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(start) || !DRAFT.test(name.slice(start.length))) continue
+    const draft = join(directory, name)
+    const status = lstatSync(draft, { throwIfNoEntry: false })
+    if (status?.isFile() !== true || (status.mode & 0o777) !== 0o600) continue
+    if (status.uid !== uid && status.uid !== process.getuid?.()) continue
+    try {
+      rmSync(draft, { force: true })
+    } catch {
+      // Of a directory that may only be read: whoever may write there removes it.
+    }
   }
 }
 

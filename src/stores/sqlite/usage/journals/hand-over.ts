@@ -10,8 +10,8 @@ import type { Usage } from '../fold.ts'
 const EVERY = 1_000
 /** Milliseconds that dropping what was taken holds the thread at a time. */
 const SLICE = 2
-/** Failed attempts from which on the operator hears of them. */
-const WORTH_TELLING = 5
+/** Milliseconds of failed attempts after which the operator hears of them: a keeper that is started again is away for less. */
+const WORTH_TELLING = 10_000
 
 /** What one journal holds up to a place. */
 export interface Batch {
@@ -37,20 +37,28 @@ export class HandedOver {
   readonly #events: UsageEvents
   readonly #file: string
   readonly #takeOver: TakeOver
+  readonly #now: () => number
   readonly #timer: NodeJS.Timeout
   /** What was not said to be taken: it is handed over again as it is, whatever has come since. */
   #batch: UnderWay | null = null
-  /** Attempts that failed, one after another. */
-  #failures = 0
+  /** Since when every attempt has failed; null while they succeed. */
+  #failingSince: number | null = null
   #last: Promise<boolean> = Promise.resolve(true)
   #waiting: Promise<boolean> | null = null
 
-  /** `file` names the journal: the database is new, or has been taken over whole. */
-  constructor(database: UsageDatabase, file: string, events: UsageEvents, takeOver: TakeOver) {
+  /** `file` names the journal: the database is new, or has been taken over whole. `now` is a monotonic clock in milliseconds. */
+  constructor(
+    database: UsageDatabase,
+    file: string,
+    events: UsageEvents,
+    takeOver: TakeOver,
+    now = (): number => performance.now(),
+  ) {
     this.#database = database
     this.#events = events
     this.#file = file
     this.#takeOver = takeOver
+    this.#now = now
     this.charging = new Charging(database, events)
     this.#timer = setInterval(() => {
       void this.handOver()
@@ -83,12 +91,12 @@ export class HandedOver {
       if (this.#batch !== null) await this.#send(this.#batch)
       this.#batch = this.#next()
       if (this.#batch !== null) await this.#send(this.#batch)
-      this.#failures = 0
+      this.#failingSince = null
       return true
     } catch (error) {
-      this.#failures += 1
-      // A keeper that is started again is away for a moment.
-      if (this.charging.failure === null && this.#failures >= WORTH_TELLING)
+      // Not counted by attempts: whoever reads usage has one made, too.
+      this.#failingSince ??= this.#now()
+      if (this.charging.failure === null && this.#now() - this.#failingSince >= WORTH_TELLING)
         this.#events.delayed('fold', error as Error)
       return false
     }

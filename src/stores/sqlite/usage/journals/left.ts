@@ -101,6 +101,8 @@ export class LeftJournals {
       this.#taken.add(file)
       rmSync(join(this.#dataDir, lockName(file)), { force: true })
     } catch (error) {
+      // Its worker has ended in order meanwhile, and removed it and its lock.
+      if (!journalsIn(this.#dataDir).includes(file)) return
       this.#told.add(file)
       this.#unreadable(file, error as Error)
     } finally {

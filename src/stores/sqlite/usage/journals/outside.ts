@@ -16,6 +16,8 @@ const SETUP = `CREATE TEMP TABLE elsewhere (
   CREATE TEMP VIEW totals_now AS SELECT * FROM main.totals_now
     UNION ALL SELECT account, endpoint, calls, requests FROM temp.elsewhere`
 
+const HAS_CHARGES = "SELECT 1 FROM sqlite_schema WHERE name = 'charges'"
+
 /** One place of a journal. */
 interface Charges extends CounterKey {
   readonly file: string
@@ -75,6 +77,8 @@ export class OtherJournals {
     let journal: DatabaseSync | undefined
     try {
       journal = new DatabaseSync(join(this.#dataDir, file), { readOnly: true, timeout: this.#patience })
+      // A worker that starts has made the file, and not its tables yet.
+      if (journal.prepare(HAS_CHARGES).get() === undefined) return []
       const rows = journal.prepare('SELECT * FROM charges').all() as unknown as Charges[]
       // One of an older version does not say the plan.
       return rows.map(row => ({ ...row, plan: (row.plan as string | undefined) ?? '', file }))

@@ -1,18 +1,16 @@
 /** The port Alerts on accounts.db. */
 import { randomBytes } from 'node:crypto'
-import type { AlertEvent } from '../../../config/alerts.ts'
-import { OPERATORS } from '../../../ports/alerts.ts'
-import type { Alert, Alerts, Delivery, Webhook } from '../../../ports/alerts.ts'
-import { OPERATOR } from '../../../ports/audit.ts'
-import type { Author } from '../../../ports/audit.ts'
-import type { DatabaseSync } from '../driver.ts'
-import type { Changes } from './changes.ts'
-import { randomBase62 } from './secrets/base62.ts'
-import type { KeyRing } from './secrets/key-ring.ts'
-import type { Transactions } from './transactions.ts'
+import type { AlertEvent } from '../../../../config/alerts.ts'
+import { OPERATORS, shownWebhook } from '../../../../ports/alerts.ts'
+import type { Alert, Alerts, Delivery, Lane, Outcome, Webhook } from '../../../../ports/alerts.ts'
+import { OPERATOR } from '../../../../ports/audit.ts'
+import type { Author } from '../../../../ports/audit.ts'
+import type { DatabaseSync } from '../../driver.ts'
+import type { Changes } from '../changes.ts'
+import { DeliveryQueue } from './delivery-queue.ts'
+import type { KeyRing } from '../secrets/key-ring.ts'
+import type { Transactions } from '../transactions.ts'
 
-/** Messages that wait for one webhook at most: a dead one fills no disk. */
-const MOST_WAITING = 1_000
 /** Seconds for which it is known what was raised once: longer than any quota window of a plan that is sold. */
 const RAISED_KEPT = 400 * 86_400
 /** Entries of the audit trail that are read in one transaction. */
@@ -41,24 +39,16 @@ interface Parts {
 /** What is told to webhooks, in the file of the accounts that it is about. The holder keeps the database referenced. */
 export class SqliteAlerts implements Alerts {
   readonly #parts: Parts
+  readonly #queue: DeliveryQueue
   readonly #sql
 
   constructor(database: DatabaseSync, parts: Parts) {
     this.#parts = parts
+    this.#queue = new DeliveryQueue(database)
     this.#sql = {
+      wasRaised: database.prepare('SELECT 1 FROM raised WHERE name = ?'),
       once: database.prepare('INSERT OR IGNORE INTO raised VALUES (?, ?)'),
       forget: database.prepare('DELETE FROM raised WHERE at < ?'),
-      waiting: database.prepare('SELECT count(*) AS count FROM delivery WHERE target = ?'),
-      insert: database.prepare(
-        'INSERT INTO delivery (id, target, type, body, attempts, next_at) VALUES (?, ?, ?, ?, 0, ?)',
-      ),
-      // One that waits for its next attempt holds up no other. The columns of a group are those of its smallest place.
-      due: database.prepare(`
-        SELECT id, target, type, body, attempts FROM (
-          SELECT min(seq), id, target, type, body, attempts, next_at FROM delivery WHERE next_at <= ? GROUP BY target
-        ) ORDER BY next_at LIMIT ?`),
-      delivered: database.prepare('DELETE FROM delivery WHERE id = ?'),
-      failed: database.prepare('UPDATE delivery SET attempts = attempts + 1, next_at = ? WHERE id = ?'),
       last: database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM audit'),
       read: database.prepare('SELECT seq FROM trail'),
       entries: database.prepare(`
@@ -69,49 +59,59 @@ export class SqliteAlerts implements Alerts {
       hasWebhook: database.prepare('SELECT 1 FROM webhook WHERE account_id = ?'),
       setWebhook: database.prepare('INSERT OR REPLACE INTO webhook VALUES (?, ?, ?)'),
       removeWebhook: database.prepare('DELETE FROM webhook WHERE account_id = ?'),
-      cancel: database.prepare('DELETE FROM delivery WHERE target = ?'),
     }
   }
 
-  raise(alert: Alert, toOperator: boolean, once?: string): Promise<boolean> {
+  raise(alert: Alert, toOperator: boolean, once?: string): Promise<readonly string[]> {
     const { transactions, now } = this.#parts
     return transactions.run(() => {
-      if (once !== undefined) {
-        this.#sql.forget.run(now() - RAISED_KEPT)
-        if (this.#sql.once.run(once, now()).changes === 0) return false
-      }
-      this.#insert(alert, toOperator)
-      return true
+      if (once === undefined) return this.#keep(alert, this.#targets(alert, toOperator))
+      this.#sql.forget.run(now() - RAISED_KEPT)
+      if (this.#wasRaised(once)) return []
+      const targets = this.#targets(alert, toOperator)
+      const missing = targets.filter(target => !this.#wasRaised(`${once} ${target}`))
+      const full = this.#keep(alert, missing)
+      const told = full.length === 0 ? [] : missing.filter(target => !full.includes(target))
+      for (const name of full.length === 0 ? [once] : told.map(target => `${once} ${target}`))
+        this.#sql.once.run(name, now())
+      return full
     })
   }
 
-  async readTrail(toOperator: readonly AlertEvent[]): Promise<void> {
+  async readTrail(toOperator: readonly AlertEvent[]): Promise<readonly string[]> {
+    const full: string[] = []
     // Mostly there is nothing, and looking costs no write.
-    while (this.#seqOf(this.#sql.last) > this.#seqOf(this.#sql.read))
-      await this.#parts.transactions.run(() => {
+    while (this.#seqOf(this.#sql.last) > this.#seqOf(this.#sql.read)) {
+      const some = await this.#parts.transactions.run(() => {
         const entries = this.#sql.entries.all(this.#seqOf(this.#sql.read)) as readonly Entry[]
-        for (const entry of entries)
-          if (FROM_TRAIL.includes(entry.action))
-            this.#insert(this.#alertOf(entry), toOperator.includes(entry.action))
         // Entries that were removed as old are passed over.
         this.#sql.setRead.run(entries.at(-1)?.seq ?? this.#seqOf(this.#sql.last))
+        return entries
+          .filter(({ action }) => FROM_TRAIL.includes(action))
+          .map(entry => this.#alertOf(entry))
+          .flatMap(alert => this.#keep(alert, this.#targets(alert, toOperator.includes(alert.type))))
       })
+      full.push(...some)
+    }
+    return full
   }
 
-  due(now: number, most: number): Delivery[] {
-    return this.#sql.due.all(now, most) as Delivery[]
+  receivers(lane: Lane, now: number, most: number): string[] {
+    return this.#queue.receivers(lane, now, most)
   }
 
-  delivered(id: string): Promise<void> {
+  due(target: string, now: number, most: number): Delivery[] {
+    return this.#queue.due(target, now, most)
+  }
+
+  settle(outcomes: readonly Outcome[], now: number): Promise<void> {
     return this.#parts.transactions.run(() => {
-      this.#sql.delivered.run(id)
+      for (const outcome of outcomes) this.#queue.settle(outcome, now)
     })
   }
 
-  failed(id: string, nextAt: number): Promise<void> {
-    return this.#parts.transactions.run(() => {
-      this.#sql.failed.run(nextAt, id)
-    })
+  waiting(): ReturnType<DeliveryQueue['waiting']> {
+    return this.#queue.waiting()
   }
 
   webhook(accountId: string): Webhook | null {
@@ -124,29 +124,35 @@ export class SqliteAlerts implements Alerts {
   setWebhook(accountId: string, url: string | null, by: Author = OPERATOR): Promise<Webhook | null> {
     const { changes, ring } = this.#parts
     return changes.write(change => {
-      const had = this.#sql.hasWebhook.get(accountId) !== undefined
-      this.#sql.cancel.run(accountId)
+      const had = this.#sql.webhook.get(accountId) as { url: string } | undefined
+      this.#queue.cancel(accountId)
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
       if (url === null) this.#sql.removeWebhook.run(accountId)
       else this.#sql.setWebhook.run(accountId, url, ring.seal(accountId, secret))
-      if (had || url !== null)
-        // A URL may hold a token.
+      if (had !== undefined || url !== null)
         change.note({
           ...{ action: 'webhook.changed', target: accountId, accountId },
-          ...{ before: { webhook: had }, after: { webhook: url !== null } },
+          before: { webhook: had === undefined ? null : shownWebhook(had.url) },
+          after: { webhook: url === null ? null : shownWebhook(url) },
         })
       return url === null ? null : { url, secret }
     }, by)
   }
 
-  #insert({ type, accountId, data }: Alert, toOperator: boolean): void {
+  #targets({ accountId }: Alert, toOperator: boolean): string[] {
+    const hasWebhook = accountId !== null && this.#sql.hasWebhook.get(accountId) !== undefined
+    return [...(toOperator ? [OPERATORS] : []), ...(hasWebhook ? [accountId] : [])]
+  }
+
+  /** Those for which it is not kept. */
+  #keep({ type, accountId, data }: Alert, targets: readonly string[]): string[] {
     const { now } = this.#parts
     const body = JSON.stringify({ type, timestamp: new Date(now() * 1000).toISOString(), data })
-    const owners = accountId !== null && this.#sql.hasWebhook.get(accountId) !== undefined ? [accountId] : []
-    for (const target of [...(toOperator ? [OPERATORS] : []), ...owners]) {
-      const { count } = this.#sql.waiting.get(target) as { count: number }
-      if (count < MOST_WAITING) this.#sql.insert.run(`msg_${randomBase62(20)}`, target, type, body, now())
-    }
+    return targets.filter(target => !this.#queue.add({ target, type, accountId, body }, now()))
+  }
+
+  #wasRaised(name: string): boolean {
+    return this.#sql.wasRaised.get(name) !== undefined
   }
 
   #alertOf({ actor, action, target, account_id: accountId, after }: Entry): Alert {

@@ -1,0 +1,47 @@
+/** The routes as the keeper has them. */
+import { ByteBudget } from '../../limits/byte-budget.ts'
+import { MemoryLimits } from '../../limits/memory.ts'
+import type { Gateway } from '../../call/gateway.ts'
+import { Prober } from '../../routes/health/prober.ts'
+import type { AppOptions, Begun } from '../begin.ts'
+import type { Closing } from '../closing.ts'
+import { makeGateway } from '../gateway.ts'
+import { keepPaces } from '../keep-paces.ts'
+import { logRoutes } from '../log-routes.ts'
+import { openAlerts } from '../open-alerts.ts'
+import { openRecords } from '../open-records.ts'
+import type { Usage } from '../open-usage.ts'
+
+/** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
+export function openRoutes(
+  begun: Begun,
+  { usage, others, usedInWindow }: Usage,
+  { output }: Pick<AppOptions, 'output'>,
+  closing: Closing,
+): { readonly gateway: Gateway; readonly prober: Prober } {
+  const { stores, snapshot, log, metrics } = begun
+  const { accounts, keys, ledger } = stores
+  const made: { prober?: Prober } = {}
+  const alerts = openAlerts(
+    {
+      ...{ gateway: () => gateway, accounts, fleet: stores.fleet, database: stores.database },
+      ...{ others, metrics, log },
+    },
+    closing,
+  )
+  const gateway = makeGateway(
+    snapshot,
+    {
+      ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
+      records: openRecords(() => null, { output, log }, closing),
+      limits: new MemoryLimits(usedInWindow),
+      journal: ledger.charging,
+      openProbing: (upstreams, heads, observer) => {
+        keepPaces(snapshot.gateway.dataDir, heads, closing)
+        return (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)))
+      },
+    },
+    closing,
+  )
+  return { gateway, prober: made.prober! }
+}

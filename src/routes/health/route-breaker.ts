@@ -1,0 +1,127 @@
+/** The breakers of a route: one for everybody, and one for each caller whose calls fail. */
+import { Breaker } from './breaker.ts'
+import type { BreakerStanding, BreakerState, LastFailure } from './breaker.ts'
+import { ByCaller, SPEAK_FOR_ALL } from './by-caller.ts'
+
+/** Callers whose last call failed, with no success of anybody in between, that do too. */
+const IN_A_ROW = 3
+
+/** What came of a failure: whether it opened a breaker, and so is worth a probe. */
+export type Opened = 'for everybody' | 'for the caller' | null
+
+/** Closed, open or half-open by caller. Times are in milliseconds of a monotonic clock. */
+export class RouteBreaker {
+  /** What failed last, as a word for the operator; null while all is well. */
+  lastError: string | null = null
+  /** When it failed last. */
+  #failedAt = 0
+  readonly #breakers = new ByCaller(() => new Breaker())
+  /** Who failed since anybody's last success. */
+  readonly #failing = new Set<string>()
+  /** Whether our probes see what calls see: only then may a probe close it. */
+  #probesFail = false
+
+  /** The state for a caller; without one for everybody. */
+  state(now: number, caller?: string): BreakerState {
+    const state = this.#breakers.everybody.state(now)
+    if (state !== 'closed' || caller === undefined) return state
+    return this.#breakers.of(caller)?.state(now) ?? 'closed'
+  }
+
+  /** Whether everybody's pause is over, and neither a call nor a probe has been answered since it began. */
+  isUntested(now: number): boolean {
+    return this.#breakers.everybody.isUntested(now)
+  }
+
+  /** What failed last, and how many milliseconds ago; null while all is well. */
+  lastFailure(now: number): LastFailure | null {
+    return this.lastError === null ? null : { why: this.lastError, ms: now - this.#failedAt }
+  }
+
+  /** Milliseconds until a call of anybody may try; 0 when one may now. */
+  retryIn(now: number): number {
+    return this.#breakers.everybody.retryIn(now)
+  }
+
+  /** Callers that are kept away while others are served. */
+  keptAway(now: number): number {
+    return this.#breakers.count(breaker => breaker.state(now) === 'open')
+  }
+
+  /** A call of this caller goes through to see. */
+  beginTest(now: number, caller: string): void {
+    const { everybody } = this.#breakers
+    if (everybody.state(now) === 'half-open') everybody.beginTest(now)
+    const own = this.#breakers.of(caller)
+    if (own?.state(now) === 'half-open') own.beginTest(now)
+  }
+
+  succeeded(caller: string): void {
+    this.lastError = null
+    this.#breakers.everybody.succeeded()
+    if (this.#failing.size > 0) this.#failing.clear()
+    const own = this.#breakers.of(caller)
+    if (own === undefined) return
+    own.succeeded()
+    if (own.isQuiet) this.#breakers.forget(caller)
+  }
+
+  failed(caller: string, why: string, now: number): Opened {
+    this.lastError = why
+    this.#failedAt = now
+    const { everybody } = this.#breakers
+    const before = this.state(now, caller)
+    const own = this.#breakers.make(caller)
+    own.failed(now)
+    this.#failing.add(caller)
+    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SPEAK_FOR_ALL
+    if (everybody.state(now) !== 'closed' || saySo || this.#failing.size >= IN_A_ROW) everybody.open(now)
+    if (before === 'open' || this.state(now, caller) !== 'open') return null
+    return everybody.state(now) === 'open' ? 'for everybody' : 'for the caller'
+  }
+
+  /** A probe failed. One is enough where calls say the same (`isSuspect`: by hanging); else it takes as many as calls do. */
+  probeFailed(why: string, now: number, isSuspect: boolean): void {
+    this.lastError = why
+    this.#failedAt = now
+    this.#probesFail = true
+    const { everybody } = this.#breakers
+    if (isSuspect || this.#breakers.count(breaker => breaker.state(now) !== 'closed') > 0) everybody.open(now)
+    else everybody.failed(now)
+  }
+
+  /** A probe was answered: the next call may try. Only where probes failed as well do they close it. */
+  probeSucceeded(now: number): void {
+    const { everybody } = this.#breakers
+    const state = everybody.state(now)
+    if (state === 'closed' || (state === 'half-open' && this.#probesFail)) {
+      everybody.succeeded()
+      if (this.#probesFail) this.lastError = null
+      this.#probesFail = false
+    } else everybody.halfOpen(now)
+    for (const own of this.#breakers.own()) own.halfOpen(now)
+  }
+
+  /** A probe that calls gave rise to was answered: what they say is tested at once, unless such a test has failed before. */
+  notConfirmed(now: number): void {
+    const { everybody } = this.#breakers
+    if (everybody.isFirstPause) everybody.halfOpen(now)
+  }
+
+  /** How it stands for everybody, for another process; null while it is closed. */
+  standing(now: number): BreakerStanding | null {
+    const { pause, isVouchedFor } = this.#breakers.everybody
+    return pause === 0 ? null : { pause, isVouchedFor, left: this.retryIn(now), last: this.lastFailure(now) }
+  }
+
+  /** Keeps everybody away for at least as long as another process does, because its probes fail. */
+  match(standing: BreakerStanding, now: number): void {
+    const { last } = standing
+    if (this.lastError === null && last !== null) {
+      this.lastError = last.why
+      this.#failedAt = now - last.ms
+    }
+    this.#probesFail = true
+    this.#breakers.everybody.match(standing, now)
+  }
+}

@@ -1,0 +1,72 @@
+/** A worker that is connected to the keeper. */
+import type { HeldCounts } from '../limits/shared/held-counts.ts'
+import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
+import type { Channel } from './channel.ts'
+import type { Hello, KeeperQuestions, Questions, Served } from './messages.ts'
+import { Pulse } from './pulse.ts'
+
+/** The version of the protocol from which on workers answer `ping`. */
+const PINGED = 2
+
+/** What the keeper has for all of them. */
+export interface WorkerParts {
+  readonly holdings: HeldCounts
+  /** What is served now. */
+  readonly config: () => Served
+  /** Hears that the worker at a place has begun to hang, or answers again. */
+  readonly hangs?: (slot: number, isAway: boolean) => void
+}
+
+/** One worker, from its `hello` to the end of its connection. */
+export class ConnectedWorker {
+  readonly hello: Hello
+  readonly channel: Channel<KeeperQuestions, Questions>
+  /** What it holds. */
+  readonly holdings: HoldingStore & { readonly leave: () => void }
+  readonly #pulse: Pulse
+  readonly #config: () => Served
+
+  constructor(hello: Hello, channel: ConnectedWorker['channel'], { holdings, config, hangs }: WorkerParts) {
+    const { slot } = hello
+    this.hello = hello
+    this.channel = channel
+    this.#config = config
+    this.#pulse = new Pulse({
+      ping: () => channel.ask('ping', {}),
+      hangs: () => hangs?.(slot, true),
+      answers: () => {
+        hangs?.(slot, false)
+        this.#take(config())
+      },
+    })
+    this.holdings = holdings.join(slot, { recall: recalled => this.#recall(recalled) }, hello.holdings)
+    this.#bringUpToDate()
+  }
+
+  /** Whether it hangs: nobody waits for it. */
+  get isAway(): boolean {
+    return this.#pulse.isAway
+  }
+
+  /** Looks whether it answers; to be called every `LOOK_EVERY` milliseconds. */
+  look(): void {
+    if (this.hello.protocol >= PINGED) this.#pulse.look()
+  }
+
+  async #recall(recalled: readonly Recalled[]): Promise<readonly number[]> {
+    if (this.isAway) throw new Error('the worker does not answer')
+    return (await this.channel.ask('recall', { recalled })).held
+  }
+
+  /** What was edited while there was no keeper, or no way to it. */
+  #bringUpToDate(): void {
+    const { serves } = this.hello
+    if (serves === '') return
+    const served = this.#config()
+    if (serves !== served.version) this.#take(served)
+  }
+
+  #take(served: Served): void {
+    void this.channel.ask('take', served).catch(() => undefined)
+  }
+}

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createAccess } from '../support/accounts.ts'
+import { startGateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
+import { metric } from '../support/metrics.ts'
+import { result } from '../support/node-replies.ts'
+import { startNode } from '../support/scripted-node.ts'
+import { until } from '../support/until.ts'
+import { crewOf, isAlive, kill9, restart } from '../support/workers.ts'
+
+const node = await startNode(t, { chainId: 1001 })
+node.on('eth_gasPrice', result('"0x1"'))
+const gateway = await startGateway(t, {
+  networks: { alpha: { chainId: 1001 } },
+  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
+})
+
+/** Lines of the log about a worker that hangs. */
+const said = (msg: string): number => gateway.printed.split('\n').filter(line => line.includes(msg)).length
+
+t.test('bug: a worker that hung counted as there, and each question waited for it', async t => {
+  const { workers } = await crewOf(gateway, 2)
+  process.kill(workers[1]!, 'SIGSTOP')
+  t.teardown(() => process.kill(workers[1]!, 'SIGCONT'))
+  await until('it counts as away', () => Promise.resolve(said('a worker does not answer') > 0))
+  const status = await gateway.status()
+  t.match(status.workers, [{ slot: 1 }, null])
+  t.equal(await metric(gateway, 'tollgate_worker_up', { slot: '1' }), 1)
+  t.equal(await metric(gateway, 'tollgate_worker_up', { slot: '2' }), 0)
+  t.equal((await get(`${gateway.adminUrl}/readyz`)).status, 200)
+  process.kill(workers[1]!, 'SIGCONT')
+  await until('it answers again', () => Promise.resolve(said('the worker answers again') > 0))
+  t.match((await gateway.status()).workers, [{ slot: 1 }, { slot: 2 }])
+  t.strictSame([said('a worker does not answer'), said('the worker answers again')], [1, 1], 'once each')
+})
+
+t.test('bug: counters went back when the keeper was killed behind a scrape', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  for (let round = 1; round <= 2; round += 1) {
+    const { keeper } = await crewOf(gateway, 2)
+    await access.call('eth_gasPrice')
+    const shown = await metric(gateway, 'tollgate_requests_total')
+    kill9(keeper)
+    await until('it is gone', () => Promise.resolve(!isAlive(keeper)))
+    const first = await until('the next one answers', () =>
+      metric(gateway, 'tollgate_requests_total').catch(() => undefined),
+    )
+    t.ok(first >= shown, `${first} behind ${shown}`)
+  }
+})
+
+t.test('bug: a restart was not ready, took the workers for lost and a broken edit for taken', async t => {
+  const { keeper, workers } = await crewOf(gateway, 2)
+  await writeFile(join(gateway.dir, 'plans.yaml'), 'plans: nonsense')
+  await until('it is rejected', async () => (await gateway.status()).reload.ok === false)
+  const before = await metric(gateway, 'tollgate_config_last_reload_success_timestamp_seconds')
+  const odd = new Set<string>()
+  const state = { isOver: false }
+  const watched = (async () => {
+    while (!state.isOver) {
+      const ready = await get(`${gateway.adminUrl}/readyz`)
+      if (ready.status !== 200) odd.add(`readyz: ${ready.text}`)
+      const { workers: there, restarting, reload, networks } = await gateway.status()
+      if (there.includes(null)) odd.add(`workers: ${JSON.stringify([there, restarting])}`)
+      if (reload.ok === true) odd.add('reload.ok')
+      for (const { why } of networks[0].routes) if (String(why).includes('not open')) odd.add(String(why))
+      if (restarting === null && [keeper, ...workers].some(isAlive)) odd.add('restarting is null')
+    }
+  })()
+  t.equal((await restart(gateway)).status, 202)
+  await until('all processes are others', () => Promise.resolve(![keeper, ...workers].some(isAlive)), 60_000)
+  await until('the restart is over', async () => (await gateway.status()).restarting === null)
+  state.isOver = true
+  await watched
+  t.strictSame([...odd], [])
+  t.equal(await metric(gateway, 'tollgate_config_last_reload_success_timestamp_seconds'), before)
+})
+
+t.test('bug: a signal during a restart was ignored without a word', async t => {
+  await restart(gateway)
+  gateway.signal('SIGUSR2')
+  await until('it is logged', () => Promise.resolve(said('a restart is under way') > 0))
+  await until('the restart is over', async () => (await gateway.status()).restarting === null, 60_000)
+  t.pass()
+})
