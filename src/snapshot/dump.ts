@@ -1,6 +1,6 @@
 /** The snapshot for an operator's eyes. */
 import type { FileName } from '../config/files.ts'
-import { hideSecrets } from '../config/hide-secrets.ts'
+import { hideSecrets } from '../config/schema/hide-secrets.ts'
 import type { Snapshot } from './types.ts'
 
 /** The file that each part of a snapshot comes from. */

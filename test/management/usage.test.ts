@@ -164,7 +164,10 @@ t.test('service_usage', t => {
     t.strictSame(await ask([]), invalid('by is required'))
     t.strictSame(await ask([{ by: 'week' }]), invalid('by must be "hour" or "day"'))
     for (const from of ['1', 1.5, -1, 2 ** 60, null]) {
-      t.strictSame(await ask([{ by: 'day', from }]), invalid('from must be a whole number of Unix seconds, 253402300799 at most'))
+      t.strictSame(
+        await ask([{ by: 'day', from }]),
+        invalid('from must be a whole number of Unix seconds, 253402300799 at most'),
+      )
     }
     t.strictSame(await ask([{ by: 'day', from: 5, to: 5 }]), invalid('from must be before to'))
     t.strictSame(await ask([{ by: 'day', from: NOW + 1 }]), invalid('from must be before to'))

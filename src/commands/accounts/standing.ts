@@ -1,5 +1,6 @@
 /** How an account stands: its plan's rate, and what it has used of its quota. */
 import type { AccountRecord } from '../../ports/accounts.ts'
+import { STEP } from '../../ports/ledger.ts'
 import type { Endpoint } from '../../ports/endpoints.ts'
 import { windowAt } from '../../limits/account-meter.ts'
 import { dayAt } from '../../limits/endpoint-day.ts'
@@ -49,7 +50,7 @@ export async function todayOf(
   const query = { accountId, endpointId: id, from: start, to: end, by: 'day' } as const
   const reader = await openReaderOf(known, io, {
     accountId,
-    rows: { from: start, to: end, step: 'day', detail: false },
+    rows: { from: start, to: end, step: STEP.day, detail: false },
     windows: null,
   })
   try {

@@ -8,14 +8,15 @@ import { fail, readArguments, UsageError } from '../command.ts'
 import type { Arguments, Command, Io } from '../command.ts'
 import { knowData } from '../known.ts'
 import type { Known } from '../known.ts'
-import { billLines, meterEvents, windowLines } from './bill.ts'
-import type { BillSplit, WithoutEvents } from './bill.ts'
+import { billLines, windowLines } from './bill.ts'
+import type { BillSplit } from './bill.ts'
 import { csvLines, csvOfLines, jsonLines, jsonOfLines, tableLines, tableOfLines } from './formats.ts'
 import type { Row } from './formats.ts'
-import { isoTime, moment } from '../output/table.ts'
+import { moment } from '../output/table.ts'
 import { nextStep, periodOf, QUOTA, spanOf } from './period.ts'
 import type { Span, Step } from './period.ts'
 import { EVERY_WINDOW, openReaderOf } from './reader.ts'
+import { stripeLines } from './stripe.ts'
 
 /** Milliseconds between two words about a long export, and rows between two looks at the clock. */
 const TELL_EVERY = 2_000
@@ -147,14 +148,7 @@ function formatOf(given: Arguments['given'], json: boolean): Format {
 async function linesOf(asked: Asked, reader: OpenReader, known: Known, io: Io): Promise<Iterable<string>> {
   const { account, span, what, format, detail } = asked
   const { dataDir } = known.gateway
-  if (format === 'stripe') {
-    const without: WithoutEvents = { unknown: new Set(), open: null }
-    const events = meterEvents(reader, readNames(dataDir), span!, Date.now(), without, account)
-    return stripeLines(events, () => {
-      if (without.unknown.size > 0) io.err(noCustomers([...without.unknown]))
-      if (without.open !== null) io.err(notOver(without.open))
-    })
-  }
+  if (format === 'stripe') return stripeLines(reader, readNames(dataDir), span!, account, io)
   if (what === 'windows') {
     const plans = (await known.snapshot())?.plans ?? {}
     const lines = windowLines(reader, readNames(dataDir), plans, span, Date.now(), account)
@@ -187,21 +181,6 @@ const SPLIT_COLUMNS: Readonly<Record<BillSplit, Readonly<Record<string, string>>
 }
 const WINDOW_COLUMNS = { ...OWNER_COLUMNS, FROM: 'start', TO: 'end', REQUESTS: 'requests', QUOTA: 'quota' }
 const WINDOW_MEMBERS = ['accountId', 'name', 'externalId', 'plan', 'start', 'end', 'requests', 'quota']
-
-function* stripeLines(events: Iterable<object>, atEnd: () => void): Generator<string> {
-  for (const event of events) yield JSON.stringify(event)
-  atEnd()
-}
-
-function noCustomers(ids: readonly string[]): string {
-  const some = ids.slice(0, 5).join(', ')
-  const more = ids.length > 5 ? ` and ${ids.length - 5} more` : ''
-  return `tollgate: warning: without a Stripe customer, and so without events: ${some}${more}; name it with tollgate account label ID --set stripe=cus_…`
-}
-
-function notOver(day: number): string {
-  return `tollgate: note: the events of ${isoTime(day).slice(0, 10)} are printed when it has been over for an hour (UTC)`
-}
 
 /** That no account has this id, and which have it for a name where the accounts can be opened: that needs the master key, usage does not. */
 async function whyNone(word: string, gateway: Known['gateway'], io: Io): Promise<string> {
