@@ -17,7 +17,8 @@ import { windowAt } from '../account-meter.ts'
 import type { Window } from '../account-meter.ts'
 import { rateState } from '../bucket.ts'
 import { MANAGEMENT, rateLimited } from '../rate-limited.ts'
-import type { Asking, Part, Taken } from './asking.ts'
+import type { Asking } from './asking.ts'
+import type { Part, Taken } from './part.ts'
 
 /** Limits of all callers, by the buckets of a store. */
 export class SharedLimits implements Limits {
@@ -170,7 +171,12 @@ function quotaOf(account: Account, { quota }: Plan, units: number, now: number):
 /** What a call is told of the part that was not to be had. */
 function refusalOf({ limit, quota }: Part, wait: Taken): Refusal {
   if (wait === null) return refuse('journal_unavailable')
-  return quota === undefined
-    ? rateLimited(wait, limit.perSecond)
-    : refuse('quota_exhausted', undefined, { resetsAt: quota.window.end })
+  if (quota === undefined) return rateLimited(wait, limit.perSecond)
+  const { end } = quota.window
+  return wait === Infinity
+    ? refuse('quota_exhausted', undefined, { resetsAt: end })
+    : refuse('quota_exhausted', 'The quota of the plan cannot be checked now', {
+        retryAfterMs: wait,
+        resetsAt: end,
+      })
 }

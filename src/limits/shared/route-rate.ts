@@ -4,7 +4,8 @@
  */
 import { OwnRate } from '../route-rate.ts'
 import type { RouteRate } from '../route-rate.ts'
-import type { Asking, Part } from './asking.ts'
+import type { Asking } from './asking.ts'
+import type { Part } from './part.ts'
 
 /** One process's side. */
 export class SharedRate implements RouteRate {
