@@ -1,6 +1,5 @@
 /** The composition of a gateway in one process: opens every part of `serve` in order, and closes them in the other. */
 import { ByteBudget } from '../limits/byte-budget.ts'
-import { MemoryLimits } from '../limits/memory.ts'
 import type { Problem } from '../config/problem.ts'
 import type { AccessLogConfig } from '../config/types.ts'
 import { thisProcess } from '../http/admin/running.ts'
@@ -23,6 +22,7 @@ import { auditReload, keepAudit } from './keep-audit.ts'
 import { logRoutes } from './log-routes.ts'
 import { openAlerts } from './open-alerts.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { openLimits } from './open-limits.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
 import { openRecords } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
@@ -85,9 +85,10 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
   const alerts = openAlerts({ gateway: () => gateway, accounts, database, metrics, log }, closing)
+  const limits = await openLimits(begun, () => gateway, closing)
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
-    limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+    ...limits.parts,
     journal: ledger.charging,
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
@@ -113,6 +114,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   )
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory },
+    ...limits.connections,
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading

@@ -26,28 +26,28 @@ export class Metrics {
   /** What Node.js tells of itself. */
   readonly registry = new Registry()
   readonly #series: Series[] = []
-  readonly #calls = this.#tally('tollgate_calls_total', 'Calls by outcome', [
+  readonly #calls = this.counter('tollgate_calls_total', 'Calls by outcome', [
     'network',
     'method',
     'plan',
     'transport',
     'outcome',
   ])
-  readonly #requests = this.#tally('tollgate_requests_total', 'Requests (units of cost) billed', [
+  readonly #requests = this.counter('tollgate_requests_total', 'Requests (units of cost) billed', [
     'network',
     'plan',
   ])
-  readonly #refusals = this.#tally('tollgate_refusals_total', 'Refusals by reason', [
+  readonly #refusals = this.counter('tollgate_refusals_total', 'Refusals by reason', [
     'network',
     'plan',
     'reason',
   ])
-  readonly #attempts = this.#tally('tollgate_attempts_total', 'Tries at routes by result', [
+  readonly #attempts = this.counter('tollgate_attempts_total', 'Tries at routes by result', [
     'network',
     'route',
     'result',
   ])
-  readonly #notifications = this.#tally('tollgate_ws_notifications_total', 'Messages of subscriptions', [
+  readonly #notifications = this.counter('tollgate_ws_notifications_total', 'Messages of subscriptions', [
     'network',
   ])
   readonly #duration = new Histogram(
@@ -74,6 +74,8 @@ export class Metrics {
     OVERHEAD_SECONDS,
     [],
   )
+
+  readonly #histograms = [this.#duration, this.#overhead, this.#attemptDuration, this.#commit]
 
   /** A scrape that is being written. */
   #text: Promise<Buffer> | null = null
@@ -109,6 +111,20 @@ export class Metrics {
     this.#commit.observe([], seconds)
   }
 
+  /** A counter; whoever has it adds to it. */
+  counter(name: string, help: string, labelNames: string[]): Tally {
+    const tally = new Tally()
+    this.#series.push({ name, help, type: 'counter', labelNames, read: () => tally.entries() })
+    return tally
+  }
+
+  /** A histogram without labels. */
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram {
+    const histogram = new Histogram(name, help, bounds, [])
+    this.#histograms.push(histogram)
+    return histogram
+  }
+
   /** A gauge whose values are asked for at each scrape. */
   gauge(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
     this.#series.push({ name, help, type: 'gauge', labelNames, read })
@@ -142,13 +158,6 @@ export class Metrics {
 
   *#lines(): Generator<string> {
     for (const series of this.#series) yield* linesOf(series)
-    for (const histogram of [this.#duration, this.#overhead, this.#attemptDuration, this.#commit])
-      yield* histogram.lines()
-  }
-
-  #tally(name: string, help: string, labelNames: string[]): Tally {
-    const tally = new Tally()
-    this.#series.push({ name, help, type: 'counter', labelNames, read: () => tally.entries() })
-    return tally
+    for (const histogram of this.#histograms) yield* histogram.lines()
   }
 }

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
-import type { SharedBuckets } from '../limits/shared/buckets.ts'
+import type { BucketsOfAll } from '../limits/shared/buckets.ts'
 import { HeldCounts } from '../limits/shared/held-counts.ts'
-import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
+import type { HoldingsOfAll, Recalled } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitStore } from '../ports/limit-store.ts'
@@ -26,9 +26,9 @@ const PASSED_ON: ReadonlySet<News['t']> = new Set(['pause', 'shown', 'accounts']
 
 /** What the keeper works with. */
 export interface KeeperParts {
-  readonly buckets: SharedBuckets
+  readonly buckets: BucketsOfAll
   /** What callers hold on all workers; default: counted anew, with whoever has come. */
-  readonly holdings?: HeldCounts
+  readonly holdings?: HoldingsOfAll
   /** Workers that come: until so many have, or for a second, no quota is decided. */
   readonly workers?: number
   /** Takes usage over into the ledger, once for each place of a journal. */
@@ -57,13 +57,13 @@ interface Worker {
   readonly hello: Hello
   readonly channel: Channel<KeeperQuestions, Questions>
   /** What it holds. */
-  readonly holdings: HoldingStore & { readonly leave: () => void }
+  readonly holdings: ReturnType<HoldingsOfAll['join']>
 }
 
 /** Answers workers over a Unix socket. */
 export class Keeper {
   readonly #parts: KeeperParts
-  readonly #holdings: HeldCounts
+  readonly #holdings: HoldingsOfAll
   readonly #workers = new Set<Worker>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -196,7 +196,7 @@ export class Keeper {
     }
     const worker = {
       ...{ hello, channel },
-      holdings: this.#holdings.join(hello.slot, process, hello.holdings),
+      holdings: this.#holdings.join(hello.slot, process, hello.holdings, hello.instance),
     }
     this.#workers.add(worker)
     this.#arrival.came(this.#workers.size)

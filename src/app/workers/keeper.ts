@@ -7,8 +7,6 @@ import { systemClock } from '../../ports/clock.ts'
 import type { Ledger } from '../../ports/ledger.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
 import { MemoryLimits } from '../../limits/memory.ts'
-import { HeldCounts } from '../../limits/shared/held-counts.ts'
-import { SharedBuckets } from '../../limits/shared/buckets.ts'
 import { thisProcess } from '../../http/admin/running.ts'
 import type { Running } from '../../http/admin/running.ts'
 import { writeServing } from '../../http/admin/serving-file.ts'
@@ -33,6 +31,7 @@ import { adminRoutes } from '../admin/admin-routes.ts'
 import { callRecords } from '../admin/call-records.ts'
 import { openApi } from '../admin/open-api.ts'
 import { orUndo } from '../app.ts'
+import { openLimits } from './open-limits.ts'
 import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from '../begin.ts'
 import type { AppOptions, Begun, Valid } from '../begin.ts'
@@ -114,9 +113,14 @@ async function open(
   const { gateway, prober } = openRoutes(begun, usage, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
-    buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
+    ...(await openLimits(
+      begun,
+      role,
+      () => keeper,
+      () => gateway,
+      closing,
+    )),
     workers: role.workers,
-    holdings: new HeldCounts({ processes: role.workers }),
     takeOver: (...batch) => {
       left.take(...batch)
     },
