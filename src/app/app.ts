@@ -85,7 +85,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
   const alerts = openAlerts({ gateway: () => gateway, accounts, database, metrics, log }, closing)
-  const limits = await openLimits(begun, () => gateway, closing)
+  const limits = await openLimits(begun, closing)
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
     ...limits.parts,
@@ -95,6 +95,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     ) => new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)),
   }
   const gateway = makeGateway(snapshot, parts, closing)
+  limits.follow(gateway)
   // As it is at the start: a reload moves neither the data nor the listeners.
   const started = thisProcess(options.dir, settings)
   const listeners: { bound?: Bound } = {}

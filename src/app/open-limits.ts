@@ -1,6 +1,7 @@
 /** The limits of a gateway in one process: in its memory, or with `redis` those of several gateways. */
 import { randomUUID } from 'node:crypto'
 import type { Gateway } from '../call/gateway.ts'
+import type { RedisConfig } from '../config/fleet.ts'
 import { MemoryLimits } from '../limits/memory.ts'
 import { SharedBadKeys } from '../limits/shared/bad-keys.ts'
 import { AGAIN, SharedHoldings } from '../limits/shared/holdings.ts'
@@ -17,22 +18,24 @@ import { openFleetLimits } from './open-fleet-limits.ts'
 export interface ProcessLimits {
   readonly parts: Pick<GatewayParts, 'limits' | 'badKeys' | 'routes' | 'subscriptions'>
   readonly connections?: { readonly holdings: Holdings }
+  /** Has them follow the configuration, once there is a gateway that has it. */
+  readonly follow: (gateway: Gateway) => void
 }
 
 /** Opens them. */
 export async function openLimits(
   { snapshot, stores, metrics, log }: Begun,
-  gateway: () => Gateway,
   closing: Closing,
 ): Promise<ProcessLimits> {
   const { ledger } = stores
   const { redis } = snapshot.gateway
   const usedInWindow = ledger.usedInWindow.bind(ledger)
-  if (redis === null) return { parts: { limits: new MemoryLimits(usedInWindow) } }
+  if (redis === null) return { parts: { limits: new MemoryLimits(usedInWindow) }, follow: () => undefined }
+  let now = (): RedisConfig => redis
   const { asking, machines, ...fleet } = await openFleetLimits(
     {
       config: redis,
-      now: () => gateway().snapshot.gateway.redis ?? redis,
+      now: () => now(),
       processes: 1,
       usedInWindow,
       metrics,
@@ -60,6 +63,9 @@ export async function openLimits(
         rate: (route, perSecond) => new SharedRate(asking, route, perSecond, machines),
       },
       subscriptions: holdings.of('subscriptions'),
+    },
+    follow: gateway => {
+      now = () => gateway.snapshot.gateway.redis ?? redis
     },
     connections: { holdings: holdings.of('connections') },
   }

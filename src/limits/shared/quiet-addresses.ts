@@ -48,7 +48,7 @@ export class QuietAddresses implements LimitStore {
     const now = clock.monotonic()
     const here = questions.map(question => this.#answer(question, now))
     const rest = questions.filter((_, i) => here[i] === null)
-    return rest.length === 0 ? (here as LimitAnswer[]) : this.#askRest(rest, here, now)
+    return rest.length === 0 ? here : this.#askRest(rest, here, now)
   }
 
   async #askRest(

@@ -124,7 +124,6 @@ export class Redis {
     if (!this.#isAway || this.#client.status !== 'ready') return
     try {
       await this.#inTime(this.#client.ping())
-      if (!this.#isAway) return
       this.#isAway = false
       this.#failures = 0
       this.#events.back()
