@@ -38,7 +38,7 @@ const fleet = await startFleet(
   t,
   {
     networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
     plans: PLANS,
     // A longer timeout than by default: other tests run beside this one.
     gateway: { workers: 2, redis: { url: redis.url, timeout: '500ms' } },
