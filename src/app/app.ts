@@ -77,6 +77,8 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
   const { accounts, keys, database, ledger, usage } = stores
   const settings = snapshot.gateway
+  // Before all that asks for the gateway by and by: this waits for Redis.
+  const limits = await openLimits(begun, closing)
   // What workers have left of a time when there were several.
   new LeftJournals(database, settings.dataDir, (file, error) => {
     log.error({ err: error, file }, UNREADABLE)
@@ -85,7 +87,6 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
   const alerts = openAlerts({ gateway: () => gateway, accounts, database, metrics, log }, closing)
-  const limits = await openLimits(begun, closing)
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
     ...limits.parts,

@@ -79,7 +79,10 @@ t.test('no call of a batch below the rate is refused, whichever gateway it comes
   const begin = Date.now()
   const refused: unknown[] = []
   for (let i = 0; Date.now() - begin < 5_000; i += 1) {
-    const batch = Array.from({ length: 20 }, (_, id) => JSON.parse(message('eth_gasPrice', [], id)))
+    const batch = Array.from(
+      { length: 20 },
+      (_, id) => JSON.parse(message('eth_gasPrice', [], id)) as unknown,
+    )
     const { text } = await accesses[(i * 7) % 2]!.post(JSON.stringify(batch))
     for (const { error } of JSON.parse(text)) if (error !== undefined) refused.push(error.data)
     // 80 % of the rate.

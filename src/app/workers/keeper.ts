@@ -109,17 +109,12 @@ async function open(
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
+  const limits = await openLimits(begun, role, () => served.now.config, closing)
   const usage = gatheredUsage(stores.usage, () => keeper.gather())
   const { gateway, prober } = openRoutes(begun, usage, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
-    ...(await openLimits(
-      begun,
-      role,
-      () => keeper,
-      () => gateway,
-      closing,
-    )),
+    ...limits.parts,
     workers: role.workers,
     takeOver: (...batch) => {
       left.take(...batch)
@@ -135,6 +130,7 @@ async function open(
     left: all => counters.record([all]),
     version: programVersion,
   })
+  limits.keeper = keeper
   closing.push(
     accounts.onChange(() => {
       keeper.broadcast({ t: 'accounts' })

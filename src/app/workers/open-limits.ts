@@ -1,5 +1,5 @@
 /** What the keeper counts for its workers: the limits of this machine, or its part of those of all machines. */
-import type { Gateway } from '../../call/gateway.ts'
+import type { Config } from '../../config/types.ts'
 import { SharedBuckets } from '../../limits/shared/buckets.ts'
 import { HeldCounts } from '../../limits/shared/held-counts.ts'
 import { MachineBuckets } from '../../limits/shared/machine-buckets.ts'
@@ -10,39 +10,44 @@ import type { Begun } from '../begin.ts'
 import type { Closing } from '../closing.ts'
 import { openFleetLimits } from '../open-fleet-limits.ts'
 
+/** What of them the keeper is made with, and the keeper, once it is. */
+export interface KeeperLimits {
+  readonly parts: Required<Pick<KeeperParts, 'buckets' | 'holdings'>>
+  keeper: Keeper | null
+}
+
 /** Counts in the memory of the keeper, or with `redis` over all machines. */
 export async function openLimits(
   { snapshot, stores, metrics, log }: Begun,
   { workers, gateway: name }: Pick<KeeperRole, 'workers' | 'gateway'>,
-  keeper: () => Keeper,
-  gateway: () => Gateway,
+  config: () => Config,
   closing: Closing,
-): Promise<Required<Pick<KeeperParts, 'buckets' | 'holdings'>>> {
+): Promise<KeeperLimits> {
   const { ledger } = stores
   const { redis } = snapshot.gateway
-  if (redis === null)
-    return {
-      buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
-      holdings: new HeldCounts({ processes: workers }),
-    }
+  if (redis === null) {
+    const buckets = new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked))
+    return { parts: { buckets, holdings: new HeldCounts({ processes: workers }) }, keeper: null }
+  }
+  const made: { keeper: Keeper | null } = { keeper: null }
   const { asking, holdings } = await openFleetLimits(
     {
       config: redis,
-      now: () => gateway().snapshot.gateway.redis ?? redis,
+      now: () => config().gateway.redis ?? redis,
       processes: workers,
       usedInWindow: async (...asked) => {
         // What the workers have charged and not handed over is used too.
-        await keeper().gather()
+        await made.keeper?.gather()
         return ledger.usedInWindow(...asked)
       },
       machinesHeard: live => {
-        keeper().broadcast({ t: 'machines', live })
+        made.keeper?.broadcast({ t: 'machines', live })
       },
       ...{ metrics, log },
     },
     closing,
   )
-  return {
+  const parts: KeeperLimits['parts'] = {
     buckets: new MachineBuckets(asking, systemClock),
     holdings: {
       // A worker keeps its name when the keeper is another one.
@@ -50,4 +55,5 @@ export async function openLimits(
         holdings.join(`${name}/${String(slot).padStart(3, '0')}/${instance}`, process, held),
     },
   }
+  return Object.assign(made, { parts })
 }
