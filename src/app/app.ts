@@ -1,6 +1,5 @@
 /** The composition of a gateway in one process: opens every part of `serve` in order, and closes them in the other. */
 import { ByteBudget } from '../limits/byte-budget.ts'
-import { MemoryLimits } from '../limits/memory.ts'
 import type { Problem } from '../config/problem.ts'
 import type { AccessLogConfig } from '../config/types.ts'
 import { thisProcess } from '../http/admin/running.ts'
@@ -24,6 +23,7 @@ import { keepPaces } from './keep-paces.ts'
 import { logRoutes } from './log-routes.ts'
 import { openAlerts } from './open-alerts.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { openLimits } from './open-limits.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
 import { openRecords } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
@@ -85,6 +85,8 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   }).close()
   const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
   const { usage, others } = fleet
+  // Before all that asks for the gateway by and by: this waits for Redis.
+  const limits = await openLimits(begun, fleet.usedInWindow, closing)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
@@ -94,7 +96,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   )
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
-    limits: new MemoryLimits(fleet.usedInWindow),
+    ...limits.parts,
     journal: ledger.charging,
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
@@ -104,6 +106,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     },
   }
   const gateway = makeGateway(snapshot, parts, closing)
+  limits.follow(gateway)
   // As it is at the start: a reload moves neither the data nor the listeners.
   const started = thisProcess(options.dir, settings)
   const listeners: { bound?: Bound } = {}
@@ -123,6 +126,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   )
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory },
+    ...limits.connections,
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading

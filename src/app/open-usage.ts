@@ -114,9 +114,10 @@ export async function openUsageOf(
   })
   return {
     ...{ usage: open.ledger, others },
-    usedInWindow: (account, window, switched) => {
-      const own = ledger.usedInWindow(account, window, switched)
-      return own === null ? null : own + others.known(account, window.start)
+    usedInWindow: (account, window, switched, endpoint) => {
+      const own = ledger.usedInWindow(account, window, switched, endpoint)
+      // What others have used of an endpoint's day is known to the buckets that all share.
+      return own === null || endpoint !== undefined ? own : own + others.known(account, window.start)
     },
     unready: () => {
       const seconds = Math.abs(heartbeat.skewSeconds ?? 0)

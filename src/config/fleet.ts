@@ -21,7 +21,7 @@ export const AWAY = ['part', 'share', 'closed'] as const
 /** Where rates, quotas and what callers hold are counted for all gateways. */
 export interface RedisConfig {
   /** More than one for a cluster. They hold passwords: never logged, never shown. */
-  readonly urls: readonly string[]
+  readonly url: readonly string[]
   /** What all keys begin with. */
   readonly prefix: string
   /** For an answer. */

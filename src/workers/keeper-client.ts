@@ -9,6 +9,7 @@ import type {
   HoldingStore,
 } from '../ports/holding-store.ts'
 import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery } from '../ports/ledger.ts'
+import { THIS_PROCESS } from './kept-counters.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
@@ -209,8 +210,8 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   #welcomed({ version: keepers, instance }: Hello, channel: Channel<Questions, KeeperQuestions>): void {
     const { slot, version, serves, holdings, connected, renewed } = this.#options
     this.#version = keepers
-    const hello = { protocol: PROTOCOL, slot, version, serves: serves(), holdings: holdings?.hello() ?? [] }
-    channel.say({ t: 'hello', ...hello } satisfies Hello)
+    const own = { protocol: PROTOCOL, slot, version, serves: serves(), instance: THIS_PROCESS }
+    channel.say({ t: 'hello', ...own, holdings: holdings?.hello() ?? [] } satisfies Hello)
     this.#channel = channel
     for (const go of this.#waiting.splice(0)) go()
     if (instance !== undefined && this.#instance !== null && instance !== this.#instance) renewed?.()

@@ -4,8 +4,6 @@ import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/types.ts'
 import type { Problem } from '../../config/problem.ts'
 import { systemClock } from '../../ports/clock.ts'
-import { HeldCounts } from '../../limits/shared/held-counts.ts'
-import { SharedBuckets } from '../../limits/shared/buckets.ts'
 import { thisProcess } from '../../http/admin/running.ts'
 import type { Running } from '../../http/admin/running.ts'
 import { writeServing } from '../../http/admin/serving-file.ts'
@@ -29,6 +27,7 @@ import { adminRoutes } from '../admin/admin-routes.ts'
 import { callRecords } from '../admin/call-records.ts'
 import { openApi } from '../admin/open-api.ts'
 import { orUndo } from '../app.ts'
+import { openLimits } from './open-limits.ts'
 import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from '../begin.ts'
 import type { AppOptions, Begun, Valid } from '../begin.ts'
@@ -111,13 +110,18 @@ async function open(
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
   const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
+  const limits = await openLimits(
+    begun,
+    role,
+    { usedInWindow: fleet.usedInWindow, config: () => served.now.config },
+    closing,
+  )
   const usage = gatheredUsage(fleet.usage, () => keeper.gather())
   const { gateway, prober } = openRoutes(begun, { ...fleet, usage }, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
-    buckets: new SharedBuckets(systemClock, fleet.usedInWindow),
+    ...limits.parts,
     workers: role.there ?? role.workers,
-    holdings: new HeldCounts({ processes: role.workers }),
     takeOver: (...batch) => {
       left.take(...batch)
     },
@@ -136,6 +140,7 @@ async function open(
     left: all => counters.record([all]),
     version: programVersion,
   })
+  limits.keeper = keeper
   const changed = (): void => {
     keeper.broadcast({ t: 'accounts' })
   }

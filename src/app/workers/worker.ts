@@ -5,7 +5,7 @@ import { version as programVersion } from '../../config/version.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
 import { SharedBadKeys } from '../../limits/shared/bad-keys.ts'
-import { SharedHoldings } from '../../limits/shared/holdings.ts'
+import { AGAIN, SharedHoldings } from '../../limits/shared/holdings.ts'
 import { Asking } from '../../limits/shared/asking.ts'
 import { SharedRate } from '../../limits/shared/route-rate.ts'
 import { SharedLimits } from '../../limits/shared/limits.ts'
@@ -85,7 +85,8 @@ async function open(
       TO_LEAVE,
     )
   })
-  const holdings = new SharedHoldings({ store: keeper, clock: systemClock, every: REPORT })
+  const holding = { store: keeper, clock: systemClock, every: REPORT, again: Infinity }
+  const holdings = new SharedHoldings(holding)
   started.holdings = holdings
   closing.push(() => {
     holdings.close()
@@ -94,6 +95,7 @@ async function open(
   const { config, version } = served
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
+  if (settings.redis !== null) holding.again = AGAIN
   const log = makeLog(settings.log.level).child({ worker: slot })
   const { accounts, keys } = await openAccountStore(
     { dataDir, env, postgres: settings.postgres, role: 'worker' },
@@ -108,7 +110,13 @@ async function open(
   })
   const checkpoints = new Checkpoints(own.database, events)
   closing.push(() => checkpoints.close())
-  const asking = new Asking({ store: keeper, clock: systemClock, every: REPORT, processes: workers })
+  const processes = (): number => workers * started.machines
+  const asking = new Asking({
+    ...{ store: keeper, clock: systemClock, every: REPORT },
+    get processes() {
+      return processes()
+    },
+  })
   started.asking = asking
   closing.push(() => asking.close())
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
@@ -122,7 +130,10 @@ async function open(
     badKeys: new SharedBadKeys(asking, workers),
     routes: {
       processes: workers,
-      rate: (route: string, perSecond: number) => new SharedRate(asking, route, perSecond, workers),
+      get machines() {
+        return started.machines
+      },
+      rate: (route: string, perSecond: number) => new SharedRate(asking, route, perSecond, processes),
     },
     openProbing: (upstreams: Upstreams, heads: Heads) =>
       (started.probing = follow(upstreams, heads, snapshot, keeper)),

@@ -25,7 +25,7 @@ export function buildPostgres(written: RawGateway['postgres']): PostgresConfig |
 export function buildRedis(written: RawGateway['redis']): RedisConfig | null {
   if (written === undefined) return null
   return {
-    urls: typeof written.url === 'string' ? [written.url] : written.url,
+    url: typeof written.url === 'string' ? [written.url] : written.url,
     prefix: written.prefix ?? 'tg',
     timeout: duration(written.timeout ?? '50ms')!,
     sync: duration(written.sync ?? '100ms')!,
