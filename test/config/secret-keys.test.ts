@@ -10,7 +10,7 @@ t.test('the schemas say which keys are secrets, and each has a canary', t => {
     'routes.yaml': ['http', 'ws', 'headers'],
     'methods.yaml': [],
     'plans.yaml': [],
-    'gateway.yaml': ['webhook', 'secret'],
+    'gateway.yaml': ['url', 'webhook', 'secret'],
   })
   t.end()
 })
