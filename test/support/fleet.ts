@@ -1,13 +1,12 @@
-/** Gateways that share a PostgreSQL: a data directory each, and the same accounts. */
-import { cp, mkdir, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+/** Gateways that share a PostgreSQL, with a data directory each. */
 import pg from 'pg'
 import { Access } from './access.ts'
-import { createAccess } from './accounts.ts'
+import { run } from './cli.ts'
 import type { ConfigOptions } from './config-files.ts'
 import { prepareGateway, type Gateway } from './gateway.ts'
 import { startPostgres, type Server } from './servers.ts'
 import type { Teardown } from './teardown.ts'
+import { until } from './until.ts'
 
 /** Requests by table: all three agree. */
 export type Sums = Readonly<Record<'usage' | 'total' | 'quota_window', number>>
@@ -55,16 +54,22 @@ export async function startFleet(
       ),
     ),
   )
-  const [first, ...others] = gateways as [Gateway, ...Gateway[]]
-  await first.start()
-  const access = await createAccess(first, plan, network, env)
-  await first.stop()
-  for (const { dir } of others) {
-    await mkdir(join(dir, 'data'), { mode: 0o700 })
-    for (const file of await readdir(join(first.dir, 'data')))
-      if (file.startsWith('accounts.db')) await cp(join(first.dir, 'data', file), join(dir, 'data', file))
-  }
   await Promise.all(gateways.map(gateway => gateway.start()))
+  const made = await run(
+    ['account', 'create', 'acme', '--plan', plan, '--chain', network, '--json', '--config', gateways[0]!.dir],
+    env,
+  )
+  const { accountId, endpoint } = JSON.parse(made.stdout) as {
+    accountId: string
+    endpoint: { endpointId: string; apiKey: string }
+  }
+  const { endpointId, apiKey } = endpoint
+  const accesses = gateways.map(gateway => new Access(gateway, network, apiKey, endpointId, accountId))
+  for (const access of accesses)
+    await until('the key is known', async () => {
+      const { result } = await access.call('service_account')
+      return result !== undefined
+    })
   const query = async (sql: string): Promise<any[]> => {
     const client = new pg.Client({ connectionString: server.url, options: '-c search_path=tollgate' })
     await client.connect()
@@ -75,10 +80,7 @@ export async function startFleet(
     }
   }
   return {
-    ...{ postgres: server, gateways, query },
-    accesses: gateways.map(
-      gateway => new Access(gateway, network, access.key, access.endpointId, access.accountId),
-    ),
+    ...{ postgres: server, gateways, accesses, query },
     sums: async () => {
       const [row] = await query(`SELECT (SELECT coalesce(sum(requests), 0) FROM usage)::float8 AS usage,
         (SELECT coalesce(sum(requests), 0) FROM total)::float8 AS total,

@@ -195,9 +195,12 @@ function registerGauges(parts: AdminParts): void {
       [],
       () => [[[], parts.accounts.age() / 1000]],
     )
-  metrics.gauge('tollgate_config_info', 'The configuration served with', ['version', 'sharedVersion'], () => [
-    [[gateway.snapshot.version, gateway.snapshot.sharedVersion], 1],
-  ])
+  const isShared = gateway.snapshot.gateway.postgres !== null
+  const labels = ['version', ...(isShared ? ['sharedVersion'] : [])]
+  metrics.gauge('tollgate_config_info', 'The configuration served with', labels, () => {
+    const { version, sharedVersion } = gateway.snapshot
+    return [[isShared ? [version, sharedVersion] : [version], 1]]
+  })
   metrics.gauge('tollgate_config_last_reload_successful', 'Whether the last reload was taken', [], () => [
     [[], reloader.state.ok ? 1 : 0],
   ])
