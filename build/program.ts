@@ -42,6 +42,7 @@ await build({
     program: 'src/commands/program.ts',
     worker: 'src/reload/worker.ts',
     'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
+    'usage-fleet-worker': 'src/stores/postgres/usage/sums/worker.ts',
     'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
     'usage-check': 'src/stores/sqlite/usage/check-process.ts',
   },

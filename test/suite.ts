@@ -12,10 +12,10 @@ import { bundleTests } from '../build/tests.ts'
 
 /** Files that take ten minutes each: they are run one by one, when there is reason. */
 const isSoak = (file: string): boolean => file.startsWith('test/soak/')
-/** Files that send load, or measure time and memory. */
+/** Files that send load, measure time and memory, or want the time of a database server to be their own. */
 const isLoad = (file: string): boolean =>
   !isSoak(file) &&
-  /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/(reload\/soak|e2e\/workers-(kill|restart|upgrade))/.test(
+  /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/(reload\/soak|e2e\/(workers-(kill|restart|upgrade)|fleet-)|stores\/(postgres|redis)\/)/.test(
     file,
   )
 

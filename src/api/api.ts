@@ -1,6 +1,7 @@
 /** The admin API on the admin listener: finds the operation, lets the token in that may, reads what was asked, and answers. */
 import type { AdminReply, Api, ApiRequest } from '../http/admin/listener.ts'
 import type { Author } from '../ports/audit.ts'
+import { StoreUnavailable } from '../ports/store-unavailable.ts'
 import type { Token } from '../ports/tokens.ts'
 import { readParams } from '../management/params.ts'
 import type { Check } from '../management/params.ts'
@@ -99,12 +100,22 @@ async function carryOut(
   if (isProblem(sent)) return encode(sent)
   const by = authorOf(operation, request, token)
   if (isProblem(by)) return encode(by)
-  const answered = await operation.run({ id, query: asked, body: sent, by }, parts)
+  const answered = await orUnavailable(() => operation.run({ id, query: asked, body: sent, by }, parts))
   if (isProblem(answered)) return encode(answered)
   if ('text' in answered) return { status, text: answered.text, type: 'application/json' }
   if (status === 204) return { status, text: '', type: '' }
   const { json, location } = answered
   return { status, json, ...(location === undefined ? {} : { headers: { location } }) }
+}
+
+/** The answer; a problem where it cannot be written. */
+async function orUnavailable<T>(answer: () => Promise<T> | T): Promise<T | Problem> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return problem('store_unavailable', error.publicMessage)
+    throw error
+  }
 }
 
 /** Who asks, and whether the request is to be carried out once: for each token and operation a key means one request. */

@@ -32,6 +32,7 @@ const STATUS = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   journal_unavailable: 503,
+  store_unavailable: 503,
   usage_timeout: 503,
 } as const
 

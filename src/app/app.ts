@@ -1,6 +1,5 @@
 /** The composition of a gateway in one process: opens every part of `serve` in order, and closes them in the other. */
 import { ByteBudget } from '../limits/byte-budget.ts'
-import { MemoryLimits } from '../limits/memory.ts'
 import type { Problem } from '../config/problem.ts'
 import type { AccessLogConfig } from '../config/types.ts'
 import { thisProcess } from '../http/admin/running.ts'
@@ -24,9 +23,11 @@ import { keepPaces } from './keep-paces.ts'
 import { logRoutes } from './log-routes.ts'
 import { openAlerts } from './open-alerts.ts'
 import { openDashboard } from './open-dashboard.ts'
+import { openLimits } from './open-limits.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
 import { openRecords } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
+import { openUsageOf } from './open-usage.ts'
 
 /** What the operator is told who wants it restarted in place. */
 const ONE_PROCESS =
@@ -76,19 +77,26 @@ export async function orUndo<T>(open: (closing: Closing, undoing: Closing) => Pr
 
 async function open(options: AppOptions, begun: Begun, closing: Closing): Promise<App> {
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
-  const { accounts, keys, database, ledger, usage } = stores
+  const { accounts, keys, database, ledger } = stores
   const settings = snapshot.gateway
   // What workers have left of a time when there were several.
   new LeftJournals(database, settings.dataDir, (file, error) => {
     log.error({ err: error, file }, UNREADABLE)
   }).close()
+  const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
+  const { usage, others } = fleet
+  // Before all that asks for the gateway by and by: this waits for Redis.
+  const limits = await openLimits(begun, fleet.usedInWindow, closing)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
-  const alerts = openAlerts({ gateway: () => gateway, accounts, database, metrics, log }, closing)
+  const alerts = openAlerts(
+    { gateway: () => gateway, accounts, fleet: stores.fleet, database, others, metrics, log },
+    closing,
+  )
   const parts = {
     ...{ accounts, keys, usage, metrics, records, log, memory },
-    limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+    ...limits.parts,
     journal: ledger.charging,
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
@@ -98,6 +106,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     },
   }
   const gateway = makeGateway(snapshot, parts, closing)
+  limits.follow(gateway)
   // As it is at the start: a reload moves neither the data nor the listeners.
   const started = thisProcess(options.dir, settings)
   const listeners: { bound?: Bound } = {}
@@ -117,14 +126,16 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   )
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory },
+    ...limits.connections,
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading
+  fleet.tell(gateway, reloader, () => accounts.age() / 1000)
   registerBacklog(metrics, () => ledger.charging.counters.contents().length)
   const calls = callRecords(records, access)
   const routes = adminRoutes({
     calls,
-    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
+    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger, fleet },
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })
   const addresses = addressesOf(settings, options.env)

@@ -90,7 +90,7 @@ export async function begin(
   const metrics = new Metrics()
   undoing.push(takingBack(settings.dataDir))
   const events = logJournal(metrics, log)
-  const stores = await openStores(settings.dataDir, env, { log, events }, closing)
+  const stores = await openStores(settings, env, { log, events }, closing)
   const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
   const certificate = await openCertificate(settings.tls)

@@ -37,7 +37,7 @@ export type Probing = Live['prober'] & { close(): void }
 
 /** What a process has for its gateway. */
 export interface GatewayParts {
-  readonly accounts: Pick<AccountStore, 'endpoints' | 'derivedKeys'>
+  readonly accounts: Pick<AccountStore, 'endpoints' | 'derivedKeys' | 'age'>
   readonly keys: Keys
   readonly limits: Limits
   readonly journal: Journal
@@ -83,7 +83,14 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     floors: new Floors(),
     blockhashes: new Blockhashes(),
     badKeys: parts.badKeys ?? new BadKeys(),
-    management: makeManagement({ endpoints: accounts.endpoints, usage, limits, upstreams, heads }),
+    management: makeManagement({
+      endpoints: accounts.endpoints,
+      age: accounts.age,
+      usage,
+      limits,
+      upstreams,
+      heads,
+    }),
   })
   return gateway
 }

@@ -1,4 +1,5 @@
 /** Joins the `service_*` methods to the line: what they work on, from the live parts of this process. */
+import { STALE } from '../ports/accounts.ts'
 import type { Endpoints } from '../ports/endpoints.ts'
 import type { Management } from '../call/context.ts'
 import { callService, isPublicService } from '../management/call.ts'
@@ -12,6 +13,8 @@ import type { Ledger } from '../ports/ledger.ts'
 /** The live parts that management works on. */
 export interface ManagementParts {
   readonly endpoints: Endpoints
+  /** How old what is known of accounts is, in milliseconds. */
+  readonly age: () => number
   readonly usage: Ledger
   readonly limits: Pick<Limits, 'quota'>
   readonly upstreams: Upstreams
@@ -20,7 +23,7 @@ export interface ManagementParts {
 
 /** The management port of the pipeline. */
 export function makeManagement(parts: ManagementParts): Management {
-  const { endpoints, usage, limits, upstreams, heads } = parts
+  const { endpoints, age, usage, limits, upstreams, heads } = parts
   const health: Health = {
     head: slug => heads.best(slug),
     isHealthy: (network, routeId) => upstreams.whyUnhealthy(network, routeId, performance.now()) === null,
@@ -38,6 +41,7 @@ export function makeManagement(parts: ManagementParts): Management {
           const plan = snapshot.plans[account.plan]
           return plan === undefined ? null : limits.quota(account, plan, Date.now())
         },
+        isStale: () => age() > STALE,
         now: () => Math.floor(Date.now() / 1000),
       }),
   }

@@ -14,6 +14,8 @@ import type { ProberEvents } from '../routes/health/prober.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { Closing } from './closing.ts'
+import type { Fleet } from './join-fleet.ts'
+import type { OthersUsed } from './open-usage.ts'
 
 /** How often the audit trail is read for events, in milliseconds, and between two words about a failure. */
 const READ_TRAIL = 1_000
@@ -23,14 +25,17 @@ const REMIND_EVERY = 60_000
 export interface AlertParts {
   readonly gateway: () => Gateway
   readonly accounts: AccountStore
+  readonly fleet: Pick<Fleet, 'posts'>
   readonly database: UsageDatabase
+  /** What other machines have used of the same quotas. */
+  readonly others: OthersUsed
   readonly metrics: Metrics
   readonly log: Logger
 }
 
 /** Opens the alerts of a gateway; returns who hears of networks. */
 export function openAlerts(
-  { gateway, accounts, database, metrics, log }: AlertParts,
+  { gateway, accounts, fleet, database, others, metrics, log }: AlertParts,
   closing: Closing,
 ): Pick<ProberEvents, 'networkDown' | 'networkUp'> {
   const config = () => gateway().snapshot.gateway.alerts
@@ -72,15 +77,25 @@ export function openAlerts(
   })
   const spent: Parameters<UsageDatabase['whenSpent']>[0] = all => {
     try {
-      quotas.spent(all)
+      quotas.spent(
+        all.map(one => ({ ...one, requests: one.requests + others.known(one.account, one.start) })),
+      )
     } catch (error) {
       broken(error)
     }
   }
   database.whenSpent(spent)
+  others.whenChanged(windows => {
+    spent(database.usedOf(windows))
+  })
   closing.push(lookThrough(database, spent, broken))
   const deliveries = new Deliveries({
-    alerts: accounts.alerts,
+    alerts: {
+      receivers: (...asked) => (fleet.posts() ? accounts.alerts.receivers(...asked) : []),
+      due: (...asked) => accounts.alerts.due(...asked),
+      webhook: accountId => accounts.alerts.webhook(accountId),
+      settle: (...over) => accounts.alerts.settle(...over),
+    },
     operators: () => config().webhook,
     allowPrivate: () => config().allowPrivate,
     ...{ post, version, now: Date.now, broken },
@@ -94,6 +109,7 @@ export function openAlerts(
     },
   })
   const trail = setInterval(() => {
+    if (!fleet.posts()) return
     accounts.alerts
       .readTrail(config().webhook === null ? [] : config().events)
       .then(kept)

@@ -1,5 +1,7 @@
 /** The stores of dataDir that `serve` opens, in the order in which they must be there. */
-import { openAccounts } from '../stores/sqlite/accounts/store.ts'
+import type { PostgresConfig } from '../config/fleet.ts'
+import { openAccountsOf } from '../stores/open-accounts.ts'
+import type { AccountsPlace } from '../stores/open-accounts.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import { KeyCache } from '../stores/sqlite/accounts/cache.ts'
 import type { Closing } from './closing.ts'
@@ -13,8 +15,10 @@ import { Ledger } from '../stores/sqlite/usage/ledger.ts'
 import { lockDataDir } from '../stores/sqlite/usage/lock.ts'
 import type { Ledger as UsageLedger } from '../ports/ledger.ts'
 import type { Logger } from '../observe/log.ts'
+import { joinFleet } from './join-fleet.ts'
+import type { Fleet } from './join-fleet.ts'
 import { tellAccounts } from './tell-accounts.ts'
-import { SumThreads } from '../stores/sqlite/usage/sums/threads.ts'
+import { SumThreads, threadOn } from '../stores/sqlite/usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
 const POLL_ACCOUNTS = 250
@@ -28,16 +32,22 @@ export interface Stores {
   readonly database: UsageDatabase
   readonly ledger: Ledger
   readonly usage: UsageLedger
+  /** What the gateways of one PostgreSQL know of each other. */
+  readonly fleet: Fleet
 }
+
+/** A gateway of its own. */
+const ALONE: Fleet = { posts: () => true, onChange: () => undefined }
 
 /** Opens the stores for their one `serve`; each failure is a sentence for the operator. */
 export async function openStores(
-  dataDir: string,
+  { dataDir, postgres }: { readonly dataDir: string; readonly postgres: PostgresConfig | null },
   env: Readonly<Record<string, string | undefined>>,
   { log, events }: { readonly log: Logger; readonly events: UsageEvents & { readonly check: CheckEvents } },
   closing: Closing,
 ): Promise<Stores> {
-  const { accounts, keys } = await openAccountStore(dataDir, env, log, closing)
+  const place = { dataDir, postgres, env, role: 'keeper' } as const
+  const { accounts, keys, fleet } = await openAccountStore(place, log, closing)
   const lock = lockDataDir(dataDir)
   closing.push(() => lock.release())
   const database = openUsageDatabase(dataDir)
@@ -47,24 +57,27 @@ export async function openStores(
   closing.push(() => checkpoints.close())
   closing.push(() => ledger.charging.settled())
   if (database.isUnchecked) closing.push(checkLate(database, events.check))
-  const sums = new SumThreads(dataDir, checkpoints)
+  const sums = new SumThreads(threadOn(dataDir), checkpoints)
   closing.push(() => sums.close())
   const usage: UsageLedger = {
     totals: (accountId, endpointIds) => ledger.totals(accountId, endpointIds),
     sum: query => sums.sum(query),
   }
-  return { accounts, keys, database, ledger, usage }
+  return { accounts, keys, database, ledger, usage, fleet }
 }
 
 /** Opens the accounts, for any process that serves calls. */
 export async function openAccountStore(
-  dataDir: string,
-  env: Readonly<Record<string, string | undefined>>,
+  place: Omit<AccountsPlace, 'warn'>,
   log: Logger,
   closing: Closing,
-): Promise<Pick<Stores, 'accounts' | 'keys'>> {
-  const accounts = await openAccounts({ dataDir, env })
-  closing.push(() => accounts.close())
+): Promise<Pick<Stores, 'accounts' | 'keys' | 'fleet'>> {
+  const warn = (sentence: string, err?: unknown): void => {
+    log.warn(err === undefined ? {} : { err }, sentence)
+  }
+  const opened = await openAccountsOf({ ...place, warn })
+  const { store: accounts, shared } = opened
+  closing.push(() => opened.close())
   const keys = new KeyCache(accounts)
   const tell = tellAccounts(accounts, log)
   const poll = setInterval(() => {
@@ -72,13 +85,18 @@ export async function openAccountStore(
     tell()
   }, POLL_ACCOUNTS)
   const record = setInterval(() => void recordUse(keys, log), RECORD_USE)
+  const stopHearing = shared?.onTaken(() => {
+    keys.poll()
+  })
+  const fleet = shared === null || place.role !== 'keeper' ? ALONE : await joinFleet(shared, log, closing)
   closing.push(async () => {
     clearInterval(poll)
     clearInterval(record)
     await recordUse(keys, log)
+    stopHearing?.()
     keys.close()
   })
-  return { accounts, keys }
+  return { accounts, keys, fleet }
 }
 
 /** What is missed only shows an endpoint as used earlier than it was. */

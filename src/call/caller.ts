@@ -79,6 +79,7 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
       ? { network, plan, payer: null, address, transport, session }
       : refuse('invalid_key')
   }
+  if (isTooOld(snapshot, keys)) return refuse('store_unavailable', TOO_OLD)
   const owner = keys.find(key)
   if (owner === null) return refuse('invalid_key')
   const { account, endpoint } = owner
@@ -92,6 +93,13 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
   const payer = { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) }
   return { network, plan, payer, address, transport, session }
+}
+
+const TOO_OLD = 'The database of accounts has not been reached for too long, so no key is served'
+
+/** Whether a key may have been revoked so long ago that none is served any more. */
+function isTooOld({ gateway: { postgres } }: Snapshot, { age = 0 }: Keys): boolean {
+  return postgres !== null && postgres.accountsMaxAge !== null && age > postgres.accountsMaxAge
 }
 
 /** An endpoint's own rate bursts as its plan's does, and always enough for the most expensive call. */

@@ -13,6 +13,7 @@ import type { Context } from './context.ts'
 import { decide } from './decide.ts'
 import type { Decided, View } from './decide.ts'
 import { serve } from './service.ts'
+import { storeRefusal } from './store-refusal.ts'
 import { readerOf } from './caller.ts'
 import type { Trail } from './node/attempts.ts'
 import type { Running, Sent } from './settle.ts'
@@ -117,7 +118,7 @@ async function manage<A extends Answer | VerbatimAnswer>(
   try {
     answer = await serve(asked, caller, context)
   } catch (error) {
-    answer = refused(bug(error, context))
+    answer = refused(storeRefusal(error) ?? bug(error, context))
   }
   await end(answer, running, caller, context, work)
 }

@@ -1,5 +1,6 @@
 /** The data directory that a command works on: it is told, never made by the way, and changed only where the running gateway means it too. */
 import { resolve } from 'node:path'
+import type { PostgresConfig } from '../config/fleet.ts'
 import { quoted } from '../config/words/shell-word.ts'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
@@ -13,6 +14,8 @@ import type { Arguments, Io } from './command.ts'
 export interface DataDirOptions {
   /** Whether a new one may be made (`--init`). */
   readonly init?: boolean
+  /** Whether it works on accounts: where they are in PostgreSQL this machine may have none yet. */
+  readonly isOfAccounts?: boolean
   /** Whether it only looks; what changes something does so for the gateway that runs, or not at all. */
   readonly reads?: boolean
   /** The command that makes one, as it can be typed. */
@@ -23,7 +26,7 @@ type Where = Pick<Arguments, 'config' | 'json'>
 
 /** The data directory, and who runs there. */
 export interface Grounds {
-  readonly gateway: Settings
+  readonly gateway: Settings & { readonly postgres: PostgresConfig | null }
   /** Whether the environment may be why a gateway uses another data directory. */
   readonly variesByEnv: boolean
   /** The gateways that run on this data directory and on this configuration. */

@@ -8,7 +8,6 @@ import { listenAddress } from '../config/words/units.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import { gatewaysAround, whyLost } from '../http/admin/find-gateway.ts'
 import { findRunning } from '../http/admin/running.ts'
-import type { Settings } from '../http/admin/running.ts'
 import { readServed, servedOf } from '../http/admin/served.ts'
 import type { Served } from '../http/admin/served.ts'
 import type { Snapshot } from '../snapshot/types.ts'
@@ -88,7 +87,8 @@ export async function knowData(args: Args, io: Io, options: DataDirOptions = {})
   const isNew = whyNoAccounts(known.gateway.dataDir) !== null
   if (isNew) await refuseBroken(args.config, io)
   const making = isNew ? await firstAccount(args, known, io) : undefined
-  await useDataDir(args, known, io, { ...(making === undefined ? {} : { making }), ...options })
+  const { isOfAccounts = false, init = isOfAccounts && known.gateway.postgres !== null } = options
+  await useDataDir(args, known, io, { ...(making === undefined ? {} : { making }), ...options, init })
   return known
 }
 
@@ -100,15 +100,22 @@ async function firstAccount({ config }: Args, known: Known, io: Io): Promise<str
 }
 
 /** From gateway.yaml alone; where it does not say, the gateway that serves this very directory does, or the environment. */
-async function settingsOf(dir: string, io: Io): Promise<Settings & Pick<Grounds, 'variesByEnv'>> {
+async function settingsOf(dir: string, io: Io): Promise<Grounds['gateway'] & Pick<Grounds, 'variesByEnv'>> {
   const { env } = io
   const found = await findWhereabouts(dir, env)
   const admin = found.admin ??
     listenAddress(env['TOLLGATE_ADMIN'] ?? DEFAULTS.admin) ?? { host: '127.0.0.1', port: 0 }
-  if (found.dataDir !== null) return { dataDir: found.dataDir, admin, variesByEnv: found.variesByEnv }
+  const { postgres } = found
+  // Without it a command would make accounts that no gateway knows.
+  if (postgres === 'wrong') {
+    await refuseBroken(dir, io)
+    throw new Error('gateway.yaml does not say where PostgreSQL is')
+  }
+  if (found.dataDir !== null)
+    return { dataDir: found.dataDir, admin, postgres, variesByEnv: found.variesByEnv }
   const dataDir = (await findRunning(dir, { admin }))?.dataDir ?? env['TOLLGATE_DATA']
   if (dataDir !== undefined && dataDir !== '')
-    return { dataDir: resolve(dir, dataDir), admin, variesByEnv: true }
+    return { dataDir: resolve(dir, dataDir), admin, postgres, variesByEnv: true }
   await refuseBroken(dir, io, unset(io))
   throw new Error('gateway.yaml does not say where the data directory is')
 }

@@ -69,6 +69,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'make a data directory of a backup',
     load: async () => (await import('./data/backup.ts')).restore,
   },
+  migrate: {
+    summary: 'bring PostgreSQL up to date, and take the data of this machine there',
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
   'master-key': {
     summary: 'replace the key that seals keys at rest',
     load: async () => (await import('./data/master-key.ts')).masterKey,
@@ -76,6 +80,18 @@ const commands: Readonly<Record<string, Entry>> = {
   usage: {
     summary: 'show what accounts used, as a table, CSV, JSON or Stripe meter events',
     load: async () => (await import('./usage/usage.ts')).usage,
+  },
+  nodes: {
+    summary: 'list the gateways that share a PostgreSQL',
+    load: async () => (await import('./nodes/nodes.ts')).nodes,
+  },
+  node: {
+    summary: 'no longer wait for a gateway that does not come back',
+    load: async () => (await import('./nodes/nodes.ts')).node,
+  },
+  spool: {
+    summary: 'send what a dead machine has left of usage to PostgreSQL',
+    load: async () => (await import('./nodes/spool.ts')).spool,
   },
   demo: {
     summary: 'try it: a local EVM node, the gateway in front of it, an account',

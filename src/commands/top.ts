@@ -1,7 +1,7 @@
 /** `tollgate top`: who or what used most. */
 import { duration } from '../config/words/units.ts'
 import { readNames } from '../stores/sqlite/accounts/names.ts'
-import { openUsageReader } from '../stores/sqlite/usage/reader.ts'
+import { openReaderOf } from './usage/reader.ts'
 import { billLines } from './usage/bill.ts'
 import type { BillLine } from './usage/bill.ts'
 import { stepAt } from './usage/period.ts'
@@ -31,11 +31,16 @@ account alone.`,
     const limit = Number(given['limit'] ?? USUAL.limit)
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
       throw new UsageError(`--limit must be a whole number from 1 to ${MOST}`)
-    const { dataDir } = (await knowData(parsed, io, { reads: true })).gateway
+    const known = await knowData(parsed, io, { reads: true })
+    const { dataDir } = known.gateway
     const now = Math.floor(Date.now() / 1000)
     const span = { from: stepAt(Math.max(0, now - time / 1000), 'hour'), to: now + 1 }
     const account = typeof given['account'] === 'string' ? given['account'] : undefined
-    const reader = openUsageReader(dataDir)
+    const reader = await openReaderOf(known, io, {
+      accountId: account ?? null,
+      rows: { ...span, step: 86_400, detail: false },
+      windows: null,
+    })
     try {
       const lines = billLines(reader, readNames(dataDir), span, by === 'account' ? null : by, account)
       const found = largest(lines, by).slice(0, limit)

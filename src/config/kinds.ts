@@ -8,6 +8,7 @@ export const KINDS = [
   'unknown-network',
   'error-row-never-fits',
   'endpoints-without-network',
+  'limits-per-gateway',
 ] as const
 
 /** What begins the kinds that say which capability no route has, or that all are denied. */

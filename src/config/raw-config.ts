@@ -1,5 +1,6 @@
 /** The five files as their schemas let them be written: units still text, defaults still absent. */
 import type { AlertsConfig } from './alerts.ts'
+import type { RedisConfig } from './fleet.ts'
 import type {
   ErrorRow,
   Family,
@@ -101,6 +102,22 @@ export interface RawGateway {
     }
   }
   readonly cors?: Partial<GatewayConfig['cors']>
+  readonly node?: { readonly name?: string }
+  readonly postgres?: {
+    readonly url: string
+    readonly schema?: string
+    readonly pool?: number
+    readonly timeout?: string
+    readonly spool?: string
+    readonly accountsMaxAge?: string
+  }
+  readonly redis?: {
+    readonly url: string | readonly string[]
+    readonly prefix?: string
+    readonly timeout?: string
+    readonly sync?: string
+    readonly away?: RedisConfig['away']
+  }
   readonly alerts?: {
     readonly webhook?: string
     readonly secret?: string

@@ -1,5 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
+import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
 
@@ -70,6 +71,11 @@ export interface GatewayConfig {
   }
   readonly cors: { readonly origins: readonly string[] }
   readonly alerts: AlertsConfig
+  readonly node: NodeConfig
+  /** Null keeps accounts and usage on this machine alone. */
+  readonly postgres: PostgresConfig | null
+  /** Null counts limits on this machine alone. */
+  readonly redis: RedisConfig | null
 }
 
 /** A question that the nodes of a network answer about themselves. */

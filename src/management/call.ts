@@ -1,5 +1,5 @@
 import { serviceMethods } from './methods.ts'
-import type { ServiceCaller, ServiceDeps, ServiceOutcome } from './types.ts'
+import type { ServiceCaller, ServiceDeps, ServiceOutcome, ServiceReply } from './types.ts'
 
 /** Whether this is the name of a management method. */
 export function isService(method: string): boolean {
@@ -24,5 +24,21 @@ export async function callService(
   const found = serviceMethods.get(method)
   if (found === undefined) return null
   if (found.open) return found.run(params, deps)
-  return caller === null ? null : found.run(params, caller, deps)
+  if (caller === null) return null
+  const reply = await found.run(params, caller, deps)
+  return SHOW.has(method) && deps.isStale() ? stale(reply) : reply
+}
+
+/** The methods that show what another machine may have changed. */
+const SHOW: ReadonlySet<string> = new Set([
+  'service_listEndpoints',
+  'service_getEndpoint',
+  'service_account',
+  'service_usage',
+])
+
+/** The same reply, which says that it may be old. */
+function stale(reply: ServiceReply): ServiceReply {
+  if ('json' in reply) return { json: `${reply.json.slice(0, -1)},"stale":true}` }
+  return 'result' in reply ? { result: { ...(reply.result as object), stale: true } } : reply
 }

@@ -1,7 +1,7 @@
 import type { Author } from '../ports/audit.ts'
 import { OVERLAP } from '../ports/endpoints.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
-import type { Totals } from '../ports/ledger.ts'
+import type { EndpointTotals, Totals } from '../ports/ledger.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, overlap } from './checks.ts'
 import { perSecond, text, timeOrNull } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain, keyReused } from './errors.ts'
@@ -57,7 +57,7 @@ export async function listEndpoints(
     ...consumption(totals.get(endpoint.id), endpoint.createdAt),
     ...settings(endpoint),
   }))
-  return { result: { total: shown.length, endpoints: shown } }
+  return { result: { total: shown.length, endpoints: shown, ...stale(totals) } }
 }
 
 /** service_getEndpoint {endpointId}: one endpoint as service_listEndpoints shows it, with its key. */
@@ -72,7 +72,7 @@ export async function getEndpoint(
   if (endpoint === null) return endpointNotFound()
   const totals = await usage.totals(account.id, [endpoint.id])
   const consumed = consumption(totals.get(endpoint.id), endpoint.createdAt)
-  return { result: { ...identity(endpoint, snapshot), ...consumed, ...settings(endpoint) } }
+  return { result: { ...identity(endpoint, snapshot), ...consumed, ...settings(endpoint), ...stale(totals) } }
 }
 
 /** service_deleteEndpoint {endpointId} */
@@ -140,6 +140,11 @@ function identityWithoutKey(endpoint: EndpointWithKey, { networks }: EndpointDep
 function settings({ allowedOrigins, allowedIps, management, ...others }: EndpointWithKey) {
   const { perSecond, dailyLimit, expiresAt, lastUsedAt } = others
   return { allowedOrigins, allowedIps, management, perSecond, dailyLimit, expiresAt, lastUsedAt }
+}
+
+/** That other gateways' usage is missing. */
+function stale({ isStale }: EndpointTotals): { readonly stale?: true } {
+  return isStale === true ? { stale: true } : {}
 }
 
 /** `requestCount` and the legacy `ruConsumed` both count requests (a call of cost 3 adds 3), `callCount` calls. */

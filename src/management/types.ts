@@ -40,6 +40,8 @@ export interface ServiceDeps extends EndpointDeps {
   readonly health: Health
   /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */
   quota(account: Account): MaybePromise<QuotaState | null | 'unreadable'>
+  /** Whether another machine may have changed what is shown, and not be heard now. */
+  isStale(): boolean
   /** Unix seconds. */
   now(): number
 }

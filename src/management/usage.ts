@@ -115,8 +115,9 @@ function failed(failure: SumsFailure): Failed {
   return invalidParams('this makes too many groups; ask for less time, one endpoint or fewer columns')
 }
 
-function encode(query: SumsQuery, { rows, last }: SumsPage): string {
+function encode(query: SumsQuery, { rows, last, isStale }: SumsPage): string {
   const { from, to, by } = query
   const cursor = last === null ? '' : `,"cursor":"${makeCursor(query, last)}"`
-  return `{"from":${from},"to":${to},"by":"${by}","rows":${rows}${cursor}}`
+  const stale = isStale === true ? ',"stale":true' : ''
+  return `{"from":${from},"to":${to},"by":"${by}","rows":${rows}${cursor}${stale}}`
 }

@@ -75,6 +75,8 @@ export class Metrics {
     [],
   )
 
+  readonly #histograms = [this.#duration, this.#overhead, this.#attemptDuration, this.#commit]
+
   /** A scrape that is being written. */
   #text: Promise<Buffer> | null = null
 
@@ -116,6 +118,13 @@ export class Metrics {
     return tally
   }
 
+  /** A histogram without labels. */
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram {
+    const histogram = new Histogram(name, help, bounds, [])
+    this.#histograms.push(histogram)
+    return histogram
+  }
+
   /** A gauge whose values are asked for at each scrape. */
   gauge(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
     this.#series.push({ name, help, type: 'gauge', labelNames, read })
@@ -149,7 +158,6 @@ export class Metrics {
 
   *#lines(): Generator<string> {
     for (const series of this.#series) yield* linesOf(series)
-    for (const histogram of [this.#duration, this.#overhead, this.#attemptDuration, this.#commit])
-      yield* histogram.lines()
+    for (const histogram of this.#histograms) yield* histogram.lines()
   }
 }

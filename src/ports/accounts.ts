@@ -45,6 +45,9 @@ export interface NewAccount {
   readonly dashboardToken: string
 }
 
+/** Milliseconds after which what this machine knows of accounts is called stale, where another one may have changed them. */
+export const STALE = 5_000
+
 /** Labels of one account at most. */
 export const MAX_LABELS = 64
 

@@ -23,6 +23,8 @@ export interface HoldingAnswer {
   readonly granted: number
   /** How many more may be taken without asking. */
   readonly room: number
+  /** Milliseconds after the question for which all of its room may be used; absent where it is asked back when it is needed. */
+  readonly roomFor?: number
   /** What the other processes hold, and what those among them hold whose slots come before this process's. */
   readonly others: number
   readonly before: number
@@ -44,4 +46,15 @@ export interface HoldingStore {
 export interface HoldingProcess {
   /** Gives up its room, and says how many it holds of each key. */
   recall(recalled: readonly Recalled[]): Promise<readonly number[]>
+}
+
+/** The counts of all processes, for those of one machine. */
+export interface HoldingsOfAll {
+  /** Counts a process in at its place, with what it holds already; `instance` is what it alone is called. */
+  join(
+    slot: number,
+    process: HoldingProcess,
+    held?: readonly HeldCount[],
+    instance?: string,
+  ): HoldingStore & { leave(): void }
 }

@@ -18,6 +18,8 @@ export interface Keys {
   find(key: string): KeyOwner | null
   /** Counts changes of keys and their owners: who keeps what `find` gave asks again when it moves. A key that ends counts, too. */
   readonly changes: number
+  /** How old what it knows is, in milliseconds, where it is a copy of what another machine has. */
+  readonly age?: number
 }
 
 /** What a dashboard session was opened with. It holds no secret, and is void once any part of it has changed or the key has expired. */

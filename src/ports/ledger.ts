@@ -127,6 +127,14 @@ export interface SumsQuery {
 export interface SumsPage {
   readonly rows: string
   readonly last: GroupValues | null
+  /** Other gateways' usage is missing: the store that they share cannot be reached. */
+  readonly isStale?: true
+}
+
+/** Totals by the ids of endpoints. */
+export interface EndpointTotals extends ReadonlyMap<string, Totals> {
+  /** As of a page. */
+  readonly isStale?: true
 }
 
 /**
@@ -146,6 +154,6 @@ export function isPage(answer: SumsPage | SumsFailure): answer is SumsPage {
 /** Answers questions about usage. An answer has every call that was answered before it was asked for. */
 export interface Ledger {
   /** What endpoints of an account (default: all it ever had) have used since their creation, by id; one that was never called is absent. */
-  totals(accountId: string, endpointIds?: readonly string[]): MaybePromise<ReadonlyMap<string, Totals>>
+  totals(accountId: string, endpointIds?: readonly string[]): MaybePromise<EndpointTotals>
   sum(query: SumsQuery): Promise<SumsPage | SumsFailure>
 }

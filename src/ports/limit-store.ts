@@ -37,7 +37,18 @@ export interface LimitAnswer {
   readonly active: number
   /** Units granted of those asked for and the spare ones, which the level no longer has. */
   readonly granted: number
+  /** Units that the process may take until the next answer besides its share of the refill; absent: its share of the level. */
+  readonly own?: number
+  /** Units that all processes took lately, fading over `TRAFFIC` milliseconds; absent where the store does not count them. */
+  readonly traffic?: number
+  /** Milliseconds after which to try again: until then nothing is given at all. */
+  readonly retry?: number
+  /** The store has lost what it had: units that it granted before are not the process's any more. */
+  readonly isRenewed?: boolean
 }
+
+/** The time constant of `traffic`. */
+export const TRAFFIC = 3_000
 
 /** The buckets as one process sees them. */
 export interface LimitStore {

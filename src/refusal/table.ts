@@ -53,6 +53,11 @@ export const refusalTable = {
   upstream_error: row(502, [-32603, -32603, 502], 'The upstream sent no usable reply'),
   upstream_timeout: row(504, [-32015, 504, 504], 'The upstream did not answer in time'),
   response_too_large: row(200, [-32020, 413, 502], 'The response is too large to deliver', true),
+  store_unavailable: row(
+    503,
+    [-32603, -32603, 503],
+    'The database of accounts cannot be reached; nothing was changed',
+  ),
   internal: row(500, [-32603, -32603, 500], 'Internal error'),
 } as const satisfies Record<string, RefusalRow>
 

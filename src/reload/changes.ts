@@ -1,6 +1,6 @@
 /** What an edit changed, a readable line for each thing. */
 import type { FileName } from '../config/files.ts'
-import { hideSecrets, isSecret } from '../config/hide-secrets.ts'
+import { hideSecrets, isSecret } from '../config/schema/hide-secrets.ts'
 import type { Config, PlanConfig, RouteConfig, RuleConfig } from '../config/types.ts'
 
 /** Lines such as `routes.yaml: ~ ethereum-a weight 1 → 3`, one thing a step; none when nothing changed. */

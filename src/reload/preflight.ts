@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { accountsFile } from '../stores/sqlite/accounts/schema.ts'
-import { refuseLostAccounts } from '../stores/sqlite/accounts/present.ts'
-import { openAccounts } from '../stores/sqlite/accounts/store.ts'
+import { isCopy, refuseLostAccounts } from '../stores/sqlite/accounts/present.ts'
+import { openAccountsOf } from '../stores/open-accounts.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config, GatewayConfig } from '../config/types.ts'
 import { listenAddress } from '../config/words/units.ts'
@@ -65,11 +65,14 @@ async function accountProblems({ config, places, env }: Preflight): Promise<read
     refuseLostAccounts(dataDir)
     refuseUnusableJournal(dataDir)
     if (!existsSync(join(dataDir, accountsFile.name))) return []
-    const accounts = await openAccounts({ dataDir, env })
+    const { postgres } = config.gateway
+    // A start finds out what PostgreSQL has.
+    if (postgres !== null && !isCopy(dataDir)) return []
+    const opened = await openAccountsOf({ dataDir, env, postgres, role: 'worker', warn: () => undefined })
     try {
-      return inUseProblems(config, accounts.inUse, places)
+      return inUseProblems(config, opened.store.inUse, places)
     } finally {
-      accounts.close()
+      await opened.close()
     }
   } catch (error) {
     return [problem('dataDir', error instanceof Error ? error.message : String(error), places)]

@@ -11,8 +11,9 @@ export interface RouteBounds {
 
 /** How several processes keep to the limits of one route. */
 export interface RouteSharing {
-  /** Each gets as large a part of `inFlight`. */
+  /** Each gets as large a part of `inFlight`: those of this machine, and of as many machines as there are now. */
   readonly processes: number
+  readonly machines?: number
   readonly rate: (route: string, perSecond: number) => RouteRate
 }
 
@@ -25,16 +26,26 @@ export const UNSHARED: RouteSharing = {
 /** Counts what is sent; a full route counts as not able, and so does one for a caller who holds its share of it. */
 export class RouteLimits {
   inFlight = 0
-  /** Calls that may be in flight; null where any number may. */
-  readonly most: number | null
+  /** Calls that may ever be in flight, were this the only machine; null where any number may. */
+  readonly bound: number | null
+  readonly #inFlight: number | null
+  readonly #sharing: RouteSharing
   readonly #share: FairShare | null
   readonly #rate: RouteRate | null
 
-  constructor(route: string, { inFlight, perSecond }: RouteBounds, { processes, rate } = UNSHARED) {
-    const most = inFlight === null ? null : Math.ceil(inFlight / processes)
-    this.most = most
-    this.#share = most === null ? null : new FairShare(() => most, { from: DIVISIBLE_FROM })
-    this.#rate = perSecond === null ? null : rate(route, perSecond)
+  constructor(route: string, { inFlight, perSecond }: RouteBounds, sharing = UNSHARED) {
+    this.#sharing = sharing
+    this.#inFlight = inFlight
+    this.bound = inFlight === null ? null : Math.ceil(inFlight / sharing.processes)
+    this.#share =
+      inFlight === null ? null : new FairShare(() => this.most ?? Infinity, { from: DIVISIBLE_FROM })
+    this.#rate = perSecond === null ? null : sharing.rate(route, perSecond)
+  }
+
+  /** Calls that may be in flight; null where any number may. */
+  get most(): number | null {
+    const { processes, machines = 1 } = this.#sharing
+    return this.#inFlight === null ? null : Math.ceil(this.#inFlight / (processes * machines))
   }
 
   /** Whether one more call of this caller may be sent; without one, of somebody who holds nothing. `now` in milliseconds. */

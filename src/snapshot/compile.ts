@@ -22,15 +22,21 @@ export function compile(config: Config): Snapshot {
 /** The same with a pause after each network, for those who share their thread with calls. */
 export function* compileInSteps(config: Config, version = versionOf(config)): Generator<void, Snapshot> {
   const routes = byNetwork(config)
-  const shared = familyRules(config)
+  const rules = familyRules(config)
   const networks = record<Network>([])
+  // Of all but gateway.yaml, which differs between the machines of a fleet. Piece by piece, as the rest.
+  const shared = createHash('sha256')
   for (const network of config.networks) {
     const own = routes.get(network.slug) ?? []
-    networks[network.slug] = deepFreeze(compileNetwork(network, own, config, shared))
+    shared.update(JSON.stringify([network, own]))
+    networks[network.slug] = deepFreeze(compileNetwork(network, own, config, rules))
     yield
   }
+  const { baseUrl, errors, notification, families, plans } = config
+  shared.update(JSON.stringify([baseUrl, errors, notification, families, plans]))
   return deepFreeze({
     version,
+    sharedVersion: shared.digest('hex').slice(0, 12),
     networks,
     hosts: record(hostsOf(config)),
     baseHosts: baseHostsOf(config),

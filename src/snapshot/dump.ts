@@ -1,16 +1,21 @@
 /** The snapshot for an operator's eyes. */
 import type { FileName } from '../config/files.ts'
-import { hideSecrets } from '../config/hide-secrets.ts'
+import { hideSecrets } from '../config/schema/hide-secrets.ts'
 import type { Snapshot } from './types.ts'
 
 /** The file that each part of a snapshot comes from. */
 const FILE: Readonly<Record<keyof Snapshot, FileName>> = {
-  ...{ version: 'gateway.yaml', networks: 'networks.yaml', hosts: 'networks.yaml' },
+  ...{
+    version: 'gateway.yaml',
+    sharedVersion: 'gateway.yaml',
+    networks: 'networks.yaml',
+    hosts: 'networks.yaml',
+  },
   ...{ baseHosts: 'networks.yaml', plans: 'plans.yaml', notification: 'methods.yaml' },
   gateway: 'gateway.yaml',
 }
 
-/** A copy of the snapshot without its secrets: upstream URLs, header values and the webhook. */
+/** A copy of the snapshot without its secrets: upstream URLs, header values, the webhook and the URLs of the stores. */
 export function dump(snapshot: Snapshot): unknown {
   const networks = Object.entries(snapshot.networks).map(([slug, network]) => [
     slug,

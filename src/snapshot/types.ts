@@ -93,6 +93,8 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
 export interface Snapshot {
   /** Short hash of the content: equal configurations have equal versions. */
   readonly version: string
+  /** The same of what the machines of a fleet have in common: all but gateway.yaml. */
+  readonly sharedVersion: string
   readonly networks: Readonly<Record<string, Network>>
   /** Public host name (lower case, no port) → network slug; empty in the path form of baseUrl. */
   readonly hosts: Readonly<Record<string, string>>

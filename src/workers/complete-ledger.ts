@@ -1,5 +1,5 @@
 /** What is left of a quota is read from the ledger: not before that has all that the workers have charged. */
-import type { SharedBuckets } from '../limits/shared/buckets.ts'
+import type { BucketsOfAll } from '../limits/shared/buckets.ts'
 import type { LimitQuestion } from '../ports/limit-store.ts'
 import { Arrival } from './arrival.ts'
 import type { News } from './messages.ts'
@@ -13,11 +13,11 @@ interface Crew {
 /** Knows when it has. */
 export class CompleteLedger {
   readonly #arrival: Arrival
-  readonly #buckets: Pick<SharedBuckets, 'has'>
+  readonly #buckets: Pick<BucketsOfAll, 'has'>
   readonly #crew: Crew
 
   /** `expected` workers of the keeper before. */
-  constructor(expected: number, buckets: Pick<SharedBuckets, 'has'>, crew: Crew) {
+  constructor(expected: number, buckets: Pick<BucketsOfAll, 'has'>, crew: Crew) {
     this.#arrival = new Arrival(expected, () => crew.gather())
     this.#buckets = buckets
     this.#crew = crew

@@ -1,6 +1,5 @@
 /** A worker that is connected to the keeper. */
-import type { HeldCounts } from '../limits/shared/held-counts.ts'
-import type { HoldingStore, Recalled } from '../ports/holding-store.ts'
+import type { HoldingsOfAll, Recalled } from '../ports/holding-store.ts'
 import type { Channel } from './channel.ts'
 import type { Hello, KeeperQuestions, Questions, Served } from './messages.ts'
 import { Pulse } from './pulse.ts'
@@ -10,7 +9,7 @@ const PINGED = 2
 
 /** What the keeper has for all of them. */
 export interface WorkerParts {
-  readonly holdings: HeldCounts
+  readonly holdings: HoldingsOfAll
   /** What is served now. */
   readonly config: () => Served
   /** Hears that the worker at a place has begun to hang, or answers again. */
@@ -22,7 +21,7 @@ export class ConnectedWorker {
   readonly hello: Hello
   readonly channel: Channel<KeeperQuestions, Questions>
   /** What it holds. */
-  readonly holdings: HoldingStore & { readonly leave: () => void }
+  readonly holdings: ReturnType<HoldingsOfAll['join']>
   readonly #pulse: Pulse
   readonly #config: () => Served
 
@@ -39,7 +38,8 @@ export class ConnectedWorker {
         this.#take(config())
       },
     })
-    this.holdings = holdings.join(slot, { recall: recalled => this.#recall(recalled) }, hello.holdings)
+    const process = { recall: (recalled: readonly Recalled[]) => this.#recall(recalled) }
+    this.holdings = holdings.join(slot, process, hello.holdings, hello.instance)
     this.#bringUpToDate()
   }
 

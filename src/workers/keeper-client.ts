@@ -8,7 +8,8 @@ import type {
   HoldingQuestion,
   HoldingStore,
 } from '../ports/holding-store.ts'
-import type { Ledger, SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
+import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery } from '../ports/ledger.ts'
+import { THIS_PROCESS } from './kept-counters.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
@@ -109,11 +110,11 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
     await this.#there.ask('cells', { file, to: place, cells })
   }
 
-  async totals(account: string, endpointIds?: readonly string[]): Promise<ReadonlyMap<string, Totals>> {
-    const { totals } = await (
+  async totals(account: string, endpointIds?: readonly string[]): Promise<EndpointTotals> {
+    const { totals, isStale } = await (
       await this.#soonThere()
     ).ask('totals', { account, endpoints: endpointIds ?? null })
-    return new Map(totals)
+    return isStale === true ? Object.assign(new Map(totals), { isStale }) : new Map(totals)
   }
 
   async sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {
@@ -209,8 +210,8 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   #welcomed({ version: keepers, instance }: Hello, channel: Channel<Questions, KeeperQuestions>): void {
     const { slot, version, serves, holdings, connected, renewed } = this.#options
     this.#version = keepers
-    const hello = { protocol: PROTOCOL, slot, version, serves: serves(), holdings: holdings?.hello() ?? [] }
-    channel.say({ t: 'hello', ...hello } satisfies Hello)
+    const own = { protocol: PROTOCOL, slot, version, serves: serves(), instance: THIS_PROCESS }
+    channel.say({ t: 'hello', ...own, holdings: holdings?.hello() ?? [] } satisfies Hello)
     this.#channel = channel
     for (const go of this.#waiting.splice(0)) go()
     if (instance !== undefined && this.#instance !== null && instance !== this.#instance) renewed?.()

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
-import type { SharedBuckets } from '../limits/shared/buckets.ts'
+import type { BucketsOfAll } from '../limits/shared/buckets.ts'
 import { HeldCounts } from '../limits/shared/held-counts.ts'
+import type { HoldingsOfAll } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitStore } from '../ports/limit-store.ts'
@@ -27,9 +28,9 @@ const PASSED_ON: ReadonlySet<News['t']> = new Set(['pause', 'shown', 'accounts']
 
 /** What the keeper works with. */
 export interface KeeperParts {
-  readonly buckets: SharedBuckets
+  readonly buckets: BucketsOfAll
   /** What callers hold on all workers; default: counted anew, with whoever has come. */
-  readonly holdings?: HeldCounts
+  readonly holdings?: HoldingsOfAll
   /** Workers that were there before: until so many have come, or for a second, no quota is decided. */
   readonly workers?: number
   /** Takes usage over into the ledger, once for each place of a journal. */
@@ -58,7 +59,7 @@ export interface Told<T extends keyof KeeperQuestions> {
 /** Answers workers over a Unix socket. */
 export class Keeper {
   readonly #parts: KeeperParts
-  readonly #holdings: HeldCounts
+  readonly #holdings: HoldingsOfAll
   readonly #workers = new Set<ConnectedWorker>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -226,7 +227,8 @@ export class Keeper {
       },
       totals: async ({ account, endpoints }) => {
         await this.gather()
-        return { totals: [...(await ledger.totals(account, endpoints ?? undefined))] }
+        const totals = await ledger.totals(account, endpoints ?? undefined)
+        return { totals: [...totals], isStale: totals.isStale === true }
       },
       sums: async ({ query }) => {
         await this.gather()

@@ -31,7 +31,7 @@ export interface Hello {
   readonly version: string
   /** The version of the configuration that a worker serves; empty while it starts, and of the keeper. */
   readonly serves: string
-  /** Which keeper it is: what another one has granted, this one knows nothing of. Absent from workers and from older keepers. */
+  /** Which process it is: what another keeper has granted, this one knows nothing of. Absent from older programs. */
   readonly instance?: string
   /** What a worker holds: a keeper that is new knows nothing of it. */
   readonly holdings?: readonly HeldCount[]
@@ -64,6 +64,8 @@ export type News =
   | { readonly t: 'pause'; readonly route: string; readonly pause: PauseReport }
   /** A worker has changed accounts or endpoints: others look before they would by themselves. */
   | { readonly t: 'accounts' }
+  /** How many machines share the limits. */
+  | { readonly t: 'machines'; readonly live: number }
   /** The highest block of a network that a client was shown. */
   | { readonly t: 'shown'; readonly network: string; readonly scale: Scale; readonly head: number }
 
@@ -87,7 +89,11 @@ export interface Questions {
   /** Usage since the creation of endpoints. */
   readonly totals: {
     readonly said: { readonly account: string; readonly endpoints: readonly string[] | null }
-    readonly told: { readonly totals: readonly (readonly [endpoint: string, totals: Totals])[] }
+    readonly told: {
+      readonly totals: readonly (readonly [endpoint: string, totals: Totals])[]
+      /** Absent from keepers of an older version. */
+      readonly isStale?: boolean
+    }
   }
   /** A page of sums. */
   readonly sums: {

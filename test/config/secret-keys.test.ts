@@ -1,7 +1,7 @@
 /** Which keys are secrets: a key that is added here needs a canary in test/secrets. */
 import t from 'tap'
 import { FILES } from '../../src/config/files.ts'
-import { hideSecrets } from '../../src/config/hide-secrets.ts'
+import { hideSecrets } from '../../src/config/schema/hide-secrets.ts'
 import { secretKeys } from '../../src/config/validators.ts'
 
 t.test('the schemas say which keys are secrets, and each has a canary', t => {
@@ -10,7 +10,7 @@ t.test('the schemas say which keys are secrets, and each has a canary', t => {
     'routes.yaml': ['http', 'ws', 'headers'],
     'methods.yaml': [],
     'plans.yaml': [],
-    'gateway.yaml': ['webhook', 'secret'],
+    'gateway.yaml': ['url', 'webhook', 'secret'],
   })
   t.end()
 })

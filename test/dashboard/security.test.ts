@@ -336,7 +336,8 @@ t.test(
   'while accounts.db cannot be written, the signed-in stay so, and signing in says that it failed',
   async t => {
     const by = await signedIn()
-    const raw = new DatabaseSync(join(gateway.dir, 'data', 'accounts.db'))
+    // The gateway may be writing meanwhile.
+    const raw = new DatabaseSync(join(gateway.dir, 'data', 'accounts.db'), { timeout: 5_000 })
     t.teardown(() => raw.close())
     raw.exec(`
     CREATE TRIGGER no_insert BEFORE INSERT ON session BEGIN SELECT raise(ABORT, 'no room'); END;

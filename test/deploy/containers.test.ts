@@ -125,26 +125,54 @@ t.test('the health check asks where probes are answered', t => {
   t.end()
 })
 
-t.test('compose.yaml: what it names is there, and the gateway may write to its volume alone', t => {
-  const { services, volumes } = parse(text('compose.yaml'))
-  t.same(Object.keys(services).sort(), ['grafana', 'postgres', 'prometheus', 'redis', 'tollgate'])
+t.test('compose.yaml: what it names is there, and a gateway may write to its volume alone', t => {
+  const { services, volumes } = parse(text('compose.yaml'), { merge: true })
+  const fleet = ['balancer', 'gateway-a', 'gateway-b', 'postgres', 'redis']
+  t.same(Object.keys(services).sort(), [...fleet, 'grafana', 'prometheus', 'tollgate'].sort())
   for (const [name, service] of Object.entries<any>(services)) {
-    t.same(service.profiles, name === 'postgres' || name === 'redis' ? ['fleet'] : undefined, name)
+    t.same(service.profiles, fleet.includes(name) ? ['fleet'] : undefined, name)
     if (service.image !== undefined) t.match(service.image, /:v?\d+\.\d/, 'an exact version')
     for (const volume of (service.volumes ?? []) as string[]) {
       const [from = ''] = volume.split(':')
       t.ok(from.startsWith('.') ? existsSync(join(root, from)) : from in volumes, volume)
     }
   }
-  const { tollgate } = services
-  t.match(tollgate, { read_only: true, cap_drop: ['ALL'], volumes: ['tollgate:/var/lib/tollgate'] })
-  t.ok(existsSync(join(root, tollgate.build, 'Dockerfile')))
+  for (const name of ['tollgate', 'gateway-a', 'gateway-b']) {
+    const gateway = services[name]
+    t.match(gateway, { read_only: true, cap_drop: ['ALL'] })
+    t.same(gateway.volumes.at(-1), `${name}:/var/lib/tollgate`, 'a data directory of its own')
+    t.ok(existsSync(join(root, gateway.build, 'Dockerfile')))
+    t.ok(milliseconds(gateway.stop_grace_period) > milliseconds('65s') + 5_000)
+  }
   t.same(steps(final, 'VOLUME'), ['/var/lib/tollgate'])
-  t.ok(milliseconds(tollgate.stop_grace_period) > milliseconds('65s') + 5_000)
   const grafana = parse(text('deploy/grafana/provisioning/datasources/prometheus.yaml'))
   t.match(grafana.datasources, [{ type: 'prometheus', url: 'http://prometheus:9090' }])
   t.end()
 })
+
+t.test(
+  'the gateways of the profile fleet have a valid configuration, and the balancer knows them',
+  async t => {
+    const { services } = parse(text('compose.yaml'), { merge: true })
+    const dir = await tempDir(t)
+    for (const file of ['networks', 'routes', 'methods', 'plans'])
+      await cp(join(root, `${file}.yaml`), join(dir, `${file}.yaml`))
+    await cp(join(root, 'deploy/fleet/gateway.yaml'), join(dir, 'gateway.yaml'))
+    const { environment } = services['gateway-a']
+    const env = Object.fromEntries(
+      Object.entries<string>(environment).map(([name, value]) => [
+        name,
+        value.replace(/\$\{\w+:-(\w*)\}/, '$1'),
+      ]),
+    )
+    const { code, stdout } = await run(['check', '--config', dir, '--json'], env)
+    t.equal(code, 0)
+    t.same(JSON.parse(stdout).problems, [])
+    const balancer = text('deploy/haproxy/haproxy.cfg')
+    for (const name of ['gateway-a', 'gateway-b']) t.ok(balancer.includes(`server ${name} ${name}:8080`))
+    t.match(balancer, /check port 9465/)
+  },
+)
 
 /** The manifests by kind. */
 function manifests(t: Test): Map<string, any> {

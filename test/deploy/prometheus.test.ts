@@ -8,10 +8,11 @@ import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { fewMethods } from '../support/few-methods.ts'
-import { startGateway } from '../support/gateway.ts'
+import { prepareGateway, startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { root } from '../support/paths.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { noServers, startPostgres, startRedis } from '../support/servers.ts'
 import { until } from '../support/until.ts'
 
 const promtool = (...args: string[]) => {
@@ -48,6 +49,46 @@ t.test('the alert rules are valid, and each fires and keeps quiet when it should
   t.end()
 })
 
+/** Only gateways that share PostgreSQL and Redis have these. */
+const OF_FLEETS = [
+  ...['tollgate_spool_lag_seconds', 'tollgate_spool_fenced', 'tollgate_accounts_age_seconds'],
+  ...['tollgate_limit_store_away', 'tollgate_clock_skew_seconds'],
+]
+
+t.test(
+  'a gateway with PostgreSQL and Redis has the metrics of its rules, and they lint',
+  { skip: noServers },
+  async t => {
+    const node = await startNode(t, { chainId: 1001 })
+    const [postgres, redis] = await Promise.all([startPostgres(t), startRedis(t)])
+    const gateway = await prepareGateway(
+      t,
+      {
+        networks: { alpha: { chainId: 1001 } },
+        routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+        gateway: { postgres: { url: postgres.url }, redis: { url: redis.url } },
+      },
+      { env: { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') } },
+    )
+    await gateway.start()
+    const text = await until('its clock is compared', async () => {
+      const { text } = await get(`${gateway.adminUrl}/metrics`)
+      return text.includes('tollgate_clock_skew_seconds ') ? text : undefined
+    })
+    const names = new Set(text.match(/^[a-z]\w+/gm))
+    t.strictSame(
+      OF_FLEETS.filter(name => !names.has(name)),
+      [],
+    )
+    if (isHere) {
+      const { stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+      // The name of that label is part of the contract.
+      const known = "tollgate_config_info label names should be written in 'snake_case' not 'camelCase'\n"
+      t.equal(stderr.replace(known, ''), '')
+    }
+  },
+)
+
 for (const workers of [1, 2])
   t.test(`${workers} workers: a scrape lints, and has every metric that a rule asks for`, async t => {
     const node = await startNode(t, { chainId: 1001 })
@@ -77,6 +118,7 @@ for (const workers of [1, 2])
     const names = new Set(text.match(/^[a-z]\w+/gm))
     const wanted = new Set(rules.flatMap(({ expr }) => expr.match(/\b(tollgate|nodejs)_\w+/g) ?? []))
     if (workers === 1) wanted.delete('tollgate_worker_up')
+    for (const name of OF_FLEETS) wanted.delete(name)
     t.strictSame(
       [...wanted].filter(name => !names.has(name)),
       [],

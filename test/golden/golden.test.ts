@@ -25,13 +25,14 @@ async function load(written: Case) {
   return { dir, ...(await loadSnapshot(dir, written.env)) }
 }
 
-/** The dump, but for the version, which is a hash of everything, and the problems. */
+/** The dump, but for its versions, which are hashes of everything, and the problems. */
 async function dumpOf(written: Case): Promise<{ dumped: Dump; warnings: string[] }> {
   const { dir, snapshot, problems } = await load(written)
   const warnings = problems.map(formatProblem)
   if (snapshot === null) throw new Error(warnings.join('\n'))
-  const { version, ...rest } = dump(snapshot) as { version: string }
-  if (!/^[0-9a-f]{12}$/.test(version)) throw new Error(`"${version}" is no version`)
+  const { version, sharedVersion, ...rest } = dump(snapshot) as Record<'version' | 'sharedVersion', string>
+  for (const each of [version, sharedVersion])
+    if (!/^[0-9a-f]{12}$/.test(each)) throw new Error(`"${each}" is no version`)
   return { dumped: JSON.parse(JSON.stringify(rest).replaceAll(dir, '<dir>')) as Dump, warnings }
 }
 

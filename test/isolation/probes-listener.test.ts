@@ -30,7 +30,7 @@ t.test('health and metrics are served under any name, as the admin listener serv
     for (const path of ['/livez', '/readyz', '/metrics', '/livez?verbose'])
       t.equal((await ask({ path, headers: { host } })).status, 200, `${host} ${path}`)
   t.match(await ask({ path: '/livez' }), { text: 'ok\n', headers: { 'content-type': 'text/plain' } })
-  t.match((await ask({ path: '/metrics' })).text, /^tollgate_config_info\{version="[^"]+"\} 1$/m)
+  t.match((await ask({ path: '/metrics' })).text, /^tollgate_config_info\{version="[^"]+"} 1$/m)
   t.match(await ask({ method: 'HEAD', path: '/readyz' }), { status: 200, text: '' })
 })
 

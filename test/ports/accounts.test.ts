@@ -1,4 +1,4 @@
-/** What every implementation of the ports Accounts, Endpoints, Keys, SignIns, Audit and Tokens keeps to: the one on SQLite, and a plain one in memory. */
+/** What every implementation of the ports Accounts, Endpoints, Keys, SignIns, Audit and Tokens keeps to: on SQLite, on PostgreSQL, and a plain one in memory. */
 import t from 'tap'
 import type { Test } from 'tap'
 import { KeyCache } from '../../src/stores/sqlite/accounts/cache.ts'
@@ -11,26 +11,28 @@ import {
 import type { AccountQuery, AccountRecord } from '../../src/ports/accounts.ts'
 import type { AuditQuery, Author } from '../../src/ports/audit.ts'
 import type { EndpointWithKey } from '../../src/ports/endpoints.ts'
+import type { AccountStore } from '../../src/stores/sqlite/accounts/store.ts'
 import { openStore } from '../stores/accounts/support/open-store.ts'
+import { openMachine, schemasOf } from '../stores/postgres/support/machines.ts'
 import { plainAccounts, withoutKey } from '../support/plain-accounts.ts'
 import type { PlainAccounts } from '../support/plain-accounts.ts'
 
 const NOW = 1_700_000_000
 const atStart = (): number => NOW
 
-const implementations: Readonly<Record<string, (t: Test, now?: () => number) => Promise<PlainAccounts>>> = {
-  sqlite: async (t, now = atStart) => {
-    const { store } = await openStore(t, { now })
-    const { accounts, endpoints, signIns, audit, tokens } = store
-    return {
-      accounts,
-      endpoints,
-      signIns,
-      audit,
-      tokens,
-      keys: new KeyCache(store, { now: () => now() * 1000, monotonic: () => performance.now() }),
-    }
-  },
+function portsOf(store: AccountStore, now: () => number): PlainAccounts {
+  const { accounts, endpoints, signIns, audit, tokens } = store
+  const clock = { now: () => now() * 1000, monotonic: () => performance.now() }
+  return { accounts, endpoints, signIns, audit, tokens, keys: new KeyCache(store, clock) }
+}
+
+const schema = await schemasOf(t)
+type Make = (t: Test, now?: () => number) => Promise<PlainAccounts>
+const implementations: Readonly<Record<string, Make>> = {
+  sqlite: async (t, now = atStart) => portsOf((await openStore(t, { now })).store, now),
+  ...(schema && {
+    postgres: async (t, now = atStart) => portsOf((await openMachine(t, schema(), { now })).store, now),
+  }),
   plain: async (_, now = atStart) => Promise.resolve(plainAccounts(now)),
 }
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Ledger, SumsQuery } from '../../src/ports/ledger.ts'
-import { SumThreads } from '../../src/stores/sqlite/usage/sums/threads.ts'
+import { SumThreads, threadOn } from '../../src/stores/sqlite/usage/sums/threads.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { HandedOver } from '../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Journal } from '../../src/ports/journal.ts'
@@ -11,6 +11,10 @@ import type { Parts } from '../stores/usage/parts.ts'
 import { connectWorker, silent, startKeeper } from '../support/keeper.ts'
 import { PlainLedger } from '../support/plain-ledger.ts'
 import type { Used } from '../support/plain-ledger.ts'
+import { FleetLedger } from '../../src/stores/postgres/usage/fleet-ledger.ts'
+import { connectTo, Machine, postgresConfig } from '../support/fleet-ledger.ts'
+import { noServers, startPostgres } from '../support/servers.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) => Promise<Ledger>>> = {
   sqlite: async (t, used) => {
@@ -40,6 +44,8 @@ const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) 
     await charge(journal.charging, used)
     return client
   },
+  // Two machines have charged, and both are asked.
+  ...(noServers === false ? { 'all gateways': openFleet } : {}),
   plain: async (_, used) => {
     const ledger = new PlainLedger()
     ledger.used.push(...used)
@@ -50,7 +56,7 @@ const implementations: Readonly<Record<string, (t: Test, used: readonly Used[]) 
 /** A ledger on SQLite, and how it is read. */
 function openLedger(t: Test, dir: string): Pick<Parts, 'database' | 'ledger'> & { readonly reads: Ledger } {
   const { database, ledger } = open(dir)
-  const sums = new SumThreads(dir, { isLong: () => false, shorten: () => Promise.resolve() })
+  const sums = new SumThreads(threadOn(dir), { isLong: () => false, shorten: () => Promise.resolve() })
   t.teardown(async () => {
     await sums.close()
     ledger.close()
@@ -60,6 +66,25 @@ function openLedger(t: Test, dir: string): Pick<Parts, 'database' | 'ledger'> & 
     sum: query => sums.sum(query),
   }
   return { database, ledger, reads }
+}
+
+/** Two ledgers that report to one PostgreSQL, each of which has charged a part. */
+async function openFleet(t: Test, used: readonly Used[]): Promise<Ledger> {
+  const server = await startPostgres(t)
+  const postgres = await connectTo(t, server.url)
+  const machines = await Promise.all(
+    ['one', 'two'].map(async name => new Machine(await tempDir(t), postgres, { name })),
+  )
+  for (const [i, one] of used.entries()) await charge(machines[i % 2]!.ledger.charging, [one])
+  await machines[1]!.spool.flush()
+  const fleet = new FleetLedger({
+    ...{ postgres, config: postgresConfig(server.url), spool: machines[0]!.spool, own: new PlainLedger() },
+  })
+  t.teardown(async () => {
+    await fleet.close()
+    for (const machine of machines) await machine.stop()
+  })
+  return fleet
 }
 
 async function charge(journal: Journal, used: readonly Used[]): Promise<void> {

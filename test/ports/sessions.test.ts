@@ -1,9 +1,11 @@
-/** What every implementation of the port Sessions keeps to: the one on SQLite, and a plain one in memory. */
+/** What every implementation of the port Sessions keeps to: on SQLite, on PostgreSQL, and a plain one in memory. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { SignIn } from '../../src/ports/keys.ts'
 import type { Sessions } from '../../src/ports/sessions.ts'
+import type { AccountStore } from '../../src/stores/sqlite/accounts/store.ts'
 import { openStore } from '../stores/accounts/support/open-store.ts'
+import { openMachine, schemasOf } from '../stores/postgres/support/machines.ts'
 import { plainSessions } from '../support/plain-sessions.ts'
 
 /** One implementation, and how accounts come to be that sign in there. */
@@ -12,16 +14,19 @@ interface Made {
   readonly account: () => Promise<SignIn>
 }
 
+function madeOf(store: AccountStore): Made {
+  const account = async (): Promise<SignIn> => {
+    const { dashboardToken } = await store.accounts.create({ name: 'Acme', plan: 'free' })
+    return store.signIns.open(dashboardToken)!
+  }
+  return { sessions: store.sessions, account }
+}
+
+const schema = await schemasOf(t)
 let accounts = 0
 const implementations: Readonly<Record<string, (t: Test) => Promise<Made>>> = {
-  sqlite: async t => {
-    const { store } = await openStore(t)
-    const account = async (): Promise<SignIn> => {
-      const { dashboardToken } = await store.accounts.create({ name: 'Acme', plan: 'free' })
-      return store.signIns.open(dashboardToken)!
-    }
-    return { sessions: store.sessions, account }
-  },
+  sqlite: async t => madeOf((await openStore(t)).store),
+  ...(schema && { postgres: async (t: Test) => madeOf((await openMachine(t, schema())).store) }),
   plain: async () => {
     const account = async (): Promise<SignIn> => {
       accounts += 1

@@ -13,9 +13,13 @@ import { schemaKeys, schemaMistakes, type Finding } from './schema-findings.ts'
 import { wholeConfig } from './whole-config.ts'
 import { WrittenYaml } from './written-yaml.ts'
 
-/** Keys that the whole configuration is without, as they name other files. */
+/** Keys that the whole configuration is without, as they name other files or servers. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = {
-  'gateway.yaml': ['cert', 'key', 'tls'],
+  'gateway.yaml': [
+    ...['cert', 'key', 'tls'],
+    ...['postgres', 'url', 'schema', 'pool', 'timeout', 'spool', 'accountsMaxAge'],
+    ...['redis', 'prefix', 'sync', 'away'],
+  ],
   'methods.yaml': ['extends'],
 }
 /** Invalid edits that are made. */
@@ -42,7 +46,7 @@ t.test('the generator reaches every key that the schemas have', t => {
   for (const file of files) {
     const reached = bySchema.get(file)!.keys
     const passed = [...schemaKeys(file)].filter(key => !reached.has(key))
-    t.same(passed, WITHOUT[file] ?? [], file)
+    t.same(passed.sort(), [...(WITHOUT[file] ?? [])].sort(), file)
   }
   t.end()
 })

@@ -69,7 +69,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
     },
     'gateway.yaml': {
       ...{ listen: '127.0.0.1:0', admin: '127.0.0.1:0', probes: '127.0.0.1:0', dataDir: './data' },
-      ...{ workers: { count: 1, balance: 'accept' } },
+      ...{ workers: { count: 1, balance: 'accept' }, node: { name: 'rpc-1' } },
       ...{ adminHosts: ['tollgate'], dashboardHost: 'localhost', trustedProxies: ['10.0.0.0/8'] },
       limits: {
         ...{ body: '5MiB', batchReply: '64MiB', wsReply: '16MiB', connections: 10_000 },

@@ -7,8 +7,9 @@ import type { Gateway } from './gateway.ts'
 export async function withAccounts<T>(
   gateway: Gateway,
   work: (store: AccountStore) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const accounts = await openAccounts({ dataDir: join(gateway.dir, 'data'), env: {} })
+  const accounts = await openAccounts({ dataDir: join(gateway.dir, 'data'), env })
   try {
     return await work(accounts)
   } finally {
@@ -17,11 +18,17 @@ export async function withAccounts<T>(
 }
 
 /** Creates an account and gives the way in through its first endpoint. */
-export async function createAccess(gateway: Gateway, plan: string, chain: string): Promise<Access> {
-  return withAccounts(gateway, async store => {
+export async function createAccess(
+  gateway: Gateway,
+  plan: string,
+  chain: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Access> {
+  const create = async (store: AccountStore): Promise<Access> => {
     const { account } = await store.accounts.create({ name: `test-${plan}`, plan })
     const endpoint = await store.endpoints.create({ accountId: account.id, network: chain })
     if (typeof endpoint === 'string') throw new Error(`no endpoint on ${chain}: ${endpoint}`)
     return new Access(gateway, chain, endpoint.apiKey, endpoint.id, account.id)
-  })
+  }
+  return withAccounts(gateway, create, env)
 }

@@ -32,8 +32,19 @@ export interface AdminParts {
   readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
   readonly usage: { readonly failure: Error | null }
+  /** Why calls should go to other machines of the fleet; null where they need not. */
+  readonly fleet?: {
+    unready(): string | null
+    /** Reports all usage to PostgreSQL; false where that does not work, or there is none. */
+    report(): Promise<boolean>
+  }
   /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
-  readonly accounts: { lost(): Error | null; readonly rotation: { readonly source: string | null } }
+  readonly accounts: {
+    lost(): Error | null
+    /** How old what is known is, in milliseconds. */
+    age(): number
+    readonly rotation: { readonly source: string | null }
+  }
   readonly reloader: Reloader
   readonly calls: CallRecords
   /** This process, as it is known now. */
@@ -85,6 +96,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
       return answerRestart(body, parts.restart)
     },
+    'POST /spool': async () => ({ status: 200, json: { sent: (await parts.fleet?.report()) ?? false } }),
     'POST /calls': body => answerCalls(body, parts.calls),
     'POST /trace': body => answerTrace(body, parts.calls, () => state.draining),
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
@@ -92,12 +104,14 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
 }
 
 /** Why a balancer should send its calls elsewhere: every one would be refused, or keys that are made now are not known here. */
-function unready({ process: self, usage, accounts }: AdminParts): string | null {
+function unready({ process: self, usage, accounts, gateway, fleet }: AdminParts): string | null {
   // A keeper that another one follows leaves without the workers.
   if (self().draining === true) return 'draining'
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
+  const most = gateway.snapshot.gateway.postgres?.accountsMaxAge ?? Infinity
+  if (accounts.age() > most) return 'store_unavailable: PostgreSQL has not been reached for too long'
   const lost = accounts.lost()
-  return lost === null ? null : `accounts_unavailable: ${lost.message}`
+  return lost === null ? (fleet?.unready() ?? null) : `accounts_unavailable: ${lost.message}`
 }
 
 /** The same of the workers: one that records is enough, as the others refuse within a moment. */
@@ -174,9 +188,19 @@ function registerGauges(parts: AdminParts): void {
   if (workers !== null) registerWorkers(workers, metrics)
   metrics.gauge('tollgate_build_info', 'The version of this program', ['version'], () => [[[version], 1]])
   registerDatabases(gateway.snapshot.gateway.dataDir, metrics)
-  metrics.gauge('tollgate_config_info', 'The configuration served with', ['version'], () => [
-    [[gateway.snapshot.version], 1],
-  ])
+  if (gateway.snapshot.gateway.postgres !== null)
+    metrics.gauge(
+      'tollgate_accounts_age_seconds',
+      'Time since the accounts were last compared with those in PostgreSQL',
+      [],
+      () => [[[], parts.accounts.age() / 1000]],
+    )
+  const isShared = gateway.snapshot.gateway.postgres !== null
+  const labels = ['version', ...(isShared ? ['sharedVersion'] : [])]
+  metrics.gauge('tollgate_config_info', 'The configuration served with', labels, () => {
+    const { version, sharedVersion } = gateway.snapshot
+    return [[isShared ? [version, sharedVersion] : [version], 1]]
+  })
   metrics.gauge('tollgate_config_last_reload_successful', 'Whether the last reload was taken', [], () => [
     [[], reloader.state.ok ? 1 : 0],
   ])

@@ -37,6 +37,8 @@ export class Started {
   holdings: SharedHoldings | null = null
   asking: Asking | null = null
   probing: ProbeFollower | null = null
+  /** Machines that share the limits, as the keeper said last. */
+  machines = 1
   #serving: Serving | null = null
   #served: Served | null = null
   #isLeaving = false
@@ -90,6 +92,7 @@ export class Started {
   }
 
   heard(news: News): void {
+    if (news.t === 'machines') this.machines = news.live
     if (news.t === 'heads') this.probing?.takeAll(news.reports)
     const { upstreams, floors } = this.#serving?.gateway.live ?? {}
     if (news.t === 'pause') upstreams?.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())

@@ -4,8 +4,6 @@ import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/types.ts'
 import type { Problem } from '../../config/problem.ts'
 import { systemClock } from '../../ports/clock.ts'
-import { HeldCounts } from '../../limits/shared/held-counts.ts'
-import { SharedBuckets } from '../../limits/shared/buckets.ts'
 import { thisProcess } from '../../http/admin/running.ts'
 import type { Running } from '../../http/admin/running.ts'
 import { writeServing } from '../../http/admin/serving-file.ts'
@@ -29,6 +27,7 @@ import { adminRoutes } from '../admin/admin-routes.ts'
 import { callRecords } from '../admin/call-records.ts'
 import { openApi } from '../admin/open-api.ts'
 import { orUndo } from '../app.ts'
+import { openLimits } from './open-limits.ts'
 import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from '../begin.ts'
 import type { AppOptions, Begun, Valid } from '../begin.ts'
@@ -36,6 +35,7 @@ import type { Closing } from '../closing.ts'
 import { auditReload, keepAudit } from '../keep-audit.ts'
 import { openAdmin } from '../open-listeners.ts'
 import { openReloader } from '../open-reloader.ts'
+import { gatheredReports, openUsageOf } from '../open-usage.ts'
 import { openRoutes } from './open-routes.ts'
 
 /** Milliseconds that a worker gets to compile a configuration. */
@@ -109,17 +109,23 @@ async function open(
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
-  const usage = gatheredUsage(stores.usage, () => keeper.gather())
-  const { gateway, prober } = openRoutes(begun, usage, options, closing)
+  const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
+  const limits = await openLimits(
+    begun,
+    role,
+    { usedInWindow: fleet.usedInWindow, config: () => served.now.config },
+    closing,
+  )
+  const usage = gatheredUsage(fleet.usage, () => keeper.gather())
+  const { gateway, prober } = openRoutes(begun, { ...fleet, usage }, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
-    buckets: new SharedBuckets(systemClock, (...asked) => ledger.usedInWindow(...asked)),
+    ...limits.parts,
     workers: role.there ?? role.workers,
-    holdings: new HeldCounts({ processes: role.workers }),
     takeOver: (...batch) => {
       left.take(...batch)
     },
-    ledger: stores.usage,
+    ledger: fleet.usage,
     config: () => served.now,
     reports: () => prober.reports(),
     heard: news => {
@@ -134,11 +140,12 @@ async function open(
     left: all => counters.record([all]),
     version: programVersion,
   })
-  closing.push(
-    accounts.onChange(() => {
-      keeper.broadcast({ t: 'accounts' })
-    }),
-  )
+  limits.keeper = keeper
+  const changed = (): void => {
+    keeper.broadcast({ t: 'accounts' })
+  }
+  closing.push(accounts.onChange(changed))
+  stores.fleet.onChange(changed)
   prober.whenReported(report => {
     keeper.broadcast({ t: 'heads', reports: [report] })
   })
@@ -174,11 +181,14 @@ async function open(
     },
     closing,
   )
+  const { reloader } = reloading
+  fleet.tell(gateway, reloader, () => accounts.age() / 1000)
   const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
     calls,
-    ...{ gateway, metrics, state, reloader: reloading.reloader, accounts, process: self, usage: ledger },
+    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     clients: null,
+    fleet: gatheredReports(fleet, () => keeper.gather()),
     workers: workersOf(keeper, counters, role.workers, () => restarting.left),
     restart: primary => {
       if (restarting.left !== null)

@@ -1,5 +1,4 @@
 /** The routes as the keeper has them. */
-import type { Ledger } from '../../ports/ledger.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
 import { MemoryLimits } from '../../limits/memory.ts'
 import type { Gateway } from '../../call/gateway.ts'
@@ -11,11 +10,12 @@ import { keepPaces } from '../keep-paces.ts'
 import { logRoutes } from '../log-routes.ts'
 import { openAlerts } from '../open-alerts.ts'
 import { openRecords } from '../open-records.ts'
+import type { Usage } from '../open-usage.ts'
 
 /** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
 export function openRoutes(
   begun: Begun,
-  usage: Ledger,
+  { usage, others, usedInWindow }: Usage,
   { output }: Pick<AppOptions, 'output'>,
   closing: Closing,
 ): { readonly gateway: Gateway; readonly prober: Prober } {
@@ -23,7 +23,10 @@ export function openRoutes(
   const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
   const alerts = openAlerts(
-    { gateway: () => gateway, accounts, database: stores.database, metrics, log },
+    {
+      ...{ gateway: () => gateway, accounts, fleet: stores.fleet, database: stores.database },
+      ...{ others, metrics, log },
+    },
     closing,
   )
   const gateway = makeGateway(
@@ -31,7 +34,7 @@ export function openRoutes(
     {
       ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
       records: openRecords(() => null, { output, log }, closing),
-      limits: new MemoryLimits((...asked) => ledger.usedInWindow(...asked)),
+      limits: new MemoryLimits(usedInWindow),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) => {
         keepPaces(snapshot.gateway.dataDir, heads, closing)

@@ -1,11 +1,10 @@
 /** The composition of a worker: everything on a call's path. What is the machine's is asked of the keeper. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Socket } from 'node:net'
 import { version as programVersion } from '../../config/version.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
 import { SharedBadKeys } from '../../limits/shared/bad-keys.ts'
-import { SharedHoldings } from '../../limits/shared/holdings.ts'
+import { AGAIN, SharedHoldings } from '../../limits/shared/holdings.ts'
 import { Asking } from '../../limits/shared/asking.ts'
 import { SharedRate } from '../../limits/shared/route-rate.ts'
 import { SharedLimits } from '../../limits/shared/limits.ts'
@@ -24,7 +23,7 @@ import type { Snapshot } from '../../snapshot/types.ts'
 import { Checkpoints } from '../../stores/sqlite/usage/checkpoints.ts'
 import { HandedOver } from '../../stores/sqlite/usage/journals/hand-over.ts'
 import { openOwnJournal } from '../../stores/sqlite/usage/journals/left.ts'
-import { KeeperClient } from '../../workers/keeper-client.ts'
+import type { KeeperClient } from '../../workers/keeper-client.ts'
 import { keeperSocket } from '../../net/keeper-socket.ts'
 import type { Served } from '../../workers/messages.ts'
 import type { Leaving } from '../../workers/parent.ts'
@@ -33,6 +32,7 @@ import { orUndo } from '../app.ts'
 import { loadValid } from '../begin.ts'
 import type { AppOptions } from '../begin.ts'
 import { Started } from './answer-keeper.ts'
+import { connect, patiently } from './connect-keeper.ts'
 import type { Closing } from '../closing.ts'
 import { registerBacklog } from '../admin/data-gauges.ts'
 import { registerClients, registerRoutes } from '../admin/gauges.ts'
@@ -47,9 +47,6 @@ import { openAccountStore } from '../stores.ts'
 
 /** Milliseconds between two reports of what was taken from shared limits. */
 const REPORT = 25
-/** Milliseconds that the keeper gets to come up, and between two looks. */
-const KEEPER_PATIENCE = 30_000
-const LOOK = 20
 /** Milliseconds that the keeper gets to take in what was counted here. */
 const TO_LEAVE = 1_000
 
@@ -85,7 +82,8 @@ async function open(
       TO_LEAVE,
     )
   })
-  const holdings = new SharedHoldings({ store: keeper, clock: systemClock, every: REPORT })
+  const holding = { store: keeper, clock: systemClock, every: REPORT, again: Infinity }
+  const holdings = new SharedHoldings(holding)
   started.holdings = holdings
   closing.push(() => {
     holdings.close()
@@ -94,8 +92,13 @@ async function open(
   const { config, version } = served
   const snapshot = await inTimeSlices(compileInSteps(config, version))
   const settings = snapshot.gateway
+  if (settings.redis !== null) holding.again = AGAIN
   const log = makeLog(settings.log.level).child({ worker: slot })
-  const { accounts, keys } = await openAccountStore(dataDir, env, log, closing)
+  const { accounts, keys } = await openAccountStore(
+    { dataDir, env, postgres: settings.postgres, role: 'worker' },
+    log,
+    closing,
+  )
   const own = openOwnJournal(dataDir, slot)
   const events = logJournal(metrics, log)
   const journal = new HandedOver(own.database, own.file, events, batch => keeper.takeOver(batch))
@@ -104,7 +107,13 @@ async function open(
   })
   const checkpoints = new Checkpoints(own.database, events)
   closing.push(() => checkpoints.close())
-  const asking = new Asking({ store: keeper, clock: systemClock, every: REPORT, processes: workers })
+  const processes = (): number => workers * started.machines
+  const asking = new Asking({
+    ...{ store: keeper, clock: systemClock, every: REPORT },
+    get processes() {
+      return processes()
+    },
+  })
   started.asking = asking
   closing.push(() => asking.close())
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
@@ -118,7 +127,10 @@ async function open(
     badKeys: new SharedBadKeys(asking, workers),
     routes: {
       processes: workers,
-      rate: (route: string, perSecond: number) => new SharedRate(asking, route, perSecond, workers),
+      get machines() {
+        return started.machines
+      },
+      rate: (route: string, perSecond: number) => new SharedRate(asking, route, perSecond, processes),
     },
     openProbing: (upstreams: Upstreams, heads: Heads) =>
       (started.probing = follow(upstreams, heads, snapshot, keeper)),
@@ -172,56 +184,6 @@ async function whatToServe(
   if (keeper.version === programVersion) return said
   const { config, snapshot } = await loadValid(files)
   return { config, version: snapshot.version }
-}
-
-/** A way to the keeper, once it is there: it may be starting. */
-async function connect(
-  path: string,
-  slot: number,
-  started: Started,
-  closing: Closing,
-): Promise<KeeperClient> {
-  const keeper = new KeeperClient({
-    ...{ path, slot, version: programVersion, answers: started.answers },
-    serves: () => started.version,
-    heard: news => {
-      started.heard(news)
-    },
-    connected: () => {
-      started.connected()
-    },
-    renewed: () => {
-      started.asking?.renewed()
-    },
-    hangs: () => {
-      started.keeperHangs()
-    },
-    holdings: {
-      hello: () => started.holdings?.hello() ?? [],
-      recall: async recalled => (await started.holdings?.recall(recalled)) ?? recalled.map(() => 0),
-    },
-  })
-  closing.push(() => {
-    keeper.close()
-  })
-  const end = performance.now() + KEEPER_PATIENCE
-  while (!keeper.isConnected) {
-    if (performance.now() > end) throw new Error('the keeper of this gateway does not answer')
-    await pause(LOOK)
-  }
-  return keeper
-}
-
-/** Asks the keeper, and the next one where it ends meanwhile. */
-async function patiently<T>(question: () => Promise<T>): Promise<T> {
-  const end = performance.now() + KEEPER_PATIENCE
-  for (;;)
-    try {
-      return await question()
-    } catch (error) {
-      if (performance.now() > end) throw error
-      await pause(LOOK)
-    }
 }
 
 /** Knows of routes what the keeper's probes find out. */

@@ -1,10 +1,9 @@
 /** Opens accounts.db for one command; the gateway may be running on it. */
 import { FileLost } from '../../stores/sqlite/place.ts'
-import { openAccounts } from '../../stores/sqlite/accounts/store.ts'
+import { openAccountsOf } from '../../stores/open-accounts.ts'
 import type { AccountStore } from '../../stores/sqlite/accounts/store.ts'
-import type { Settings } from '../../http/admin/running.ts'
 import type { Arguments, Io } from '../command.ts'
-import type { DataDirOptions } from '../data-dir.ts'
+import type { DataDirOptions, Grounds } from '../data-dir.ts'
 import { knowData } from '../known.ts'
 import type { Known } from '../known.ts'
 
@@ -15,7 +14,7 @@ export async function withAccounts<T>(
   work: (store: AccountStore, known: Known) => Promise<T> | T,
   options: DataDirOptions = {},
 ): Promise<T> {
-  const known = await knowData(args, io, options)
+  const known = await knowData(args, io, { ...options, isOfAccounts: true })
   const attempt = (): Promise<T> => onAccounts(known.gateway, io, store => work(store, known))
   try {
     return await attempt()
@@ -28,15 +27,18 @@ export async function withAccounts<T>(
 
 /** The same on a data directory that this process has made or looked at already. */
 export async function onAccounts<T>(
-  { dataDir }: Pick<Settings, 'dataDir'>,
+  { dataDir, postgres }: Pick<Grounds['gateway'], 'dataDir' | 'postgres'>,
   io: Io,
   work: (store: AccountStore) => Promise<T> | T,
 ): Promise<T> {
-  const accounts = await openAccounts({ dataDir, env: io.env })
+  const warn = (sentence: string): void => {
+    io.err(`tollgate: warning: ${sentence}`)
+  }
+  const opened = await openAccountsOf({ dataDir, postgres, env: io.env, role: 'command', warn })
   try {
-    return await work(accounts)
+    return await work(opened.store)
   } finally {
-    accounts.close()
+    await opened.close()
   }
 }
 

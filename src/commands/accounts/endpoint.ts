@@ -17,6 +17,7 @@ import { group } from '../group.ts'
 import type { Known } from '../known.ts'
 import { manage } from './manage.ts'
 import type { Managed, Method } from './manage.ts'
+import { openReaderOf } from '../usage/reader.ts'
 import { table } from '../output/table.ts'
 
 interface Listed {
@@ -43,7 +44,8 @@ const list: Command = {
     const show: ForAccount = async (account, store, known) => {
       const served = await known.servedIfKnown()
       const { dataDir } = known.gateway
-      const managed = await manage(listEndpoints, null, account, { store, dataDir, served })
+      const usage = await openReaderOf(known, io, { accountId: account.id, rows: null, windows: null })
+      const managed = await manage(listEndpoints, null, account, { store, dataDir, served, usage })
       return told(managed, io, json, result => {
         const { endpoints } = result as { endpoints: Listed[] }
         return table(

@@ -5,6 +5,7 @@ import type { Account } from '../../ports/accounts.ts'
 import type { Served } from '../../http/admin/served.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from '../../management/types.ts'
 import { openUsageReader } from '../../stores/sqlite/usage/reader.ts'
+import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
 
 /** A management method about endpoints. */
 export type Method = (
@@ -22,6 +23,8 @@ export interface Ground {
   readonly dataDir: string
   /** Null where it is not known: endpoints are shown without their URLs then. */
   readonly served: Served | null
+  /** What totals are read from, and closed with; default: what this machine has. */
+  readonly usage?: OpenReader
 }
 
 /** Calls `method` for `account`. */
@@ -29,9 +32,8 @@ export async function manage(
   method: Method,
   params: Readonly<Record<string, unknown>> | null,
   account: Account,
-  { store, dataDir, served }: Ground,
+  { store, dataDir, served, usage = openUsageReader(dataDir) }: Ground,
 ): Promise<Managed> {
-  const usage = openUsageReader(dataDir)
   try {
     const deps = { snapshot: { networks: served?.networks ?? {} }, endpoints: store.endpoints, usage }
     const reply = await method(params === null ? [] : [params], { account, by: OPERATOR }, deps)

@@ -26,7 +26,7 @@ its webhook leads, and its endpoints with the hour of their last call.`,
         const owner = await ownerOf(word, store)
         const account = owner === null ? null : await store.accounts.find(owner.account.accountId)
         if (account === null) return fail(io, json, await noAccount(store, word))
-        const standing = await standingOf(account, known)
+        const standing = await standingOf(account, known, io)
         const endpoints = await store.endpoints.list(account.id)
         const url = (await store.alerts.webhook(account.id))?.url
         const webhook = url === undefined ? null : shownWebhook(url)

@@ -1,12 +1,14 @@
 /** How an account stands: its plan's rate, and what it has used of its quota. */
 import type { AccountRecord } from '../../ports/accounts.ts'
+import { STEP } from '../../ports/ledger.ts'
 import type { Endpoint } from '../../ports/endpoints.ts'
 import { windowAt } from '../../limits/account-meter.ts'
 import { dayAt } from '../../limits/endpoint-day.ts'
 import type { Plan } from '../../snapshot/types.ts'
-import { openUsageReader } from '../../stores/sqlite/usage/reader.ts'
+import type { Io } from '../command.ts'
 import type { Known } from '../known.ts'
 import { moment } from '../output/table.ts'
+import { openReaderOf } from '../usage/reader.ts'
 
 /** What there is of a quota, and how much of it is used. */
 export interface Used {
@@ -22,14 +24,15 @@ export interface Standing {
 }
 
 /** Of every charge that is on disk. */
-export async function standingOf(account: AccountRecord, known: Known): Promise<Standing> {
+export async function standingOf(account: AccountRecord, known: Known, io: Io): Promise<Standing> {
   const plan = (await known.snapshot())?.plans[account.plan]
   const rate = plan?.rate ?? null
   if (plan === undefined || plan.quota === null) return { rate, quota: null }
   const { start, end } = windowAt(plan.quota.every, account.createdAt, Date.now())
-  const reader = openUsageReader(known.gateway.dataDir)
+  const windows = { from: start, to: start + 1 }
+  const reader = await openReaderOf(known, io, { accountId: account.id, rows: null, windows })
   try {
-    const [window] = reader.windows({ accountId: account.id, from: start, to: start + 1 })
+    const [window] = reader.windows({ accountId: account.id, ...windows })
     return { rate, quota: { requests: plan.quota.requests, used: window?.requests ?? 0, resetsAt: end } }
   } finally {
     reader.close()
@@ -37,13 +40,21 @@ export async function standingOf(account: AccountRecord, known: Known): Promise<
 }
 
 /** What an endpoint has used of its daily limit today; null where it has none. */
-export function todayOf({ id, accountId, dailyLimit }: Endpoint, known: Known): Used | null {
+export async function todayOf(
+  { id, accountId, dailyLimit }: Endpoint,
+  known: Known,
+  io: Io,
+): Promise<Used | null> {
   if (dailyLimit === null) return null
   const { start, end } = dayAt(Date.now())
-  const reader = openUsageReader(known.gateway.dataDir)
+  const query = { accountId, endpointId: id, from: start, to: end, by: 'day' } as const
+  const reader = await openReaderOf(known, io, {
+    accountId,
+    rows: { from: start, to: end, step: STEP.day, detail: false },
+    windows: null,
+  })
   try {
     let used = 0
-    const query = { accountId, endpointId: id, from: start, to: end, by: 'day' } as const
     for (const { requests } of reader.rows(query)) used += requests
     return { requests: dailyLimit, used, resetsAt: end }
   } finally {

@@ -39,8 +39,8 @@ export async function callerOf(
           : await store.endpoints.find(null, owner.endpoint.endpointId)
       if (account === null || endpoint === null)
         return 'there is no such endpoint or key; it may have been deleted'
-      const standing = await standingOf(account, known)
-      const today = todayOf(endpoint, known)
+      const standing = await standingOf(account, known, io)
+      const today = await todayOf(endpoint, known, io)
       const now = Date.now() / 1000
       const refusal =
         account.status !== 'active'

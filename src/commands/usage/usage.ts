@@ -1,22 +1,22 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
 import { readNames } from '../../stores/sqlite/accounts/names.ts'
 import { hasAccount } from '../../stores/sqlite/accounts/present.ts'
-import { openUsageReader } from '../../stores/sqlite/usage/reader.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
 import type { UsageQuery } from '../../ports/ledger.ts'
-import type { Settings } from '../../http/admin/running.ts'
 import { noAccount, onAccounts } from '../accounts/accounts.ts'
 import { fail, readArguments, UsageError } from '../command.ts'
 import type { Arguments, Command, Io } from '../command.ts'
 import { knowData } from '../known.ts'
 import type { Known } from '../known.ts'
-import { billLines, meterEvents, windowLines } from './bill.ts'
-import type { BillSplit, WithoutEvents } from './bill.ts'
+import { billLines, windowLines } from './bill.ts'
+import type { BillSplit } from './bill.ts'
 import { csvLines, csvOfLines, jsonLines, jsonOfLines, tableLines, tableOfLines } from './formats.ts'
 import type { Row } from './formats.ts'
-import { isoTime, moment } from '../output/table.ts'
+import { moment } from '../output/table.ts'
 import { nextStep, periodOf, QUOTA, spanOf } from './period.ts'
 import type { Span, Step } from './period.ts'
+import { EVERY_WINDOW, openReaderOf } from './reader.ts'
+import { stripeLines } from './stripe.ts'
 
 /** Milliseconds between two words about a long export, and rows between two looks at the clock. */
 const TELL_EVERY = 2_000
@@ -69,7 +69,7 @@ begins with the whole hour, day or month of --by that T is in (a note says so), 
     const known = await knowData(parsed, io, { reads: true })
     const { gateway } = known
     const { dataDir } = gateway
-    const reader = openUsageReader(dataDir)
+    const reader = await openReaderOf(known, io, readingOf(asked))
     try {
       // Usage outlives the account that it was of.
       const { account, span } = asked
@@ -126,6 +126,17 @@ function readAsked({ given, json }: Arguments): Asked {
   return { account, span, what, format, detail }
 }
 
+/** What of the ledger is read for it. */
+function readingOf({ account, span, what, format, detail }: Asked): Parameters<typeof openReaderOf>[2] {
+  const isOfSteps = typeof what !== 'string' && 'step' in what && what.step !== 'hour'
+  const step = format === 'stripe' || isOfSteps ? 86_400 : 3_600
+  return {
+    accountId: account ?? null,
+    rows: what === 'windows' || span === null ? null : { ...span, step, detail },
+    windows: what === 'windows' ? EVERY_WINDOW : null,
+  }
+}
+
 function formatOf(given: Arguments['given'], json: boolean): Format {
   const short = [...(json ? (['json'] as const) : []), ...(given['csv'] === true ? (['csv'] as const) : [])]
   const format = given['format']
@@ -137,14 +148,7 @@ function formatOf(given: Arguments['given'], json: boolean): Format {
 async function linesOf(asked: Asked, reader: OpenReader, known: Known, io: Io): Promise<Iterable<string>> {
   const { account, span, what, format, detail } = asked
   const { dataDir } = known.gateway
-  if (format === 'stripe') {
-    const without: WithoutEvents = { unknown: new Set(), open: null }
-    const events = meterEvents(reader, readNames(dataDir), span!, Date.now(), without, account)
-    return stripeLines(events, () => {
-      if (without.unknown.size > 0) io.err(noCustomers([...without.unknown]))
-      if (without.open !== null) io.err(notOver(without.open))
-    })
-  }
+  if (format === 'stripe') return stripeLines(reader, readNames(dataDir), span!, account, io)
   if (what === 'windows') {
     const plans = (await known.snapshot())?.plans ?? {}
     const lines = windowLines(reader, readNames(dataDir), plans, span, Date.now(), account)
@@ -178,23 +182,8 @@ const SPLIT_COLUMNS: Readonly<Record<BillSplit, Readonly<Record<string, string>>
 const WINDOW_COLUMNS = { ...OWNER_COLUMNS, FROM: 'start', TO: 'end', REQUESTS: 'requests', QUOTA: 'quota' }
 const WINDOW_MEMBERS = ['accountId', 'name', 'externalId', 'plan', 'start', 'end', 'requests', 'quota']
 
-function* stripeLines(events: Iterable<object>, atEnd: () => void): Generator<string> {
-  for (const event of events) yield JSON.stringify(event)
-  atEnd()
-}
-
-function noCustomers(ids: readonly string[]): string {
-  const some = ids.slice(0, 5).join(', ')
-  const more = ids.length > 5 ? ` and ${ids.length - 5} more` : ''
-  return `tollgate: warning: without a Stripe customer, and so without events: ${some}${more}; name it with tollgate account label ID --set stripe=cus_…`
-}
-
-function notOver(day: number): string {
-  return `tollgate: note: the events of ${isoTime(day).slice(0, 10)} are printed when it has been over for an hour (UTC)`
-}
-
 /** That no account has this id, and which have it for a name where the accounts can be opened: that needs the master key, usage does not. */
-async function whyNone(word: string, gateway: Settings, io: Io): Promise<string> {
+async function whyNone(word: string, gateway: Known['gateway'], io: Io): Promise<string> {
   try {
     return await onAccounts(gateway, io, accounts => noAccount(accounts, word))
   } catch {

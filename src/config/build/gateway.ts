@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { buildAlerts } from './alerts.ts'
+import { buildNode, buildPostgres, buildRedis } from './fleet.ts'
 import { dashboardHostOf } from '../base-url.ts'
 import type { AccessLogConfig, GatewayConfig, WorkersConfig } from '../types.ts'
 import { duration, listenAddress, percentage, size } from '../words/units.ts'
@@ -29,6 +30,9 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     log: { level: written.log?.level ?? 'info', access: buildAccessLog(written.log?.access, dir) },
     cors: { origins: written.cors?.origins ?? ['*'] },
     alerts: buildAlerts(written.alerts ?? {}),
+    node: buildNode(written.node ?? {}),
+    postgres: buildPostgres(written.postgres),
+    redis: buildRedis(written.redis),
   }
 }
 

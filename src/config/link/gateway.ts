@@ -22,6 +22,7 @@ export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
     ...checkHeaderTimeout(gateway.timeouts ?? {}),
     ...checkWebhook(gateway.alerts ?? {}),
     ...checkSample(gateway.log?.access?.filter?.sample),
+    ...checkLimitsOfAll(gateway),
   ]
 }
 
@@ -105,6 +106,21 @@ function checkWebhook(alerts: NonNullable<Partly<RawGateway>['alerts']>): Findin
 function checkSample(written: string | undefined): Finding[] {
   if (written === undefined || percentage(written) !== null) return []
   return [finding(['log', 'access', 'filter', 'sample'], `${show(written)} is more than all calls`)]
+}
+
+/** Several gateways with one ledger, each of which gives an account all of its plan. */
+function checkLimitsOfAll({ postgres, redis }: Partly<RawGateway>): Finding[] {
+  if (postgres === undefined || redis !== undefined) return []
+  return [
+    {
+      ...finding(
+        ['postgres'],
+        'without redis each gateway counts rates, quotas and connections by itself',
+        'add redis: { url: ${TOLLGATE_REDIS} }',
+      ),
+      ...{ severity: 'warning', kind: 'limits-per-gateway' },
+    },
+  ]
 }
 
 function finding(path: Path, message: string, hint?: string): Finding {

@@ -2,6 +2,7 @@
  * The dashboard on the base host: the files of the browser program, its sessions, and one path to the `service_*` methods. Its paths are
  * `/`, `/assets/…` and `/api/…`; no network may have such a slug (config/link/networks.ts), so the API is never hidden.
  */
+import { storeRefusal } from '../../call/store-refusal.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Asset } from './asset.ts'
 import { answerCall } from './call-api.ts'
@@ -51,7 +52,8 @@ async function answer(visit: PageVisit, verbs: Verbs, { gateway }: DashboardPart
   try {
     await found(visit)
   } catch (error) {
-    gateway.live.observer.bug(error, visit.requestId)
-    sendRefusal(visit, refuse('internal'))
+    const unavailable = storeRefusal(error)
+    if (unavailable === null) gateway.live.observer.bug(error, visit.requestId)
+    sendRefusal(visit, unavailable ?? refuse('internal'))
   }
 }

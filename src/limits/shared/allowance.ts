@@ -4,10 +4,10 @@
  */
 import type { LimitAnswer } from '../../ports/limit-store.ts'
 import type { RateLimit } from '../../ports/limits.ts'
-import { newBucket, take } from '../bucket.ts'
-import type { Bucket } from '../bucket.ts'
-import { ACTIVE } from './buckets.ts'
-import type { Report, Share } from './share.ts'
+import { AlonePart } from './alone-part.ts'
+import type { Opening } from './alone-part.ts'
+import { ACTIVE } from './heard.ts'
+import type { Alone, Report, Share, View } from './share.ts'
 
 /** The allowance at first, as a part of the burst: it doubles with each question at its edge, and halves while it is not used. */
 const FIRST = 1 / 16
@@ -18,7 +18,7 @@ const REPORTED_AFTER = 1_000
 /** Counts what is taken between two answers of the store. Times are milliseconds of one clock. */
 export class Allowance implements Share {
   /** Milliseconds between two reports of a busy bucket. */
-  readonly #every: number
+  readonly #pace: { readonly every: number }
   /** What the bucket holds, as far as this process knows. */
   #level = 0
   #at = 0
@@ -36,11 +36,14 @@ export class Allowance implements Share {
   /** When the first of what is not reported was taken. */
   #since = 0
   #reportedAt = 0
-  /** This process's part of the bucket while the store is away; null while it is there. */
-  #alone: Bucket | null = null
+  /** This process's part of the bucket while the store is away. */
+  readonly #alone = new AlonePart()
+  /** Until when nothing is taken, and what callers hear of it in milliseconds. */
+  #closedUntil = 0
+  #retry: number | null = null
 
-  constructor(limit: RateLimit, every: number) {
-    this.#every = every
+  constructor(limit: RateLimit, pace: { readonly every: number }) {
+    this.#pace = pace
     this.#most = limit.burst * FIRST
   }
 
@@ -51,7 +54,8 @@ export class Allowance implements Share {
   take(limit: RateLimit, units: number, now: number): number | null {
     const since = now - this.#answeredAt
     // The others leave nothing for a process that was silent for long.
-    if (!this.#isFresh(now)) return null
+    if (!this.isFresh(now)) return null
+    if (now < this.#closedUntil) return this.#retry
     this.#refill(limit, now)
     this.#shrink(limit, now)
     const refilled = (since * limit.perSecond) / 1000
@@ -61,16 +65,23 @@ export class Allowance implements Share {
     }
     // Of what comes back meanwhile the others take their shares.
     const own = this.#level - refilled * (1 - 1 / this.#active)
-    return own < units && since < this.#every ? waitFor(units - this.#level, limit) : null
+    return own < units && since < this.#pace.every ? waitFor(units - this.#level, limit) : null
   }
 
-  takeAlone(limit: RateLimit, units: number, now: number, processes: number): number {
-    const known = this.#answeredAt !== -Infinity
-    const parts = known ? this.#active : processes
-    const part = { perSecond: limit.perSecond / parts, burst: limit.burst / parts }
-    this.#alone ??= { ...newBucket(part, now), ...(known && { tokens: Math.max(0, this.#level) / parts }) }
-    // A call that costs more than the part takes all of it.
-    return take(this.#alone, part, Math.min(units, part.burst), now)
+  takeSome(limit: RateLimit, units: number, now: number): number {
+    return this.take(limit, units, now) === 0 ? units : 0
+  }
+
+  takeSpare(): number {
+    return 0
+  }
+
+  takeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number {
+    return this.#alone.take(limit, units, now, this.#opening(alone))
+  }
+
+  takeSomeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number {
+    return this.#alone.takeSome(limit, units, now, this.#opening(alone))
   }
 
   spend(units: number, now: number): boolean {
@@ -79,7 +90,7 @@ export class Allowance implements Share {
     this.#taken += units
     this.#takenAt = now
     this.#unreported += units
-    return !this.#isFresh(now)
+    return !this.isFresh(now)
   }
 
   giveBack(units: number): void {
@@ -91,7 +102,7 @@ export class Allowance implements Share {
   isDue(now: number): boolean {
     if (this.#unreported === 0) return false
     const much = Math.abs(this.#unreported) > this.#allowed * WORTH_REPORTING
-    return now - this.#reportedAt >= (much ? this.#every : REPORTED_AFTER)
+    return now - this.#reportedAt >= (much ? this.#pace.every : REPORTED_AFTER)
   }
 
   report(now: number): Report {
@@ -102,14 +113,9 @@ export class Allowance implements Share {
     return { spent: this.#reporting, over }
   }
 
-  answered(
-    { level, active }: LimitAnswer,
-    limit: RateLimit,
-    now: number,
-    isAtEdge: boolean,
-    unused: number,
-  ): void {
-    this.#alone = null
+  answered(answer: LimitAnswer, limit: RateLimit, now: number, isAtEdge: boolean, unused: number): void {
+    const { level, active, own = Infinity, retry = null } = answer
+    this.#alone.answered(this.#reporting + answer.granted - unused, answer.traffic, now)
     this.#reporting = 0
     this.#unreported -= unused
     // What was taken while the question was under way is not in its answer.
@@ -121,7 +127,9 @@ export class Allowance implements Share {
       this.#most = Math.min(limit.burst, this.#most * 2)
       this.#takenAt = now
     }
-    this.#allowed = Math.min(Math.max(0, level) / active, this.#most)
+    this.#allowed = Math.min(Math.max(0, level) / active, this.#most, own)
+    this.#retry = retry
+    this.#closedUntil = retry === null ? 0 : now + this.#pace.every
   }
 
   unanswered(): void {
@@ -133,14 +141,27 @@ export class Allowance implements Share {
     // A rate is counted here and reported afterwards: the store has granted nothing in advance.
   }
 
+  isFresh(now: number): boolean {
+    const since = now - this.#answeredAt
+    return since >= 0 && since < ACTIVE
+  }
+
+  view(limit: RateLimit, now: number, alone: Alone | null): View {
+    if (alone !== null) return this.#alone.view(limit, now, this.#opening(alone))
+    const level = this.level(limit, now)
+    const refilled = ((now - this.#answeredAt) * limit.perSecond) / 1000
+    const own = Math.min(level, this.#allowed + refilled / this.#active - this.#taken)
+    return { level, active: this.#active, own: this.isFresh(now) ? Math.max(0, own) : 0 }
+  }
+
   wait(limit: RateLimit, units: number): number {
-    return waitFor(units - this.#level, limit)
+    return this.#retry ?? waitFor(units - this.#level, limit)
   }
 
   own(limit: RateLimit, now: number, processes: number): number {
     if (this.#answeredAt !== -Infinity) this.#refill(limit, now)
     const all = this.#answeredAt === -Infinity ? limit.burst : this.#level + this.#taken
-    return all <= 0 ? all : all / (this.#isFresh(now) ? this.#active : processes) - this.#taken
+    return all <= 0 ? all : all / (this.isFresh(now) ? this.#active : processes) - this.#taken
   }
 
   level(limit: RateLimit, now: number): number {
@@ -149,9 +170,11 @@ export class Allowance implements Share {
     return this.#level
   }
 
-  #isFresh(now: number): boolean {
-    const since = now - this.#answeredAt
-    return since >= 0 && since < ACTIVE
+  #opening(alone: Alone): Opening {
+    return {
+      ...alone,
+      known: this.#answeredAt === -Infinity ? null : { level: this.#level, active: this.#active },
+    }
   }
 
   #refill({ perSecond, burst }: RateLimit, now: number): void {
@@ -161,7 +184,7 @@ export class Allowance implements Share {
   }
 
   #shrink({ burst }: RateLimit, now: number): void {
-    const halvings = Math.floor((now - this.#takenAt) / this.#every)
+    const halvings = Math.floor((now - this.#takenAt) / this.#pace.every)
     if (halvings <= 0) return
     this.#takenAt = now
     this.#most = Math.max(burst * FIRST, this.#most * 0.5 ** halvings)

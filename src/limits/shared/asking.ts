@@ -1,50 +1,23 @@
 /** One process's side of shared buckets: takes what it may by itself, and asks the store for the rest, many questions at a time. */
 import type { Clock } from '../../ports/clock.ts'
-import type { LimitAnswer, LimitQuestion, LimitStore, QuotaOf } from '../../ports/limit-store.ts'
-import type { RateLimit } from '../../ports/limits.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore } from '../../ports/limit-store.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { BoundedCache } from '../bounded-cache.ts'
 import { Allowance } from './allowance.ts'
+import { handOut } from './part.ts'
+import type { Entry, Part, Taken, Waiting } from './part.ts'
 import { Reserve } from './reserve.ts'
-import type { Occasion, Share } from './share.ts'
+import type { Alone, Occasion, View } from './share.ts'
 
 /** Buckets that a process remembers; one that it forgets is asked for anew. */
 const REMEMBERED = 300_000
 
-/** What a call takes from one bucket. */
-export interface Part {
-  readonly key: string
-  readonly limit: RateLimit
-  readonly units: number
-  readonly quota?: QuotaOf
-}
-
-/** How long a call has to wait, in milliseconds: 0 where it has what it takes, Infinity where nothing comes back; null where a quota cannot be read now. */
-export type Taken = number | null
-
-/** A call that waits for an answer. */
-interface Waiting {
-  readonly units: number
-  readonly resolve: (taken: Taken) => void
-}
-
-/** A bucket that this process takes from. */
-interface Entry {
-  readonly share: Share
-  /** As its last call had it. */
-  part: Part
-  waiting: Waiting[]
-  isAsking: boolean
-}
-
-/** What it is made of. */
-export interface AskingOptions {
+/** What it is made of. What a reload may change is read each time. */
+export interface AskingOptions extends Alone {
   readonly store: LimitStore
   readonly clock: Clock
   /** Milliseconds between two reports. */
   readonly every: number
-  /** Processes that may take from the same buckets. */
-  readonly processes: number
   /** Calls `f` once those that came together have been heard: their questions share a message. */
   readonly soon?: (f: () => void) => void
 }
@@ -75,7 +48,7 @@ export class Asking {
     const entry = this.#entryOf(part)
     const now = this.#options.clock.monotonic()
     if (this.#isAway) {
-      const wait = entry.share.takeAlone(part.limit, part.units, now, this.#options.processes)
+      const wait = entry.share.takeAlone(part.limit, part.units, now, this.#options)
       if (part.quota !== undefined) this.#unreported.add(entry)
       return wait
     }
@@ -84,6 +57,44 @@ export class Asking {
     if (taken === null) return this.#ask(entry, part.units)
     if (taken === 0) this.#unreported.add(entry)
     return taken
+  }
+
+  /** Takes of so many units what there is: how many, or null where a quota cannot be read now. */
+  takeSome(part: Part): MaybePromise<number | null> {
+    const entry = this.#entryOf(part)
+    const { share } = entry
+    const { limit, units } = part
+    const now = this.#options.clock.monotonic()
+    this.#unreported.add(entry)
+    if (this.#isAway) return share.takeSomeAlone(limit, units, now, this.#options)
+    if (entry.waiting.length > 0) return this.#ask(entry, units, true)
+    const here = share.takeSome(limit, units, now)
+    const isKnown = here < units && share.take(limit, units - here, now) !== null
+    if (here === units || (isKnown && share.level(limit, now) < 1)) return here
+    return this.#ask(entry, units - here, true).then(more =>
+      more === null ? (here === 0 ? null : here) : here + more,
+    )
+  }
+
+  /** Takes what another process may hold to spare of a quota. */
+  takeSpare(part: Part, processes: number): number {
+    return this.#entryOf(part).share.takeSpare(part.units, processes)
+  }
+
+  /** How often the store has lost what it had granted of a bucket. */
+  renewals(part: Part): number {
+    return this.#entryOf(part).renewals
+  }
+
+  /** Whether what is known here of a bucket is recent. */
+  isFresh(part: Part): boolean {
+    return this.#entryOf(part).share.isFresh(this.#options.clock.monotonic())
+  }
+
+  /** A bucket, for those who take from it through this process. */
+  view(part: Part): View {
+    const now = this.#options.clock.monotonic()
+    return this.#entryOf(part).share.view(part.limit, now, this.#isAway ? this.#options : null)
   }
 
   /** Units that the store has left for everybody, now; null where a quota cannot be read. */
@@ -137,18 +148,18 @@ export class Asking {
   #entryOf(part: Part): Entry {
     let entry = this.#entries.get(part.key)
     if (entry === undefined) {
-      const { every } = this.#options
-      const share = part.quota === undefined ? new Allowance(part.limit, every) : new Reserve(every)
-      entry = { share, part, waiting: [], isAsking: false }
+      const share =
+        part.quota === undefined ? new Allowance(part.limit, this.#options) : new Reserve(this.#options)
+      entry = { share, part, waiting: [], isAsking: false, renewals: 0 }
       this.#entries.set(part.key, entry)
     }
     entry.part = part
     return entry
   }
 
-  #ask(entry: Entry, units: number): Promise<Taken> {
+  #ask(entry: Entry, units: number, isSome = false): Promise<Taken> {
     return new Promise(resolve => {
-      entry.waiting.push({ units, resolve })
+      entry.waiting.push({ units, isSome, resolve })
       if (entry.isAsking) return
       this.#askSoon(entry)
     })
@@ -202,24 +213,10 @@ export class Asking {
   }
 
   #answered(entry: Entry, asked: readonly Waiting[], answer: LimitAnswer | null): void {
-    const { share, part } = entry
     if (answer === null) {
-      share.unanswered()
+      entry.share.unanswered()
       for (const { resolve } of asked) resolve(null)
-    } else {
-      let left = answer.granted
-      const refused: Waiting[] = []
-      for (const call of asked) {
-        if (call.units > left) {
-          refused.push(call)
-          continue
-        }
-        left -= call.units
-        call.resolve(0)
-      }
-      share.answered(answer, part.limit, this.#options.clock.monotonic(), asked.length > 0, left)
-      for (const { units, resolve } of refused) resolve(share.wait(part.limit, units))
-    }
+    } else handOut(entry, asked, answer, this.#options.clock.monotonic())
     this.#goOn(entry)
   }
 
@@ -228,8 +225,8 @@ export class Asking {
     const { share, part } = entry
     share.unanswered()
     const now = this.#options.clock.monotonic()
-    for (const { units, resolve } of [...asked, ...entry.waiting.splice(0)])
-      resolve(share.takeAlone(part.limit, units, now, this.#options.processes))
+    for (const { units, isSome, resolve } of [...asked, ...entry.waiting.splice(0)])
+      resolve(share[isSome ? 'takeSomeAlone' : 'takeAlone'](part.limit, units, now, this.#options))
     this.#goOn(entry)
   }
 

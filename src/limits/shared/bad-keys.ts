@@ -8,7 +8,8 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import { ADDRESSES, LIMIT } from '../bad-keys.ts'
 import { newBucket, refill, take } from '../bucket.ts'
 import type { Bucket } from '../bucket.ts'
-import type { Asking, Part } from './asking.ts'
+import type { Asking } from './asking.ts'
+import type { Part } from './part.ts'
 
 /** Of its part of the limit, what a process counts by itself. */
 const OWN = 1 / 4

@@ -6,11 +6,11 @@ import type { UsedInWindow } from '../account-meter.ts'
 import { BoundedCache } from '../bounded-cache.ts'
 import { newBucket, refill } from '../bucket.ts'
 import type { Bucket } from '../bucket.ts'
+import { countActive } from './heard.ts'
+import type { Heard } from './heard.ts'
 
-/** Milliseconds for which a process counts as taking from a bucket after it has spoken of it. */
-export const ACTIVE = 2_000
 /** The part of what is left of a quota that all processes together may hold to spare. */
-const SPARED = 1 / 32
+export const SPARED = 1 / 32
 /** Buckets kept; who was not heard of for long starts with a full one. */
 const KEPT = 400_000
 
@@ -18,12 +18,19 @@ const KEPT = 400_000
 interface Shared extends Bucket {
   /** Units that it holds at most, as its last question said. */
   burst: number
-  /** When each process last spoke of it. */
-  readonly heard: Map<string, number>
+  readonly heard: Heard
+}
+
+/** Buckets for several processes, each with its own way to them. */
+export interface BucketsOfAll {
+  /** The buckets as the process of that name sees them. */
+  of(process: string): LimitStore
+  /** Whether a bucket is there: otherwise the ledger is read for what was used of its quota. */
+  has(key: string): boolean
 }
 
 /** Keeps the level of each bucket. Only its own clock counts, whatever the clocks of those who ask say. */
-export class SharedBuckets {
+export class SharedBuckets implements BucketsOfAll {
   readonly #buckets = new BoundedCache<Shared>(KEPT)
   /** Of each account, the length of its quota's windows. */
   readonly #every = new BoundedCache<{ readonly every: number | 'month' }>(KEPT)
@@ -35,12 +42,10 @@ export class SharedBuckets {
     this.#usedInWindow = usedInWindow
   }
 
-  /** The buckets as the process of that name sees them. */
   of(process: string): LimitStore {
     return { ask: questions => questions.map(question => this.#answer(process, question)) }
   }
 
-  /** Whether a bucket is there: otherwise the ledger is read for what was used of its quota. */
   has(key: string): boolean {
     return this.#buckets.has(key)
   }
@@ -56,9 +61,7 @@ export class SharedBuckets {
     refill(bucket, limit, Math.max(bucket.at, now - over))
     bucket.tokens -= spent
     refill(bucket, limit, now)
-    bucket.heard.set(process, now)
-    for (const [name, at] of bucket.heard) if (now - at >= ACTIVE) bucket.heard.delete(name)
-    const active = bucket.heard.size
+    const active = countActive(bucket.heard, process, now)
     const wanted = Math.max(0, Math.min(want, bucket.tokens))
     const spared = Math.max(0, Math.min(spare, Math.floor(((bucket.tokens - wanted) * SPARED) / active)))
     bucket.tokens -= wanted + spared
@@ -68,7 +71,7 @@ export class SharedBuckets {
   #open(key: string, limit: RateLimit, quota: QuotaOf | undefined, now: number): Shared | null {
     const used = quota === undefined ? 0 : this.#used(quota)
     if (used === null) return null
-    const bucket = { ...newBucket(limit, now), burst: limit.burst, heard: new Map<string, number>() }
+    const bucket = { ...newBucket(limit, now), burst: limit.burst, heard: new Map() }
     bucket.tokens -= used
     this.#buckets.set(key, bucket)
     return bucket

@@ -1,9 +1,9 @@
 /** What the processes of a machine hold of one key, and the room that each was given. */
 
 /** The part of the limit from which on nobody gets room, and each take asks. */
-const EDGE = 0.8
+export const EDGE = 0.8
 /** Of what is left below the edge, the part that all processes get as room together. */
-const GIVEN = 1 / 2
+export const GIVEN = 1 / 2
 
 /** One process's part. */
 interface Place {

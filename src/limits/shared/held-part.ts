@@ -4,6 +4,8 @@ export interface HeldPart {
   own: number
   /** How many may be taken without asking. */
   room: number
+  /** Until when. */
+  roomUntil: number
   /** What the others hold, as last heard, and those of them in the slots before. */
   others: number
   before: number
@@ -23,7 +25,10 @@ export interface Waiting {
 
 /** Nothing is held yet. */
 export function newPart(key: string, limit: number): HeldPart {
-  return { key, own: 0, room: 0, others: 0, before: 0, limit, kept: limit, waiting: [], isAsking: false }
+  return {
+    ...{ key, own: 0, room: 0, roomUntil: Infinity, others: 0, before: 0 },
+    ...{ limit, kept: limit, waiting: [], isAsking: false },
+  }
 }
 
 /** Whether somebody waits for one more. */

@@ -13,12 +13,17 @@ import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { isOver, newPart, stays, takeAlone, wants } from './held-part.ts'
 import type { HeldPart, Waiting } from './held-part.ts'
 
+/** Milliseconds after which everything is said again to a store that forgets who is silent. */
+export const AGAIN = 3_000
+
 /** What it is made of. */
 export interface SharedHoldingsOptions {
   readonly store: HoldingStore
   readonly clock: Clock
   /** Milliseconds between two reports. */
   readonly every: number
+  /** Milliseconds after which the store has to hear again of all that is held; absent where it remembers. */
+  readonly again?: number
 }
 
 /** Ends what a holder keeps without using it. */
@@ -34,10 +39,12 @@ export class SharedHoldings implements HoldingProcess {
   /** By the ends of keys. */
   readonly #ends = new Map<string, End>()
   #isAway = false
+  #allSaidAt: number
   #stop: () => void
 
   constructor(options: SharedHoldingsOptions) {
     this.#options = options
+    this.#allSaidAt = options.clock.monotonic()
     this.#stop = options.clock.after(options.every, this.#tick)
   }
 
@@ -88,6 +95,7 @@ export class SharedHoldings implements HoldingProcess {
 
   #take(entry: HeldPart, limit: number): MaybePromise<boolean> {
     if (this.#isAway) return takeAlone(entry, limit)
+    this.#endRoom(entry)
     // Who comes later does not pass those who wait.
     if (entry.room === 0 || entry.waiting.length > 0) return this.#ask(entry, 1)
     entry.room -= 1
@@ -95,6 +103,10 @@ export class SharedHoldings implements HoldingProcess {
     entry.kept = limit
     this.#unreported.add(entry)
     return true
+  }
+
+  #endRoom(entry: HeldPart): void {
+    if (entry.roomUntil !== Infinity && this.#options.clock.monotonic() >= entry.roomUntil) entry.room = 0
   }
 
   #free(key: string): void {
@@ -146,8 +158,11 @@ export class SharedHoldings implements HoldingProcess {
   }
 
   readonly #tick = (): void => {
-    const { clock, every } = this.#options
+    const { clock, every, again = Infinity } = this.#options
+    const isTime = clock.monotonic() - this.#allSaidAt >= again
+    if (isTime) this.#allSaidAt = clock.monotonic()
     if (this.#isAway) void this.#tryAgain()
+    else if (isTime) this.#report(this.#entries.values())
     else if (this.#unreported.size > 0) this.#report(this.#unreported)
     this.#stop = clock.after(every, this.#tick)
   }
@@ -166,10 +181,12 @@ export class SharedHoldings implements HoldingProcess {
   /** Asks one question for each. */
   async #send(entries: readonly HeldPart[]): Promise<void> {
     const asked = entries.map(entry => entry.waiting.splice(0))
+    const now = this.#options.clock.monotonic()
     const questions = entries.map((entry, i): HoldingQuestion => {
       const want = asked[i]!.reduce((sum, one) => sum + one.want, 0)
       const { key, own, limit } = entry
       if (own === 0 && want === 0) entry.room = 0
+      this.#endRoom(entry)
       entry.isAsking = true
       this.#unreported.delete(entry)
       return { key, limit, held: own, room: entry.room, want }
@@ -179,7 +196,11 @@ export class SharedHoldings implements HoldingProcess {
       entry.isAsking = false
       const answer = answers?.[i] ?? null
       if (answer === null) this.#unanswered(entry, asked[i]!)
-      else this.#answered(entry, asked[i]!, answer, questions[i]!.limit)
+      else {
+        const { room, roomFor } = answer
+        if (room > 0 && roomFor !== undefined) entry.roomUntil = now + roomFor
+        this.#answered(entry, asked[i]!, answer, questions[i]!.limit)
+      }
       if (entry.waiting.length > 0) this.#askSoon(entry)
       else if (isOver(entry) && !this.#unreported.has(entry)) this.#entries.delete(entry.key)
     }

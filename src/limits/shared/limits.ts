@@ -19,7 +19,8 @@ import type { Window } from '../account-meter.ts'
 import { rateState } from '../bucket.ts'
 import { DAY, dayAt, dayExhausted } from '../endpoint-day.ts'
 import { MANAGEMENT, rateLimited } from '../rate-limited.ts'
-import type { Asking, Part, Taken } from './asking.ts'
+import type { Asking } from './asking.ts'
+import type { Part, Taken } from './part.ts'
 
 /** Limits of all callers, by the buckets of a store. */
 export class SharedLimits implements Limits {
@@ -194,6 +195,11 @@ function dayOf({ account, endpoint }: Payer, units: number, now: number): QuotaP
 function refusalOf({ limit, quota }: Part, wait: Taken): Refusal {
   if (wait === null) return refuse('journal_unavailable')
   if (quota === undefined) return rateLimited(wait, limit.perSecond)
+  if (wait !== Infinity)
+    return refuse('quota_exhausted', 'The quota cannot be checked now', {
+      retryAfterMs: wait,
+      resetsAt: quota.window.end,
+    })
   return quota.endpoint === undefined
     ? refuse('quota_exhausted', undefined, { scope: 'account', resetsAt: quota.window.end })
     : dayExhausted(quota.window)

@@ -4,7 +4,8 @@
  */
 import type { LimitAnswer } from '../../ports/limit-store.ts'
 import type { RateLimit } from '../../ports/limits.ts'
-import type { Occasion, Report, Share } from './share.ts'
+import { CLOSED } from './share.ts'
+import type { Alone, Occasion, Report, Share, View } from './share.ts'
 
 /** Milliseconds without a call after which the rest goes back. */
 const IDLE = 1_000
@@ -15,7 +16,7 @@ const MOST = 4_096
 /** Counts what is held. */
 export class Reserve implements Share {
   /** Milliseconds for which a quota that was used up is not asked for again. */
-  readonly #every: number
+  readonly #pace: { readonly every: number }
   #held = 0
   #spare = FIRST
   #takenAt = 0
@@ -28,9 +29,11 @@ export class Reserve implements Share {
   #reporting = 0
   /** The whole quota, as the last call had it. */
   #quota = 0
+  /** What callers hear while nothing is given, in milliseconds. */
+  #retry: number | null = null
 
-  constructor(every: number) {
-    this.#every = every
+  constructor(pace: { readonly every: number }) {
+    this.#pace = pace
   }
 
   get isUnreported(): boolean {
@@ -47,17 +50,39 @@ export class Reserve implements Share {
       this.#takenAt = now
       return 0
     }
-    const isFresh = this.#left !== null && now - this.#answeredAt < this.#every
-    return isFresh && this.#left! + this.#held < units ? Infinity : null
+    const isRecent = this.#left !== null && now - this.#answeredAt < this.#pace.every
+    return isRecent && (this.#retry !== null || this.#left! + this.#held < units) ? this.wait() : null
+  }
+
+  takeSome(_: RateLimit, units: number, now: number): number {
+    const some = Math.min(units, this.#held)
+    if (some > 0) this.#takenAt = now
+    this.#held -= some
+    return some
+  }
+
+  takeSpare(units: number, processes: number): number {
+    const spare = Math.max(0, Math.min(units, Math.floor(this.#held / (2 * processes))))
+    this.#held -= spare
+    return spare
   }
 
   /** This process's part of what was left when that was last known. Where nothing is known the rate bounds what is taken. The store hears of it. */
-  takeAlone(_: RateLimit, units: number, now: number, processes: number): number {
-    if (this.#held >= units) return this.take(_, units, now)!
-    if (this.#left !== null && this.#alone + units > Math.max(0, this.#left) / processes) return Infinity
-    this.#alone += units
-    this.spend(units)
+  takeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number {
+    if (alone.away === 'closed') return CLOSED
+    if (this.#held + this.#leftAlone(alone) < units) return Infinity
+    this.takeSomeAlone(limit, units, now, alone)
     return 0
+  }
+
+  takeSomeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number {
+    if (alone.away === 'closed') return 0
+    const held = this.takeSome(limit, units, now)
+    const left = this.#leftAlone(alone)
+    const rest = units - held <= left ? units - held : Math.max(0, Math.floor(left))
+    this.#alone += rest
+    this.spend(rest)
+    return held + rest
   }
 
   /** What another store has granted is nothing to this one: it counts what was charged, with what was taken while neither was there. */
@@ -97,11 +122,13 @@ export class Reserve implements Share {
     return { spent: this.#reporting, over: 0 }
   }
 
-  answered({ level }: LimitAnswer, _: RateLimit, now: number, isAtEdge: boolean, unused: number): void {
+  answered(answer: LimitAnswer, _: RateLimit, now: number, isAtEdge: boolean, unused: number): void {
+    if (answer.isRenewed === true) this.renewed()
     this.#reporting = 0
     this.#alone = 0
     this.#held += unused
-    this.#left = level
+    this.#left = answer.level
+    this.#retry = answer.retry ?? null
     this.#answeredAt = now
     if (isAtEdge) this.#spare = Math.min(MOST, this.#spare * 2)
   }
@@ -112,8 +139,19 @@ export class Reserve implements Share {
     this.#reporting = 0
   }
 
+  isFresh(): boolean {
+    return this.#left !== null
+  }
+
+  view(limit: RateLimit, _: number, alone: Alone | null): View {
+    const level = this.level(limit)
+    return alone?.away === 'closed'
+      ? { level, active: 1, own: 0, retry: CLOSED }
+      : { level, active: 1, own: this.#held }
+  }
+
   wait(): number {
-    return Infinity
+    return this.#retry ?? Infinity
   }
 
   own(limit: RateLimit): number {
@@ -122,5 +160,9 @@ export class Reserve implements Share {
 
   level({ burst }: RateLimit): number {
     return this.#left === null ? burst : this.#left + this.#held - this.#debt
+  }
+  /** What may be taken without the store: where nothing is known, the rate bounds what is taken. The store hears of it. */
+  #leftAlone({ processes }: Alone): number {
+    return this.#left === null ? Infinity : Math.max(0, this.#left) / processes - this.#alone
   }
 }

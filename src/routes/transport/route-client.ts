@@ -36,7 +36,7 @@ export class RouteClient {
 
   /** `connectTimeout` in milliseconds; `room` counts what is under way or waits for its turn. */
   constructor(route: Route, connectTimeout: number, room: RouteLimits) {
-    const most = room.most ?? CONNECTIONS
+    const most = room.bound ?? CONNECTIONS
     this.#target = requestTarget(route)
     this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })
     this.#queue = new FairQueue(most)

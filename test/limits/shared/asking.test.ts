@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Asking } from '../../../src/limits/shared/asking.ts'
-import type { Part } from '../../../src/limits/shared/asking.ts'
+import type { Part } from '../../../src/limits/shared/part.ts'
 import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
 import type { LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
 import { TestClock } from '../../support/test-clock.ts'

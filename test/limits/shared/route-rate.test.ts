@@ -27,7 +27,7 @@ function open() {
       },
       ...{ clock, every: 25, processes: PROCESSES },
     })
-    return new SharedRate(asking, 'eth-a', PER_SECOND, PROCESSES)
+    return new SharedRate(asking, 'eth-a', PER_SECOND, () => PROCESSES)
   })
   /** What is sent in some time where the first `senders` send all that they may, `most` at a time. */
   const send = async (ms: number, senders = PROCESSES, most = 50): Promise<number> => {

@@ -10,6 +10,13 @@ const LEVELS = [
   { every: 100, delay: 0.5 },
 ] as const
 
+/** Machines of some workers each over a Redis. */
+const FLEETS = [
+  { every: 25, delay: 0.15, machines: 1, workers: 4 },
+  { every: 25, delay: 0.15, machines: 2, workers: 2 },
+  { every: 25, delay: 0.15, machines: 8, workers: 2 },
+] as const
+
 /** Which process a call comes to. */
 const SHAPES: Readonly<Record<string, (random: () => number, processes: number) => (at: number) => number>> =
   {
@@ -22,7 +29,7 @@ const SHAPES: Readonly<Record<string, (random: () => number, processes: number) 
 /** A scene, and how it is called when it fails. */
 interface Drawn {
   readonly seed: number
-  readonly level: (typeof LEVELS)[number]
+  readonly level: Pick<Scene, 'every' | 'delay' | 'machines'>
   readonly processes: number
   readonly perSecond: number
   /** Seconds of the rate. */
@@ -41,6 +48,14 @@ const drawn = (loads: readonly number[]): fc.Arbitrary<Drawn> =>
     load: fc.constantFrom(...loads),
     shape: fc.constantFrom(...Object.keys(SHAPES)),
   })
+
+/** The same on machines of several workers. */
+const onMachines = (loads: readonly number[]): fc.Arbitrary<Drawn> =>
+  fc.tuple(drawn(loads), fc.constantFrom(...FLEETS)).map(([one, { workers, ...level }]) => ({
+    ...one,
+    level,
+    processes: level.machines * workers,
+  }))
 
 function sceneOf({ seed, level, processes, perSecond, burst, load, shape }: Drawn, seconds: number): Scene {
   const random = randomFrom(seed)
@@ -64,10 +79,12 @@ function isExact({ admitted, exact }: Outcome): boolean {
 
 t.test('steady traffic below and above the rate is held to it within 5 %', async () => {
   await always(drawn([0.5, 0.9, 1, 1.5, 4]), async one => isExact(await play(sceneOf(one, 8))))
+  await always(onMachines([0.5, 0.9, 1, 1.5, 4]), async one => isExact(await play(sceneOf(one, 8))))
 })
 
 t.test('a flood of 50 times the rate, from idle and by all processes, is held within 5 %', async () => {
   await always(drawn([50]), async one => isExact(await play(sceneOf(one, 4))))
+  await always(onMachines([50]), async one => isExact(await play(sceneOf(one, 5))))
 })
 
 t.test('traffic that comes and goes is held within 5 %', async () => {
@@ -81,22 +98,26 @@ t.test('traffic that comes and goes is held within 5 %', async () => {
 })
 
 t.test('nobody who stays below the rate is refused, batches of 20 included', async () => {
-  await always(drawn([0.3, 0.6, 0.9]), async one => {
+  const isFair = async (one: Drawn): Promise<boolean> => {
     const random = randomFrom(one.seed)
     const choose = SHAPES[one.shape]!(random, one.processes)
     const options = { to: 8_000, perSecond: one.perSecond * one.load, together: 20 }
     const outcome = await play({ ...sceneOf(one, 8), calls: arrivals(random, options, choose) })
     return outcome.exact < outcome.offered || outcome.refused === 0
-  })
+  }
+  await always(drawn([0.3, 0.6, 0.9]), isFair)
+  await always(onMachines([0.3, 0.6, 0.9]), isFair)
 })
 
 t.test('a quota is spent to its last unit by all processes together, and not beyond', async () => {
-  await always(drawn([1]), async ({ seed, level, processes }) => {
+  const isSpent = async ({ seed, level, processes }: Drawn): Promise<boolean> => {
     const random = randomFrom(seed)
     const calls = arrivals(random, { to: 4_000, perSecond: 1_000 }, SHAPES['uniform']!(random, processes))
     const { admitted } = await play({ ...level, processes, limit: { perSecond: 0, burst: 2_000 }, calls })
     return admitted === 2_000
-  })
+  }
+  await always(drawn([1]), isSpent)
+  await always(onMachines([1]), isSpent)
 })
 
 t.test('most calls below the rate wait for nobody', async t => {

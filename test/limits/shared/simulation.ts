@@ -1,6 +1,7 @@
 /** Processes that share one bucket, in simulated time: what they let pass, and what one exact bucket would have. */
 import { Asking } from '../../../src/limits/shared/asking.ts'
 import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
+import { MachineBuckets } from '../../../src/limits/shared/machine-buckets.ts'
 import { newBucket, take } from '../../../src/limits/bucket.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { LimitStore, QuotaOf } from '../../../src/ports/limit-store.ts'
@@ -18,6 +19,8 @@ export interface Scene {
   /** Milliseconds between two reports, and on the way from a process to the store. */
   readonly every: number
   readonly delay: number
+  /** Machines that the processes are on, each with a keeper that takes for them from a store of all: reports every 100 ms, half a millisecond away. */
+  readonly machines?: number
   readonly limit: RateLimit
   /** In the order of their times. */
   readonly calls: readonly Call[]
@@ -67,25 +70,42 @@ class Simulated implements Clock {
 }
 
 /** Plays a scene to a second behind its last call. */
-export async function play({ processes, every, delay, limit, calls, away }: Scene): Promise<Outcome> {
+export async function play({
+  processes,
+  every,
+  delay,
+  machines,
+  limit,
+  calls,
+  away,
+}: Scene): Promise<Outcome> {
   const clock = new Simulated()
   const buckets = new SharedBuckets(clock, () => 0)
   let messages = 0
-  const later = async (): Promise<void> => new Promise(resolve => clock.after(delay, resolve))
-  const overWire = (store: LimitStore): LimitStore => ({
-    ask: async questions => {
-      messages += 1
-      await later()
-      const now = clock.now()
-      if (away !== undefined && now >= away[0] && now < away[1]) throw new Error('away')
-      const answers = await store.ask(questions)
-      await later()
-      return answers
-    },
+  const overWire = (store: LimitStore, delay: number, isOfAll: boolean): LimitStore => {
+    const later = async (): Promise<void> => new Promise(resolve => clock.after(delay, resolve))
+    return {
+      ask: async questions => {
+        messages += 1
+        await later()
+        const now = clock.now()
+        if (isOfAll && away !== undefined && now >= away[0] && now < away[1]) throw new Error('away')
+        const answers = await store.ask(questions)
+        await later()
+        return answers
+      },
+    }
+  }
+  const soon = (f: () => void): (() => void) => clock.after(0, f)
+  const keepers = Array.from({ length: machines ?? 0 }, (_, i) => {
+    const store = overWire(buckets.of(`machine ${i}`), 0.5, true)
+    const options = { store, clock, every: 100, processes: machines!, away: 'part' as const, soon }
+    return new MachineBuckets(new Asking(options), clock)
   })
   const all = Array.from({ length: processes }, (_, i) => {
-    const store = overWire(buckets.of(String(i)))
-    return new Asking({ store, clock, every, processes, soon: f => clock.after(0, f) })
+    const keeper = keepers[Math.floor((i * keepers.length) / processes)]
+    const store = overWire((keeper ?? buckets).of(String(i)), delay, keeper === undefined)
+    return new Asking({ store, clock, every, processes, soon })
   })
   const exact = newBucket(limit, 0)
   const quota: QuotaOf = { account: 'acc_1', window: { start: 0, end: 1 }, every: 1_000 }

@@ -78,6 +78,7 @@ export function deps(
     usage?: Partial<ServiceDeps['usage']>
     health?: ServiceDeps['health']
     quota?: ServiceDeps['quota']
+    isStale?: boolean
     now?: number
   } = {},
 ): ServiceDeps {
@@ -101,6 +102,7 @@ export function deps(
     },
     health: given.health ?? { head: unexpected('head'), isHealthy: unexpected('isHealthy') },
     quota: given.quota ?? unexpected('quota'),
+    isStale: () => given.isStale ?? false,
     now: () => given.now ?? 1_750_000_000,
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { isWellFormed } from './secrets/keys.ts'
 import type { AccountStore } from './store.ts'
 import type { KeyOwner, Keys } from '../../../ports/keys.ts'
+import { STALE } from '../../../ports/accounts.ts'
 
 const KNOWN = 100_000
 const UNKNOWN = 10_000
@@ -11,7 +12,8 @@ const UNKNOWN_TTL = 10_000
 const HOUR = 3_600
 
 /** What the cache needs of the store. */
-export type KeySource = Pick<AccountStore, 'findByKey' | 'changedElsewhere' | 'onChange' | 'recordUse'>
+export type KeySource = Pick<AccountStore, 'findByKey' | 'changedElsewhere' | 'onChange' | 'recordUse'> &
+  Partial<Pick<AccountStore, 'age'>>
 
 /** What is remembered of a key. */
 interface Known {
@@ -33,6 +35,8 @@ export class KeyCache implements Keys {
   readonly #recorded = { hour: 0, ids: new Set<string>() }
   /** How often something has changed, here or elsewhere: who keeps what `find` said looks again when it moves. */
   changes = 0
+  /** How old what it knows is, in milliseconds, as of the last poll. */
+  age = 0
 
   constructor(source: KeySource, clock: Pick<Clock, 'now' | 'monotonic'> = systemClock) {
     this.#source = source
@@ -60,6 +64,9 @@ export class KeyCache implements Keys {
 
   /** Forgets everything when another process has changed something, or a key has ended; to be called several times a second. */
   poll(): void {
+    this.age = this.#source.age?.() ?? 0
+    // Who is connected is looked at again: there may be an end to what is served of an old copy.
+    if (this.age > STALE) this.changes += 1
     const hasEnded = this.#clock.now() / 1000 >= this.#nextEnd
     if (!this.#source.changedElsewhere() && !hasEnded) return
     this.changes += 1

@@ -112,6 +112,11 @@ export class Changes {
     return changed
   }
 
+  /** What this connection has taken in was changed elsewhere, too, and does not move its data version. */
+  takenIn(): void {
+    this.#dataVersion = -1
+  }
+
   #countOthers(): number {
     return (this.#sql.count.get() as { count: number }).count - this.#own
   }

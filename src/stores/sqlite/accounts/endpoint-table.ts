@@ -57,6 +57,7 @@ export class EndpointTable {
         'DELETE FROM old_key WHERE endpoint_id IN (SELECT id FROM endpoint WHERE account_id = ?)',
       ),
       forgetOld: database.prepare('DELETE FROM old_key WHERE until <= ?'),
+      unused: database.prepare('SELECT 1 FROM endpoint WHERE id = ? AND coalesce(used_at, 0) < ?'),
       setUsed: database.prepare(
         'UPDATE endpoint SET used_at = ?1 WHERE id = ?2 AND coalesce(used_at, 0) < ?1',
       ),
@@ -138,6 +139,11 @@ export class EndpointTable {
   /** Removes old keys that have ended. */
   forgetOldKeys(now: number): void {
     this.#sql.forgetOld.run(now)
+  }
+
+  /** Whether nothing is written down of an endpoint's use in this hour, or a later one. */
+  isUnused(id: string, hour: number): boolean {
+    return this.#sql.unused.get(id, hour) !== undefined
   }
 
   /** Writes down the hour in which an endpoint was last used. */

@@ -36,12 +36,22 @@ export function whyNoAccounts(dataDir: string): string | null {
 
 /** Whether accounts.db has an account of that id. Needs no master key. */
 export function hasAccount(dataDir: string, id: string): boolean {
+  return isFound(dataDir, 'SELECT 1 FROM account WHERE id = ?', id)
+}
+
+/** Whether accounts.db is a copy of accounts that are kept elsewhere, once it is whole. */
+export function isCopy(dataDir: string): boolean {
+  const table = 'SELECT 1 FROM sqlite_schema WHERE name = ?'
+  return isFound(dataDir, table, 'replica') && isFound(dataDir, 'SELECT 1 FROM replica WHERE change >= ?', 0)
+}
+
+function isFound(dataDir: string, sql: string, value: string | number): boolean {
   const file = join(dataDir, accountsFile.name)
   let database: InstanceType<typeof DatabaseSync> | undefined
   try {
     database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
     if (!isOurs(database, accountsFile)) throw new Error(`${file} is a database of another program`)
-    return database.prepare('SELECT 1 FROM account WHERE id = ?').get(id) !== undefined
+    return database.prepare(sql).get(value) !== undefined
   } catch (error) {
     throw explainFailure(file, error)
   } finally {

@@ -206,5 +206,15 @@ export const accountsFile: Kind = {
     UPDATE queue SET waiting = waiting - 1 WHERE old.target <> 'operator';
   END;
     `,
+    `
+  -- Of which change of PostgreSQL this file is a copy, and the id of the write that made it; no row where the file is the only place of accounts.
+  CREATE TABLE replica (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    change INTEGER NOT NULL,
+    write TEXT NOT NULL,
+    pull INTEGER NOT NULL, -- how many have begun
+    pulled_at INTEGER NOT NULL -- Unix milliseconds
+  ) STRICT;
+  `,
   ],
 }

@@ -27,7 +27,8 @@ import { KeyRotation } from './rotation.ts'
 import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
 import { SqliteTokens } from './tokens.ts'
-import { Transactions } from './transactions.ts'
+import { FileTransactions } from './transactions.ts'
+import type { Transactions } from './transactions.ts'
 
 /** Rows that a write which nobody waits for changes in one transaction. */
 const AT_ONCE = 200
@@ -37,6 +38,12 @@ export interface AccountStoreOptions {
   readonly dataDir: string
   readonly env: NodeJS.ProcessEnv
   readonly now?: () => number
+}
+
+/** Where the file is a copy of what is elsewhere: how that is written, and how old the copy is. */
+export interface Copy {
+  readonly transactions: Transactions
+  readonly age: () => number
 }
 
 /** Opens `dataDir/accounts.db`; fails with one sentence for the operator. */
@@ -64,6 +71,8 @@ export class AccountStore {
   readonly inUse: AccountsInUse
   /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
   readonly lost: () => Error | null
+  /** How old what it knows is, in milliseconds, where the file is a copy of what PostgreSQL has. */
+  readonly age: () => number
   /** The replacement of the master key. */
   readonly rotation: KeyRotation
   readonly #ring: KeyRing
@@ -73,11 +82,12 @@ export class AccountStore {
   readonly #expired: ReturnType<typeof expiredKeys>
   readonly #changes: Changes
 
-  constructor(open: OpenDatabase, exactly: () => number) {
+  constructor(open: OpenDatabase, exactly: () => number, copy: Copy | null = null) {
     const { database, ring } = open
     const now = (): number => Math.floor(exactly())
     this.#database = database
-    const transactions = (this.#transactions = new Transactions(open))
+    const transactions = (this.#transactions = copy?.transactions ?? new FileTransactions(open))
+    this.age = () => copy?.age() ?? 0
     const [audit, once] = [new AuditTable(database), new OnceTable(database, ring, now)]
     const changes = (this.#changes = new Changes(database, { transactions, audit, once, now }))
     const [accounts, endpoints] = [new AccountTable(database), new EndpointTable(database, ring)]
@@ -109,9 +119,11 @@ export class AccountStore {
 
   /** Writes down in which hour endpoints were last used, a few in a transaction. Nobody waits for it, and it counts as no change. */
   async recordUse(endpointIds: readonly string[], hour: number): Promise<void> {
-    for (let i = 0; i < endpointIds.length; i += AT_ONCE)
+    // Another process has often written down the same.
+    const unused = endpointIds.filter(id => this.#endpointTable.isUnused(id, hour))
+    for (let i = 0; i < unused.length; i += AT_ONCE)
       await this.#transactions.run(() => {
-        for (const id of endpointIds.slice(i, i + AT_ONCE)) this.#endpointTable.setUsed(id, hour)
+        for (const id of unused.slice(i, i + AT_ONCE)) this.#endpointTable.setUsed(id, hour)
       })
   }
 
@@ -130,6 +142,11 @@ export class AccountStore {
   changedElsewhere(): boolean {
     this.#ring.look()
     return this.#changes.changedElsewhere()
+  }
+
+  /** To be called where this file is a replica and has taken in what others have changed. */
+  takenIn(): void {
+    this.#changes.takenIn()
   }
 
   /** Calls `listener` for each change made through this store, in the turn that commits it; returns how to stop. */

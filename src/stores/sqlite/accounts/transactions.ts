@@ -5,8 +5,14 @@ import { PATIENCE, whenFree } from '../patience.ts'
 import type { OpenedDatabase } from '../place.ts'
 import { inTransaction } from '../transaction.ts'
 
-/** The write transactions of one connection, in the order they were asked for. */
-export class Transactions {
+/** How accounts.db is written: by one door, in the order that is asked for. */
+export interface Transactions {
+  /** Runs `work` in one transaction, all or nothing, and `committed` in the same turn as the commit. */
+  run<T>(work: () => T, committed?: () => void): Promise<T>
+}
+
+/** The write transactions of one connection to a file that is the only place of accounts. */
+export class FileTransactions implements Transactions {
   readonly #database: DatabaseSync
   readonly #file: string
   readonly #opened: OpenedDatabase
@@ -19,7 +25,6 @@ export class Transactions {
     this.#opened = opened
   }
 
-  /** Runs `work` in one transaction, all or nothing, and `committed` in the same turn as the commit. */
   run<T>(work: () => T, committed: () => void = () => undefined): Promise<T> {
     const deadline = performance.now() + PATIENCE
     const result = this.#last.then(() => this.#transact(work, committed, deadline))

@@ -128,6 +128,15 @@ export class UsageDatabase {
     return this.#newest.all(after) as readonly Spent[]
   }
 
+  /** What accounts have used of some windows. */
+  usedOf(windows: readonly Pick<Spent, 'account' | 'start'>[]): readonly Spent[] {
+    const used = this.database.prepare('SELECT requests FROM windows WHERE account = ? AND start = ?')
+    return windows.map(({ account, start }) => {
+      const row = used.get(account, start) as { readonly requests: number } | undefined
+      return { account, start, requests: row?.requests ?? 0 }
+    })
+  }
+
   /** Up to which place it has what another process's journal holds. */
   taken(file: string): number {
     const row = this.#taken.get(file) as { readonly place: number } | undefined

@@ -23,7 +23,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   readonly charging: Charging
   readonly #events: UsageEvents
   readonly #timer: NodeJS.Timeout
-  #isFolding = false
+  #folding: Promise<void> | null = null
   #isClosed = false
 
   constructor(database: UsageDatabase, events: UsageEvents) {
@@ -37,7 +37,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     }
     this.#timer = setInterval(() => {
       this.#lookAtFiles()
-      if (!this.#isFolding) void this.#foldBetweenCalls()
+      if (this.#folding === null) void this.#foldSoon()
     }, FOLD_EVERY)
     this.#timer.unref()
   }
@@ -63,6 +63,17 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
   /** The same in slices of about `ms` milliseconds, for what is there now; anything may happen between two of them. */
   foldInSlices(ms: number): Generator<void, void> {
     return foldRound(this.#database, this.charging.counters, ms)
+  }
+
+  /** Carries everything recorded so far into the tables, between calls. Rejects where that does not work now. */
+  async folded(): Promise<void> {
+    this.charging.writer.flush()
+    const { last } = this.charging.counters
+    // A round has what was there when it began.
+    for (let rounds = 0; rounds < 2 && this.#holds(last); rounds += 1)
+      await (this.#folding ?? this.#foldSoon())
+    if (this.#holds(last) || this.charging.writer.isBusy)
+      throw this.failure ?? new Error('usage cannot be brought into its tables now')
   }
 
   totals(accountId: string, endpointIds?: readonly string[]): ReadonlyMap<string, Totals> {
@@ -100,9 +111,20 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     this.#database.close()
   }
 
+  /** Whether a counter up to a place is still to be folded. */
+  #holds(place: number): boolean {
+    return (this.charging.counters.contents()[0]?.place ?? Infinity) <= place
+  }
+
+  #foldSoon(): Promise<void> {
+    this.#folding = this.#foldBetweenCalls().finally(() => {
+      this.#folding = null
+    })
+    return this.#folding
+  }
+
   /** Folds, and does what else is to be done now and then, a slice in each turn of the loop. */
   async #foldBetweenCalls(): Promise<void> {
-    this.#isFolding = true
     try {
       if (this.charging.counters.contents().length > 0) await this.#between(this.foldInSlices(SLICE))
       await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
@@ -114,7 +136,6 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     } catch (error) {
       this.#delayed('sync', error)
     }
-    this.#isFolding = false
   }
 
   /** What is recorded in a file that nobody finds any more would be lost: calls are refused instead. */

@@ -1,4 +1,5 @@
 import type { Kind } from '../schema.ts'
+import { changedAndBase, TRACKED } from './reports/tracked.ts'
 
 /**
  * journal.db: the journal, and the ledger behind it. The views ending in `_now` add what the journal holds to what the ledger does, so a reader
@@ -137,5 +138,11 @@ export const journalFile: Kind = {
      UNION ALL SELECT account, endpoint, calls, requests FROM charges;
    CREATE VIEW windows_now AS SELECT account, start, requests FROM windows
      UNION ALL SELECT account, window, requests FROM charges WHERE window <> 0;`,
+    // Which rows have changed since they were last sent to PostgreSQL, by the number of the report that had them; and who reports (changes.ts).
+    `CREATE TABLE node (
+     id TEXT NOT NULL, epoch INTEGER NOT NULL, claim TEXT, rev INTEGER NOT NULL, acked INTEGER NOT NULL, kept INTEGER NOT NULL,
+     fenced INTEGER NOT NULL, since INTEGER
+   );
+   ${TRACKED.map(changedAndBase).join('\n   ')}`,
   ],
 }

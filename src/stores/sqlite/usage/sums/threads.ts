@@ -1,9 +1,11 @@
 /** Answers queries apart from the thread that serves calls. */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../../../net/thread.ts'
+import type { ThreadFile } from '../../../../net/thread.ts'
+import { StoreUnavailable } from '../../../../ports/store-unavailable.ts'
 import { FairQueue } from './queue.ts'
 import type { Ledger, SumsFailure, SumsPage, SumsQuery } from '../../../../ports/ledger.ts'
-import type { WorkerData, WorkerReply } from './worker.ts'
+import type { WorkerReply } from './worker.ts'
 
 /** Milliseconds that a query may take, and after which a thread that has not ended it is ended itself. */
 const LIMIT = 10_000
@@ -21,9 +23,24 @@ export interface ReadLog {
   shorten(): Promise<void>
 }
 
+/** The thread that reads a data directory. */
+export function threadOn(dataDir: string): SumThread {
+  return {
+    file: { beside: import.meta.url, source: 'worker', built: 'usage-worker' },
+    data: limit => ({ dataDir, limit }),
+  }
+}
+
+/** A kind of thread. */
+export interface SumThread {
+  readonly file: ThreadFile
+  /** What it is started with; `limit`: milliseconds that a query may take. */
+  readonly data: (limit: number) => object
+}
+
 /** Starts its threads with the queries that need them, and ends them when there are none for a while. */
 export class SumThreads implements Pick<Ledger, 'sum'> {
-  readonly #data: WorkerData
+  readonly #kind: SumThread
   readonly #log: ReadLog
   readonly #queue: FairQueue<SumsPage | SumsFailure>
   readonly #idle: Thread[] = []
@@ -31,8 +48,8 @@ export class SumThreads implements Pick<Ledger, 'sum'> {
   #closed = false
   #isShortening = false
 
-  constructor(dataDir: string, log: ReadLog) {
-    this.#data = { dataDir, limit: LIMIT }
+  constructor(kind: SumThread, log: ReadLog) {
+    this.#kind = kind
     this.#log = log
     this.#queue = new FairQueue(() => this.#mayRead())
   }
@@ -63,13 +80,15 @@ export class SumThreads implements Pick<Ledger, 'sum'> {
 
   async #ask(query: SumsQuery): Promise<SumsPage | SumsFailure> {
     const thread = this.#idle.pop() ?? this.#start()
-    const answer = await thread.ask(query)
-    if (thread.isAlive) this.#idle.push(thread)
-    return answer
+    try {
+      return await thread.ask(query)
+    } finally {
+      if (thread.isAlive) this.#idle.push(thread)
+    }
   }
 
   #start(): Thread {
-    const thread = new Thread(this.#data, () => {
+    const thread = new Thread(this.#kind, () => {
       this.#all.delete(thread)
       const at = this.#idle.indexOf(thread)
       if (at !== -1) this.#idle.splice(at, 1)
@@ -86,8 +105,8 @@ class Thread {
   readonly #ended: () => void
   #timer: NodeJS.Timeout | undefined
 
-  constructor(workerData: WorkerData, ended: () => void) {
-    const file = { beside: import.meta.url, source: 'worker', built: 'usage-worker' }
+  constructor({ file, data }: SumThread, ended: () => void) {
+    const workerData = data(LIMIT)
     const resourceLimits = { maxOldGenerationSizeMb: HEAP }
     this.#worker = startThread(file, { workerData, resourceLimits })
     this.#worker.unref()
@@ -106,8 +125,9 @@ class Thread {
       const hear = (reply: WorkerReply): void => {
         worker.off('error', reject).off('exit', ended)
         this.#after(STAY)
-        if ('answer' in reply) resolve(reply.answer)
-        else reject(new Error(`a query of usage failed: ${reply.bug}`))
+        if (!('answer' in reply)) reject(new Error(`a query of usage failed: ${reply.bug}`))
+        else if (reply.answer === 'away') reject(new StoreUnavailable('PostgreSQL cannot be reached'))
+        else resolve(reply.answer)
       }
       const ended = (): void => {
         resolve('too_long')

@@ -16,8 +16,8 @@ export interface WorkerData {
   readonly limit: number
 }
 
-/** What it sends for each query; a string in `bug` is the stack of what was thrown. */
-export type WorkerReply = { readonly answer: SumsPage | SumsFailure } | { readonly bug: string }
+/** What it sends for each query; `away` where a store elsewhere cannot be reached; a string in `bug` is the stack of what was thrown. */
+export type WorkerReply = { readonly answer: SumsPage | SumsFailure | 'away' } | { readonly bug: string }
 
 /** Of the thread, where the system has priorities of threads: calls go first when there are not enough cores. */
 const NICE = 5

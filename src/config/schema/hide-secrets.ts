@@ -1,6 +1,6 @@
 /** What a configuration holds, without its secrets. The schema alone says which these are, so a key that is marked there is shown nowhere. */
-import type { FileName } from './files.ts'
-import { secretKeys } from './validators.ts'
+import type { FileName } from '../files.ts'
+import { secretKeys } from '../validators.ts'
 
 const HIDDEN = '(hidden)'
 

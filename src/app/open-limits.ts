@@ -1,0 +1,72 @@
+/** The limits of a gateway in one process: in its memory, or with `redis` those of several gateways. */
+import { randomUUID } from 'node:crypto'
+import type { Gateway } from '../call/gateway.ts'
+import type { RedisConfig } from '../config/fleet.ts'
+import { MemoryLimits } from '../limits/memory.ts'
+import { SharedBadKeys } from '../limits/shared/bad-keys.ts'
+import { AGAIN, SharedHoldings } from '../limits/shared/holdings.ts'
+import { SharedLimits } from '../limits/shared/limits.ts'
+import { SharedRate } from '../limits/shared/route-rate.ts'
+import { systemClock } from '../ports/clock.ts'
+import type { Holdings } from '../ports/holdings.ts'
+import type { Begun } from './begin.ts'
+import type { Closing } from './closing.ts'
+import type { GatewayParts } from './gateway.ts'
+import { openFleetLimits } from './open-fleet-limits.ts'
+import type { Usage } from './open-usage.ts'
+
+/** What of them is for calls, and who holds how many connections; absent: counted in this process. */
+export interface ProcessLimits {
+  readonly parts: Pick<GatewayParts, 'limits' | 'badKeys' | 'routes' | 'subscriptions'>
+  readonly connections?: { readonly holdings: Holdings }
+  /** Has them follow the configuration, once there is a gateway that has it. */
+  readonly follow: (gateway: Gateway) => void
+}
+
+/** Opens them. */
+export async function openLimits(
+  { snapshot, metrics, log }: Begun,
+  usedInWindow: Usage['usedInWindow'],
+  closing: Closing,
+): Promise<ProcessLimits> {
+  const { redis } = snapshot.gateway
+  if (redis === null) return { parts: { limits: new MemoryLimits(usedInWindow) }, follow: () => undefined }
+  let now = (): RedisConfig => redis
+  const { asking, machines, ...fleet } = await openFleetLimits(
+    {
+      config: redis,
+      now: () => now(),
+      processes: 1,
+      usedInWindow,
+      metrics,
+      log,
+    },
+    closing,
+  )
+  const store = fleet.holdings.join(randomUUID(), { recall: async recalled => holdings.recall(recalled) })
+  const holdings: SharedHoldings = new SharedHoldings({
+    ...{ store, clock: systemClock, every: redis.sync, again: AGAIN },
+  })
+  closing.push(() => {
+    holdings.close()
+    store.leave()
+  })
+  return {
+    parts: {
+      limits: new SharedLimits(asking),
+      badKeys: new SharedBadKeys(asking, 1),
+      routes: {
+        processes: 1,
+        get machines() {
+          return machines()
+        },
+        rate: (route, perSecond) => new SharedRate(asking, route, perSecond, machines),
+      },
+      subscriptions: holdings.of('subscriptions'),
+    },
+    follow: gateway => {
+      now = () => gateway.snapshot.gateway.redis ?? redis
+    },
+    connections: { holdings: holdings.of('connections') },
+  }
+}

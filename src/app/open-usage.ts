@@ -1,0 +1,208 @@
+/** Usage as it is read: of this machine, or of all that share a PostgreSQL. */
+import { hostname } from 'node:os'
+import type { Ledger } from '../ports/ledger.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { Reloader } from '../reload/reloader.ts'
+import type { Snapshot } from '../snapshot/types.ts'
+import type { NodeState } from '../stores/postgres/usage/nodes.ts'
+import type { OpenUsage, UsageParts as FleetParts } from '../stores/postgres/usage/open.ts'
+import { stopTracking } from '../stores/sqlite/usage/reports/changes.ts'
+import type { Closing } from './closing.ts'
+import type { Stores } from './stores.ts'
+
+/** Seconds between the clocks of this machine and of PostgreSQL that an operator hears of, and from which on it serves no calls. */
+const SKEW = { told: 1, unready: 30 }
+/** Milliseconds between two words about the same failure. */
+const REMIND_EVERY = 60_000
+
+/** What other machines have used of quotas. */
+export type OthersUsed = Pick<OpenUsage['others'], 'known' | 'usedByOthers' | 'whenChanged'>
+
+/** What it works with. */
+export interface UsageParts {
+  readonly stores: Pick<Stores, 'database' | 'ledger' | 'usage'>
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+/** Usage, open. */
+export interface Usage {
+  readonly usage: Ledger
+  readonly others: OthersUsed
+  /** What an account has used of a quota window, here and elsewhere as far as that is known. */
+  readonly usedInWindow: Stores['ledger']['usedInWindow']
+  /** Why calls should go to other machines; null where they need not. */
+  unready(): string | null
+  /** Reports all usage; false where that does not work, or where it is kept here alone. */
+  report(): Promise<boolean>
+  /** What this machine serves, and `accountsAge`: seconds since its accounts were last compared with PostgreSQL's. */
+  tell(
+    gateway: { readonly snapshot: Snapshot },
+    reloader: Pick<Reloader, 'state' | 'succeededAt'>,
+    accountsAge?: () => number | null,
+  ): void
+}
+
+/** What a machine says of itself, once it is there. */
+type Told = Parameters<Usage['tell']>
+
+const nobody: OthersUsed = {
+  known: () => 0,
+  usedByOthers: () => Promise.resolve(0),
+  whenChanged: () => undefined,
+}
+
+/** Opens it, once the ledger has what workers have left. Rejects with one sentence for the operator. */
+export async function openUsageOf(
+  snapshot: Snapshot,
+  { stores, metrics, log }: UsageParts,
+  closing: Closing,
+): Promise<Usage> {
+  const { database, ledger, usage } = stores
+  const { postgres: config, node } = snapshot.gateway
+  if (config === null) {
+    stopTracking(database.database)
+    return {
+      ...{ usage, others: nobody, unready: () => null, tell: () => undefined },
+      report: () => Promise.resolve(false),
+      usedInWindow: (...asked) => ledger.usedInWindow(...asked),
+    }
+  }
+  const [{ openUsage }, { Postgres }] = await Promise.all([
+    import('../stores/postgres/usage/open.ts'),
+    import('../stores/postgres/postgres.ts'),
+  ])
+  const postgres = new Postgres(config)
+  closing.push(() => postgres.close())
+  let told: Partial<Told> = []
+  const opened: { open?: OpenUsage } = {}
+  const state = (): NodeState => {
+    const [gateway, reloader, accountsAge] = told
+    const { version, sharedVersion } = gateway?.snapshot ?? snapshot
+    const { spool, heartbeat } = opened.open ?? {}
+    return {
+      ...{ name: node.name ?? hostname(), version, sharedVersion },
+      info: {
+        spoolLagSeconds: spool?.lagSeconds ?? 0,
+        accountsAgeSeconds: accountsAge?.() ?? null,
+        clockSkewSeconds: heartbeat?.skewSeconds ?? null,
+        fenced: spool?.isFenced ?? false,
+        reload: reloader === undefined ? null : { at: reloader.succeededAt, ok: reloader.state.ok },
+      },
+    }
+  }
+  const open = await openUsage({
+    ...{ postgres, config, database, own: usage, state },
+    gather: () => ledger.folded(),
+    events: logSpool(log),
+  })
+  opened.open = open
+  closing.push(async () => {
+    await ledger.charging.settled()
+    await open.close()
+  })
+  const { heartbeat, others, spool } = open
+  registerSpool(open, metrics)
+  const skew = setInterval(() => {
+    const seconds = heartbeat.skewSeconds ?? 0
+    if (Math.abs(seconds) > SKEW.told)
+      log.warn({ seconds }, "this machine's clock is not PostgreSQL's; usage is counted by this machine's")
+  }, REMIND_EVERY).unref()
+  closing.push(() => {
+    clearInterval(skew)
+  })
+  return {
+    ...{ usage: open.ledger, others },
+    usedInWindow: (account, window, switched, endpoint) => {
+      const own = ledger.usedInWindow(account, window, switched, endpoint)
+      // What others have used of an endpoint's day is known to the buckets that all share.
+      return own === null || endpoint !== undefined ? own : own + others.known(account, window.start)
+    },
+    unready: () => {
+      const seconds = Math.abs(heartbeat.skewSeconds ?? 0)
+      return seconds > SKEW.unready ? `clock_skew: ${seconds.toFixed(1)} s from PostgreSQL's clock` : null
+    },
+    report: () =>
+      spool.flush().then(
+        () => true,
+        () => false,
+      ),
+    tell: (...more) => {
+      told = more
+      // Nobody waits for it, and what is said of a start is soon wrong.
+      if (spool.isClaimed) void heartbeat.beat()
+    },
+  }
+}
+
+/** Reports of a machine with workers: once the ledger has what they have charged. */
+export function gatheredReports(
+  usage: Usage,
+  gather: () => Promise<void>,
+): Pick<Usage, 'unready' | 'report'> {
+  return {
+    unready: () => usage.unready(),
+    report: async () => {
+      await gather()
+      return usage.report()
+    },
+  }
+}
+
+function logSpool(log: Logger): FleetParts['events'] {
+  let toldAt = -Infinity
+  return {
+    fenced: () => {
+      log.error(
+        'another process reports usage as this node: this data directory was copied, or runs twice; usage is kept here and no longer reported. Stop one of the two; this one reports under a new id after a restart',
+      )
+    },
+    forked: (before, id) => {
+      log.warn(
+        { before, id },
+        'this data directory was copied or put back from a backup: it reports usage under a new id, and only what comes from now on',
+      )
+    },
+    failed: error => {
+      if (performance.now() - toldAt < REMIND_EVERY) return
+      toldAt = performance.now()
+      log.error(
+        { err: error },
+        'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again',
+      )
+    },
+    recovered: () => {
+      toldAt = -Infinity
+      log.info('usage is reported to PostgreSQL again')
+    },
+    housekeeping: error => {
+      log.error(
+        { err: error },
+        'the tables of usage in PostgreSQL cannot be looked after; this is tried again',
+      )
+    },
+  }
+}
+
+function registerSpool({ spool, heartbeat }: OpenUsage, metrics: Metrics): void {
+  const gauges: readonly (readonly [string, string, () => number | null])[] = [
+    ['tollgate_spool_lag_seconds', 'How long usage has waited to be in PostgreSQL', () => spool.lagSeconds],
+    ['tollgate_spool_rows', 'Rows of usage that wait to be in PostgreSQL', () => spool.rows],
+    [
+      'tollgate_spool_fenced',
+      'Whether another process reports usage as this node, so that this one does not',
+      () => (spool.isFenced ? 1 : 0),
+    ],
+    [
+      'tollgate_clock_skew_seconds',
+      "How far this machine's clock is ahead of PostgreSQL's",
+      () => heartbeat.skewSeconds,
+    ],
+  ]
+  for (const [name, help, value] of gauges)
+    metrics.gauge(name, help, [], () => {
+      const now = value()
+      return now === null ? [] : [[[], now]]
+    })
+}

@@ -1,0 +1,96 @@
+/** `tollgate nodes`, `tollgate node forget`: the gateways that share a PostgreSQL. */
+import type { SeenNode } from '../../stores/postgres/usage/nodes.ts'
+import { fail, print, readArguments } from '../command.ts'
+import type { Command } from '../command.ts'
+import { group } from '../group.ts'
+import { table } from '../output/table.ts'
+import { withFleet } from './fleet.ts'
+
+/** Seconds for which gateways may serve different configurations: an edit reaches one behind the other. */
+const TO_AGREE = 60
+/** Seconds behind which a gateway that was not seen does not count. */
+const GONE = 60
+
+export const nodes: Command = {
+  usage: `tollgate nodes [--config DIR] [--json]
+
+Lists the gateways that share the PostgreSQL of gateway.yaml: when each was last seen, which configuration it serves, how
+far its usage and its accounts are behind, and its clock. Exits with 1 when gateways that are there have served different
+configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
+
+  async run(args, io) {
+    const { config, json } = readArguments(args, [])
+    const found = await withFleet(config, io, async ({ postgres }) => {
+      const { listNodes } = await import('../../stores/postgres/usage/nodes.ts')
+      return listNodes(postgres)
+    })
+    print(io, json, found.map(shownNode), () =>
+      found.length === 0
+        ? ['no gateway has reported to this PostgreSQL']
+        : table(
+            [
+              'NAME',
+              'SEEN',
+              'CONFIGURATION',
+              'SHARED',
+              'USAGE BEHIND',
+              'ACCOUNTS BEHIND',
+              'CLOCK',
+              'FENCED',
+              'ID',
+            ],
+            found.map(each => [
+              ...[each.name, `${seconds(each.age)} ago`, each.version, each.sharedVersion],
+              ...[seconds(each.info.spoolLagSeconds), seconds(each.info.accountsAgeSeconds)],
+              ...[seconds(each.info.clockSkewSeconds), each.info.fenced ? 'yes' : 'no', each.id],
+            ]),
+          ),
+    )
+    if (!differ(found)) return 0
+    io.err('tollgate: the gateways serve different configurations')
+    return 1
+  },
+}
+
+function shownNode({ name, id, version, sharedVersion, seenAt, info }: SeenNode): object {
+  const { spoolLagSeconds, accountsAgeSeconds, clockSkewSeconds, fenced } = info
+  return {
+    ...{ name, id, version, sharedVersion, seenAt: Math.floor(seenAt) },
+    ...{ spoolLagSeconds, accountsAgeSeconds, clockSkewSeconds, fenced },
+  }
+}
+
+function seconds(value: number | null): string {
+  return value === null ? '-' : `${Math.round(value * 10) / 10} s`
+}
+
+/** Whether those that are there have differed for too long: one has the other configuration since its last load. */
+function differ(found: readonly SeenNode[]): boolean {
+  const there = found.filter(({ age }) => age < GONE)
+  if (new Set(there.map(({ sharedVersion }) => sharedVersion)).size < 2) return false
+  const loaded = Math.max(...there.map(({ info, seenAt }) => info.reload?.at ?? seenAt))
+  const now = Math.max(...there.map(({ seenAt, age }) => seenAt + age))
+  return now - loaded > TO_AGREE
+}
+
+const forget: Command = {
+  summary: 'no longer wait for what a gateway has not reported',
+  usage: `tollgate node forget <id> [--config DIR] [--json]
+
+Says that a gateway does not come back: what it has reported is final, and "tollgate nodes" no longer lists it. First send
+what its data directory still holds, with "tollgate spool --dir".`,
+
+  async run(args, io) {
+    const { config, json, words } = readArguments(args, ['id'])
+    const id = words[0]!
+    const isThere = await withFleet(config, io, async ({ postgres }) => {
+      const { forgetNode } = await import('../../stores/postgres/usage/nodes.ts')
+      return forgetNode(postgres, id)
+    })
+    if (!isThere) return fail(io, json, `there is no node "${id}"; "tollgate nodes" lists them`)
+    print(io, json, { forgotten: id }, () => [`${id} is forgotten`])
+    return 0
+  },
+}
+
+export const node: Command = group('node', { forget })

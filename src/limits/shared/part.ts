@@ -1,0 +1,53 @@
+/** What calls take from shared buckets, and those who wait for it. */
+import type { LimitAnswer, QuotaOf } from '../../ports/limit-store.ts'
+import type { RateLimit } from '../../ports/limits.ts'
+import type { Share } from './share.ts'
+
+/** What a call takes from one bucket. */
+export interface Part {
+  readonly key: string
+  readonly limit: RateLimit
+  readonly units: number
+  readonly quota?: QuotaOf
+}
+
+/** How long a call has to wait, in milliseconds: 0 where it has what it takes, Infinity where nothing comes back; null where a quota cannot be read now. */
+export type Taken = number | null
+
+/** A call that waits for an answer. */
+export interface Waiting {
+  readonly units: number
+  /** Whether it takes less where there is less: then it hears how much it has. */
+  readonly isSome: boolean
+  readonly resolve: (taken: Taken) => void
+}
+
+/** A bucket that this process takes from. */
+export interface Entry {
+  readonly share: Share
+  /** As its last call had it. */
+  part: Part
+  waiting: Waiting[]
+  isAsking: boolean
+  /** How often the store has lost what it had granted. */
+  renewals: number
+}
+
+/** Hands what was granted to those who asked, in their order; a call that it is not enough for does not get a part of it. */
+export function handOut(entry: Entry, asked: readonly Waiting[], answer: LimitAnswer, now: number): void {
+  const { share, part } = entry
+  if (answer.isRenewed === true) entry.renewals += 1
+  let left = answer.granted
+  const refused: Waiting[] = []
+  for (const call of asked) {
+    const got = call.units <= left ? call.units : call.isSome ? left : null
+    if (got === null) {
+      refused.push(call)
+      continue
+    }
+    left -= got
+    call.resolve(call.isSome ? got : 0)
+  }
+  share.answered(answer, part.limit, now, asked.length > 0, left)
+  for (const { units, resolve } of refused) resolve(share.wait(part.limit, units))
+}

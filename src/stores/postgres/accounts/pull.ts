@@ -1,0 +1,154 @@
+/** Brings a replica up to date. */
+import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
+import type { Postgres, Query } from '../postgres.ts'
+import type { Replica, ReplicaState, Step, Target } from './replica.ts'
+import { hexOf } from './replica.ts'
+import { fromJson, keyOf, quoted, type Table, type Value } from './tables.ts'
+
+/** Rows that are asked for at a time. */
+const FETCHED = 5_000
+/** How old the time of the last pull in the file may get while nothing changes, in milliseconds. */
+const TOUCHED_EVERY = 2_000
+/** Pulls in a row that other processes may overtake. */
+const ATTEMPTS = 20
+
+/** All reads of one pull see the same moment. */
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
+interface Fetched {
+  readonly tbl: number
+  readonly row: Readonly<Record<string, unknown>>
+}
+
+/** Pulls what is new; one at a time in this process. */
+export class Puller {
+  readonly #postgres: Postgres
+  readonly #replica: Replica
+  readonly #taken: () => void
+  #running: Promise<void> | null = null
+
+  /** `taken` is called when what keys stand for has changed. */
+  constructor(postgres: Postgres, replica: Replica, taken: () => void) {
+    this.#postgres = postgres
+    this.#replica = replica
+    this.#taken = taken
+  }
+
+  /** Resolves once the replica has what PostgreSQL had when this was asked, or later. */
+  async pull(deadline = Infinity): Promise<void> {
+    // What runs already may have begun to look before.
+    if (this.#running !== null) await this.#running.catch(() => undefined)
+    this.#running ??= this.#pull(deadline).finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  /**
+   * Takes in the changes up to `target` on a connection that holds the lock of writers. False when the replica is not a copy of what this database was, or
+   * another process takes in something at the same time.
+   */
+  async follow(query: Query, target: Target): Promise<boolean> {
+    const from = await this.#replica.claim()
+    return (await isOurs(query, from)) && this.#takeChanged(query, from, target)
+  }
+
+  async #pull(deadline: number): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const state = this.#replica.state()
+      const [now] = await this.#postgres.query<Target>('SELECT change, write::text AS write FROM meta')
+      if (state !== null && state.change === now?.change && state.write === now.write) {
+        const age = Date.now() - state.pulledAt
+        if (age < 0 || age >= TOUCHED_EVERY) await this.#replica.touch()
+        return
+      }
+      const from = await this.#replica.claim()
+      if (await this.#postgres.transaction(query => this.#takeNew(query, from), SNAPSHOT, deadline)) return
+    }
+    throw new StoreUnavailable('other processes on this machine keep the replica of accounts busy')
+  }
+
+  async #takeNew(query: Query, from: ReplicaState): Promise<boolean> {
+    const [target] = await query<Target>('SELECT change, write::text AS write, audit FROM meta')
+    if (target === undefined)
+      throw new Error('the tables of accounts in PostgreSQL have lost their first row')
+    return (await isOurs(query, from))
+      ? this.#takeChanged(query, from, target)
+      : this.#takeAll(query, from, target)
+  }
+
+  /** What changed since. A key that is gone and there again is removed first. */
+  async #takeChanged(query: Query, from: ReplicaState, target: Target): Promise<boolean> {
+    const { tables } = this.#replica
+    const gone = await query<{ tbl: string; key: string }>('SELECT tbl, key FROM removed WHERE change > $1', [
+      from.change,
+    ])
+    let pending: Step[] = gone.flatMap(({ tbl, key }) => {
+      const table = tables.find(({ name }) => name === tbl)
+      return table === undefined ? [] : [{ table, removed: keyOf(table, key) }]
+    })
+    const parts = tables.map((table, i) => select(table, i, `WHERE changed > ${from.change}`))
+    for await (const rows of fetched(query, parts.join(' UNION ALL '))) {
+      if (pending.length >= FETCHED) {
+        if (!(await this.#replica.takeIn(from, pending, null, this.#taken))) return false
+        pending = []
+      }
+      pending.push(...this.#steps(rows))
+    }
+    return this.#replica.takeIn(from, pending, target, this.#taken)
+  }
+
+  /** Everything, and an end to what is here alone: at first, and where PostgreSQL is not what it was. */
+  async #takeAll(query: Query, from: ReplicaState, target: Target): Promise<boolean> {
+    const gone: Step[] = []
+    for (const [i, table] of this.#replica.tables.entries()) {
+      let last: Value = null
+      const end = (to: Value, there: ReadonlySet<Value>): void => {
+        for (const removed of this.#replica.others(table, last, to, there)) gone.push({ table, removed })
+        last = to
+      }
+      for await (const rows of fetched(query, select(table, i, `ORDER BY ${ordered(table)}`))) {
+        const steps = this.#steps(rows)
+        const at = table.columns.findIndex(({ name }) => name === table.key)
+        const keys = steps.map(({ values }) => values[at] ?? null)
+        end(keys.at(-1) ?? null, new Set(keys.map(key => (key instanceof Uint8Array ? hexOf(key) : key))))
+        if (!(await this.#replica.takeIn(from, steps, null, this.#taken))) return false
+      }
+      end(null, new Set())
+    }
+    return this.#replica.takeIn(from, gone, target, this.#taken)
+  }
+
+  #steps(rows: readonly Fetched[]): (Step & { values: readonly Value[] })[] {
+    return rows.map(({ tbl, row }) => {
+      const table = this.#replica.tables[tbl]!
+      return { table, values: fromJson(table, row) }
+    })
+  }
+}
+
+/** Whether the replica is of this database, and not of one that has lost its last changes or of another. */
+async function isOurs(query: Query, { change, write }: ReplicaState): Promise<boolean> {
+  const found = await query('SELECT 1 FROM written WHERE change = $1 AND id::text = $2', [change, write])
+  return found.length > 0
+}
+
+function select({ name, columns }: Table, i: number, rest: string): string {
+  const all = quoted(columns.map(column => column.name))
+  return `(SELECT ${i} AS tbl, row_to_json(t) AS row FROM (SELECT ${all} FROM ${name} ${rest}) t)`
+}
+
+/** By bytes, as SQLite orders them. */
+function ordered({ key, columns }: Table): string {
+  return columns.find(({ name }) => name === key)?.type === 'TEXT' ? `"${key}" COLLATE "C"` : `"${key}"`
+}
+
+async function* fetched(query: Query, sql: string): AsyncGenerator<readonly Fetched[]> {
+  await query(`DECLARE pulled NO SCROLL CURSOR FOR ${sql}`)
+  for (;;) {
+    const rows = await query<Fetched>(`FETCH ${FETCHED} FROM pulled`)
+    if (rows.length > 0) yield rows
+    if (rows.length < FETCHED) break
+  }
+  await query('CLOSE pulled')
+}

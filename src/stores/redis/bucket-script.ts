@@ -1,0 +1,95 @@
+/**
+ * The buckets of all machines, as Redis keeps them: each question is answered at one moment, by Redis' own clock. The semantics are those of
+ * `SharedBuckets`; test/limits/shared/limit-stores.test.ts holds both to them.
+ *
+ * A question that was answered by nobody may have been taken all the same. So each has a number, and the bucket remembers the last one of each
+ * machine with what it took: the next question names the first that was not answered, and what that took is put back before it is said again. What
+ * arrives late, behind its successor, is ignored.
+ */
+import { TRAFFIC } from '../../ports/limit-store.ts'
+import { SPARED } from '../../limits/shared/buckets.ts'
+import { ACTIVE } from '../../limits/shared/heard.ts'
+import { script } from './redis.ts'
+
+/** Values of a question: those of its `LimitQuestion`, its number, that of the first unanswered one, what is known to be used, and when it ends. */
+export const VALUES = 10
+/** In place of what is known to be used, where it is not known: then a bucket that is not there is not opened. */
+export const UNKNOWN = '?'
+/** Milliseconds for which a machine's last question is remembered, and a bucket beyond the time when it is full. */
+const REMEMBERED = 60_000
+
+/** Answers per bucket: `level active granted traffic opened`, or nothing. The first value is the machine. */
+export const BUCKETS = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local machine = ARGV[1]
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local a = 2 + (i - 1) * ${VALUES}
+  local rate, burst = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
+  local spent, over = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local want, spare = tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
+  local number, unanswered = tonumber(ARGV[a + 6]), tonumber(ARGV[a + 7])
+  local used, ends = ARGV[a + 8], tonumber(ARGV[a + 9])
+  local packed = redis.call('GET', key)
+  local bucket = false
+  if packed then
+    bucket = cmsgpack.unpack(packed)
+  elseif used ~= '${UNKNOWN}' then
+    bucket = { level = burst - tonumber(used), at = now, burst = burst, traffic = 0, trafficAt = now,
+      opened = time[1] * 1000000 + time[2], machines = {} }
+    -- What was charged is in the ledger that says what is used.
+    if rate == 0 then spent = 0 end
+  end
+  local last = bucket and bucket.machines[machine]
+  answers[i] = ''
+  if bucket and not (last and last[2] >= number) then
+    if last and unanswered > 0 and last[2] >= unanswered then bucket.level = bucket.level + last[3] end
+    if rate == 0 then bucket.level = bucket.level + burst - bucket.burst end
+    bucket.burst = burst
+    local function refill(to)
+      bucket.level = math.min(burst, bucket.level + math.max(0, to - bucket.at) * rate / 1000)
+      bucket.at = to
+    end
+    refill(math.max(bucket.at, now - over))
+    bucket.level = bucket.level - spent
+    refill(now)
+    local active = 1
+    for name, seen in pairs(bucket.machines) do
+      if now - seen[1] >= ${REMEMBERED} then bucket.machines[name] = nil
+      elseif name ~= machine and now - seen[1] < ${ACTIVE} then active = active + 1 end
+    end
+    local wanted = math.max(0, math.min(want, bucket.level))
+    local spared = math.max(0, math.min(spare, math.floor((bucket.level - wanted) * ${SPARED} / active)))
+    bucket.level = bucket.level - wanted - spared
+    local took = spent + wanted + spared
+    bucket.machines[machine] = { now, number, took }
+    bucket.traffic = bucket.traffic * math.exp((bucket.trafficAt - now) / ${TRAFFIC}) + math.max(0, took)
+    bucket.trafficAt = now
+    local left = ends - now
+    if rate > 0 then left = (burst - bucket.level) * 1000 / rate end
+    redis.call('SET', key, cmsgpack.pack(bucket), 'PX', string.format('%.0f', math.max(0, left) + ${REMEMBERED}))
+    answers[i] = string.format('%.17g %d %.17g %.17g %.17g',
+      bucket.level, active, wanted + spared, bucket.traffic, bucket.opened)
+  end
+end
+return answers
+`)
+
+/** Lowers each bucket to what the ledger has left of it, where it holds more. Values per bucket: what is used. */
+export const RECONCILE = script(`
+local changed = 0
+for i, key in ipairs(KEYS) do
+  local packed = redis.call('GET', key)
+  if packed then
+    local bucket = cmsgpack.unpack(packed)
+    local left = bucket.burst - tonumber(ARGV[i])
+    if bucket.level > left then
+      bucket.level = left
+      changed = changed + 1
+      redis.call('SET', key, cmsgpack.pack(bucket), 'KEEPTTL')
+    end
+  end
+end
+return changed
+`)

@@ -1,0 +1,169 @@
+/** The buckets of all machines in Redis, as one of them asks for them. */
+import type { LimitAnswer, LimitQuestion, LimitStore, QuotaOf } from '../../ports/limit-store.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
+import { BoundedCache } from '../../limits/bounded-cache.ts'
+import { BUCKETS, RECONCILE, UNKNOWN } from './bucket-script.ts'
+import type { Redis } from './redis.ts'
+import { bySlot } from './slots.ts'
+
+/** Milliseconds between two comparisons of quotas with the ledger, and after one was opened: others may have charged meanwhile what it did not know. */
+const COMPARED = 30_000
+const COMPARED_AGAIN = 5_000
+/** Quotas that one message compares. */
+const TOGETHER = 500
+/** Buckets of which something is remembered. */
+const KEPT = 300_000
+
+/** Reads what all machines together have used in a window, as far as that is known; null where nothing can be read now. */
+export type KnownUse = (
+  account: string,
+  window: QuotaOf['window'],
+  switched: boolean,
+  endpoint?: string,
+) => MaybePromise<number | null>
+
+/** Which machine asks, and where a quota begins. */
+export interface RedisBucketsOptions {
+  readonly redis: Pick<Redis, 'run' | 'isCluster' | 'isAway'>
+  /** What no other process is called, now or before. */
+  readonly machine: string
+  readonly usedInWindow: KnownUse
+}
+
+/** What is known of a quota that was asked for. */
+interface Quota {
+  readonly of: QuotaOf
+  /** When Redis opened its bucket: another time is another bucket, and what the one before granted is lost. */
+  opened: number
+  /** Whether it was asked for since the last comparison. */
+  isActive: boolean
+}
+
+/** Asks Redis. A bucket has one question at a time. */
+export class RedisBuckets implements LimitStore {
+  readonly #options: RedisBucketsOptions
+  #number = 0
+  /** By bucket, the first question since the last answer. */
+  readonly #unanswered = new BoundedCache<number>(KEPT)
+  readonly #quotas = new BoundedCache<Quota>(KEPT)
+  /** Of each account, the length of its quota's windows. */
+  readonly #every = new BoundedCache<{ readonly every: number | 'month' }>(KEPT)
+  readonly #comparing: NodeJS.Timeout
+  readonly #again = new Set<NodeJS.Timeout>()
+
+  constructor(options: RedisBucketsOptions) {
+    this.#options = options
+    this.#comparing = setInterval(() => void this.compare(), COMPARED)
+  }
+
+  async ask(questions: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
+    const answers = await this.#send(
+      questions,
+      questions.map(({ quota }) => (quota === undefined ? '0' : UNKNOWN)),
+    )
+    const unopened = questions.flatMap((question, i) => (answers[i] === null && question.quota ? [i] : []))
+    if (unopened.length === 0) return answers
+    const used = await Promise.all(unopened.map(async i => this.#used(questions[i]!.quota!)))
+    const known = unopened.filter((_, nth) => used[nth] !== null)
+    const opened = await this.#send(
+      known.map(i => questions[i]!),
+      used.filter(one => one !== null).map(String),
+    )
+    for (const [nth, i] of known.entries()) answers[i] = opened[nth]!
+    if (known.length > 0) this.#compareAgain()
+    return answers
+  }
+
+  /** Lowers the quotas that were asked for to what the ledger has left of them: heals a Redis that forgot. */
+  async compare(): Promise<void> {
+    if (this.#options.redis.isAway) return
+    const active = [...this.#quotas.entries()].filter(([, { isActive }]) => isActive)
+    for (const [, quota] of active) quota.isActive = false
+    for (let i = 0; i < active.length; i += TOGETHER) await this.#compare(active.slice(i, i + TOGETHER))
+  }
+
+  close(): void {
+    clearInterval(this.#comparing)
+    for (const timer of this.#again) clearTimeout(timer)
+  }
+
+  async #compare(quotas: readonly (readonly [key: string, quota: Quota])[]): Promise<void> {
+    const used = await Promise.all(
+      quotas.map(async ([key, { of }]) => [key, await this.#used(of).catch(() => null)] as const),
+    )
+    const known = used.filter(([, units]) => units !== null)
+    const sent = bySlot(known, ([key]) => key, this.#options.redis.isCluster).map(async group =>
+      this.#options.redis.run(
+        RECONCILE,
+        group.map(([key]) => key),
+        group.map(([, units]) => units!),
+      ),
+    )
+    // Redis that is away is compared with when it is back.
+    await Promise.allSettled(sent)
+  }
+
+  #compareAgain(): void {
+    const timer = setTimeout(() => {
+      this.#again.delete(timer)
+      void this.compare()
+    }, COMPARED_AGAIN)
+    this.#again.add(timer)
+  }
+
+  async #used({ account, window, every, endpoint }: QuotaOf): Promise<number | null> {
+    if (endpoint !== undefined) return this.#options.usedInWindow(account, window, false, endpoint)
+    const before = this.#every.get(account)
+    const used = await this.#options.usedInWindow(
+      account,
+      window,
+      before !== undefined && before.every !== every,
+    )
+    if (used !== null) this.#every.set(account, { every })
+    return used
+  }
+
+  async #send(questions: readonly LimitQuestion[], used: readonly string[]): Promise<(LimitAnswer | null)[]> {
+    const { redis, machine } = this.#options
+    if (questions.length === 0) {
+      if (redis.isAway) throw new Error('Redis is away')
+      return []
+    }
+    this.#number += 1
+    const number = this.#number
+    const answers: (LimitAnswer | null)[] = []
+    const groups = bySlot([...questions.keys()], i => questions[i]!.key, redis.isCluster)
+    const sent = groups.map(async group => {
+      const values = group.flatMap(i => this.#valuesOf(questions[i]!, number, used[i]!))
+      const keys = group.map(i => questions[i]!.key)
+      for (const key of keys) if (!this.#unanswered.has(key)) this.#unanswered.set(key, number)
+      const texts = (await redis.run(BUCKETS, keys, [machine, ...values])) as string[]
+      for (const [nth, i] of group.entries()) answers[i] = this.#answered(questions[i]!, texts[nth]!)
+    })
+    // All are waited for: what is asked again may not still be on its way.
+    const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+    return answers
+  }
+
+  #valuesOf(
+    { key, limit, spent, over, want, spare = 0, quota }: LimitQuestion,
+    number: number,
+    used: string,
+  ): (string | number)[] {
+    const unanswered = this.#unanswered.get(key) ?? 0
+    const ends = quota === undefined ? 0 : quota.window.end * 1000
+    return [limit.perSecond, limit.burst, spent, over, want, spare, number, unanswered, used, ends]
+  }
+
+  #answered({ key, quota }: LimitQuestion, text: string): LimitAnswer | null {
+    this.#unanswered.delete(key)
+    if (text === '') return null
+    const [level, active, granted, traffic, opened] = text.split(' ').map(Number)
+    const answer = { level: level!, active: active!, granted: granted!, traffic: traffic! }
+    if (quota === undefined) return answer
+    const known = this.#quotas.get(key)
+    this.#quotas.set(key, { of: quota, opened: opened!, isActive: true })
+    return known !== undefined && known.opened !== opened ? { ...answer, isRenewed: true } : answer
+  }
+}

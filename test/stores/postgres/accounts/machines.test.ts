@@ -1,0 +1,239 @@
+/** Two machines that share accounts: what one writes the other has, and they agree whatever they do at the same time. */
+import { join } from 'node:path'
+import t from 'tap'
+import { KeyCache } from '../../../../src/stores/sqlite/accounts/cache.ts'
+import { DatabaseSync } from '../../../../src/stores/sqlite/driver.ts'
+import { Following } from '../../../../src/stores/postgres/accounts/follow.ts'
+import type { SharedAccounts } from '../../../../src/stores/postgres/accounts/open.ts'
+import { startPostgresProxy } from '../../../support/postgres-proxy.ts'
+import { noServers, startPostgres } from '../../../support/servers.ts'
+import { until } from '../../../support/until.ts'
+import { configOf, openMachine } from '../support/machines.ts'
+
+type Machine = SharedAccounts & { readonly dataDir: string }
+
+/** All rows of a replica, by table. */
+function contents({ dataDir, replica }: Machine): Record<string, unknown> {
+  const database = new DatabaseSync(join(dataDir, 'accounts.db'), { readOnly: true })
+  const rows = replica.tables.map(({ name, key }) => [
+    name,
+    database.prepare(`SELECT * FROM ${name} ORDER BY ${key}`).all(),
+  ])
+  database.close()
+  return Object.fromEntries(rows) as Record<string, unknown>
+}
+
+async function withEndpoint({ store }: Machine) {
+  const { account } = await store.accounts.create({ name: 'Acme', plan: 'free' })
+  const endpoint = await store.endpoints.create({ accountId: account.id, network: 'bsc' })
+  if (typeof endpoint === 'string') throw new Error(endpoint)
+  return { account, endpoint }
+}
+
+t.test('two machines', { skip: noServers }, async t => {
+  const server = await startPostgres(t)
+  let schemas = 0
+  const pair = async (t: Tap, url = server.url): Promise<[Machine, Machine]> => {
+    const config = configOf(url, `pair_${(schemas += 1)}`)
+    return [await openMachine(t, config), await openMachine(t, config)]
+  }
+  type Tap = Parameters<typeof openMachine>[0]
+
+  t.test('of 200 endpoints that both make at once for one account exactly 100 come to be', async t => {
+    const [a, b] = await pair(t)
+    const { account } = await a.store.accounts.create({ name: 'Acme', plan: 'free' })
+    const wish = { accountId: account.id, network: 'bsc' }
+    const made = await Promise.all(
+      [a, b].flatMap(({ store }) => Array.from({ length: 100 }, () => store.endpoints.create(wish))),
+    )
+    t.equal(made.filter(one => one === 'limit_reached').length, 100)
+    const keys = made.flatMap(one => (typeof one === 'string' ? [] : [one.apiKey]))
+    t.equal(new Set(keys).size, 100)
+    await Promise.all([a.puller.pull(), b.puller.pull()])
+    t.strictSame(contents(a), contents(b))
+    for (const { store } of [a, b]) t.ok(keys.every(key => store.findByKey(key)?.account.id === account.id))
+  })
+
+  t.test('everything that is written on one is the same on the other', async t => {
+    const [a, b] = await pair(t)
+    const { account, endpoint } = await withEndpoint(a)
+    await b.puller.pull()
+    await b.store.endpoints.change(account.id, endpoint.id, { perSecond: 0.1, allowedIps: ['10.0.0.0/8'] })
+    const rotated = await a.store.endpoints.rotateKey(null, endpoint.id, 3_600)
+    if (rotated === null || rotated === 'other_request') throw new Error('not rotated')
+    const { token, secret } = await b.store.tokens.create({
+      name: 'ci',
+      scopes: ['accounts:read'],
+      expiresAt: null,
+    })
+    const by = { actor: `token:${token.id}`, once: { key: 'one', request: 'r' } } as const
+    const wish = { name: 'Beta', plan: 'paid', externalId: 'ext_1', email: 'b@x.io', labels: { a: 'ü' } }
+    const made = await a.store.accounts.create(wish, by)
+    t.strictSame(await b.store.accounts.create(wish, by), made, 'carried out once by all')
+    await b.store.alerts.setWebhook(account.id, 'https://x.io/hook')
+    t.ok(
+      await a.store.alerts.raise(
+        { type: 'quota.spent', accountId: account.id, data: {} } as never,
+        true,
+        'q1',
+      ),
+    )
+    await b.store.alerts.raise({ type: 'quota.spent', accountId: account.id, data: {} } as never, true, 'q1')
+    await a.puller.pull()
+    await b.puller.pull()
+    t.strictSame(contents(a), contents(b))
+    t.strictSame(a.store.alerts.waiting(), { operator: 1, accounts: 1 })
+    for (const { store } of [a, b]) {
+      t.equal(store.findByKey(endpoint.apiKey)?.isOld, true)
+      t.equal(store.findByKey(rotated.endpoint.apiKey)?.endpoint.perSecond, 0.1)
+      t.equal(store.tokens.find(secret) !== null, true)
+    }
+    t.ok(await a.store.tokens.revoke(token.id))
+    t.ok(await a.store.accounts.purge(account.id))
+    await b.puller.pull()
+    t.strictSame(contents(a), contents(b))
+    t.equal(b.store.findByKey(rotated.endpoint.apiKey), null)
+    t.equal(b.store.tokens.find(secret), null)
+  })
+
+  t.test('an external id passes from one account to another between two pulls', async t => {
+    const [a, b] = await pair(t)
+    const of = async (name: string, externalId: string) => {
+      const made = await a.store.accounts.create({ name, plan: 'free', externalId }, { actor: 'cli' })
+      if (typeof made === 'string') throw new Error(made)
+      return made.account.id
+    }
+    const [first, second] = [await of('one', 'x'), await of('two', 'y')]
+    await b.puller.pull()
+    await a.store.accounts.change(second, { externalId: null })
+    await a.store.accounts.change(first, { externalId: 'y' })
+    await a.store.accounts.change(second, { externalId: 'x' })
+    await b.puller.pull()
+    t.strictSame(contents(a), contents(b))
+    t.strictSame(
+      [b.store.accounts.find(first), b.store.accounts.find(second)].map(
+        one => (one as { externalId: string }).externalId,
+      ),
+      ['y', 'x'],
+    )
+  })
+
+  t.test('a row that is removed and made again is there', async t => {
+    const [a, b] = await pair(t)
+    const { account } = await withEndpoint(a)
+    await a.store.alerts.setWebhook(account.id, 'https://x.io/one')
+    await b.puller.pull()
+    await a.store.alerts.setWebhook(account.id, null)
+    await a.store.alerts.setWebhook(account.id, 'https://x.io/two')
+    await b.puller.pull()
+    t.equal((b.store.alerts.webhook(account.id) as { url: string }).url, 'https://x.io/two')
+  })
+
+  t.test(
+    'the audit trail gives no place twice, also on a machine that has never seen the entries',
+    async t => {
+      const [a, b] = await pair(t)
+      await withEndpoint(a)
+      await a.store.audit.forget(Date.now())
+      await b.puller.pull()
+      await b.store.accounts.create({ name: 'Beta', plan: 'free' })
+      const query = { from: null, to: null, actor: null, target: null, before: null, limit: 10 }
+      t.strictSame(
+        (await b.store.audit.read(query)).entries.map(({ seq }) => seq),
+        [3],
+      )
+    },
+  )
+
+  t.test('work that fails, is refused or changes nothing leaves no trace', async t => {
+    const [a] = await pair(t)
+    await withEndpoint(a)
+    const before = { state: a.replica.state()!.change, rows: contents(a) }
+    t.equal(await a.store.accounts.change('acc_none', { plan: 'x' }), null)
+    t.equal(await a.store.endpoints.create({ accountId: 'acc_none', network: 'bsc' }), 'no_account')
+    await t.rejects(a.store.alerts.setWebhook('acc_none', 'https://x.io'), { code: '23503' })
+    t.strictSame({ state: a.replica.state()!.change, rows: contents(a) }, before)
+    const [{ change } = { change: 0 }] = await a.postgres.query<{ change: number }>('SELECT change FROM meta')
+    t.equal(change, before.state)
+  })
+
+  for (const notifies of [true, false])
+    t.test(
+      `a key that one makes works on the other, and not after it is deleted, ${notifies ? 'with' : 'without'} notifications`,
+      async t => {
+        const proxy = await startPostgresProxy(t, server.url)
+        proxy.notifies = notifies
+        const config = configOf(server.url, `pair_${(schemas += 1)}`)
+        const [a, b] = [await openMachine(t, config), await openMachine(t, { ...config, url: proxy.url })]
+        const keys = new KeyCache(b.store)
+        b.onTaken(() => {
+          keys.poll()
+        })
+        const following = new Following({ ...b, away: error => t.fail(String(error)), back: () => undefined })
+        t.teardown(() => following.close())
+        const { account, endpoint } = await withEndpoint(a)
+        t.equal(keys.find(endpoint.apiKey.slice(0, -1) + '~'), null)
+        await until('the key works', async () => Promise.resolve(keys.find(endpoint.apiKey) !== null), 5_000)
+        await a.store.accounts.change(account.id, { status: 'suspended' })
+        await until(
+          'it is suspended',
+          async () => Promise.resolve(keys.find(endpoint.apiKey)?.account.status === 'suspended'),
+          5_000,
+        )
+        await a.store.endpoints.remove(null, endpoint.id)
+        await until('it is nobody’s', async () => Promise.resolve(keys.find(endpoint.apiKey) === null), 5_000)
+      },
+    )
+
+  t.test('that an endpoint was used is no change of its key', async t => {
+    const [a, b] = await pair(t)
+    const { endpoint } = await withEndpoint(a)
+    await b.puller.pull()
+    b.store.changedElsewhere()
+    await a.store.recordUse([endpoint.id], 7_200)
+    await b.puller.pull()
+    t.notOk(b.store.changedElsewhere())
+    t.equal((b.store.endpoints.find(null, endpoint.id) as { lastUsedAt: number }).lastUsedAt, 7_200)
+    await a.store.endpoints.change(null, endpoint.id, { name: 'other' })
+    await b.puller.pull()
+    t.ok(b.store.changedElsewhere())
+    t.notOk(b.store.changedElsewhere())
+  })
+
+  t.test(
+    'processes of one machine that pull and write at the same time end with what PostgreSQL has',
+    async t => {
+      const config = configOf(server.url, `pair_${(schemas += 1)}`)
+      const far = await openMachine(t, config)
+      const keeper = await openMachine(t, config)
+      const workers = await Promise.all(
+        [1, 2].map(() => openMachine(t, config, { dataDir: keeper.dataDir, role: 'worker' })),
+      )
+      const { account } = await withEndpoint(far)
+      await keeper.puller.pull()
+      const local = [keeper, ...workers]
+      let isOver = false
+      const pulling = local.map(async ({ puller }) => {
+        while (!isOver) await puller.pull()
+      })
+      const wish = { accountId: account.id, network: 'bsc' }
+      await Promise.all(
+        [far, ...local].map(async ({ store }, i) => {
+          for (let n = 0; n < 15; n += 1) {
+            const made = await store.endpoints.create({ ...wish, name: `${i} ${n}` })
+            if (typeof made === 'string') throw new Error(made)
+            if (n % 3 === 0) await store.endpoints.remove(null, made.id)
+            else await store.endpoints.change(null, made.id, { name: `${i} ${n} again` })
+          }
+        }),
+      )
+      isOver = true
+      await Promise.all(pulling)
+      await Promise.all([far.puller.pull(), keeper.puller.pull()])
+      t.strictSame(contents(keeper), contents(far))
+      t.equal(await keeper.store.endpoints.count(account.id), 1 + 4 * 10)
+      const live = await keeper.postgres.query("SELECT count(*) AS n FROM endpoint WHERE status <> 'deleted'")
+      t.strictSame(live, [{ n: 41 }])
+    },
+  )
+})

@@ -1,0 +1,73 @@
+import t from 'tap'
+import { makeDays, makePartitions } from '../../../../src/stores/postgres/usage/partitions.ts'
+import { rollUpNodes } from '../../../../src/stores/postgres/usage/roll-up.ts'
+import { connectTo, Machine, sumsIn } from '../../../support/fleet-ledger.ts'
+import { noServers, startPostgres } from '../../../support/servers.ts'
+import { tempDir } from '../../../support/temp-dir.ts'
+
+const DAY = 86_400_000
+
+t.test(
+  'hours that are final are added up over nodes, and days that are old',
+  { skip: noServers },
+  async t => {
+    const server = await startPostgres(t)
+    const postgres = await connectTo(t, server.url)
+    const now = Date.now()
+    await makePartitions(postgres, now)
+    await makePartitions(postgres, now)
+    const machines = await Promise.all(
+      ['one', 'two'].map(async name => new Machine(await tempDir(t), postgres, { name })),
+    )
+    const charge = (): void => {
+      for (const machine of machines)
+        for (const ago of [0, 2 * DAY, 2 * DAY + 3_600_000, 5 * DAY]) {
+          for (let i = 0; i < 20; i += 1)
+            machine.charge({ account: `acc_${i}`, endpoint: `ep_${i}`, now: now - ago })
+          machine.refuse('eth_call', 'rate_limited', { now: now - ago })
+        }
+    }
+    charge()
+    for (const { spool } of machines) await spool.flush()
+    const before = await sumsIn(postgres)
+    t.strictSame(before, { usage: 160, total: 160, quota_window: 160 })
+    const counts = () =>
+      postgres.query(`SELECT final, rows, calls, refused FROM
+      (SELECT node = 0 AS final, count(*) AS rows, sum(calls)::bigint AS calls FROM usage GROUP BY node = 0) AS u JOIN
+      (SELECT node = 0 AS final, sum(count)::bigint AS refused FROM refusal GROUP BY node = 0) AS r USING (final) ORDER BY 1`)
+    await Promise.all([rollUpNodes(postgres, now), rollUpNodes(postgres, now)])
+    await rollUpNodes(postgres, now)
+    t.strictSame(await counts(), [
+      { final: false, rows: 40, calls: 40, refused: 2 },
+      { final: true, rows: 60, calls: 120, refused: 6 },
+    ])
+    t.strictSame(await sumsIn(postgres), before, 'sums are what they were')
+
+    // What a PostgreSQL that is asked anew is sent of hours that are final changes nothing.
+    machines[0]!.changes.resend(0)
+    await machines[0]!.spool.flush()
+    t.strictSame(await sumsIn(postgres), before)
+
+    const late = now + 100 * DAY
+    await makePartitions(postgres, late)
+    for (const machine of machines) machine.charge({ now: late })
+    for (const { spool } of machines) await spool.flush()
+    await postgres.query('UPDATE node SET upto = $1', [Math.floor(late / 1000)])
+    await rollUpNodes(postgres, late + 2 * DAY)
+    while (await makeDays(postgres, late));
+    const sums = await sumsIn(postgres)
+    t.strictSame(sums, { usage: 162, total: 162, quota_window: 162 })
+    t.strictSame(
+      await postgres.query(
+        "SELECT count(*) AS rows FROM usage WHERE hour % 86400 <> 0 AND hour >= $1 AND hour < $2 AND tableoid::regclass::text NOT LIKE '%past'",
+        [Math.floor(now / DAY) * 86_400 - 86_400, Math.floor(late / DAY) * 86_400 - 90 * 86_400],
+      ),
+      [{ rows: 0 }],
+    )
+    for (const machine of machines) await machine.stop()
+    t.strictSame(
+      machines.map(({ heard }) => heard),
+      [[], []],
+    )
+  },
+)

@@ -1,0 +1,188 @@
+/** Buckets in a real Redis, and what goes wrong on the way to it. */
+import { connect, createServer } from 'node:net'
+import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import type { Test } from 'tap'
+import { randomUUID } from 'node:crypto'
+import type { LimitAnswer, LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
+import { StoreUnavailable } from '../../../src/ports/store-unavailable.ts'
+import { openRedis, redisBuckets, redisConfig } from '../../support/redis-limits.ts'
+import { noServers, startRedis } from '../../support/servers.ts'
+import { until } from '../../support/until.ts'
+
+if (noServers !== false) {
+  t.plan(0, noServers)
+  process.exit(0)
+}
+
+const redis = await startRedis(t)
+const window = { start: 0, end: 4_000_000_000 }
+const rate: LimitQuestion = {
+  ...{ key: '{acc_1}:rate', limit: { perSecond: 0.0001, burst: 100 }, spent: 0, over: 0, want: 0 },
+}
+const quota: LimitQuestion = {
+  ...{ ...rate, key: '{acc_1}:quota:0', limit: { perSecond: 0, burst: 100 } },
+  quota: { account: 'acc_1', window, every: 'month' },
+}
+
+async function ask(store: LimitStore, question: LimitQuestion): Promise<LimitAnswer> {
+  return (await store.ask([question]))[0]!
+}
+
+/** A way to Redis on which the next answer may be cut off: Redis has done what it was asked. */
+async function proxy(t: Test) {
+  const state = { cutsNext: false, cut: 0 }
+  const open = new Set<Socket>()
+  const server = createServer(client => {
+    const upstream = connect(redis.port, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      open.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream)
+    upstream.on('data', bytes => {
+      if (state.cutsNext) {
+        state.cutsNext = false
+        state.cut += 1
+        client.destroy()
+      } else client.write(bytes)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+    server.close()
+  })
+  return { state, url: `redis://127.0.0.1:${(server.address() as { port: number }).port}` }
+}
+
+t.test('a question that Redis took and nobody heard of is taken once when it is said again', async t => {
+  const { state, url } = await proxy(t)
+  const prefix = randomUUID()
+  const store = redisBuckets(t, await openRedis(t, redisConfig(url, { prefix })))
+  const other = redisBuckets(t, await openRedis(t, redisConfig(redis.url, { prefix })))
+  for (const [question, what] of [
+    [rate, 'a rate'],
+    [quota, 'a quota'],
+  ] as const) {
+    t.equal((await ask(store, { ...question, want: 1 })).granted, 1)
+    state.cutsNext = true
+    await t.rejects(ask(store, { ...question, spent: 10, want: 20 }), StoreUnavailable)
+    t.match((await ask(other, question)).level.toFixed(1), '69.0', `${what}: it was taken`)
+    const again = await until('the way is there again', () =>
+      ask(store, { ...question, spent: 10, want: 20 }).catch(() => undefined),
+    )
+    t.equal(again.granted, 20)
+    t.equal((await ask(other, question)).level.toFixed(1), '69.0', `${what}: once`)
+  }
+  t.equal(state.cut, 2)
+})
+
+t.test('a question that arrives behind its successor is ignored', async t => {
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+  const held: (() => Promise<unknown>)[] = []
+  const slow = { holds: false }
+  const store = redisBuckets(t, {
+    isCluster: false,
+    isAway: false,
+    run: (...run) => {
+      if (!slow.holds) return client.run(...run)
+      held.push(() => client.run(...run))
+      return Promise.reject(new StoreUnavailable('too slow'))
+    },
+  })
+  await ask(store, { ...rate, want: 1 })
+  slow.holds = true
+  await t.rejects(ask(store, { ...rate, spent: 30 }))
+  slow.holds = false
+  t.equal((await ask(store, { ...rate, spent: 30 })).level.toFixed(1), '69.0')
+  await Promise.all(held.map(async run => run()))
+  t.equal((await ask(store, rate)).level.toFixed(1), '69.0')
+})
+
+t.test(
+  'a Redis that lost its data gives one more burst of a rate, and goes by the ledger for a quota',
+  async t => {
+    const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+    const used = { now: 0 }
+    const store = redisBuckets(t, client, () => used.now)
+    await ask(store, { ...rate, want: 100 })
+    t.equal((await ask(store, { ...quota, want: 40 })).isRenewed, undefined)
+    await client.run({ text: "return redis.call('FLUSHALL')", sha: 'x' }, [], []).catch(() => undefined)
+    t.equal((await ask(store, { ...rate, want: 100 })).granted, 100)
+    used.now = 40
+    const renewed = await ask(store, { ...quota, spent: 15, want: 1 })
+    t.match(renewed, { level: 59, isRenewed: true }, 'what was spent is in the ledger already')
+    t.equal((await ask(store, quota)).isRenewed, undefined)
+  },
+)
+
+t.test(
+  'a quota of which Redis forgot something is lowered to what the ledger has left, never raised',
+  async t => {
+    const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+    const used = { now: 0 }
+    const store = redisBuckets(t, client, () => used.now)
+    await ask(store, { ...quota, want: 10 })
+    used.now = 70
+    await store.compare()
+    t.equal((await ask(store, quota)).level, 30)
+    used.now = 5
+    await store.compare()
+    t.equal((await ask(store, quota)).level, 30)
+  },
+)
+
+t.test('nobody waits longer than the timeout, and after two failures nobody waits', async t => {
+  const heard: string[] = []
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID(), timeout: 200 }), {
+    away: () => heard.push('away'),
+    back: () => heard.push('back'),
+  })
+  const store = redisBuckets(t, client)
+  await ask(store, rate)
+  redis.signal('SIGSTOP')
+  t.teardown(() => {
+    redis.signal('SIGCONT')
+  })
+  for (let i = 0; i < 2; i += 1) await t.rejects(ask(store, { ...rate, spent: 1 }), StoreUnavailable)
+  t.strictSame(heard, ['away'])
+  const begin = performance.now()
+  const failed = await Promise.allSettled(Array.from({ length: 50 }, async () => store.ask([rate])))
+  t.ok(failed.every(({ status }) => status === 'rejected'))
+  t.ok(performance.now() - begin < 200, 'they fail at once')
+  redis.signal('SIGCONT')
+  await until('it is found back', () => Promise.resolve(!client.isAway))
+  t.strictSame(heard, ['away', 'back'])
+  t.equal(
+    (await ask(store, { ...rate, spent: 1 })).level.toFixed(1),
+    '99.0',
+    'what was late is not taken twice',
+  )
+})
+
+t.test('a Redis that was killed is found again when another one is there', async t => {
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+  const store = redisBuckets(t, client)
+  await ask(store, rate)
+  await redis.kill()
+  for (let i = 0; i < 3; i += 1) await t.rejects(ask(store, rate), StoreUnavailable)
+  t.ok(client.isAway)
+  await redis.start()
+  await until('it is found', () => Promise.resolve(!client.isAway))
+  t.equal((await ask(store, { ...rate, want: 1 })).granted, 1)
+})
+
+t.test('one that is not there at the start is away, and found later', async t => {
+  await redis.kill()
+  const client = await openRedis(t, redisConfig(redis.url))
+  t.ok(client.isAway)
+  await redis.start()
+  await until('it is found', () => Promise.resolve(!client.isAway))
+})
