@@ -37,7 +37,7 @@ function crowd(): {
   }))
   const clientSubscriptions = new Slots()
   const gateway = {
-    ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.' } } },
+    ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.', postgres: null } } },
     live: {
       ...{ clock: systemClock, clientSubscriptions },
       upstreams: { of: () => routes, whyUnhealthy: () => null },
