@@ -130,7 +130,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     openDashboard: openDashboard(gateway, accounts),
   })
   const { reloader } = reloading
-  fleet.tell(gateway, reloader, () => accounts.age() / 1000)
+  fleet.follow(gateway, reloader, () => accounts.age() / 1000)
   registerBacklog(metrics, () => ledger.charging.counters.contents().length)
   const calls = callRecords(records, access)
   const routes = adminRoutes({

@@ -22,7 +22,7 @@ export function keepPaces(dataDir: string, heads: Heads, closing: Closing): void
   })
 }
 
-/** None where there is no whole file. */
+/** Empty where the file is missing or incomplete. */
 function read(file: string): ReadonlyMap<string, number> {
   try {
     const paces = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)

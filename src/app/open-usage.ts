@@ -12,7 +12,7 @@ import type { Closing } from './closing.ts'
 import type { Stores } from './stores.ts'
 
 /** Seconds between the clocks of this machine and of PostgreSQL that an operator hears of, and from which on it serves no calls. */
-const SKEW = { told: 1, unready: 30 }
+const SKEW = { logged: 1, unready: 30 }
 /** Milliseconds between two words about the same failure. */
 const REMIND_EVERY = 60_000
 
@@ -37,7 +37,7 @@ export interface Usage {
   /** Reports all usage; false where that does not work, or where it is kept here alone. */
   report(): Promise<boolean>
   /** What this machine serves, and `accountsAge`: seconds since its accounts were last compared with PostgreSQL's. */
-  tell(
+  follow(
     gateway: { readonly snapshot: Snapshot },
     reloader: Pick<Reloader, 'state' | 'succeededAt'>,
     accountsAge?: () => number | null,
@@ -45,7 +45,7 @@ export interface Usage {
 }
 
 /** What a machine says of itself, once it is there. */
-type Told = Parameters<Usage['tell']>
+type Followed = Parameters<Usage['follow']>
 
 const nobody: OthersUsed = {
   known: () => 0,
@@ -64,7 +64,7 @@ export async function openUsageOf(
   if (config === null) {
     stopTracking(database.database)
     return {
-      ...{ usage, others: nobody, unready: () => null, tell: () => undefined },
+      ...{ usage, others: nobody, unready: () => null, follow: () => undefined },
       report: () => Promise.resolve(false),
       usedInWindow: (...asked) => ledger.usedInWindow(...asked),
     }
@@ -75,10 +75,10 @@ export async function openUsageOf(
   ])
   const postgres = new Postgres(config)
   closing.push(() => postgres.close())
-  let told: Partial<Told> = []
+  let followed: Partial<Followed> = []
   const opened: { open?: OpenUsage } = {}
   const state = (): NodeState => {
-    const [gateway, reloader, accountsAge] = told
+    const [gateway, reloader, accountsAge] = followed
     const { version, sharedVersion } = gateway?.snapshot ?? snapshot
     const { spool, heartbeat } = opened.open ?? {}
     return {
@@ -106,7 +106,7 @@ export async function openUsageOf(
   registerSpool(open, metrics)
   const skew = setInterval(() => {
     const seconds = heartbeat.skewSeconds ?? 0
-    if (Math.abs(seconds) > SKEW.told)
+    if (Math.abs(seconds) > SKEW.logged)
       log.warn({ seconds }, "this machine's clock is not PostgreSQL's; usage is counted by this machine's")
   }, REMIND_EVERY).unref()
   closing.push(() => {
@@ -128,8 +128,8 @@ export async function openUsageOf(
         () => true,
         () => false,
       ),
-    tell: (...more) => {
-      told = more
+    follow: (...more) => {
+      followed = more
       // Nobody waits for it, and what is said of a start is soon wrong.
       if (spool.isClaimed) void heartbeat.beat()
     },
@@ -151,7 +151,7 @@ export function gatheredReports(
 }
 
 function logSpool(log: Logger): FleetParts['events'] {
-  let toldAt = -Infinity
+  let loggedAt = -Infinity
   return {
     fenced: () => {
       log.error(
@@ -165,15 +165,15 @@ function logSpool(log: Logger): FleetParts['events'] {
       )
     },
     failed: error => {
-      if (performance.now() - toldAt < REMIND_EVERY) return
-      toldAt = performance.now()
+      if (performance.now() - loggedAt < REMIND_EVERY) return
+      loggedAt = performance.now()
       log.error(
         { err: error },
         'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again',
       )
     },
     recovered: () => {
-      toldAt = -Infinity
+      loggedAt = -Infinity
       log.info('usage is reported to PostgreSQL again')
     },
     housekeeping: error => {

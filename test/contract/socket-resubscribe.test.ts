@@ -295,8 +295,8 @@ t.test('a gap of 129 blocks closes 1012, for whoever would miss something', asyn
   const closing = a.close()
   for (let i = 0; i < 129; i++) mine()
   await closing
-  // Such a jump is believed of the route that is left once three probes of the other have failed.
-  const soon = 40_000
+  // Such a jump is believed of the route that is left once three probes of the other have failed; the contract gives it 30 s.
+  const soon = 30_000
   t.equal((await client.closedBy('heads and logs', soon)).code, 1012)
   t.equal((await onlyLogs.closedBy('logs', soon)).code, 1012)
   await b.when('pending transactions', () => b.live('eth_subscribe', 'newPendingTransactions').length === 1)

@@ -182,7 +182,7 @@ async function open(
     closing,
   )
   const { reloader } = reloading
-  fleet.tell(gateway, reloader, () => accounts.age() / 1000)
+  fleet.follow(gateway, reloader, () => accounts.age() / 1000)
   const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
     calls,
