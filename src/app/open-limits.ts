@@ -53,7 +53,7 @@ export async function openLimits(
   })
   return {
     parts: {
-      limits: new SharedLimits(asking),
+      limits: new SharedLimits(asking, ({ account, window }) => usedInWindow(account, window, false)),
       badKeys: new SharedBadKeys(asking, 1),
       routes: {
         processes: 1,

@@ -15,7 +15,7 @@ import type { Heads } from '../routes/heads.ts'
 import type { Subscriptions } from '../ports/subscriptions.ts'
 import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
-import type { BadKeys } from '../limits/bad-keys.ts'
+import type { BadKeyCounter } from '../limits/bad-keys.ts'
 import type { FreeEnds } from '../limits/free-ends.ts'
 import type { Payer } from './caller.ts'
 import type { Slots } from '../limits/holdings.ts'
@@ -41,7 +41,7 @@ export interface Management {
 export interface Live {
   readonly limits: Limits
   readonly journal: Journal
-  readonly badKeys: Pick<BadKeys, 'count'>
+  readonly badKeys: BadKeyCounter
   readonly subscriptions: Subscriptions
   /** How many subscriptions clients hold on each network. */
   readonly clientSubscriptions: Slots

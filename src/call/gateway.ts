@@ -71,11 +71,12 @@ export class Gateway {
     return { left, underWay: this.#messages.allOver() }
   }
 
-  /** Who a visitor is, before its body is read. */
-  admit(visitor: Visitor): Caller | Refusal {
+  /** Who a visitor is, before its body is read. Only a guess at keys may have to wait for its refusal: other processes count them too. */
+  admit(visitor: Visitor): Caller | MaybePromise<Refusal> {
     const caller = this.readmit(visitor)
     if (!isRefusal(caller) || caller.reason !== 'invalid_key') return caller
-    return this.live.badKeys.count(visitor.limitAddress, this.live.clock.now()) ?? caller
+    const tooMany = this.live.badKeys.count(visitor.limitAddress, this.live.clock.now())
+    return tooMany instanceof Promise ? tooMany.then(refusal => refusal ?? caller) : (tooMany ?? caller)
   }
 
   /** Counts a request that is refused before a message is read: as its owner's where the key is known. */

@@ -79,6 +79,10 @@ export function handleRequest(
   }
   const from = address(request)
   const caller = gateway.admit(visitorOf(request, target, from))
+  if (caller instanceof Promise)
+    return caller.then(refusal => {
+      refuseEarly(visit, refusal, column, gateway)
+    })
   const refusal = isRefusal(caller) ? caller : (checkMedia(request) ?? checkRoom(caller, gateway))
   if (isRefusal(caller) || refusal !== null) {
     refuseEarly(visit, refusal ?? refuse('internal'), column, gateway)

@@ -72,6 +72,7 @@ export interface RateState {
 export interface QuotaState {
   /** Units granted per period. */
   readonly requests: number
+  /** Units charged; those of calls in flight may be in it. */
   readonly used: number
   /** Unix seconds. */
   readonly resetsAt: number

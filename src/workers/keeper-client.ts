@@ -11,7 +11,7 @@ import type {
 import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery } from '../ports/ledger.ts'
 import { THIS_PROCESS } from './kept-counters.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
-import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore, QuotaOf } from '../ports/limit-store.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { orAfter } from '../net/or-after.ts'
@@ -115,6 +115,12 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
       await this.#soonThere()
     ).ask('totals', { account, endpoints: endpointIds ?? null })
     return isStale === true ? Object.assign(new Map(totals), { isStale }) : new Map(totals)
+  }
+
+  /** What an account has used of a quota, on all workers. */
+  async used(quota: QuotaOf): Promise<number | null> {
+    const { units } = await (await this.#soonThere()).ask('used', { quota })
+    return units
   }
 
   async sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {

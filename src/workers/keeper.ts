@@ -8,7 +8,8 @@ import { HeldCounts } from '../limits/shared/held-counts.ts'
 import type { HoldingsOfAll } from '../ports/holding-store.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
-import type { LimitStore } from '../ports/limit-store.ts'
+import type { LimitStore, QuotaOf } from '../ports/limit-store.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 import { orAfter } from '../net/or-after.ts'
@@ -35,8 +36,9 @@ export interface KeeperParts {
   readonly workers?: number
   /** Takes usage over into the ledger, once for each place of a journal. */
   readonly takeOver: (file: string, place: number, usage: readonly Usage[]) => void
-  /** Reads the ledger. */
   readonly ledger: Ledger
+  /** What is used of a quota by all workers. */
+  readonly used: (quota: QuotaOf) => MaybePromise<number | null>
   /** What is served now. */
   readonly config: () => Served
   /** All that is known of routes. */
@@ -207,7 +209,7 @@ export class Keeper {
   }
 
   #answers(store: LimitStore, worker: () => ConnectedWorker | null): Answers<Questions> {
-    const { takeOver, ledger, config, reports, left } = this.#parts
+    const { takeOver, ledger, used, config, reports, left } = this.#parts
     return {
       config,
       bye: async metrics => {
@@ -225,6 +227,7 @@ export class Keeper {
         takeOver(file, to, cells.map(usageOf))
         return { to }
       },
+      used: async ({ quota }) => ({ units: await used(quota) }),
       totals: async ({ account, endpoints }) => {
         await this.gather()
         const totals = await ledger.totals(account, endpoints ?? undefined)

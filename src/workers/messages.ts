@@ -3,7 +3,7 @@
  * is that of a question, which its answer repeats. A gateway is upgraded worker by worker, so each side speaks with the version before its own.
  */
 import type { HeldCount, HoldingAnswer, HoldingQuestion, Recalled } from '../ports/holding-store.ts'
-import type { LimitAnswer, LimitQuestion } from '../ports/limit-store.ts'
+import type { LimitAnswer, LimitQuestion, QuotaOf } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { Config } from '../config/types.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
@@ -85,6 +85,11 @@ export interface Questions {
   readonly cells: {
     readonly said: { readonly file: string; readonly to: number; readonly cells: readonly SentUsage[] }
     readonly told: { readonly to: number }
+  }
+  /** What an account has used of a quota, by the ledger; null where that cannot be read now. */
+  readonly used: {
+    readonly said: { readonly quota: QuotaOf }
+    readonly told: { readonly units: number | null }
   }
   /** Usage since the creation of endpoints. */
   readonly totals: {

@@ -96,8 +96,9 @@ for (const [name, make] of Object.entries(implementations)) {
     t.match(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), { used: 0 })
     const [first, second] = [await granted(limits, spender, 10), await granted(limits, spender, 10)]
     first.giveBack(false)
-    t.match(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), { used: 10 })
     t.equal(second.units, 10)
+    t.equal(said(await limits.take(spender, unrated(91), NOW)), 'quota_exhausted')
+    t.equal(said(await limits.take(spender, unrated(90), NOW)), 'ok')
   })
 
   t.test(

@@ -45,6 +45,7 @@ export async function keeperAt(
   const keeper = new Keeper({
     buckets: new SharedBuckets(clock, used),
     takeOver: () => undefined,
+    used,
     ledger: nobody,
     reports: () => [],
     heard: () => undefined,

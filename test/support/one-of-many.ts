@@ -15,7 +15,7 @@ export class OneOfMany implements Limits {
   constructor(used: () => number | null) {
     const clock = { now: () => this.#now, monotonic: () => this.#now, after: () => () => undefined }
     const store = new SharedBuckets(clock, used).of('one')
-    this.#limits = new SharedLimits(new Asking({ store, clock, every: 25, processes: 2 }))
+    this.#limits = new SharedLimits(new Asking({ store, clock, every: 25, processes: 2 }), used)
   }
 
   take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal> {

@@ -45,7 +45,7 @@ t.test('workers share a rate, whichever the calls come to', async t => {
       const store = await connectWorker(t, path, { slot })
       const asking = new Asking({ store, clock: systemClock, every: 25, processes: 4 })
       t.teardown(() => asking.close())
-      return new SharedLimits(asking)
+      return new SharedLimits(asking, () => 0)
     }),
   )
   const begin = Date.now()

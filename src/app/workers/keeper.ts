@@ -126,6 +126,10 @@ async function open(
       left.take(...batch)
     },
     ledger: fleet.usage,
+    used: async ({ account, window }) => {
+      await keeper.gather()
+      return fleet.usedInWindow(account, window, false)
+    },
     config: () => served.now,
     reports: () => prober.reports(),
     heard: news => {

@@ -120,7 +120,7 @@ async function open(
   const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)
   const parts = {
     ...{ accounts, keys, metrics, records, log, memory },
-    limits: new SharedLimits(asking),
+    limits: new SharedLimits(asking, async quota => keeper.used(quota).catch(() => null)),
     journal: journal.charging,
     usage: keeper,
     subscriptions: holdings.of('subscriptions'),

@@ -50,7 +50,7 @@ export class SignIn {
     const found = signIn(secret, from.address, signIns)
     if (isRefusal(found)) {
       const wrong = found.reason === 'invalid_key'
-      return (wrong ? badKeys.count(from.limitAddress, this.#now()) : null) ?? found
+      return (wrong ? await badKeys.count(from.limitAddress, this.#now()) : null) ?? found
     }
     const limited = await limits.takeManagement(found.account, this.#now())
     if (limited !== null) return limited

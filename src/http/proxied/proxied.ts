@@ -62,7 +62,7 @@ export async function handleVerbatim(
     return
   }
   const visitor: Visitor = { network, key, origin, transport: 'http', session: null, ...address(request) }
-  const caller = gateway.admit(visitor)
+  const caller = await gateway.admit(visitor)
   const refusal = isRefusal(caller) ? caller : checkBody(visit, limits.body)
   if (isRefusal(caller) || refusal !== null) {
     refuseEarly(visit, refusal ?? refuse('internal'), 'path', gateway)

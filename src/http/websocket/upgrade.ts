@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import type { ByteBudget } from '../../limits/byte-budget.ts'
 import type { Holdings } from '../../ports/holdings.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -77,12 +78,19 @@ export function takeUpgrades(
       return
     }
     const admitted = admit(request, gateway, address, sockets)
+    const refused = (refusal: Refusal): void => {
+      refuseDetached(request, socket, refusal, gateway)
+    }
+    if (admitted instanceof Promise) {
+      void admitted.then(refused)
+      return
+    }
     if (isRefusal(admitted)) {
-      refuseDetached(request, socket, admitted, gateway)
+      refused(admitted)
       return
     }
     const open = (place: Place | Refusal): void => {
-      if (isRefusal(place)) refuseDetached(request, socket, place, gateway)
+      if (isRefusal(place)) refused(place)
       else accept(request, socket, head, admitted, place)
     }
     const taking = sockets.take(admitted.caller)
@@ -158,7 +166,7 @@ function admit(
   gateway: Gateway,
   address: UpgradeOptions['address'],
   sockets: ClientSockets,
-): Admitted | Refusal {
+): Admitted | MaybePromise<Refusal> {
   const target = readTarget(request, gateway)
   if (isRefusal(target)) return target
   const { network, key } = target
@@ -166,7 +174,7 @@ function admit(
   const { origin } = request.headers
   const visitor = { network, key, origin, transport: 'ws' as const, ...address(request) }
   const caller = gateway.admit({ ...visitor, session: null })
-  if (isRefusal(caller)) return caller
+  if (caller instanceof Promise || isRefusal(caller)) return caller
   if (sockets.isShut) return refuse('no_route', SHUTTING_DOWN)
   return { visitor, caller }
 }

@@ -1,5 +1,5 @@
 /**
- * What one process may take from a shared bucket by itself. All allowances together are about what the bucket holds, so that everybody takes
+ * What one process may take from a shared bucket by itself. All allowances together are less than the bucket holds, so that everybody takes
  * at once; what they take too much they pay back, as the bucket then holds less than nothing.
  */
 import type { LimitAnswer } from '../../ports/limit-store.ts'
@@ -9,16 +9,32 @@ import type { Opening } from './alone-part.ts'
 import { ACTIVE } from './heard.ts'
 import type { Alone, Report, Share, View } from './share.ts'
 
-/** The allowance at first, as a part of the burst: it doubles with each question at its edge, and halves while it is not used. */
+/**
+ * The allowance at first, as a part of the burst: it doubles with each question at its edge, and halves while it is not used. All processes begin with
+ * at most half a burst together: after a rest the store cannot know yet how many will take.
+ */
 const FIRST = 1 / 16
+const ALL_FIRST = 1 / 2
+/**
+ * Of its equal part of the level. What one takes the others do not know of until they ask again: with a whole part each, a flood behind a rest passed up
+ * to a burst more in its first moments (test/limits/shared/simulation.test.ts).
+ */
+const PART = 1 / 4
 /** The part of the allowance from which on a report is worth a message; less waits for a second. */
 const WORTH_REPORTING = 1 / 20
 const REPORTED_AFTER = 1_000
 
+/** What of its process it goes by. */
+export interface Pace {
+  /** Milliseconds between two reports of a busy bucket. */
+  readonly every: number
+  /** Processes that may take from the same bucket. */
+  readonly processes: number
+}
+
 /** Counts what is taken between two answers of the store. Times are milliseconds of one clock. */
 export class Allowance implements Share {
-  /** Milliseconds between two reports of a busy bucket. */
-  readonly #pace: { readonly every: number }
+  readonly #pace: Pace
   /** What the bucket holds, as far as this process knows. */
   #level = 0
   #at = 0
@@ -42,9 +58,9 @@ export class Allowance implements Share {
   #closedUntil = 0
   #retry: number | null = null
 
-  constructor(limit: RateLimit, pace: { readonly every: number }) {
+  constructor(limit: RateLimit, pace: Pace) {
     this.#pace = pace
-    this.#most = limit.burst * FIRST
+    this.#most = this.#first(limit)
   }
 
   get isUnreported(): boolean {
@@ -53,11 +69,11 @@ export class Allowance implements Share {
 
   take(limit: RateLimit, units: number, now: number): number | null {
     const since = now - this.#answeredAt
+    this.#shrink(limit, now)
     // The others leave nothing for a process that was silent for long.
     if (!this.isFresh(now)) return null
     if (now < this.#closedUntil) return this.#retry
     this.#refill(limit, now)
-    this.#shrink(limit, now)
     const refilled = (since * limit.perSecond) / 1000
     if (units <= this.#level && units <= this.#allowed + refilled / this.#active - this.#taken) {
       this.spend(units, now)
@@ -127,7 +143,7 @@ export class Allowance implements Share {
       this.#most = Math.min(limit.burst, this.#most * 2)
       this.#takenAt = now
     }
-    this.#allowed = Math.min(Math.max(0, level) / active, this.#most, own)
+    this.#allowed = Math.min((Math.max(0, level) / active) * PART, this.#most, own)
     this.#retry = retry
     this.#closedUntil = retry === null ? 0 : now + this.#pace.every
   }
@@ -183,11 +199,15 @@ export class Allowance implements Share {
     this.#at = now
   }
 
-  #shrink({ burst }: RateLimit, now: number): void {
+  #first({ burst }: RateLimit): number {
+    return burst * Math.min(FIRST, ALL_FIRST / this.#pace.processes)
+  }
+
+  #shrink(limit: RateLimit, now: number): void {
     const halvings = Math.floor((now - this.#takenAt) / this.#pace.every)
     if (halvings <= 0) return
     this.#takenAt = now
-    this.#most = Math.max(burst * FIRST, this.#most * 0.5 ** halvings)
+    this.#most = Math.max(this.#first(limit), this.#most * 0.5 ** halvings)
     this.#allowed = Math.min(this.#allowed, this.#taken + this.#most)
   }
 }

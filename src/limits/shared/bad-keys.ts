@@ -1,15 +1,17 @@
 /**
- * Bad keys by address, over all processes of a machine. Nobody waits for the others: each one is counted now, and what the store says of it
- * holds for the next. An address with few of them is no matter of the others, so that a scan of addresses does not fill the store.
+ * Bad keys by address, over all processes. The first of an address are counted here, and are no matter of the others: a scan of addresses does not fill
+ * the store. From then on each is taken from a bucket that all share, as a call takes from a rate.
  */
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { BoundedCache } from '../bounded-cache.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { ADDRESSES, LIMIT } from '../bad-keys.ts'
+import type { BadKeyCounter } from '../bad-keys.ts'
 import { newBucket, refill, take } from '../bucket.ts'
 import type { Bucket } from '../bucket.ts'
 import type { Asking } from './asking.ts'
-import type { Part } from './part.ts'
+import type { Part, Taken } from './part.ts'
 
 /** Of its part of the limit, what a process counts by itself. */
 const OWN = 1 / 4
@@ -22,7 +24,7 @@ interface Address {
 }
 
 /** Counts those of one process, each with those of the others in mind. */
-export class SharedBadKeys {
+export class SharedBadKeys implements BadKeyCounter {
   readonly #asking: Asking
   /** How many of an address the store does not hear of. */
   readonly #own: number
@@ -33,28 +35,19 @@ export class SharedBadKeys {
     this.#own = (LIMIT.burst / processes) * OWN
   }
 
-  /** Counts one; a refusal once there were too many. */
-  count(address: string, now: number): Refusal | null {
+  count(address: string, now: number): MaybePromise<Refusal | null> {
     const known = this.#addresses.get(address) ?? { bucket: newBucket(LIMIT, now), isShared: false }
     this.#addresses.set(address, known)
     const { bucket } = known
     refill(bucket, LIMIT, now)
-    const left = known.isShared ? this.#asking.level(partOf(address, 0)) : LIMIT.burst
-    if (Math.min(left, bucket.tokens) >= LIMIT.burst) known.isShared = false
-    if (left < 1) return tooMany(Math.max(1, Math.ceil(((1 - left) * 1000) / LIMIT.perSecond)))
-    const wait = take(bucket, LIMIT, 1, now)
-    if (wait > 0) return tooMany(wait)
-    this.#share(address, known)
-    return null
-  }
-
-  #share(address: string, known: Address): void {
-    const spent = LIMIT.burst - known.bucket.tokens
-    if (!known.isShared && spent <= this.#own) return
-    const part = partOf(address, known.isShared ? 1 : Math.ceil(spent))
-    this.#asking.spend(part)
-    void this.#asking.ask(part)
+    if (Math.min(this.#asking.level(partOf(address, 0)), bucket.tokens) >= LIMIT.burst) known.isShared = false
+    const before = LIMIT.burst - bucket.tokens
+    take(bucket, LIMIT, 1, now)
+    if (!known.isShared && before + 1 <= this.#own) return null
+    if (!known.isShared && before > 0) this.#asking.spend(partOf(address, Math.ceil(before)))
     known.isShared = true
+    const taken = this.#asking.take(partOf(address, 1))
+    return taken instanceof Promise ? taken.then(tooMany) : tooMany(taken)
   }
 }
 
@@ -62,6 +55,6 @@ function partOf(address: string, units: number): Part {
   return { key: `{address ${address}}:bad-keys`, limit: LIMIT, units }
 }
 
-function tooMany(retryAfterMs: number): Refusal {
-  return refuse('too_many_bad_keys', undefined, { retryAfterMs })
+function tooMany(wait: Taken): Refusal | null {
+  return wait === 0 ? null : refuse('too_many_bad_keys', undefined, { retryAfterMs: wait ?? 0 })
 }

@@ -86,7 +86,7 @@ export class SharedBuckets implements BucketsOfAll {
   }
 }
 
-/** A quota that was changed has used what it had used; a rate fills up to its new burst by itself. */
+/** A quota that was changed has used what it had used; a changed rate is another bucket. */
 function adapt(bucket: Shared, { perSecond, burst }: RateLimit): void {
   if (perSecond === 0) bucket.tokens += burst - bucket.burst
   bucket.burst = burst

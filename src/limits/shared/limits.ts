@@ -10,6 +10,7 @@ import type {
   RateState,
   Spender,
 } from '../../ports/limits.ts'
+import type { QuotaOf } from '../../ports/limit-store.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -22,12 +23,18 @@ import { MANAGEMENT, rateLimited } from '../rate-limited.ts'
 import type { Asking } from './asking.ts'
 import type { Part, Taken } from './part.ts'
 
+/** Reads what an account has used of a quota, on all processes; null where that cannot be read now. */
+export type UsedOf = (quota: QuotaOf) => MaybePromise<number | null>
+
 /** Limits of all callers, by the buckets of a store. */
 export class SharedLimits implements Limits {
   readonly #asking: Asking
+  readonly #used: UsedOf
 
-  constructor(asking: Asking) {
+  /** `used` reads the ledger: what processes hold of a quota without having used it is in no bucket. */
+  constructor(asking: Asking, used: UsedOf) {
     this.#asking = asking
+    this.#used = used
   }
 
   take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal> {
@@ -51,17 +58,16 @@ export class SharedLimits implements Limits {
     const { payer, plan, address } = spender
     const { rate } = payer?.plan ?? plan
     if (rate === null) return null
-    const key = payer === null ? addressKey(address) : namesOf(payer.account).rate
-    return rateState({ tokens: this.#asking.level(partOf(key, rate, 0)), at: now }, rate, now)
+    const part = payer === null ? addressRate(address, rate, 0) : accountRate(payer.account, rate, 0)
+    return rateState({ tokens: this.#asking.level(part), at: now }, rate, now)
   }
 
   async quota(account: Account, plan: Plan, now: number): Promise<QuotaState | null | 'unreadable'> {
     const part = quotaOf(account, plan, 0, now)
     if (part === null || plan.quota === null) return null
-    const level = await this.#asking.ask(part)
-    if (level === null) return 'unreadable'
-    const { requests } = plan.quota
-    return { requests, used: requests - level, resetsAt: part.quota.window.end }
+    const used = await this.#used(part.quota)
+    if (used === null) return 'unreadable'
+    return { requests: plan.quota.requests, used, resetsAt: part.quota.window.end }
   }
 
   #grant(parts: readonly Part[], { units }: Price, at: number, quota: QuotaPart | null): Grant {
@@ -112,7 +118,8 @@ interface QuotaPart extends Part {
 
 /** How the buckets of an account are called. */
 interface Names {
-  readonly rate: string
+  /** The rate of the plan that was asked for last. */
+  rate: { readonly key: string; readonly limit: RateLimit } | null
   readonly management: string
   /** The quota of the window that was asked for last. */
   quota: { readonly key: string; readonly every: QuotaEvery; readonly window: Window } | null
@@ -125,14 +132,25 @@ function namesOf(account: Account): Names {
   let names = known.get(account)
   if (names === undefined) {
     const { id } = account
-    names = { rate: `{${id}}:rate`, management: `{${id}}:management`, quota: null }
+    names = { rate: null, management: `{${id}}:management`, quota: null }
     known.set(account, names)
   }
   return names
 }
 
-function addressKey(address: string): string {
-  return `{address ${address}}:rate`
+/** The bucket of a limit. Another limit has another bucket: what was taken of the one before and is reported late is no debt of its successor. */
+function rateKey(whose: string, { perSecond, burst }: RateLimit): string {
+  return `${whose}:rate:${perSecond}/${burst}`
+}
+
+function addressRate(address: string, limit: RateLimit, units: number): Part {
+  return partOf(rateKey(`{address ${address}}`, limit), limit, units)
+}
+
+function accountRate(account: Account, limit: RateLimit, units: number): Part {
+  const names = namesOf(account)
+  if (names.rate?.limit !== limit) names.rate = { key: rateKey(`{${account.id}}`, limit), limit }
+  return partOf(names.rate.key, limit, units)
 }
 
 function managementOf(account: Account): Part {
@@ -147,14 +165,15 @@ function partOf(key: string, limit: RateLimit, units: number): Part {
 function ratesOf({ payer, plan, address }: Spender, { units, isRated }: Price): Part[] {
   if (payer === null) {
     const taken = isRated ? Math.max(units, 1) : units
-    return plan.rate === null ? [] : [partOf(addressKey(address), plan.rate, taken)]
+    return plan.rate === null ? [] : [addressRate(address, plan.rate, taken)]
   }
   if (!isRated) return []
   const { account, endpoint, endpointRate } = payer
   if (units === 0) return [managementOf(account)]
   const parts: Part[] = []
-  if (endpointRate !== null) parts.push(partOf(`{${account.id}}:rate:${endpoint.id}`, endpointRate, units))
-  if (payer.plan.rate !== null) parts.push(partOf(namesOf(account).rate, payer.plan.rate, units))
+  if (endpointRate !== null)
+    parts.push(partOf(rateKey(`{${account.id}}:${endpoint.id}`, endpointRate), endpointRate, units))
+  if (payer.plan.rate !== null) parts.push(accountRate(account, payer.plan.rate, units))
   return parts
 }
 

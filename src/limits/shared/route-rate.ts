@@ -19,7 +19,8 @@ export class SharedRate implements RouteRate {
   constructor(asking: Asking, route: string, perSecond: number, processes: () => number) {
     this.#asking = asking
     const limit = { perSecond, burst: Math.max(1, perSecond) }
-    this.#one = { key: `{route:${route}}`, limit, units: 1 }
+    // Another rate is another bucket: what was sent under the one before is no debt of it.
+    this.#one = { key: `{route:${route}}:${perSecond}`, limit, units: 1 }
     this.#perSecond = perSecond
     this.#processes = processes
   }

@@ -64,6 +64,17 @@ t.test('a call within the allowance waits for nobody, and is reported', async t 
   t.equal(asked.length, 2, 'nothing more to say')
 })
 
+t.test('bug: a process that had been busy took the whole burst by itself after a rest', async t => {
+  const { one, clock } = open()
+  const part = { ...rate(1), limit: { perSecond: 160, burst: 160 } }
+  for (let calls = 0; calls < 160; calls += 1) await one.take(part)
+  clock.advance(3_000)
+  await one.take(part)
+  let alone = 0
+  while (one.take(part) === 0) alone += 1
+  t.equal(alone, 20, 'an eighth, as any other that begins')
+})
+
 t.test('a report that is lost is made again', async t => {
   const { one, other, clock, state, asked } = open()
   await one.take(rate(1))

@@ -58,8 +58,8 @@ async function open(t: Test, stores?: (clock: TestClock) => readonly LimitStore[
   return { clock, all: made, asked, state, heard }
 }
 
-const isLetBy = ({ all, clock }: Opened, process: number, address = '192.0.2.1'): boolean =>
-  all[process]!.count(address, clock.now()) === null
+const isLetBy = async ({ all, clock }: Opened, process: number, address = '192.0.2.1'): Promise<boolean> =>
+  (await all[process]!.count(address, clock.now())) === null
 
 /** In which order an address comes to the processes. */
 const orders: Readonly<Record<string, (i: number) => number>> = {
@@ -76,22 +76,26 @@ for (const [name, order] of Object.entries(orders))
   t.test(`an address has at most half more than twenty bad keys over four workers: ${name}`, async t => {
     const opened = await open(t)
     const letBy: boolean[] = []
-    for (let i = 0; i < 100; i += 1) {
-      letBy.push(isLetBy(opened, order(i)))
-      await opened.heard()
-    }
+    for (let i = 0; i < 100; i += 1) letBy.push(await isLetBy(opened, order(i)))
     const count = letBy.filter(Boolean).length
     t.ok(count >= LIMIT && count <= MOST, `${count}`)
     t.notOk(letBy.slice(0, LIMIT).includes(false), 'none below the limit is refused')
-    t.equal(isLetBy(opened, 0, '192.0.2.2'), true, 'another address has its own')
+    t.equal(await isLetBy(opened, 0, '192.0.2.2'), true, 'another address has its own')
   })
+
+t.test('bug: in one burst over all workers an address had four times its bad keys', async t => {
+  const opened = await open(t)
+  const letBy = await Promise.all(Array.from({ length: 200 }, async (_, i) => isLetBy(opened, i % PROCESSES)))
+  const count = letBy.filter(Boolean).length
+  t.ok(count >= LIMIT && count <= MOST, `${count}`)
+})
 
 t.test('as many come back over all workers as to one', async t => {
   const opened = await open(t)
   let count = 0
   const seconds = 600
   for (let i = 0; i < seconds; i += 1) {
-    for (let process = 0; process < PROCESSES; process += 1) if (isLetBy(opened, process)) count += 1
+    for (let process = 0; process < PROCESSES; process += 1) if (await isLetBy(opened, process)) count += 1
     await opened.heard()
     opened.clock.advance(1_000)
     await opened.heard()
@@ -100,60 +104,59 @@ t.test('as many come back over all workers as to one', async t => {
   t.ok(count >= exact * 0.95 && count <= exact + LIMIT / 2, `${count} of ${exact}`)
 })
 
-t.test('those who come together share a question, and no refusal waits', async t => {
+t.test('those who come together share a question, and who is refused again waits for none', async t => {
   const opened = await open(t)
-  const letBy = Array.from({ length: 25 }, () => isLetBy(opened, 0))
+  const letBy = await Promise.all(Array.from({ length: 25 }, async () => isLetBy(opened, 0)))
   t.strictSame(letBy, [...Array.from({ length: 20 }, () => true), ...Array.from({ length: 5 }, () => false)])
-  await opened.heard()
   t.equal(opened.asked.length, 1)
-  t.match(opened.asked[0], [{ spent: 20, want: 0 }])
+  t.match(opened.asked[0], [{ spent: 1, want: 24 }])
   t.match(opened.all[0]!.count('192.0.2.1', opened.clock.now()), {
     reason: 'too_many_bad_keys',
     data: { retryAfterMs: 3_000 },
   })
-  t.equal(isLetBy(opened, 1), true, 'the others hear with their second')
-  t.equal(isLetBy(opened, 1), true)
-  await opened.heard()
-  t.equal(isLetBy(opened, 1), false)
+  t.equal(opened.asked.length, 1)
+  t.equal(await isLetBy(opened, 1), true, 'the others hear with their second')
+  t.equal(await isLetBy(opened, 1), false)
 })
 
 t.test('a scan of addresses is told to nobody, nor is who has come back to nothing', async t => {
   const opened = await open(t)
-  for (let i = 0; i < 1_000; i += 1) isLetBy(opened, i % PROCESSES, `address ${i}`)
+  for (let i = 0; i < 1_000; i += 1) await isLetBy(opened, i % PROCESSES, `address ${i}`)
   opened.clock.advance(2_000)
   await opened.heard()
   t.strictSame(opened.asked, [])
-  isLetBy(opened, 0)
-  isLetBy(opened, 0)
+  await isLetBy(opened, 0)
+  await isLetBy(opened, 0)
   await opened.heard()
   t.equal(opened.asked.length, 1)
   opened.clock.advance(60_000)
   await opened.heard()
   opened.asked.length = 0
-  isLetBy(opened, 0)
+  await isLetBy(opened, 0)
   await opened.heard()
   t.strictSame(opened.asked, [])
 })
 
-t.test('while the keeper is away each worker counts its own', async t => {
+t.test('while the keeper is away each worker lets its part by', async t => {
   const opened = await open(t, clock => {
     const buckets = new SharedBuckets(clock, () => 0)
     return ['1', '2', '3', '4'].map(name => buckets.of(name))
   })
   opened.state.isAway = true
   const letBy: boolean[] = []
-  for (let i = 0; i < 22; i += 1) {
-    letBy.push(isLetBy(opened, 0))
-    await opened.heard()
-  }
-  t.strictSame(letBy, [...Array.from({ length: 20 }, () => true), false, false])
+  for (let i = 0; i < 8; i += 1) letBy.push(await isLetBy(opened, 0))
+  // The first is no matter of the others.
+  const part = 1 + LIMIT / PROCESSES
+  t.strictSame(
+    letBy,
+    [...letBy.keys()].map(i => i < part),
+  )
   opened.state.isAway = false
   opened.clock.advance(25)
   await opened.heard()
   opened.clock.advance(25)
   await opened.heard()
-  isLetBy(opened, 1)
-  isLetBy(opened, 1)
-  await opened.heard()
-  t.equal(isLetBy(opened, 1), false, 'what was counted meanwhile is told')
+  const again = await Promise.all(Array.from({ length: 40 }, async (_, i) => isLetBy(opened, i % PROCESSES)))
+  const count = again.filter(Boolean).length
+  t.ok(count >= LIMIT - 1 && count <= MOST, `${count} once it is there again`)
 })

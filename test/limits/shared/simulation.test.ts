@@ -97,6 +97,15 @@ t.test('traffic that comes and goes is held within 5 %', async () => {
   )
 })
 
+t.test('bug: each flood behind a rest was ahead of the bucket by more than a burst', async () => {
+  await always(drawn([50]), async one => {
+    const scene = sceneOf(one, 8)
+    const floods = scene.calls.filter(({ at }) => at % 4_000 < 300)
+    const { ahead } = await play({ ...scene, calls: floods })
+    return ahead <= 0.5 * scene.limit.burst + 2
+  })
+})
+
 t.test('nobody who stays below the rate is refused, batches of 20 included', async () => {
   const isFair = async (one: Drawn): Promise<boolean> => {
     const random = randomFrom(one.seed)

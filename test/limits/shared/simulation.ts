@@ -35,6 +35,8 @@ export interface Outcome {
   /** What one bucket for all would have admitted. */
   readonly exact: number
   readonly refused: number
+  /** The most by which those admitted were ahead of what one bucket had admitted. */
+  readonly ahead: number
   /** Calls that waited for an answer. */
   readonly waited: number
   readonly messages: number
@@ -109,7 +111,7 @@ export async function play({
   })
   const exact = newBucket(limit, 0)
   const quota: QuotaOf = { account: 'acc_1', window: { start: 0, end: 1 }, every: 1_000 }
-  const outcome = { offered: 0, admitted: 0, exact: 0, refused: 0, waited: 0 }
+  const outcome = { offered: 0, admitted: 0, exact: 0, ahead: 0, refused: 0, waited: 0 }
   for (const { at, process, units } of calls) {
     await clock.to(at)
     outcome.offered += units
@@ -117,6 +119,7 @@ export async function play({
     const count = (wait: number | null): void => {
       if (wait === 0) outcome.admitted += units
       else outcome.refused += 1
+      outcome.ahead = Math.max(outcome.ahead, outcome.admitted - outcome.exact)
     }
     const taken = all[process]!.take({ key: 'bucket', limit, units, ...(limit.perSecond === 0 && { quota }) })
     if (taken instanceof Promise) {
