@@ -6,6 +6,7 @@ import type { Bound } from '../http/admin/running.ts'
 import { makeAdminListener, makeProbesListener } from '../http/admin/listener.ts'
 import type { AdminRoutes, Api } from '../http/admin/listener.ts'
 import { watchConnections } from '../http/connections/idle.ts'
+import type { PassOn } from '../http/connections/passed-on.ts'
 import { drain, listen } from '../http/listen.ts'
 import type { ListenAt } from '../http/listen.ts'
 import type { PublicListener } from '../http/public-listener.ts'
@@ -34,7 +35,7 @@ export async function openAdmin(
     closing.push(() =>
       drain(server, {
         idle: () => Promise.resolve(),
-        ...{ patience: 0, keepIdle: 0, takesLast: false },
+        ...{ patience: 0, keepIdle: 0, takesLast: false, passOn: null },
         endCalls: () => undefined,
         cutShort: () => undefined,
       }),
@@ -51,6 +52,8 @@ export interface PublicDrain {
   leaving?: Leaving
   /** Milliseconds to close WebSockets over, at most. */
   spread?: number | undefined
+  /** Gives a connection on which nothing is in flight to another process; null where nobody takes them. */
+  passOn?: PassOn | null
 }
 
 /**
@@ -67,7 +70,7 @@ export async function openPublic(
   const { timeouts } = gateway.snapshot.gateway
   const bound = at === null ? watchHandedOver(server) : await listen(server, at)
   closing.push(async () => {
-    const { leaving = 'with all', spread } = how
+    const { leaving = 'with all', spread, passOn = null } = how
     const isLast = leaving === 'with all'
     const drained = Promise.all([sockets.drain(spread, isLast, timeouts.drain), streams.drain(isLast)])
     await drain(server, {
@@ -75,6 +78,7 @@ export async function openPublic(
       patience: timeouts.drain,
       keepIdle: leaving === 'orphaned' ? 0 : timeouts.drainIdle,
       takesLast: leaving === 'with all' && at !== null,
+      passOn,
       endCalls: () => {
         gateway.live.subscriptions.close()
         void gateway.live.upstreams.close()

@@ -45,6 +45,8 @@ export class Connection {
   mayIdle = false
   /** Whether it ends with a reply that has said so: what comes behind is not answered (body.ts). */
   isEnding = false
+  /** Whether something was asked on it, here or where it was served before: it may be silent for as long as any that is kept. */
+  isKept = false
   /** Whether a request that cannot be read was answered: the parser fails again with each piece that follows (connections/client-error.ts). */
   isRefused = false
   /** Upgrades that were declined on it (websocket/decline-upgrade.ts). */
@@ -207,6 +209,11 @@ export class ServerConnections {
     return this.#open
   }
 
+  /** Takes a connection in on which something was asked before. */
+  keep(socket: Socket): void {
+    this.#of(socket)
+  }
+
   /** A connection leaves HTTP. */
   forget(socket: Socket): void {
     this.#open.delete(socket)
@@ -227,6 +234,7 @@ export class ServerConnections {
     if (known !== undefined) return known
     const connection = connectionOf(socket)
     this.#open.set(socket, connection)
+    connection.isKept = true
     socket.once('close', () => this.#open.delete(socket))
     return connection
   }

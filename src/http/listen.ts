@@ -1,7 +1,9 @@
 /** Binding a server, and letting go of it. */
 import type { Server } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
-import { bytesOf, endIdle, noMoreCome, SPREAD, watchConnections } from './connections/idle.ts'
+import { bytesOf, endIdle, noMoreCome, noneOpen, SPREAD, watchConnections } from './connections/idle.ts'
+import { passIdleOn } from './connections/passed-on.ts'
+import type { PassOn } from './connections/passed-on.ts'
 import { connectionsOf } from './connection.ts'
 import { leave } from './replies/write-batching.ts'
 import { listenFault } from './listen-fault.ts'
@@ -46,6 +48,8 @@ export interface Drain {
   readonly keepIdle: number
   /** Whether connections that still come are taken; where other processes listen on the same socket, they take them. */
   readonly takesLast: boolean
+  /** Gives a connection on which nothing is in flight to another process, which goes on with it; null where nobody takes them. */
+  readonly passOn: PassOn | null
   /** Ends the calls in flight after that, so that each is answered. */
   readonly endCalls: () => void
   /** Answers what is in flight even then. */
@@ -68,7 +72,9 @@ export async function drain(server: Server, options: Drain): Promise<void> {
   const idleUntil = performance.now() + keepIdle
   if (options.takesLast) await noMoreCome(server, keepIdle)
   const closed = stopListening(server)
-  await endIdle(server, before, { patience: Math.max(0, idleUntil - performance.now()), spread })
+  const patienceForIdle = (): number => Math.max(0, idleUntil - performance.now())
+  if (options.passOn !== null) await passIdleOn(server, options.passOn, patienceForIdle())
+  await endIdle(server, before, { patience: patienceForIdle(), spread })
   if (!(await orAfter(options.idle(), left()))) {
     endCalls()
     if (!(await orAfter(options.idle(), LAST_CALLS))) cutShort()
@@ -77,7 +83,12 @@ export async function drain(server: Server, options: Drain): Promise<void> {
   leave()
   await turn()
   server.closeIdleConnections()
-  if (patience > 0) await orAfter(closed, LAST_BYTES)
+  // Connections that another process has accepted are none of the server's own, and it does not wait for them.
+  if (patience > 0)
+    await orAfter(
+      Promise.all([closed, noneOpen(server)]).then(() => undefined),
+      LAST_BYTES,
+    )
   server.closeAllConnections()
   await closed
 }

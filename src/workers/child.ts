@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Order, Report } from './parent.ts'
+import type { ConnectionHandle } from '../net/connection-handle.ts'
 import type { ListeningSocket } from './listening-socket.ts'
 import { withRole } from './role.ts'
 import type { Role } from './role.ts'
@@ -32,6 +33,8 @@ export interface ChildEvents {
   back(): void
   /** The operator wants all processes replaced. */
   restart(primary: boolean): void
+  /** It leaves, and passes on a connection on which nothing is in flight. */
+  passedOn(handle: ConnectionHandle, isKept: boolean): void
 }
 
 /** What becomes of a start. */
@@ -105,6 +108,7 @@ export class Child {
   /** Sends it an order; one that has ended gets none. */
   send(order: Order, socket?: Socket): void {
     if (this.#process?.connected === true) this.#process.send(order, socket, () => undefined)
+    else socket?.destroy()
   }
 
   /** Resolves when it has closed everything: its end may take a moment longer. */
@@ -150,9 +154,11 @@ export class Child {
     })
     this.#process = child
     const why: { said?: string } = {}
-    child.on('message', (said: Report) => {
+    child.on('message', (said: Report, handle?: ConnectionHandle) => {
       if (said.t === 'restart') this.#events.restart(said.primary)
-      else if (said.t === 'failed') why.said = said.why
+      else if (said.t === 'connection') {
+        if (handle !== undefined) this.#events.passedOn(handle, said.isKept)
+      } else if (said.t === 'failed') why.said = said.why
       else if (said.t === 'prepared') prepared()
       else {
         this.#readyAt = performance.now()

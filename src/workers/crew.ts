@@ -5,6 +5,7 @@ import { Child, FIRST_SOCKET } from './child.ts'
 import type { Program } from './child.ts'
 import type { ListeningSocket, Sockets } from './listening-socket.ts'
 import type { Role } from './role.ts'
+import type { ConnectionHandle } from '../net/connection-handle.ts'
 
 /** What a primary is made of. */
 export interface PrimaryOptions {
@@ -31,6 +32,8 @@ export interface Present {
   left(): readonly number[] | null
   /** The operator wants all other processes replaced. */
   restart(): void
+  /** A worker that leaves passes a connection on. */
+  passedOn(handle: ConnectionHandle, isKept: boolean): void
 }
 
 /** Makes children; none of them is started. */
@@ -73,6 +76,9 @@ export class Crew {
       restart: primary => {
         if (primary) replace()
         else this.#present.restart()
+      },
+      passedOn: (handle, isKept) => {
+        this.#present.passedOn(handle, isKept)
       },
     })
   }

@@ -83,7 +83,7 @@ function socketOf(handle: Handle | number, fail: (code: string) => Error): Liste
   return {
     ...{ fd: handle.fd, address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}` },
     accept: connection => {
-      const server = createServer({ pauseOnConnect: true }, connection)
+      const server = createServer({ pauseOnConnect: true, noDelay: true }, connection)
       server.listen(handle)
     },
     close: () => {

@@ -3,6 +3,8 @@ import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { FIRST_SOCKET } from './child.ts'
 import type { Program } from './child.ts'
+import type { ConnectionHandle } from '../net/connection-handle.ts'
+import { sendConnection } from './parent.ts'
 import type { Order, Report } from './parent.ts'
 import type { Sockets } from './listening-socket.ts'
 import { withRole } from './role.ts'
@@ -11,6 +13,8 @@ import { withRole } from './role.ts'
 export class NextPrimary {
   readonly #process: ChildProcess
   #why: string | null = null
+  /** Whether it takes connections over: one of an older program does not. */
+  #takesConnections = false
 
   constructor({ file, args, env }: Program, gateway: string, { listen, admin, probes }: Sockets) {
     const sockets = [listen, admin, ...(probes === null ? [] : [probes])]
@@ -24,6 +28,7 @@ export class NextPrimary {
     this.#process.on('error', () => undefined)
     this.#process.on('message', (said: Report) => {
       if (said.t === 'failed') this.#why = said.why
+      else if (said.t === 'workers') this.#takesConnections = said.takesConnections === true
     })
     this.#process.once('exit', (code, signal) => {
       this.#why ??= signal ?? `code ${String(code)}`
@@ -37,6 +42,16 @@ export class NextPrimary {
 
   get pid(): number | null {
     return this.#process.pid ?? null
+  }
+
+  /** Whether its workers go on with connections that ours have served. */
+  get takesConnections(): boolean {
+    return this.#takesConnections
+  }
+
+  /** Gives it such a connection. */
+  passOn(handle: ConnectionHandle, isKept: boolean): void {
+    sendConnection(this.#process, { t: 'connection', isKept }, handle)
   }
 
   /** Resolves when its workers serve; to false when it ends before. */

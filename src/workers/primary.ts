@@ -1,6 +1,8 @@
 /** The process that starts all others: owns the listening sockets, starts again what ends, and passes signals on. It serves nothing itself. */
 import type { Bound } from '../http/admin/running.ts'
+import type { ConnectionHandle } from '../net/connection-handle.ts'
 import type { Child } from './child.ts'
+import { Connections } from './connections.ts'
 import { Crew } from './crew.ts'
 import type { PrimaryOptions } from './crew.ts'
 import { NextPrimary } from './next-primary.ts'
@@ -28,6 +30,7 @@ export class Primary {
   /** Workers that a restart has still to replace. */
   #left: readonly number[] | null = null
   #isStopping = false
+  readonly #connections = new Connections(() => (this.#isStopping ? [] : this.#workers))
 
   constructor(options: PrimaryOptions) {
     const { listen, admin, probes } = options.sockets
@@ -40,6 +43,7 @@ export class Primary {
       there: () => this.#workers.filter(({ isReady }) => isReady).length,
       left: () => this.#left,
       restart: () => void this.restart(),
+      passedOn: this.passOn,
     })
     this.#keeper = this.#crew.keeper()
     this.#workers = this.#slots.map(slot => this.#crew.worker(slot))
@@ -78,6 +82,12 @@ export class Primary {
     this.#keeper.send({ t: 'reload' })
   }
 
+  /** Gives a connection to another worker, which one that leaves has served, or to the next primary for its workers. */
+  readonly passOn = (handle: ConnectionHandle, isKept: boolean): void => {
+    if (this.#next?.takesConnections === true) this.#next.passOn(handle, isKept)
+    else this.#connections.passOn(handle, isKept)
+  }
+
   /** Has the access log opened again. */
   reopenLogs(): void {
     for (const worker of this.#all) worker.send({ t: 'reopenLogs' })
@@ -109,7 +119,7 @@ export class Primary {
     if (await next.workersServe()) {
       // What is accepted here from now on would be for workers that leave.
       if (isRoundRobin) sockets.listen.close()
-      await this.#endWorkers()
+      await this.#endWorkers(next.takesConnections)
       const ended = this.#keeper.end({ t: 'drain', leaving: 'alone' }, BEYOND_DRAIN)
       await this.#keeper.closed()
       const isServing = await next.serves()
@@ -160,7 +170,7 @@ export class Primary {
       this.why = `worker ${failed + 1}: ${this.#workers[failed]?.why ?? ''}`
       return false
     }
-    if (this.#options.isRoundRobin) this.#accept()
+    if (this.#options.isRoundRobin) this.#connections.accept(this.#options.sockets.listen)
     return true
   }
 
@@ -170,8 +180,8 @@ export class Primary {
     return false
   }
 
-  async #endWorkers(): Promise<void> {
-    const order = { t: 'drain', leaving: 'alone', spread: SPREAD } as const
+  async #endWorkers(passesOn: boolean): Promise<void> {
+    const order = { t: 'drain', leaving: 'alone', spread: SPREAD, passesOn } as const
     await Promise.all(this.#workers.map(worker => worker.end(order, this.#options.drain + BEYOND_DRAIN)))
   }
 
@@ -181,17 +191,6 @@ export class Primary {
     this.#keeper = this.#crew.keeper()
     this.#keeper.keepStarting()
     for (const slot of this.#slots) (this.#workers[slot - 1] = this.#crew.worker(slot)).keepStarting()
-  }
-
-  /** Accepts connections, and hands each to the next worker. */
-  #accept(): void {
-    let last = 0
-    this.#options.sockets.listen.accept(socket => {
-      // One that has ended is back soon: its connections go to the others until then.
-      const ready = this.#workers.filter(({ isReady }) => isReady)
-      if (this.#isStopping || ready.length === 0) socket.destroy()
-      else ready[(last += 1) % ready.length]?.send({ t: 'connection' }, socket)
-    })
   }
 
   /** The workers, with one that is to follow another. */
@@ -219,7 +218,7 @@ export class Primary {
       }
       const last = this.#workers[slot - 1]
       this.#workers[slot - 1] = next
-      await last?.end({ t: 'drain', leaving: 'alone', spread }, drain + BEYOND_DRAIN)
+      await last?.end({ t: 'drain', leaving: 'alone', spread, passesOn: true }, drain + BEYOND_DRAIN)
     }
     return true
   }

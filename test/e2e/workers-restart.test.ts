@@ -159,7 +159,7 @@ t.test('two restarts of all processes lose no call, and no connection is refused
       if (code === null) t.ok((heads.at(-1) ?? from) >= to, `and the last: ${heads.at(-1)}, ${to}`)
     }
   }
-  t.strictSame(failures, [])
+  t.strictSame(failures, [], `no call failed: ${failures.slice(0, 5).join(' | ')}`)
   t.ok(done > CLIENTS * 10, `${done} calls`)
   t.equal((await access.usage()).calls, done, 'each was charged once')
   const charged = (await access.usage()).requests + (await watcher.usage()).requests

@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { FILES } from '../../config/files.ts'
 import { formatProblem } from '../../config/problem.ts'
 import { hearOrders, report, reportFailure } from '../../workers/parent.ts'
-import type { Leaving } from '../../workers/parent.ts'
+import type { Drain, Leaving } from '../../workers/parent.ts'
 import type { KeeperRole, WorkerRole } from '../../workers/role.ts'
 import { loadSnapshot } from '../../snapshot/load-snapshot.ts'
 import type { AppOptions } from '../begin.ts'
 import { startKeeper } from './keeper.ts'
 import type { RunningKeeper } from './keeper.ts'
 import { startWorker } from './worker.ts'
-import type { RunningWorker } from './worker.ts'
 
 /** Serves by its role; resolves to the exit code when it has ended. */
 export async function runChild(options: AppOptions, role: KeeperRole | WorkerRole): Promise<number> {
@@ -38,7 +37,9 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
   })
   const draining = new Promise<Leaving>(resolve => {
     hearOrders({
-      drain: resolve,
+      drain: ({ leaving }) => {
+        resolve(leaving)
+      },
       keep: () => {
         mayKeep()
       },
@@ -88,19 +89,17 @@ function statesOf(dir: string): string {
 }
 
 async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
-  const draining = new Promise<Parameters<RunningWorker['stop']>>(resolve => {
+  const draining = new Promise<Drain>(resolve => {
     hearOrders({
-      drain: (...how) => {
-        resolve(how)
-      },
+      drain: resolve,
       reopenLogs: () => {
         void coming.then(worker => {
           worker.reopenLogs()
         })
       },
-      connection: socket => {
+      connection: (...connection) => {
         void coming.then(worker => {
-          worker.connection(socket)
+          worker.connection(...connection)
         })
       },
     })
@@ -108,11 +107,11 @@ async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
   const coming = startWorker(options, role)
   void goWithPrimary(
     coming,
-    draining.then(([leaving]) => leaving),
+    draining.then(({ leaving }) => leaving),
   )
   const worker = await coming
   report({ t: 'ready' })
-  await worker.stop(...(await draining))
+  await worker.stop(await draining)
 }
 
 /** Ends a process at once whose primary is gone before it serves: it has nothing in flight, and holds a socket on which nobody would answer. */

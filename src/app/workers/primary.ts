@@ -8,6 +8,8 @@ import { whyNoSocket } from '../../net/keeper-socket.ts'
 import { inheritedSocket, openListeningSocket } from '../../workers/listening-socket.ts'
 import type { ListeningSocket, Sockets } from '../../workers/listening-socket.ts'
 import { parentGone, report, reportFailure } from '../../workers/parent.ts'
+import type { Order } from '../../workers/parent.ts'
+import type { ConnectionHandle } from '../../net/connection-handle.ts'
 import { Primary } from '../../workers/primary.ts'
 import type { PrimaryRole } from '../../workers/role.ts'
 import { addressesOf } from '../addresses.ts'
@@ -59,7 +61,9 @@ export async function startPrimary(
       })
     },
   })
-  if (!(await (beside === null ? primary.start() : primary.startBeside(mayKeep, parentGone())))) {
+  if (
+    !(await (beside === null ? primary.start() : primary.startBeside(() => mayKeep(primary), parentGone())))
+  ) {
     if (beside !== null) reportFailure(primary.why)
     return null
   }
@@ -82,14 +86,15 @@ export async function startPrimary(
   }
 }
 
-/** Tells the older primary that the workers serve; resolves when its keeper is gone, or it is gone itself. */
-function mayKeep(): Promise<void> {
+/** Tells the older primary that the workers serve, and takes connections over; resolves when its keeper is gone, or it is gone itself. */
+function mayKeep(primary: Pick<Primary, 'passOn'>): Promise<void> {
   return new Promise(resolve => {
-    process.once('message', () => {
-      resolve()
+    process.on('message', (order: Order, handle?: ConnectionHandle) => {
+      if (order.t === 'keep') resolve()
+      else if (order.t === 'connection' && handle !== undefined) primary.passOn(handle, order.isKept === true)
     })
     void parentGone().then(resolve)
-    report({ t: 'workers' })
+    report({ t: 'workers', takesConnections: true })
   })
 }
 

@@ -8,6 +8,7 @@ import { AGAIN, SharedHoldings } from '../../limits/shared/holdings.ts'
 import { Asking } from '../../limits/shared/asking.ts'
 import { SharedRate } from '../../limits/shared/route-rate.ts'
 import { SharedLimits } from '../../limits/shared/limits.ts'
+import { takeConnection } from '../../http/connections/passed-on.ts'
 import { makePublicListener } from '../../http/public-listener.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -26,7 +27,8 @@ import { openOwnJournal } from '../../stores/sqlite/usage/journals/left.ts'
 import type { KeeperClient } from '../../workers/keeper-client.ts'
 import { keeperSocket } from '../../net/keeper-socket.ts'
 import type { Served } from '../../workers/messages.ts'
-import type { Leaving } from '../../workers/parent.ts'
+import { passOn } from '../../workers/parent.ts'
+import type { Drain } from '../../workers/parent.ts'
 import type { WorkerRole } from '../../workers/role.ts'
 import { orUndo } from '../app.ts'
 import { loadValid } from '../begin.ts'
@@ -55,10 +57,10 @@ export interface RunningWorker {
   readonly log: Logger
   /** Opens the access log again, which was renamed. */
   reopenLogs(): void
-  /** Serves a connection that the primary has accepted. */
-  connection(socket: Socket): void
-  /** Drains and closes everything; `spread` milliseconds to close WebSockets over. */
-  stop(leaving: Leaving, spread?: number): Promise<void>
+  /** Serves a connection that the primary has accepted, or that another worker has served before, where it `isKept`. */
+  connection(socket: Socket, isKept: boolean): void
+  /** Drains and closes everything. */
+  stop(how: Drain): Promise<void>
 }
 
 /** Starts a worker; rejects with one sentence for the operator. */
@@ -163,13 +165,17 @@ async function open(
     reopenLogs: () => {
       records.reopen()
     },
-    connection: socket => {
-      listener.server.emit('connection', socket)
-      socket.resume()
+    connection: (socket, isKept) => {
+      takeConnection(listener.server, socket, isKept)
     },
-    stop: (leaving, spread) => {
+    stop: ({ leaving, spread, passesOn }) => {
       started.leaves()
-      Object.assign(drain, { leaving, spread })
+      // Of TLS only this process knows where it is.
+      Object.assign(drain, {
+        leaving,
+        spread,
+        passOn: passesOn === true && certificate === null ? passOn : null,
+      })
       return closing.close()
     },
   }

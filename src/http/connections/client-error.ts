@@ -18,6 +18,9 @@ interface ParseError extends Error {
   readonly rawPacket?: Buffer
 }
 
+/** A request did not arrive in time. */
+const LATE = 'ERR_HTTP_REQUEST_TIMEOUT'
+
 /** What to do about a broken request: `refuseBody` answers one whose head has been entered already. */
 export interface ClientErrorOptions {
   readonly gateway: Gateway
@@ -29,6 +32,14 @@ export function answerClientErrors(server: Server, { gateway, refuseBody }: Clie
   const turns = new InTurns()
   server.on('clientError', (error: ParseError, socket) => {
     if (socket instanceof Socket && connectionOf(socket).brake?.takes(error) === true) return
+    // One that another process has served waits for its next request, and not for its first.
+    if (
+      error.code === LATE &&
+      connectionOf(socket).isKept &&
+      socket instanceof Socket &&
+      socket.bytesRead === 0
+    )
+      return
     const fault = faultOf(error)
     if (fault === null || !socket.writable || !(socket instanceof Socket)) {
       socket.destroy()
@@ -60,7 +71,7 @@ export function answerClientErrors(server: Server, { gateway, refuseBody }: Clie
 
 /** What the client is told; null when there is nobody to tell. */
 function faultOf({ code = '', reason }: ParseError): HeadFault | null {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+  if (code === LATE)
     return { refusal: refuse('invalid_request', 'The request did not arrive in time'), status: 408 }
   if (code === 'HPE_HEADER_OVERFLOW')
     return { refusal: refuse('invalid_request', 'The request head is too large'), status: 431 }

@@ -66,10 +66,19 @@ export async function noMoreCome(server: Server, patience: number): Promise<void
   }
 }
 
+/** Resolves when no connection of a server is open. */
+export function noneOpen(server: Server): Promise<void> {
+  return byServer.get(server)?.none() ?? Promise.resolve()
+}
+
+/** Those that are open, the newest last. */
+export function openConnections(server: Server): readonly Socket[] {
+  return [...(byServer.get(server)?.sockets.values() ?? [])]
+}
+
 /** What came on each open connection so far, in bytes. */
 export function bytesOf(server: Server): ReadonlyMap<Socket, number> {
-  const sockets = [...(byServer.get(server)?.sockets.values() ?? [])]
-  return new Map(sockets.map(socket => [socket, socket.bytesRead]))
+  return new Map(openConnections(server).map(socket => [socket, socket.bytesRead]))
 }
 
 /**
