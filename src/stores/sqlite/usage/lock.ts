@@ -1,4 +1,4 @@
-/** Locks that the system gives back whatever way their process ends: one `serve` for a dataDir, one worker for a journal. */
+/** Locks that the system gives back whatever way their process ends: one process for a dataDir, one worker for a journal. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
@@ -16,7 +16,7 @@ export interface Lock {
 /** Takes the lock of a data directory, or throws a sentence for the operator. */
 export function lockDataDir(dataDir: string): Lock {
   const lock = lockFile(join(dataDir, LOCK_NAME))
-  if (lock === null) throw new Error(`another tollgate serve is using ${dataDir}`)
+  if (lock === null) throw new Error(`another tollgate process is using ${dataDir}`)
   return lock
 }
 
