@@ -195,6 +195,10 @@ async function firstCanary(
   await postgres.transaction(async query => {
     await query('SELECT 1 FROM meta FOR UPDATE')
     if ((await query('SELECT 1 FROM canary')).length > 0) return
+    if ((await query('SELECT 1 FROM account LIMIT 1')).length > 0)
+      throw new Error(
+        'the accounts in PostgreSQL are not all there yet: run "tollgate migrate --to postgres" again where they were, to its end',
+      )
     const [meta] = await query<{ change: number; write: string }>(
       'UPDATE meta SET change = change + 1 RETURNING change, gen_random_uuid()::text AS write',
     )
