@@ -19,6 +19,7 @@ import { Replica } from './replica.ts'
 import { tablesOf } from './tables.ts'
 import { locking, SharedTransactions } from './transactions.ts'
 import { write } from './write.ts'
+import { WriteBack } from './write-back.ts'
 
 /** How long a start without a replica waits for PostgreSQL, and between two attempts, in milliseconds. */
 const FIRST_WAIT = 60_000
@@ -89,7 +90,8 @@ async function open(
   // What is lost with the power is pulled again, and rows are checked where they are written first.
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF')
   const tables = tablesOf(database)
-  const replica = new Replica(file, tables)
+  const log = role === 'keeper' ? new WriteBack(file.file) : null
+  const replica = new Replica({ ...file, ...(log === null ? {} : { writeBack: () => log.run() }) }, tables)
   const heard = new Set<() => void>()
   const store: { is?: AccountStore } = {}
   const puller = new Puller(postgres, replica, () => {
@@ -124,7 +126,10 @@ async function open(
       heard.add(listener)
       return () => void heard.delete(listener)
     },
-    close: () => postgres.close(),
+    close: async () => {
+      await log?.close()
+      await postgres.close()
+    },
   }
 }
 
