@@ -33,9 +33,13 @@ export class Processes {
   }
 
   /** Starts the built gateway on a configuration; `node` are arguments for Node itself. */
-  gateway(files: Readonly<Record<string, string>>, node: readonly string[] = []): Promise<Started> {
+  gateway(
+    files: Readonly<Record<string, string>>,
+    node: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<Started> {
     this.write(files)
-    return this.#start([...node, this.#main, 'serve', '--config', this.#dir])
+    return this.#start([...node, this.#main, 'serve', '--config', this.#dir], env)
   }
 
   /** Where that gateway keeps its data. */

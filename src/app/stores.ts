@@ -12,7 +12,7 @@ import type { UsageEvents } from '../stores/sqlite/usage/events.ts'
 import { checkLate } from '../stores/sqlite/usage/late-check.ts'
 import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
 import { Ledger } from '../stores/sqlite/usage/ledger.ts'
-import { lockDataDir } from '../stores/sqlite/usage/lock.ts'
+import { lockDataDir, refuseLocked } from '../stores/sqlite/usage/lock.ts'
 import type { Ledger as UsageLedger } from '../ports/ledger.ts'
 import type { Logger } from '../observe/log.ts'
 import { joinFleet } from './join-fleet.ts'
@@ -46,6 +46,8 @@ export async function openStores(
   { log, events }: { readonly log: Logger; readonly events: UsageEvents & { readonly check: CheckEvents } },
   closing: Closing,
 ): Promise<Stores> {
+  // Before its accounts become a copy of those in PostgreSQL: they may be on their way there.
+  refuseLocked(dataDir)
   const place = { dataDir, postgres, env, role: 'keeper' } as const
   const { accounts, keys, fleet } = await openAccountStore(place, log, closing)
   const lock = lockDataDir(dataDir)

@@ -1,15 +1,20 @@
 /** `tollgate migrate`: brings the tables in PostgreSQL up to date, and takes there what this machine has. */
 import type { PostgresConfig } from '../config/fleet.ts'
+import type { Snapshot } from '../snapshot/types.ts'
 import type { Postgres } from '../stores/postgres/postgres.ts'
 import { masterKeyVariable } from '../stores/sqlite/accounts/secrets/master-key.ts'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
-import { isLocked } from '../stores/sqlite/usage/lock.ts'
+import { isLocked, lockDataDir } from '../stores/sqlite/usage/lock.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Arguments, Command, Io } from './command.ts'
 import { know } from './known.ts'
+import { loadOrThrow } from './load.ts'
 import { progress } from './output/progress.ts'
 
 const OPTIONS = { to: 'string' } as const
+
+/** How long a statement may take at least, in milliseconds: nobody waits for it but who has called this. */
+const PATIENCE = 60_000
 
 /** What is taken to PostgreSQL, one after the other: what it is, and how many rows were written. */
 interface Part {
@@ -21,6 +26,7 @@ interface Place {
   readonly dataDir: string
   readonly io: Io
   readonly settings: PostgresConfig
+  readonly snapshot: Snapshot
   readonly show: (line: string) => void
 }
 
@@ -31,7 +37,10 @@ interface Taken {
   readonly isCopy: boolean
 }
 
-const PARTS: readonly Part[] = [{ what: 'accounts', take: takeAccounts }]
+const PARTS: readonly Part[] = [
+  { what: 'accounts', take: takeAccounts },
+  { what: 'usage', take: takeUsage },
+]
 
 export const migrate: Command = {
   summary: 'bring PostgreSQL up to date, and take the data of this machine there',
@@ -41,9 +50,9 @@ export const migrate: Command = {
 Brings the tables in PostgreSQL (gateway.yaml) up to the version of this program. Gateways of the version before go on.
 
   --to postgres  also takes what the data directory has there, as it is: accounts, endpoints with their keys, sessions,
-                 tokens and the audit trail. The gateway on that data has to be stopped, and its master key in
-                 TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE. It can be interrupted and run again; a second time it
-                 changes nothing. A PostgreSQL that holds other accounts is left as it is.`,
+                 tokens and the audit trail, then usage with its totals and quota windows. The gateway on that data has to
+                 be stopped, and its master key in TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE. It can be interrupted
+                 and run again; a second time it changes nothing. A PostgreSQL that holds other accounts is left as it is.`,
 
   async run(args, io) {
     const { config, json, given } = readArguments(args, [], OPTIONS)
@@ -53,20 +62,44 @@ Brings the tables in PostgreSQL (gateway.yaml) up to the version of this program
     const settings = gateway.postgres
     if (settings === null)
       return fail(io, json, 'gateway.yaml has no "postgres": add postgres: { url: ${TOLLGATE_POSTGRES} }')
-    const { Postgres } = await import('../stores/postgres/postgres.ts')
-    const schema = await import('../stores/postgres/schema.ts')
-    const postgres = new Postgres({ ...settings, pool: 1 })
+    if (to === undefined) {
+      tell(await bringUpToDate(settings), [], io, json)
+      return 0
+    }
+    const { dataDir } = gateway
+    refuseTaking(dataDir, io)
+    const snapshot = await loadOrThrow(config, io)
+    // For as long as it takes: a gateway would charge what is taken.
+    const lock = lockDataDir(dataDir)
     try {
-      if (to !== undefined) refuseTaking(gateway.dataDir, io)
-      const versions = await schema.migrate(postgres)
-      const place = { dataDir: gateway.dataDir, io, settings, show: progress(io, json) }
-      const taken = to === undefined ? [] : await takeAll(postgres, place)
-      tell(versions, taken, io, json)
+      const versions = await bringUpToDate(settings)
+      const place = { dataDir, io, settings, snapshot, show: progress(io, json) }
+      tell(versions, await takeAll(place), io, json)
       return 0
     } finally {
-      await postgres.close()
+      lock.release()
     }
   },
+}
+
+interface Versions {
+  readonly from: number
+  readonly to: number
+}
+
+async function bringUpToDate(settings: PostgresConfig): Promise<Versions> {
+  const schema = await import('../stores/postgres/schema.ts')
+  return connected({ ...settings, pool: 1 }, postgres => schema.migrate(postgres))
+}
+
+async function connected<T>(settings: PostgresConfig, work: (postgres: Postgres) => Promise<T>): Promise<T> {
+  const { Postgres } = await import('../stores/postgres/postgres.ts')
+  const postgres = new Postgres(settings)
+  try {
+    return await work(postgres)
+  } finally {
+    await postgres.close()
+  }
 }
 
 /** Throws one sentence where what is there cannot be taken now. */
@@ -80,10 +113,14 @@ function refuseTaking(dataDir: string, { env }: Io): void {
     )
 }
 
-async function takeAll(postgres: Postgres, place: Place): Promise<(Taken & { readonly what: string })[]> {
-  const all: (Taken & { readonly what: string })[] = []
-  for (const { what, take } of PARTS) all.push({ what, ...(await take(postgres, place)) })
-  return all
+async function takeAll(place: Place): Promise<(Taken & { readonly what: string })[]> {
+  const { settings } = place
+  const patient = { ...settings, pool: 1, timeout: Math.max(settings.timeout, PATIENCE) }
+  return connected(patient, async postgres => {
+    const all: (Taken & { readonly what: string })[] = []
+    for (const { what, take } of PARTS) all.push({ what, ...(await take(postgres, place)) })
+    return all
+  })
 }
 
 async function takeAccounts(postgres: Postgres, { dataDir, io, settings, show }: Place): Promise<Taken> {
@@ -96,8 +133,25 @@ async function takeAccounts(postgres: Postgres, { dataDir, io, settings, show }:
   })
 }
 
+async function takeUsage(postgres: Postgres, { dataDir, io, snapshot, show }: Place): Promise<Taken> {
+  const { sendLedger } = await import('../stores/postgres/usage/send-ledger.ts')
+  const { version, sharedVersion, gateway } = snapshot
+  const { all, rows, isForked } = await sendLedger(dataDir, postgres, {
+    ...{ version, sharedVersion, name: gateway.node.name },
+    progress: (done, of) => {
+      show(`usage: ${done} of ${of} rows`)
+    },
+  })
+  if (isForked) io.err(FORKED)
+  return { rows: all, written: rows, isCopy: false }
+}
+
+/** What is said where the ledger was copied: also by `tollgate spool`. */
+export const FORKED =
+  'tollgate: warning: another process has reported as this node since: what is in this directory was counted as its'
+
 function tell(
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: Versions,
   taken: readonly (Taken & { readonly what: string })[],
   io: Io,
   json: Arguments['json'],

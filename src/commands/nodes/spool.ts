@@ -3,6 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, print, readArguments, UsageError } from '../command.ts'
 import type { Command } from '../command.ts'
+import { lockDataDir } from '../../stores/sqlite/usage/lock.ts'
+import { FORKED } from '../migrate.ts'
+import { progress } from '../output/progress.ts'
 import { withFleet } from './fleet.ts'
 
 const OPTIONS = { dir: 'string' } as const
@@ -19,16 +22,24 @@ a copy of it. Twice changes nothing. No gateway may run on the directory.`,
     const { dir } = given
     if (typeof dir !== 'string') throw new UsageError('--dir is missing; it takes the data directory')
     if (!existsSync(join(dir, 'journal.db'))) return fail(io, json, `there is no usage in ${dir}`)
-    const sent = await withFleet(config, io, async fleet => {
+    const sent = await withFleet(config, io, async ({ postgres, snapshot }) => {
       const { sendLedger } = await import('../../stores/postgres/usage/send-ledger.ts')
-      const { version, sharedVersion } = fleet.snapshot
-      return sendLedger(dir, fleet.postgres, { version, sharedVersion })
+      const { version, sharedVersion } = snapshot
+      const lock = lockDataDir(dir)
+      try {
+        const show = progress(io, json)
+        return await sendLedger(dir, postgres, {
+          ...{ version, sharedVersion },
+          progress: (done, of) => {
+            show(`${done} of ${of} rows`)
+          },
+        })
+      } finally {
+        lock.release()
+      }
     })
     const { rows, node, isForked } = sent
-    if (isForked)
-      io.err(
-        'tollgate: warning: another process has reported as this node since: what is in this directory was counted as its',
-      )
+    if (isForked) io.err(FORKED)
     print(io, json, { rows, node }, () => [`${rows} rows of ${node} are in PostgreSQL`])
     return 0
   },

@@ -224,7 +224,7 @@ t.test('refusals are kept by reason', t => {
 t.test('a dataDir has one serve', t => {
   const dir = t.testdir()
   const lock = lockDataDir(dir)
-  t.throws(() => lockDataDir(dir), { message: `another tollgate serve is using ${dir}` })
+  t.throws(() => lockDataDir(dir), { message: `another tollgate process is using ${dir}` })
   lock.release()
   lockDataDir(dir).release()
   const other = t.testdir({ 'serve.lock': {} })

@@ -19,6 +19,7 @@ import { Replica } from './replica.ts'
 import { tablesOf } from './tables.ts'
 import { locking, SharedTransactions } from './transactions.ts'
 import { write } from './write.ts'
+import { WriteBack } from './write-back.ts'
 
 /** How long a start without a replica waits for PostgreSQL, and between two attempts, in milliseconds. */
 const FIRST_WAIT = 60_000
@@ -89,7 +90,8 @@ async function open(
   // What is lost with the power is pulled again, and rows are checked where they are written first.
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF')
   const tables = tablesOf(database)
-  const replica = new Replica(file, tables)
+  const log = role === 'keeper' ? new WriteBack(file.file) : null
+  const replica = new Replica({ ...file, ...(log === null ? {} : { writeBack: () => log.run() }) }, tables)
   const heard = new Set<() => void>()
   const store: { is?: AccountStore } = {}
   const puller = new Puller(postgres, replica, () => {
@@ -124,7 +126,10 @@ async function open(
       heard.add(listener)
       return () => void heard.delete(listener)
     },
-    close: () => postgres.close(),
+    close: async () => {
+      await log?.close()
+      await postgres.close()
+    },
   }
 }
 
@@ -195,6 +200,10 @@ async function firstCanary(
   await postgres.transaction(async query => {
     await query('SELECT 1 FROM meta FOR UPDATE')
     if ((await query('SELECT 1 FROM canary')).length > 0) return
+    if ((await query('SELECT 1 FROM account LIMIT 1')).length > 0)
+      throw new Error(
+        'the accounts in PostgreSQL are not all there yet: run "tollgate migrate --to postgres" again where they were, to its end',
+      )
     const [meta] = await query<{ change: number; write: string }>(
       'UPDATE meta SET change = change + 1 RETURNING change, gen_random_uuid()::text AS write',
     )

@@ -5,8 +5,10 @@ import type { Replica, ReplicaState, Step, Target } from './replica.ts'
 import { hexOf } from './replica.ts'
 import { fromJson, keyOf, quoted, type Table, type Value } from './tables.ts'
 
-/** Rows that are asked for at a time. */
-const FETCHED = 5_000
+/** Rows that are asked for at a time, where calls are served meanwhile and at first, and rows that are taken in together. */
+const FETCHED = 1_000
+const FIRST_FETCHED = 5_000
+const TOGETHER = 5_000
 /** How old the time of the last pull in the file may get while nothing changes, in milliseconds. */
 const TOUCHED_EVERY = 2_000
 /** Pulls in a row that other processes may overtake. */
@@ -88,8 +90,8 @@ export class Puller {
       return table === undefined ? [] : [{ table, removed: keyOf(table, key) }]
     })
     const parts = tables.map((table, i) => select(table, i, `WHERE changed > ${from.change}`))
-    for await (const rows of fetched(query, parts.join(' UNION ALL '))) {
-      if (pending.length >= FETCHED) {
+    for await (const rows of fetched(query, parts.join(' UNION ALL '), FETCHED)) {
+      if (pending.length >= TOGETHER) {
         if (!(await this.#replica.takeIn(from, pending, null, this.#taken))) return false
         pending = []
       }
@@ -101,13 +103,14 @@ export class Puller {
   /** Everything, and an end to what is here alone: at first, and where PostgreSQL is not what it was. */
   async #takeAll(query: Query, from: ReplicaState, target: Target): Promise<boolean> {
     const gone: Step[] = []
+    const most = from.change < 0 ? FIRST_FETCHED : FETCHED
     for (const [i, table] of this.#replica.tables.entries()) {
       let last: Value = null
       const end = (to: Value, there: ReadonlySet<Value>): void => {
         for (const removed of this.#replica.others(table, last, to, there)) gone.push({ table, removed })
         last = to
       }
-      for await (const rows of fetched(query, select(table, i, `ORDER BY ${ordered(table)}`))) {
+      for await (const rows of fetched(query, select(table, i, `ORDER BY ${ordered(table)}`), most)) {
         const steps = this.#steps(rows)
         const at = table.columns.findIndex(({ name }) => name === table.key)
         const keys = steps.map(({ values }) => values[at] ?? null)
@@ -143,12 +146,12 @@ function ordered({ key, columns }: Table): string {
   return columns.find(({ name }) => name === key)?.type === 'TEXT' ? `"${key}" COLLATE "C"` : `"${key}"`
 }
 
-async function* fetched(query: Query, sql: string): AsyncGenerator<readonly Fetched[]> {
+async function* fetched(query: Query, sql: string, most: number): AsyncGenerator<readonly Fetched[]> {
   await query(`DECLARE pulled NO SCROLL CURSOR FOR ${sql}`)
   for (;;) {
-    const rows = await query<Fetched>(`FETCH ${FETCHED} FROM pulled`)
+    const rows = await query<Fetched>(`FETCH ${most} FROM pulled`)
     if (rows.length > 0) yield rows
-    if (rows.length < FETCHED) break
+    if (rows.length < most) break
   }
   await query('CLOSE pulled')
 }

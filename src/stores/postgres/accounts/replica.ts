@@ -5,11 +5,14 @@ import { explainFailure } from '../../sqlite/error.ts'
 import { PATIENCE, whenFree } from '../../sqlite/patience.ts'
 import type { OpenedDatabase } from '../../sqlite/place.ts'
 import { inTransaction } from '../../sqlite/transaction.ts'
-import { OF_KEYS, quoted, type Table, type Value } from './tables.ts'
+import { statementsOf } from './replica-rows.ts'
+import { OF_KEYS, type Table, type Value } from './tables.ts'
 
 /** Rows that are taken in by one transaction: the event loop waits for no more. Before there is a replica nothing is served that could wait. */
-const ROWS = 200
+const ROWS = 50
 const FIRST_ROWS = 5_000
+/** Pages of the log from which on a commit writes it back: SQLite's own number. */
+const LOG_PAGES = 1_000
 
 /** Of which change it is a copy; `pull` counts how many pulls have begun. Before the first has ended the change is -1. */
 export interface ReplicaState {
@@ -38,6 +41,8 @@ interface ReplicaParts {
   readonly database: DatabaseSync
   readonly file: string
   readonly opened: OpenedDatabase
+  /** Writes the log of the file back, apart from this thread; absent where nobody waits for the thread. */
+  readonly writeBack?: () => Promise<void>
   readonly now?: () => number
 }
 
@@ -93,6 +98,25 @@ export class Replica {
    * since `from`: then it stops. `taken` is called in the turn of each transaction that has changed what keys stand for.
    */
   async takeIn(
+    from: ReplicaState,
+    steps: readonly Step[],
+    target: Target | null,
+    taken: () => void,
+  ): Promise<boolean> {
+    const { database, writeBack } = this.#parts
+    if (from.change < 0 || steps.length <= ROWS || writeBack === undefined)
+      return this.#takeInSlices(from, steps, target, taken)
+    // A commit that writes the log back holds the event loop for as long as the disk takes.
+    database.exec('PRAGMA wal_autocheckpoint = 0')
+    try {
+      return await this.#takeInSlices(from, steps, target, taken)
+    } finally {
+      await writeBack()
+      database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
+    }
+  }
+
+  async #takeInSlices(
     from: ReplicaState,
     steps: readonly Step[],
     target: Target | null,
@@ -206,28 +230,6 @@ export class Replica {
       if (!database.isOpen) throw new Error(`${file} was closed`, { cause: error })
       throw explainFailure(file, error)
     }
-  }
-}
-
-function statementsOf(database: DatabaseSync, { name, key, columns }: Table) {
-  const names = columns.map(column => column.name)
-  const places = names.map((_, i) => `?${i + 1}`)
-  const same = names.flatMap((each, i) =>
-    each === 'used_at' ? [] : [`"${each}" ${each === key ? '=' : 'IS'} ?${i + 1}`],
-  )
-  return {
-    // Of two rows with one unique value the later one is right: the other has another one by the end of the pull, or is gone.
-    put: database.prepare(`INSERT OR REPLACE INTO ${name} (${quoted(names)}) VALUES (${places.join(', ')})`),
-    remove: database.prepare(`DELETE FROM ${name} WHERE "${key}" = ?`),
-    between: database.prepare(
-      `SELECT "${key}" AS key FROM ${name} WHERE (?1 IS NULL OR "${key}" > ?1) AND (?2 IS NULL OR "${key}" <= ?2)`,
-    ),
-    used:
-      name === 'endpoint'
-        ? database.prepare(
-            `UPDATE endpoint SET used_at = ?${names.indexOf('used_at') + 1} WHERE ${same.join(' AND ')}`,
-          )
-        : null,
   }
 }
 

@@ -1,9 +1,8 @@
 /** Says every few seconds that this gateway is there, and compares the clocks. */
 import type { Postgres } from '../postgres.ts'
 import type { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
-import { seen } from './nodes.ts'
+import { seen, settledHour } from './nodes.ts'
 import type { NodeState } from './nodes.ts'
-import { settledHour } from './spool.ts'
 import type { Spool } from './spool.ts'
 
 const EVERY = 5_000

@@ -2,6 +2,9 @@
 import type { Postgres, Query } from '../postgres.ts'
 import type { NodeRow } from '../../sqlite/usage/reports/changes.ts'
 
+/** Seconds behind the end of an hour after which nothing more comes to it, a call given back late apart. */
+const SETTLED = 120
+
 /** What a gateway says of itself. */
 export interface NodeState {
   readonly name: string
@@ -73,6 +76,17 @@ export function claimNode(
   })
 }
 
+/** Whether PostgreSQL has all that was acknowledged, and nobody else has reported as the node since. */
+export async function hasReported(
+  postgres: Pick<Postgres, 'query'>,
+  { id, epoch, acked, fenced }: Pick<NodeRow, 'id' | 'epoch' | 'acked' | 'fenced'>,
+): Promise<boolean> {
+  // One that never had anything to report needs nobody who knows it.
+  if (epoch === 0 && acked === 0) return true
+  const sql = 'SELECT 1 FROM node WHERE id = $1 AND epoch = $2 AND rev >= $3'
+  return fenced === 0 && (await postgres.query(sql, [id, epoch, acked])).length > 0
+}
+
 /** What a report is written with. */
 export interface Fence {
   readonly no: number
@@ -95,6 +109,11 @@ export async function fence(
   if (row === undefined) return 'behind'
   if (row.epoch > epoch) return 'taken'
   return row.epoch < epoch || row.rev < acked ? 'behind' : row
+}
+
+/** The hour before which nothing more comes, in Unix seconds. */
+export function settledHour(now: number): number {
+  return Math.floor((now / 1000 - SETTLED) / 3600) * 3600
 }
 
 /** Ends a report: PostgreSQL has all of it, in this transaction. */

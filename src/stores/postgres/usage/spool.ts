@@ -3,23 +3,22 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
 import type { ReportReader } from '../../sqlite/usage/reports/report.ts'
 import type { Postgres } from '../postgres.ts'
-import { claimNode, fence, reported } from './nodes.ts'
+import { claimNode, fence, reported, settledHour } from './nodes.ts'
 import type { NodeState } from './nodes.ts'
 import { upsertSql } from './tables.ts'
+import { clearOld } from './whole.ts'
 
 /** Changed rows from which on they are sent at once, and rows of one transaction at most: of a backlog that is longer, tables agree once all of it is sent. */
 const MANY = 5_000
 const IN_ONE = 50_000
 /** Milliseconds between two looks for how many have changed. */
 const LOOK = 500
-/** Seconds behind the end of an hour after which nothing more comes to it, a call given back late apart. */
-const SETTLED = 120
 
 /** What a spool works with. */
 export interface SpoolParts {
   readonly postgres: Postgres
   readonly changes: LedgerChanges
-  readonly reader: ReportReader
+  readonly reader: Pick<ReportReader, 'pages' | 'end'>
   /** Makes what reports are written to, before the first. */
   readonly prepare: () => Promise<void>
   /** Brings everything that was charged before into the ledger. */
@@ -27,6 +26,8 @@ export interface SpoolParts {
   readonly state: () => NodeState
   /** Milliseconds between two reports. */
   readonly every: number
+  /** Hears how many rows more PostgreSQL has. */
+  readonly sent?: (rows: number) => void
   readonly events: SpoolEvents
 }
 
@@ -201,7 +202,9 @@ export class Spool {
 
   /** Whether all that had changed was sent; else PostgreSQL lacks something, and the node is claimed anew. */
   async #send(): Promise<boolean> {
-    const { changes, reader, postgres } = this.#parts
+    const { changes, reader, postgres, sent } = this.#parts
+    const cleared = changes.isWhole ? await clearOld(postgres, changes, Date.now()) : null
+    if (cleared !== null) return this.#refused(cleared)
     const rev = changes.begin()
     const upto = settledHour(Date.now())
     const pages = reader.pages(changes.node)
@@ -209,23 +212,19 @@ export class Spool {
     let page = pages.next()
     try {
       do {
-        const node = changes.node
+        let rows = 0
         const refused = await postgres.transaction(async query => {
-          const fenced = await fence(query, node)
+          const fenced = await fence(query, changes.node)
           if (typeof fenced === 'string') return fenced
-          for (let rows = 0; page.done !== true && rows < IN_ONE; page = pages.next()) {
+          for (; page.done !== true && rows < IN_ONE; page = pages.next()) {
             rows += page.value.rows
             await query(upsertSql(page.value), [fenced.no, rev, fenced.rolled, ...page.value.columns])
           }
-          if (page.done === true) await reported(query, node.id, { rev, upto })
+          if (page.done === true) await reported(query, changes.node.id, { rev, upto })
           return null
         })
-        if (refused === 'taken') throw new Fenced()
-        if (refused === 'behind') {
-          this.#isClaimed = false
-          await this.#claim()
-          return false
-        }
+        if (refused !== null) return await this.#refused(refused)
+        sent?.(rows)
       } while (page.done !== true)
       changes.acknowledge(rev)
       return true
@@ -234,15 +233,18 @@ export class Spool {
     }
   }
 
+  /** PostgreSQL took nothing: what has changed is to be sent again, if it is this process's to send. */
+  async #refused(why: 'taken' | 'behind'): Promise<false> {
+    if (why === 'taken') throw new Fenced()
+    this.#isClaimed = false
+    await this.#claim()
+    return false
+  }
+
   #stop(): void {
     const { changes, events } = this.#parts
     this.#isFenced = true
     changes.fence(Date.now())
     events.fenced()
   }
-}
-
-/** The hour before which nothing more comes, in Unix seconds. */
-export function settledHour(now: number): number {
-  return Math.floor((now / 1000 - SETTLED) / 3600) * 3600
 }

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Accounts } from '../../../ports/accounts.ts'
 import type { Alerts } from '../../../ports/alerts.ts'
 import type { Audit } from '../../../ports/audit.ts'
@@ -119,12 +120,15 @@ export class AccountStore {
 
   /** Writes down in which hour endpoints were last used, a few in a transaction. Nobody waits for it, and it counts as no change. */
   async recordUse(endpointIds: readonly string[], hour: number): Promise<void> {
-    // Another process has often written down the same.
-    const unused = endpointIds.filter(id => this.#endpointTable.isUnused(id, hour))
-    for (let i = 0; i < unused.length; i += AT_ONCE)
+    for (let i = 0; i < endpointIds.length; i += AT_ONCE) {
+      if (i > 0) await turn()
+      // Another process has often written down the same.
+      const some = endpointIds.slice(i, i + AT_ONCE).filter(id => this.#endpointTable.isUnused(id, hour))
+      if (some.length === 0) continue
       await this.#transactions.run(() => {
-        for (const id of unused.slice(i, i + AT_ONCE)) this.#endpointTable.setUsed(id, hour)
+        for (const id of some) this.#endpointTable.setUsed(id, hour)
       })
+    }
   }
 
   /** Keys for one purpose, the newest first: every process that opens this store derives the same ones. `again` when something does not open. */

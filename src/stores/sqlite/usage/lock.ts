@@ -1,4 +1,4 @@
-/** Locks that the system gives back whatever way their process ends: one `serve` for a dataDir, one worker for a journal. */
+/** Locks that the system gives back whatever way their process ends: one process for a dataDir, one worker for a journal. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
@@ -16,8 +16,17 @@ export interface Lock {
 /** Takes the lock of a data directory, or throws a sentence for the operator. */
 export function lockDataDir(dataDir: string): Lock {
   const lock = lockFile(join(dataDir, LOCK_NAME))
-  if (lock === null) throw new Error(`another tollgate serve is using ${dataDir}`)
+  if (lock === null) throw new Error(inUse(dataDir))
   return lock
+}
+
+/** Throws the same sentence where another process holds it now. */
+export function refuseLocked(dataDir: string): void {
+  if (isLocked(dataDir)) throw new Error(inUse(dataDir))
+}
+
+function inUse(dataDir: string): string {
+  return `another tollgate process is using ${dataDir}`
 }
 
 /** Takes the lock that a file is for; null while another process holds it. Throws a sentence where it cannot be made. */

@@ -1,6 +1,7 @@
 /** Housekeeping: what the counters hold goes into the tables, the journal is emptied behind it, and old hours become days. */
 import type { UsageCounters } from './counters.ts'
 import type { UsageDatabase } from './database.ts'
+import { isWholeReportDue } from './reports/changes.ts'
 import { rollUp } from './roll-up.ts'
 
 /** Rows of old hours that one round makes days of: the thread that serves calls has other things to do. */
@@ -34,6 +35,7 @@ export function* foldRound(
 
 /** Makes days of old hours, in such slices. */
 export function* rollUpRound(database: UsageDatabase, now: number, ms: number): Generator<void, void> {
+  if (isWholeReportDue(database.database)) return
   for (let rows = 0; rows < ROLLED_UP;) {
     const rolled = rollUp(database.database, now, ms)
     if (rolled === 0) return

@@ -90,6 +90,11 @@ export class LedgerChanges {
     )
   }
 
+  /** Whether the next report has every row: what PostgreSQL has of this node beyond that is not in the ledger any more. */
+  get isWhole(): boolean {
+    return this.#node.acked === 0
+  }
+
   /** Begins a report: returns its number. What changes from now on is of a later one. */
   begin(): number {
     const { rev } = this.#node
@@ -102,12 +107,11 @@ export class LedgerChanges {
     this.#set('acked = max(acked, ?)', rev)
   }
 
-  /** PostgreSQL has reports up to `rev` only: what came since is sent again, or everything where that is no longer noted. */
+  /** PostgreSQL has reports up to `rev` only: what came since is sent again, or everything where it has none or that is no longer noted. */
   resend(rev: number): void {
     inTransaction(this.#database, () => {
-      const { kept } = this.#node
-      if (rev < kept) this.#noteAll()
-      this.#database.prepare('UPDATE node SET acked = ?').run(rev < kept ? 0 : rev)
+      if (rev === 0 || rev < this.#node.kept) this.#noteAll()
+      else this.#database.prepare('UPDATE node SET acked = ?').run(rev)
     })
     this.#node = this.#read()
   }
@@ -183,8 +187,9 @@ export class LedgerChanges {
     this.#hasStart = false
   }
 
-  /** Every row is to be sent. */
+  /** Every row is to be sent, in one report. */
   #noteAll(): void {
+    this.#database.exec('UPDATE node SET acked = 0')
     for (const { table, key } of TRACKED) {
       const columns = key.join(', ')
       this.#database
@@ -207,6 +212,14 @@ export class LedgerChanges {
 export function stopTracking(database: DatabaseSync): void {
   for (const { name } of TRACKED.flatMap(triggersOf))
     if (isTracked(database, name)) database.exec(`DROP TRIGGER ${name}`)
+}
+
+/** Whether every row is still to be sent: until then no hour may become a day, whose row nobody would have noted. */
+export function isWholeReportDue(database: DatabaseSync): boolean {
+  const [{ name } = { name: '' }] = triggersOf(TRACKED[0]!)
+  return (
+    isTracked(database, name) && database.prepare('SELECT 1 FROM node WHERE acked = 0').get() !== undefined
+  )
 }
 
 function isTracked(database: DatabaseSync, trigger: string): boolean {

@@ -31,7 +31,7 @@ export const TRACKED: readonly Tracked[] = [
 ]
 
 /** Days behind which rows are no longer tracked: older hours only become days, which changes no sum. */
-const TRACKED_DAYS = 80
+export const TRACKED_DAYS = 80
 
 /** Whether a row of this table has an hour. */
 export function hasHour({ key }: Tracked): boolean {
