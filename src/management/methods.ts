@@ -7,6 +7,7 @@ import {
   rotateKey,
   updateEndpoint,
 } from './endpoints.ts'
+import { networkMethods } from './network-methods.ts'
 import { networkStatus } from './network-status.ts'
 import { supportedNetworks } from './networks.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
@@ -30,5 +31,6 @@ export const serviceMethods: ReadonlyMap<string, ServiceMethod> = new Map<string
   ['service_deleteEndpoint', { open: false, run: deleteEndpoint }],
   ['service_account', { open: false, run: showAccount }],
   ['service_networkStatus', { open: false, run: networkStatus }],
+  ['service_methods', { open: false, run: networkMethods }],
   ['service_usage', { open: false, run: showUsage }],
 ])
