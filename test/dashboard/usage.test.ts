@@ -64,6 +64,12 @@ t.test('the URL says what is shown, and what makes no sense is as usual', t => {
     { by: 'day' },
     'the gateway has no 90 days by the hour',
   )
+  const days = choiceOf({ range: '7d', by: 'day' }, now)
+  t.strictSame(
+    days.span,
+    { from: at(2025, 2, 26), to: at(2025, 3, 6) },
+    'bug: days began at another hour than their rows',
+  )
   t.match(choiceOf({ split: 'reason', show: 'calls' }, now), { measure: 'refusals' })
   t.match(choiceOf({ from: '2025-02-01', to: '2025-02-28' }, now), { range: 'custom', by: 'day' })
   t.match(choiceOf({ range: 'x', split: 'y', show: 'z', by: 'w', compare: 'v' }, now), choiceOf({}, now))

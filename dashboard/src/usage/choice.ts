@@ -2,7 +2,7 @@
 import type { Query } from '../address.ts'
 import { MEASURES } from './measures.ts'
 import type { Measure } from './measures.ts'
-import { fits, RANGES, spanOf, usualStep } from './span.ts'
+import { fits, RANGES, spanOf, usualStep, wholeSteps } from './span.ts'
 import type { Range, Span, Step } from './span.ts'
 
 /** What usage can be split by, the usual one first. */
@@ -36,9 +36,10 @@ export function choiceOf(query: Query, now: number): Choice {
   const span = spanOf(range, now, query['from'], query['to'])
   const split = SPLITS.find(([split]) => split === query['split'])?.[0] ?? 'endpoint'
   const measure = MEASURES.find(measure => measure === query['show']) ?? 'requests'
-  const by = query['by'] === 'hour' || query['by'] === 'day' ? query['by'] : usualStep(span)
+  const wish = query['by'] === 'hour' || query['by'] === 'day' ? query['by'] : usualStep(span)
+  const by = fits(span, wish) ? wish : 'day'
   return {
-    ...{ range, span, split, by: fits(span, by) ? by : 'day' },
+    ...{ range, span: wholeSteps(span, by), split, by },
     // Of refusals by reason nothing else is known.
     measure: split === 'reason' ? 'refusals' : measure,
     ...{

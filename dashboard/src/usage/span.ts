@@ -83,6 +83,12 @@ export function spanBefore(range: Range, { from, to }: Span): Span {
   return { from: from - (to - from), to: from }
 }
 
+/** The span with the whole of its first and last step: the ledger's rows begin with theirs. */
+export function wholeSteps({ from, to }: Span, by: Step): Span {
+  const step = stepOf(by)
+  return { from: from - (from % step), to: Math.ceil(to / step) * step }
+}
+
 /** The beginnings of all steps of a span. */
 export function stepsOf({ from, to }: Span, by: Step): number[] {
   const step = stepOf(by)
