@@ -2,20 +2,23 @@ import type { FunctionComponent } from 'preact'
 import { signedIn } from './api/session.ts'
 import { EndpointPage } from './pages/endpoint.tsx'
 import { EndpointsPage } from './pages/endpoints.tsx'
+import { MethodsPage } from './pages/methods.tsx'
 import { NetworksPage } from './pages/networks.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
+import { UnknownPage } from './pages/unknown.tsx'
 import { UsagePage } from './pages/usage.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Toast } from './parts/toast.tsx'
 import { route } from './route.ts'
-import type { PageName } from './route.ts'
+import type { PageName } from './address.ts'
 
 const pages: Readonly<Record<PageName, FunctionComponent>> = {
   overview: OverviewPage,
   endpoints: EndpointsPage,
   usage: UsagePage,
+  methods: MethodsPage,
   networks: NetworksPage,
   settings: SettingsPage,
 }
@@ -24,14 +27,20 @@ const pages: Readonly<Record<PageName, FunctionComponent>> = {
 export function App() {
   if (signedIn.value === null) return null
   if (!signedIn.value) return <SignInPage />
-  const { page, id } = route.value
-  const Page = pages[page]
   return (
     <>
       <Shell>
-        {page === 'endpoints' && id !== '' ? <EndpointPage key={id} id={id} /> : <Page key={page} />}
+        <Page />
       </Shell>
       <Toast />
     </>
   )
+}
+
+function Page() {
+  const { page, id } = route.value
+  if (page === null) return <UnknownPage />
+  if (id !== '') return <EndpointPage key={id} id={id} />
+  const Shown = pages[page]
+  return <Shown key={page} />
 }

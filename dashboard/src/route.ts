@@ -1,33 +1,32 @@
-/** Which page is shown: the part of the URL behind `#`, so that every page is one file and the back button works. */
+/**
+ * Which page is shown, and its state: the part of the URL behind `#`, so that every page is one file, the back button works, and what one sees can be
+ * sent to somebody else.
+ */
 import { signal } from '@preact/signals'
-
-/** The pages, in the order of the navigation. */
-export const PAGES = ['overview', 'endpoints', 'usage', 'networks', 'settings'] as const
-export type PageName = (typeof PAGES)[number]
-
-/** A page, and the endpoint that it is about. */
-export interface Route {
-  readonly page: PageName
-  readonly id: string
-}
-
-function read(): Route {
-  const [, name = '', id = ''] = location.hash.split('/')
-  const page = PAGES.find(page => page === name) ?? 'overview'
-  return { page, id: /^[\w-]+$/.test(id) ? id : '' }
-}
+import { linkTo, parseRoute } from './address.ts'
+import type { PageName, Query } from './address.ts'
 
 /** The present one. */
-export const route = signal(read())
+export const route = signal(parseRoute(location.hash))
 
 addEventListener('hashchange', () => {
-  route.value = read()
+  route.value = parseRoute(location.hash)
 })
 
-/** The link to a page. */
-export const linkTo = (page: PageName, id = ''): string => (id === '' ? `#/${page}` : `#/${page}/${id}`)
-
 /** Goes to a page. */
-export function go(page: PageName, id = ''): void {
-  location.hash = linkTo(page, id)
+export function go(page: PageName, id = '', query: Query = {}): void {
+  location.hash = linkTo(page, id, query)
+}
+
+/** Changes some of the state of the present page; typing replaces the entry in the browser's history, other choices make a new one. */
+export function change(query: Query, how: 'push' | 'replace' = 'push'): void {
+  const { page, id, query: before } = route.value
+  if (page === null) return
+  const next = linkTo(page, id, { ...before, ...query })
+  if (how === 'push') {
+    location.hash = next
+    return
+  }
+  history.replaceState(null, '', next)
+  route.value = parseRoute(location.hash)
 }

@@ -1,5 +1,5 @@
 /** Accounts over HTTP. */
-import { isPrivateHost } from '../net/public-address.ts'
+import { whyUnreachable } from '../management/alerts.ts'
 import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
 import { shownWebhook } from '../ports/alerts.ts'
@@ -180,19 +180,9 @@ function taken(): Problem {
   return problem('external_id_taken', 'another account has this externalId')
 }
 
-/** What can be seen of a URL; where its host leads is checked when a message is sent. */
-function webhookFault(
-  webhook: string | null,
-  { gateway: { alerts } }: ReturnType<ApiParts['snapshot']>,
-): Problem | null {
-  if (webhook === null || alerts.allowPrivate) return null
-  const url = new URL(webhook)
-  if (url.protocol !== 'https:') return problem('invalid_params', 'webhook must be https')
-  if (!isPrivateHost(url)) return null
-  return problem(
-    'invalid_params',
-    'webhook must lead to a public address, not into the network of the gateway',
-  )
+function webhookFault(webhook: string | null, { gateway }: ReturnType<ApiParts['snapshot']>): Problem | null {
+  const why = webhook === null ? null : whyUnreachable(webhook, gateway.alerts)
+  return why === null ? null : problem('invalid_params', why)
 }
 
 function planFault(plan: string | undefined, { plans }: ReturnType<ApiParts['snapshot']>): Problem | null {

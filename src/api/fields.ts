@@ -4,7 +4,7 @@ import type { AccountStatus } from '../ports/accounts.ts'
 import { LATEST } from '../ports/clock.ts'
 import { SCOPES } from '../ports/tokens.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, perSecond } from '../management/checks.ts'
-import { text, timeOrNull } from '../management/checks.ts'
+import { text, timeOrNull, webhook as webhookUrl } from '../management/checks.ts'
 import type { Check } from '../management/params.ts'
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
@@ -27,7 +27,6 @@ const MAX_LIMIT = 1_000
 const USUAL_LIMIT = 100
 const MAX_TEXT = 255
 const LABEL = /^[A-Za-z0-9._-]{1,63}$/
-const WEBHOOK = /^https?:\/\/[^\s]+$/
 // Neither control nor line-breaking characters.
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u
 
@@ -92,14 +91,7 @@ const webhook: Field<string> = {
     maxLength: 2048,
     description: 'where events of the account are posted to',
   },
-  check: value => {
-    if (typeof value !== 'string' || value.length > 2048 || !WEBHOOK.test(value) || !URL.canParse(value))
-      return { wrong: 'must be a URL such as "https://hooks.example.com/x"' }
-    const { username, password, port } = new URL(value)
-    if (username !== '' || password !== '') return { wrong: 'must not hold a user name or a password' }
-    if (port === '0') return { wrong: 'must not have the port 0' }
-    return value.includes('#') ? { wrong: 'must not have a fragment (#…): it is not sent' } : { value }
-  },
+  check: webhookUrl,
 }
 const email: Field<string> = {
   schema: { ...string, format: 'email', maxLength: 254 },

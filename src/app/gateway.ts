@@ -37,7 +37,7 @@ export type Probing = Live['prober'] & { close(): void }
 
 /** What a process has for its gateway. */
 export interface GatewayParts {
-  readonly accounts: Pick<AccountStore, 'endpoints' | 'derivedKeys' | 'age'>
+  readonly accounts: Pick<AccountStore, 'endpoints' | 'alerts' | 'audit' | 'derivedKeys' | 'age'>
   readonly keys: Keys
   readonly limits: Limits
   readonly journal: Journal
@@ -85,6 +85,8 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     badKeys: parts.badKeys ?? new BadKeys(),
     management: makeManagement({
       endpoints: accounts.endpoints,
+      alerts: accounts.alerts,
+      audit: accounts.audit,
       age: accounts.age,
       usage,
       limits,

@@ -1,5 +1,7 @@
 /** Joins the `service_*` methods to the line: what they work on, from the live parts of this process. */
 import { STALE } from '../ports/accounts.ts'
+import type { Alerts } from '../ports/alerts.ts'
+import type { Audit } from '../ports/audit.ts'
 import type { Endpoints } from '../ports/endpoints.ts'
 import type { Management } from '../call/context.ts'
 import { callService, isPublicService } from '../management/call.ts'
@@ -13,6 +15,8 @@ import type { Ledger } from '../ports/ledger.ts'
 /** The live parts that management works on. */
 export interface ManagementParts {
   readonly endpoints: Endpoints
+  readonly alerts: Alerts
+  readonly audit: Audit
   /** How old what is known of accounts is, in milliseconds. */
   readonly age: () => number
   readonly usage: Ledger
@@ -23,7 +27,7 @@ export interface ManagementParts {
 
 /** The management port of the pipeline. */
 export function makeManagement(parts: ManagementParts): Management {
-  const { endpoints, age, usage, limits, upstreams, heads } = parts
+  const { endpoints, alerts, audit, age, usage, limits, upstreams, heads } = parts
   const health: Health = {
     head: slug => heads.best(slug),
     isHealthy: (network, routeId) => upstreams.whyUnhealthy(network, routeId, performance.now()) === null,
@@ -35,6 +39,8 @@ export function makeManagement(parts: ManagementParts): Management {
       callService(method, params, payer, {
         snapshot,
         endpoints,
+        alerts,
+        audit,
         usage,
         health,
         quota: account => {

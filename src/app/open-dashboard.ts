@@ -12,8 +12,8 @@ const FILES = fileURLToPath(packageFile('dist/dashboard/'))
 /** Reads the files; returns how to make the dashboard for a listener. */
 export function openDashboard(
   gateway: Gateway,
-  { signIns, sessions }: Pick<DashboardParts, 'signIns' | 'sessions'>,
+  { signIns, sessions, accounts }: Pick<DashboardParts, 'signIns' | 'sessions' | 'accounts'>,
 ): (address: DashboardParts['address']) => Dashboard {
   const assets = loadAssets(FILES)
-  return address => makeDashboard(assets, { gateway, signIns, sessions, address })
+  return address => makeDashboard(assets, { gateway, signIns, sessions, accounts, address })
 }

@@ -11,6 +11,7 @@ import type { Check } from './params.ts'
 const MAX_LIST = 100
 const MAX_PER_SECOND = 1_000_000
 const MAX_TOP = 1_000
+const WEBHOOK = /^https?:\/\/[^\s]+$/
 
 /** Any string: a slug or an id that is looked up. */
 export const text: Check<string> = value =>
@@ -81,6 +82,25 @@ export const top: Check<number> = value =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_TOP
     ? { value }
     : { wrong: `must be a whole number from 1 to ${MAX_TOP}` }
+
+/** How many entries of the audit trail. */
+export const entries: Check<number> = value =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_LIST
+    ? { value }
+    : { wrong: `must be a whole number from 1 to ${MAX_LIST}` }
+
+/** Where events of an account are posted to. */
+export const webhook: Check<string> = value => {
+  if (typeof value !== 'string' || value.length > 2048 || !WEBHOOK.test(value) || !URL.canParse(value))
+    return { wrong: 'must be a URL such as "https://hooks.example.com/x"' }
+  const { username, password, port } = new URL(value)
+  if (username !== '' || password !== '') return { wrong: 'must not hold a user name or a password' }
+  if (port === '0') return { wrong: 'must not have the port 0' }
+  return value.includes('#') ? { wrong: 'must not have a fragment (#…): it is not sent' } : { value }
+}
+
+/** The same, or null for nowhere. */
+export const webhookOrNull: Check<string | null> = value => (value === null ? { value } : webhook(value))
 
 /** What an earlier page ended with; read with its query. */
 export const cursor: Check<string> = value =>

@@ -1,7 +1,7 @@
-import type { Author } from '../ports/audit.ts'
 import { OVERLAP } from '../ports/endpoints.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { EndpointTotals, Totals } from '../ports/ledger.ts'
+import { authorOf } from './author.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, overlap } from './checks.ts'
 import { perSecond, text, timeOrNull } from './checks.ts'
 import { endpointLimitReached, endpointNotFound, invalidChain, keyReused } from './errors.ts'
@@ -116,11 +116,6 @@ export async function rotateKey(
   if (rotated === null) return endpointNotFound()
   const { endpoint, oldKeyExpiresAt } = rotated
   return { result: { ...identity(endpoint, snapshot), oldKeyExpiresAt } }
-}
-
-/** Whom the audit trail names: an owner by the key that was used, or by the dashboard. */
-function authorOf({ endpoint, by }: AccountCaller): Author {
-  return by ?? { actor: `owner:${endpoint?.id ?? 'dashboard'}` }
 }
 
 /** The fields that every management method shows of an endpoint, in the spec's order. */

@@ -1,4 +1,6 @@
 import { showAccount } from './account.ts'
+import { setAlerts, showAlerts } from './alerts.ts'
+import { showAudit } from './audit.ts'
 import {
   createEndpoint,
   deleteEndpoint,
@@ -7,6 +9,7 @@ import {
   rotateKey,
   updateEndpoint,
 } from './endpoints.ts'
+import { networkMethods } from './network-methods.ts'
 import { networkStatus } from './network-status.ts'
 import { supportedNetworks } from './networks.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
@@ -29,6 +32,10 @@ export const serviceMethods: ReadonlyMap<string, ServiceMethod> = new Map<string
   ['service_rotateKey', { open: false, run: rotateKey }],
   ['service_deleteEndpoint', { open: false, run: deleteEndpoint }],
   ['service_account', { open: false, run: showAccount }],
+  ['service_alerts', { open: false, run: showAlerts }],
+  ['service_setAlerts', { open: false, run: setAlerts }],
+  ['service_audit', { open: false, run: showAudit }],
   ['service_networkStatus', { open: false, run: networkStatus }],
+  ['service_methods', { open: false, run: networkMethods }],
   ['service_usage', { open: false, run: showUsage }],
 ])

@@ -1,5 +1,6 @@
 import type { Account } from '../ports/accounts.ts'
-import type { Author } from '../ports/audit.ts'
+import type { Alerts } from '../ports/alerts.ts'
+import type { Audit, Author } from '../ports/audit.ts'
 import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { Ledger } from '../ports/ledger.ts'
@@ -38,6 +39,8 @@ export interface ServiceDeps extends EndpointDeps {
   readonly snapshot: Snapshot
   readonly usage: Ledger
   readonly health: Health
+  readonly alerts: Pick<Alerts, 'webhook' | 'setWebhook'>
+  readonly audit: Pick<Audit, 'read'>
   /** The account's quota window now; null when its plan has no quota, `unreadable` when journal.db cannot be read now. */
   quota(account: Account): MaybePromise<QuotaState | null | 'unreadable'>
   /** Whether another machine may have changed what is shown, and not be heard now. */

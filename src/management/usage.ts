@@ -15,14 +15,15 @@ const RANGES = {
 /** The rows of the ledger itself. */
 const EVERY_ROW: readonly Column[] = ['time', 'endpoint', 'network', 'method']
 const required = { by: oneOf('hour', 'day') }
-const optional = { from: time, to: time, endpointId: text, detail: flag, groupBy, top, cursor }
+const common = { from: time, to: time, endpointId: text, detail: flag, groupBy, top, cursor }
+const optional = { ...common, network: text, method: text }
 
 interface Failed {
   readonly error: ServiceError
 }
 /** The members of a question. */
 export type UsageAsked = Extract<
-  ReturnType<typeof readParams<typeof required, typeof optional>>,
+  ReturnType<typeof readParams<typeof required, typeof common>>,
   { values: unknown }
 >['values']
 
@@ -34,8 +35,8 @@ export interface UsageScope {
 }
 
 /**
- * service_usage {from?, to?, by, endpointId?, detail?, groupBy?, top?, cursor?}: what the account used; `from` inclusive, `to` exclusive.
- * Rows are summed by `groupBy`; `top` leaves the largest groups and one row for the others. With `detail` each row also has bytesOut,
+ * service_usage {from?, to?, by, endpointId?, network?, method?, detail?, groupBy?, top?, cursor?}: what the account used; `from` inclusive, `to`
+ * exclusive. Rows are summed by `groupBy`; `top` leaves the largest groups and one row for the others. With `detail` each row also has bytesOut,
  * upstreamMs and refusalsByReason. A reply with a `cursor` is followed by more.
  */
 export async function showUsage(
@@ -45,8 +46,8 @@ export async function showUsage(
 ): Promise<ServiceReply> {
   const read = readParams(params, required, optional)
   if ('error' in read) return read
-  const scope = { accountId: account.id, network: null, method: null }
-  const query = queryOf(read.values, scope, deps.now())
+  const { network = null, method = null, ...asked } = read.values
+  const query = queryOf(asked, { accountId: account.id, network, method }, deps.now())
   if ('error' in query) return query
   // A deleted endpoint's usage stays the account's.
   if (query.endpointId !== null) {

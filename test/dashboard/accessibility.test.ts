@@ -49,7 +49,10 @@ t.test(
     writePastUsage(
       gateway,
       methods.flatMap((method, i) => [
-        { ...ids, method, hoursAgo: i, calls: 20 - i, errors: i },
+        {
+          ...{ ...ids, method, hoursAgo: i, calls: 20 - i, errors: i, ms: 12 },
+          refused: { rate_limited: i, invalid_params: 2 },
+        },
         { ...ids, endpoint: 'ep_deleted', method, hoursAgo: 1, calls: 2 },
       ]),
     )
@@ -89,7 +92,8 @@ t.test(
       await page.getByRole('link', { name: 'first' }).waitFor()
       await clean('overview')
 
-      await visit('endpoints', 'Alpha Chain')
+      await page.goto(`${gateway.url}/#/endpoints`)
+      await page.getByLabel('Choose first').check()
       await clean('endpoints')
       await button('Create endpoint').click()
       await page.getByLabel('Sol Chain').check()
@@ -102,23 +106,39 @@ t.test(
       await button('Send').click()
       await page.getByText('Reply').waitFor()
       await clean('an endpoint')
+      await button('Rotate key').click()
+      await clean('rotating a key')
+      await button('Cancel').click()
       await button('Delete').click()
       await clean('deleting an endpoint')
       await button('Cancel').click()
       await visit('endpoints/ep_nope', 'There is no such endpoint')
       await clean('an endpoint that is not there')
 
-      await visit('usage', 'By method')
-      await page.locator('canvas').nth(1).waitFor()
-      await page.getByText('Every hour').first().click()
+      await visit('usage?split=method&compare=before', 'Requests by method')
+      await page.locator('canvas').waitFor()
+      await page.getByText('Every hour').click()
+      await page.getByRole('region', { name: 'Requests by method, every hour' }).waitFor()
       await clean('usage')
+      await visit('usage?split=reason&range=7d', 'Refused calls by reason')
+      await page.locator('canvas').waitFor()
+      await clean('usage by reason')
+
+      await visit('methods', 'eth_accounts')
+      await clean('methods')
 
       await visit('networks', 'Gone Chain')
       await clean('networks')
 
-      await visit('settings', 'API Keys')
-      await page.getByText('What it may be used for').first().click()
+      await visit('settings', 'What has changed')
+      await page.getByText('Endpoint created').first().waitFor()
+      await button('Replace').click()
+      await clean('replacing the token')
+      await button('Cancel').click()
       await clean('settings')
+
+      await visit('nope', 'There is no page at this address')
+      await clean('an unknown page')
 
       await button('Sign out').click()
       await signIn(page, gateway.url, empty.token)

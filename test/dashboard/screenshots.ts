@@ -95,7 +95,13 @@ writePastUsage(
         const wave = 1 + 0.55 * Math.sin(((new Date().getUTCHours() - hoursAgo - 9) / 24) * 2 * Math.PI)
         const made = Math.round(calls * share[i]! * wave * (0.8 + 0.4 * chance()) * 0.8)
         const errors = Math.round(made * 0.012 * chance())
-        return { endpoint, network, account, method, hoursAgo, calls: made, cost, errors }
+        const refused =
+          method === 'eth_getLogs' && hoursAgo % 5 === 2 ? { rate_limited: 9, invalid_params: 2 } : {}
+        return {
+          ...{ endpoint, network, account, method, hoursAgo },
+          ...{ calls: made, cost, errors, refused },
+          ms: 6 + 9 * cost,
+        }
       }).filter(({ calls }) => calls > 0),
     ),
   ),
@@ -136,18 +142,12 @@ const shots: readonly Shot[] = [
   },
   {
     name: 'usage',
-    path: '#/usage',
-    before: async page => {
-      await page.getByRole('button', { name: '30 days' }).click()
-      await page.locator('canvas').nth(1).waitFor()
-    },
+    path: '#/usage?range=7d&by=day&split=method&compare=before',
+    before: async page => page.locator('canvas').waitFor(),
   },
   { name: 'networks', path: '#/networks' },
-  {
-    name: 'settings',
-    path: '#/settings',
-    before: async page => page.locator('summary').nth(3).click(),
-  },
+  { name: 'methods', path: '#/methods' },
+  { name: 'settings', path: '#/settings' },
 ]
 
 const looks = [

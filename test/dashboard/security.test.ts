@@ -355,6 +355,36 @@ t.test(
   },
 )
 
+t.test('a new token needs the present one, ends every other session and keeps this one', async t => {
+  const own = await createOwner(gateway, 'alpha')
+  const [by, other, withKey] = [await signedIn(own.token), await signedIn(own.token), await signedIn(own.key)]
+  const replace = (of: Visitor, token: unknown, options = {}) =>
+    of.send('POST', '/api/token', { body: JSON.stringify({ token }), ...options })
+  refusedAs(t, await replace(visitor(), own.token), 401, 'invalid_key', 'not signed in')
+  const foreign = { headers: { 'sec-fetch-site': 'cross-site' } }
+  refusedAs(t, await replace(by, own.token, foreign), 403, 'origin_denied', 'another site')
+  refusedAs(t, await replace(by, 5), 400, 'invalid_request')
+  for (const wrong of ['tgd_nope', own.key, owner.token])
+    for (const of of [by, withKey])
+      t.equal(
+        reasonOf(await replace(of, wrong)),
+        'invalid_params',
+        'neither a key nor the token of another account',
+      )
+  t.ok((await opens(by)) && (await opens(other)) && (await opens(withKey)), 'nothing has happened yet')
+
+  const reply = await replace(by, own.token)
+  t.equal(reply.status, 200)
+  const { dashboardToken } = JSON.parse(reply.text)
+  t.match(dashboardToken, /^tgd_\w+$/)
+  t.ok(await opens(by), 'who has replaced it goes on')
+  t.notOk((await opens(other)) || (await opens(withKey)), 'everybody else is signed out')
+  refusedAs(t, await visitor().signIn(own.token), 401, 'invalid_key', 'the old token is revoked')
+  t.ok(await opens(await signedIn(dashboardToken)))
+  const [entry] = (await by.call('service_audit', { limit: 1 })).result.entries
+  t.match(entry, { action: 'account.token_rotated', actor: 'owner:dashboard' })
+})
+
 t.test('nothing secret is printed', t => {
   for (const secret of [owner.token, owner.key, stranger.token]) t.notMatch(gateway.printed, secret)
   t.end()

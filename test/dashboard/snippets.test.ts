@@ -1,6 +1,8 @@
 import t from 'tap'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
+import { transform } from 'esbuild'
 import { snippets } from '../../dashboard/src/text/snippets.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -19,21 +21,23 @@ t.test('the snippets that the dashboard offers run as they are', async t => {
       any: { family: 'jsonrpc', chainId: 'any' },
     },
     routes: [
-      { id: 'alpha-a', network: 'alpha', http: node.url },
+      { id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') },
       { id: 'sol-a', network: 'sol', http: node.url },
       { id: 'any-a', network: 'any', http: node.url },
     ],
   })
-  const urls = {
-    evm: (await createAccess(gateway, 'paid', 'alpha')).url,
-    solana: (await createAccess(gateway, 'paid', 'sol')).url,
-  }
+  const evm = await createAccess(gateway, 'paid', 'alpha')
+  const urls = { evm: evm.url, solana: (await createAccess(gateway, 'paid', 'sol')).url }
   t.strictSame(
     [...snippets.evm, ...snippets.solana].map(({ tool }) => tool),
-    ['curl', 'viem', 'ethers', 'web3.py', 'curl', '@solana/kit'],
+    [
+      ...['curl', 'viem', 'ethers', 'web3.py', 'Go', 'Rust', 'Foundry', 'Hardhat', 'WSS'],
+      ...['curl', '@solana/kit'],
+    ],
   )
+  const run = new Set(['curl', 'viem', 'ethers', '@solana/kit'])
   const here = (['evm', 'solana'] as const).flatMap(family =>
-    snippets[family].filter(({ tool }) => tool !== 'web3.py').map(snippet => ({ family, ...snippet })),
+    snippets[family].filter(({ tool }) => run.has(tool)).map(snippet => ({ family, ...snippet })),
   )
   await sideBySide(here, async ({ family, tool, code }) => {
     const [command, ...flags] =
@@ -44,9 +48,27 @@ t.test('the snippets that the dashboard offers run as they are', async t => {
   const [curl] = snippets.jsonrpc
   const any = (await createAccess(gateway, 'paid', 'any')).url
   t.match((await runFile('sh', ['-c', curl!.code(any)])).stdout, /"result":.*"chainId":1001/)
-  const python = snippets.evm.find(({ tool }) => tool === 'web3.py')?.code('http://x')
-  t.equal(
-    python,
-    `from web3 import Web3\n\nw3 = Web3(Web3.HTTPProvider('http://x'))\nprint(w3.eth.block_number)`,
-  )
+
+  const of = (tool: string) => snippets.evm.find(one => one.tool === tool)!
+  await t.test('over WSS, the block of now is printed', async t => {
+    const wss = of('WSS')
+    t.equal(wss.url, 'wssUrl')
+    const args = ['--input-type=module', '-e', wss.code(evm.url.replace('http', 'ws'))]
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    t.teardown(() => child.kill())
+    const [first] = (await once(child.stdout, 'data')) as [Buffer]
+    t.match(first.toString(), /4242/)
+  })
+
+  await t.test('what cannot run here is at least a program of its language', async t => {
+    const url = 'http://127.0.0.1/x'
+    t.equal(
+      of('web3.py').code(url),
+      `from web3 import Web3\n\nw3 = Web3(Web3.HTTPProvider('${url}'))\nprint(w3.eth.block_number)`,
+    )
+    t.match((await transform(of('Hardhat').code(url), { loader: 'ts' })).code, url)
+    t.equal(of('Foundry').code(url), `cast block-number --rpc-url ${url}`)
+    const isBalanced = (code: string) => code.split('{').length === code.split('}').length
+    for (const tool of ['Go', 'Rust']) t.ok(isBalanced(of(tool).code(url)), tool)
+  })
 })

@@ -1,8 +1,10 @@
 import t from 'tap'
 import type { UsageRow } from '../../dashboard/src/api/types.ts'
+import { choiceOf } from '../../dashboard/src/usage/choice.ts'
 import { toCsv } from '../../dashboard/src/usage/csv.ts'
-import { COLOURS, seriesOf, stack } from '../../dashboard/src/usage/series.ts'
-import { spanOf, stepsOf } from '../../dashboard/src/usage/span.ts'
+import { usedUpAt } from '../../dashboard/src/usage/forecast.ts'
+import { COLOURS, groupsOf, overTime, seriesOf, stack } from '../../dashboard/src/usage/series.ts'
+import { spanBefore, spanOf, stepsOf } from '../../dashboard/src/usage/span.ts'
 import { sumOf } from '../../dashboard/src/usage/sums.ts'
 
 const row = (given: Partial<UsageRow>): UsageRow => ({
@@ -11,23 +13,81 @@ const row = (given: Partial<UsageRow>): UsageRow => ({
   ...given,
 })
 
-t.test('a span ends with the step of now and holds whole steps', t => {
-  const now = Date.UTC(2025, 2, 5, 14, 20) / 1000
-  const hours = spanOf({ days: 1, by: 'hour' }, now)
-  t.strictSame(hours, { from: Date.UTC(2025, 2, 4, 15) / 1000, to: Date.UTC(2025, 2, 5, 15) / 1000 })
-  t.equal(stepsOf(hours.from, hours.to, 'hour').length, 24)
-  const days = spanOf({ days: 30, by: 'day' }, now)
-  t.equal(days.to, Date.UTC(2025, 2, 6) / 1000)
-  t.equal(stepsOf(days.from, days.to, 'day').length, 30)
-  t.equal(stepsOf(days.from, days.to, 'day').at(-1), Date.UTC(2025, 2, 5) / 1000)
+const at = (year: number, month: number, day = 1, hour = 0, minute = 0): number =>
+  Date.UTC(year, month - 1, day, hour, minute) / 1000
+const now = at(2025, 3, 5, 14, 20)
+
+t.test('a span ends with the hour or day that runs, a finished one with its end', t => {
+  t.strictSame(spanOf('24h', now), { from: at(2025, 3, 4, 15), to: at(2025, 3, 5, 15) })
+  t.strictSame(spanOf('today', now), { from: at(2025, 3, 5), to: at(2025, 3, 5, 15) })
+  t.strictSame(spanOf('yesterday', now), { from: at(2025, 3, 4), to: at(2025, 3, 5) })
+  t.strictSame(spanOf('30d', now), { from: at(2025, 2, 4), to: at(2025, 3, 6) })
+  t.strictSame(spanOf('month', now), { from: at(2025, 3), to: at(2025, 3, 6) })
+  t.strictSame(spanOf('last-month', now), { from: at(2025, 2), to: at(2025, 3) })
+  t.strictSame(spanOf('last-month', at(2025, 1, 9)), { from: at(2024, 12), to: at(2025, 1) })
+  t.strictSame(spanOf('custom', now, '2025-02-27', '2025-03-01'), {
+    from: at(2025, 2, 27),
+    to: at(2025, 3, 2),
+  })
+  t.strictSame(spanOf('custom', now, '2025-03-01', '2030-01-01'), { from: at(2025, 3), to: at(2025, 3, 6) })
+  for (const [first, last] of [
+    ['', ''],
+    ['2025-02-31x', '2025-03-01'],
+    ['2025-03-02', '2025-03-01'],
+    ['2026-01-01', '2026-02-01'],
+  ])
+    t.strictSame(spanOf('custom', now, first, last), spanOf('7d', now), `${first} to ${last}`)
+  t.equal(stepsOf(spanOf('24h', now), 'hour').length, 24)
+  t.equal(stepsOf(spanOf('30d', now), 'day').at(-1), at(2025, 3, 5))
   t.end()
 })
 
-t.test('sums tell rate-limited calls only where the gateway does', t => {
-  const rows = [row({ calls: 2, requests: 6, errors: 1, refusals: 4 }), row({ refusals: 1 })]
-  t.strictSame(sumOf(rows), { calls: 3, requests: 7, errors: 1, rateLimited: null })
-  const told = [...rows, row({ refusalsByReason: { rate_limited: 3, invalid_params: 9 } })]
-  t.equal(sumOf(told).rateLimited, 3)
+t.test('months are compared with months, anything else with as long before', t => {
+  t.strictSame(spanBefore('last-month', spanOf('last-month', now)), { from: at(2025, 1), to: at(2025, 2) })
+  t.strictSame(spanBefore('month', spanOf('month', now)), { from: at(2025, 2), to: at(2025, 2, 6) })
+  // 31 days of March are more than February has.
+  const march = spanOf('month', at(2025, 3, 31, 12))
+  t.strictSame(spanBefore('month', march), { from: at(2025, 2), to: at(2025, 3) })
+  t.strictSame(spanBefore('24h', spanOf('24h', now)), { from: at(2025, 3, 3, 15), to: at(2025, 3, 4, 15) })
+  t.end()
+})
+
+t.test('the URL says what is shown, and what makes no sense is as usual', t => {
+  t.match(choiceOf({}, now), {
+    ...{ range: '24h', by: 'hour', split: 'endpoint', measure: 'requests', compare: false },
+    ...{ endpointId: '', network: '', method: '' },
+  })
+  t.match(choiceOf({ range: '30d' }, now), { by: 'day' })
+  t.match(choiceOf({ range: '30d', by: 'hour' }, now), { by: 'hour' })
+  t.match(
+    choiceOf({ range: '90d', by: 'hour' }, now),
+    { by: 'day' },
+    'the gateway has no 90 days by the hour',
+  )
+  const days = choiceOf({ range: '7d', by: 'day' }, now)
+  t.strictSame(
+    days.span,
+    { from: at(2025, 2, 26), to: at(2025, 3, 6) },
+    'bug: days began at another hour than their rows',
+  )
+  t.match(choiceOf({ split: 'reason', show: 'calls' }, now), { measure: 'refusals' })
+  t.match(choiceOf({ from: '2025-02-01', to: '2025-02-28' }, now), { range: 'custom', by: 'day' })
+  t.match(choiceOf({ range: 'x', split: 'y', show: 'z', by: 'w', compare: 'v' }, now), choiceOf({}, now))
+  t.end()
+})
+
+t.test('sums add up, with reasons where rows have them', t => {
+  const rows = [
+    row({ calls: 2, requests: 6, errors: 1, refusals: 4, upstreamMs: 30 }),
+    row({ refusals: 12, refusalsByReason: { rate_limited: 3, invalid_params: 9 } }),
+  ]
+  t.strictSame(sumOf(rows), {
+    ...{ calls: 3, requests: 7, errors: 1, refusals: 16, upstreamMs: 30 },
+    reasons: [
+      ['invalid_params', 9],
+      ['rate_limited', 3],
+    ],
+  })
   t.end()
 })
 
@@ -35,43 +95,71 @@ t.test('series are ranked, the small ones are one, and stacked they add up', t =
   const many = Array.from({ length: 12 }, (_, i) =>
     row({ method: `m${i}`, requests: i + 1, time: (i % 2) * 3600 }),
   )
-  const series = seriesOf(many, [0, 3600], ({ method }) => method)
+  const series = seriesOf(many, [0, 3600], 'method', 'requests')
   t.strictSame(
-    series.map(({ label, colour }) => `${label}:${colour}`),
-    ['m11:0', 'm10:1', 'm9:2', 'm8:3', 'm7:4', 'm6:5', `6 others:${COLOURS}`],
+    series.map(({ id, colour }) => `${id}:${colour}`),
+    ['m11:0', 'm10:1', 'm9:2', 'm8:3', 'm7:4', 'm6:5', `null:${COLOURS}`],
   )
-  t.strictSame(series[0]!.requests, [0, 12])
-  t.strictSame(series[1]!.requests, [11, 0])
-  const total = many.reduce((sum, { requests }) => sum + requests, 0)
-  t.equal(
-    series.reduce((sum, one) => sum + one.sum.requests, 0),
-    total,
-    'nothing is lost',
-  )
+  t.strictSame(series[0]!.values, [0, 12])
+  t.strictSame(series[1]!.values, [11, 0])
   const [top] = stack(series)
-  t.equal(top![0]! + top![1]!, total, 'the first is drawn over all others')
+  const total = many.reduce((sum, { requests }) => sum + requests, 0)
+  t.equal(top![0]! + top![1]!, total, 'nothing is lost, and the first is drawn over all others')
   t.end()
 })
 
 t.test('what the gateway has summed up already is among the others, however large', t => {
   const top = Array.from({ length: COLOURS + 1 }, (_, i) => row({ method: `m${i}`, requests: 10 - i }))
-  const series = seriesOf([...top, row({ requests: 99, other: 5 })], [0], ({ method }) => method)
+  const series = seriesOf([...top, row({ requests: 99, other: 5 })], [0], 'method', 'requests')
   t.strictSame(
-    series.map(({ label, colour, requests }) => `${label}:${colour}:${requests[0]}`),
-    ['m0:0:10', 'm1:1:9', 'm2:2:8', 'm3:3:7', 'm4:4:6', 'm5:5:5', `6 others:${COLOURS}:${99 + 4}`],
+    series.map(({ id, values }) => `${id}:${values[0]}`),
+    ['m0:10', 'm1:9', 'm2:8', 'm3:7', 'm4:6', 'm5:5', `null:${99 + 4}`],
   )
+  const groups = groupsOf([row({ requests: 99, other: 5 }), ...top], 'method', 'requests')
+  t.strictSame(groups.at(0)?.id, 'm0')
+  t.match(groups.at(-1), { id: null, groups: 5, sum: { requests: 99 } })
   t.end()
 })
 
-t.test('a CSV keeps names apart from commas, quotes and formulas', t => {
+t.test('a mean is a mean over all calls of a step, not of means', t => {
+  const rows = [row({ calls: 1, upstreamMs: 100 }), row({ calls: 9, upstreamMs: 0, method: 'b' })]
+  t.strictSame(overTime(rows, [0, 3600], 'latency'), [10, 0])
+  t.end()
+})
+
+t.test('a quota is used up when the pace of a day says so, unless it resets before', t => {
+  const quota = { requests: 1000, used: 400, resetsAt: now + 10 * 86_400 }
+  t.equal(usedUpAt(quota, 200, now), now + 3 * 86_400)
+  t.equal(usedUpAt(quota, 50, now), null)
+  t.equal(usedUpAt(quota, 0, now), null)
+  t.end()
+})
+
+t.test('a CSV has what is shown, and keeps names apart from commas, quotes and formulas', t => {
   const rows = [
-    row({ time: 1_741_183_200, endpointId: 'ep_1', calls: 2, requests: 6, errors: 1, refusals: 3 }),
+    row({
+      time: 1_741_183_200,
+      endpointId: 'ep_1',
+      calls: 2,
+      requests: 6,
+      errors: 1,
+      refusals: 3,
+      upstreamMs: 9,
+    }),
   ]
-  const line = (name: string) => toCsv(rows, () => name).split('\r\n')
-  t.equal(line('x')[0], 'time,endpoint_id,endpoint,network,method,calls,requests,errors,refusals')
-  t.equal(line('plain')[1], '2025-03-05T14:00:00Z,ep_1,plain,alpha,eth_call,2,6,1,3')
-  t.match(line('a, "b"')[1], /ep_1,"a, ""b""",alpha/)
+  const line = (name: string) => toCsv(rows, 'endpoint', () => name).split('\r\n')
+  t.equal(line('x')[0], 'time,endpoint_id,endpoint,calls,requests,errors,refusals,upstream_ms')
+  t.equal(line('plain')[1], '2025-03-05T14:00:00Z,ep_1,plain,2,6,1,3,9')
+  t.match(line('a, "b"')[1], /ep_1,"a, ""b""",2/)
   t.match(line('=HYPERLINK("http://x")')[1], /,"'=HYPERLINK\(""http:\/\/x""\)",/)
   t.match(line('@x')[1], /,'@x,/)
+  t.equal(
+    toCsv(rows, 'method', String),
+    'time,method,calls,requests,errors,refusals,upstream_ms\r\n2025-03-05T14:00:00Z,eth_call,2,6,1,3,9\r\n',
+  )
+  t.equal(
+    toCsv([row({ reason: 'rate_limited', refusals: 4 })], 'reason', String),
+    'time,reason,refusals\r\n1970-01-01T00:00:00Z,rate_limited,4\r\n',
+  )
   t.end()
 })

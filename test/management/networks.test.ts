@@ -76,3 +76,58 @@ t.test('service_networkStatus counts routes and names none', async t => {
   })
   t.equal(await callService('service_networkStatus', [], null, ports), null, 'not without an account')
 })
+
+t.test('service_methods tells prices, what the plan has and what is served', async t => {
+  const rule = { match: 'eth_call', cost: 1, tier: 'any', needs: [], params: [1, 3] }
+  const usual = { subscribe: null, unsubscribes: null }
+  const row = (more: object, unable: object | null = null) => ({
+    rule: { ...rule, ...usual, ...more },
+    unable,
+  })
+  const { ethereum } = snapshot.networks
+  const network = {
+    ...ethereum,
+    methods: {
+      trace_block: row({ cost: 5, tier: 'paid', needs: ['trace'] }, { reason: 'capability_missing' }),
+      eth_call: row({}),
+      eth_subscribe: row({ subscribe: 'eth_unsubscribe', params: null }),
+      bor_getAuthor: row({}, { reason: 'method_not_found' }),
+    },
+    patterns: [row({ match: 'debug_*', cost: 10, tier: 'paid', needs: ['debug'] })],
+  }
+  const ports = {
+    ...deps(),
+    snapshot: {
+      ...snapshot,
+      networks: { ethereum: network },
+      plans: { free: { tiers: ['any'] } },
+    } as unknown as typeof snapshot,
+  }
+  const served = { available: true, wssOnly: false }
+  const any = { cost: 1, tier: 'any', included: true, needs: [] }
+  t.strictSame(await callService('service_methods', [{ chain: 'ethereum' }], { account, endpoint }, ports), {
+    result: {
+      chain: 'ethereum',
+      methods: [
+        { method: 'eth_call', ...any, params: [1, 3], ...served },
+        { method: 'eth_subscribe', ...any, params: null, available: true, wssOnly: true },
+        {
+          ...{ method: 'trace_block', cost: 5, tier: 'paid', included: false, needs: ['trace'] },
+          ...{ params: [1, 3], available: false, wssOnly: false },
+        },
+        {
+          ...{ method: 'debug_*', cost: 10, tier: 'paid', included: false, needs: ['debug'], params: [1, 3] },
+          ...served,
+        },
+      ],
+    },
+  })
+  t.match(await callService('service_methods', [{ chain: 'nope' }], { account, endpoint }, ports), {
+    error: { code: -32602, message: 'Invalid chain' },
+  })
+  t.equal(
+    await callService('service_methods', [{ chain: 'ethereum' }], null, ports),
+    null,
+    'not without a key',
+  )
+})

@@ -159,6 +159,12 @@ t.test('service_usage', t => {
     t.strictSame(queries, [], 'the ledger was not asked')
   })
 
+  t.test('one network, one method', async t => {
+    await ask([{ by: 'day', network: 'ethereum', method: 'eth_call' }])
+    t.match(queries.pop(), { accountId: 'acc_1', network: 'ethereum', method: 'eth_call' })
+    t.strictSame(await ask([{ by: 'day', method: 5 }]), invalid('method must be a string'))
+  })
+
   t.test('says what is wrong', async t => {
     queries.length = 0
     t.strictSame(await ask([]), invalid('by is required'))

@@ -21,6 +21,12 @@ export async function signIn(secret: string): Promise<void> {
   signedIn.value = true
 }
 
+/** Replaces the dashboard token; all other sessions of the account end. Gives the new one. */
+export async function replaceToken(token: string): Promise<string> {
+  const told = (await ask('/api/token', 'POST', { token })) as { dashboardToken: string }
+  return told.dashboardToken
+}
+
 /** Ends the session everywhere its cookie has got to. */
 export async function signOut(): Promise<void> {
   await ask('/api/session', 'DELETE')

@@ -31,6 +31,10 @@ export interface Endpoint {
   readonly management: boolean
   readonly perSecond: number | null
   readonly dailyLimit: number | null
+  /** When its key ends by itself; null is never. */
+  readonly expiresAt: number | null
+  /** The hour of its last call; null when there was none. */
+  readonly lastUsedAt: number | null
 }
 
 /** service_getEndpoint: the secrets of one endpoint. */
@@ -49,6 +53,46 @@ export interface Change {
   readonly management?: boolean
   readonly perSecond?: number | null
   readonly dailyLimit?: number | null
+  readonly expiresAt?: number | null
+}
+
+/** service_rotateKey: the new key, and when the one before it ends (null when it has). */
+export interface Rotated extends Secrets {
+  readonly oldKeyExpiresAt: number | null
+}
+
+/** One of service_methods; a name that ends in `*` stands for all that begin like this. */
+export interface Method {
+  readonly method: string
+  /** Requests that a call costs. */
+  readonly cost: number
+  readonly tier: string
+  /** Whether the account's plan has the tier. */
+  readonly included: boolean
+  /** Capabilities of a node that it needs. */
+  readonly needs: readonly string[]
+  /** Fewest and most params; null for any. */
+  readonly params: readonly [number, number] | null
+  /** Whether a node here can serve it. */
+  readonly available: boolean
+  readonly wssOnly: boolean
+}
+
+/** service_alerts: the webhook in short, and the parts of the quota (from 0 to 1) that it is told of. */
+export interface Alerts {
+  readonly webhook: string | null
+  readonly quota: readonly number[]
+}
+
+/** One of service_audit. */
+export interface AuditEntry {
+  readonly time: number
+  /** `operator`, `gateway`, `owner:dashboard`, `owner:many`, or `owner:` and an endpoint's id. */
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
 }
 
 /** One of service_supportedNetworks. */
@@ -86,6 +130,10 @@ export interface UsageRow {
   readonly requests: number
   readonly errors: number
   readonly refusals: number
+  /** Only where rows are grouped by it: they have no calls, requests and errors then. */
+  readonly reason?: string
+  /** Milliseconds that nodes took, of all calls together; only with `detail`. */
+  readonly upstreamMs?: number
   /** How many of the smaller groups this row stands for, with `top`. */
   readonly other?: number
   /** Only when `detail` was asked for. */
@@ -102,14 +150,27 @@ export interface Methods {
   service_createEndpoint: { takes: { chain: string; name?: string }; gives: { readonly endpointId: string } }
   service_updateEndpoint: { takes: Change & { endpointId: string }; gives: unknown }
   service_deleteEndpoint: { takes: { endpointId: string }; gives: unknown }
+  service_rotateKey: { takes: { endpointId: string; overlap: string }; gives: Rotated }
+  service_alerts: { takes: undefined; gives: Alerts }
+  service_setAlerts: {
+    takes: { webhook: string | null }
+    gives: { readonly webhook: string | null; readonly secret?: string }
+  }
+  service_audit: {
+    takes: { before?: number; limit: number }
+    gives: { readonly entries: readonly AuditEntry[]; readonly next: number | null }
+  }
+  service_methods: { takes: { chain: string }; gives: { readonly methods: readonly Method[] } }
   service_usage: {
     takes: {
       by: 'hour' | 'day'
       from?: number
       to?: number
       endpointId?: string
-      detail?: true
-      groupBy?: readonly ('time' | 'endpoint' | 'method')[]
+      network?: string
+      method?: string
+      detail?: boolean
+      groupBy?: readonly ('time' | 'endpoint' | 'network' | 'method' | 'reason')[]
       top?: number
       cursor?: string
     }

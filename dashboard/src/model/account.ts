@@ -1,6 +1,6 @@
 /** The account and its endpoints. */
 import { service } from '../api/service.ts'
-import type { Change, Secrets } from '../api/types.ts'
+import type { Change, Rotated, Secrets } from '../api/types.ts'
 import { resource } from './resource.ts'
 
 export const account = resource(() => service('service_account'))
@@ -27,6 +27,22 @@ export async function createEndpoint(chain: string, name: string): Promise<strin
 export async function updateEndpoint(endpointId: string, change: Change): Promise<void> {
   await service('service_updateEndpoint', { endpointId, ...change })
   await endpoints.load()
+}
+
+/** Changes several endpoints alike, one after the other; what was changed before one fails stays. */
+export async function updateEndpoints(endpointIds: readonly string[], change: Change): Promise<void> {
+  try {
+    for (const endpointId of endpointIds) await service('service_updateEndpoint', { endpointId, ...change })
+  } finally {
+    await endpoints.load()
+  }
+}
+
+/** Gives an endpoint a new key; the old one works for `overlap` (such as "1h"). Tells when it ends. */
+export async function rotateKey(endpointId: string, overlap: string): Promise<Rotated> {
+  const rotated = await service('service_rotateKey', { endpointId, overlap })
+  await endpoints.load()
+  return rotated
 }
 
 /** Deletes an endpoint; its key is revoked from then on. */

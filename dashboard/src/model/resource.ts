@@ -15,6 +15,8 @@ export interface Known<T> {
 export interface Resource<T> {
   readonly known: ReadonlySignal<Known<T>>
   load(): Promise<void>
+  /** It does not change while somebody looks at it: what is known is not fetched again. */
+  readonly once: boolean
   /** Forgets the value, such as another account's. */
   clear(): void
 }
@@ -23,7 +25,7 @@ const NOTHING = { value: null, problem: '', busy: false }
 const all = new Set<Resource<unknown>>()
 
 /** A resource that `fetchValue` gets. */
-export function resource<T>(fetchValue: () => Promise<T>): Resource<T> {
+export function resource<T>(fetchValue: () => Promise<T>, { once = false } = {}): Resource<T> {
   const known = signal<Known<T>>(NOTHING)
   let turn = 0
   const load = async (): Promise<void> => {
@@ -40,7 +42,7 @@ export function resource<T>(fetchValue: () => Promise<T>): Resource<T> {
     turn++
     known.value = NOTHING
   }
-  const made = { known, load, clear }
+  const made = { known, load, once, clear }
   all.add(made)
   return made
 }

@@ -1,13 +1,11 @@
 /** One real call with an endpoint's key, on the path that every host of the gateway has. */
 
-/** Methods worth a first call, by family; any other can be typed. */
-export const METHODS = {
-  evm: ['eth_blockNumber', 'eth_chainId', 'eth_gasPrice', 'eth_getBlockByNumber', 'net_version'],
-  solana: ['getSlot', 'getBlockHeight', 'getEpochInfo', 'getLatestBlockhash', 'getVersion'],
-  jsonrpc: ['service_supportedNetworks'],
-} as const satisfies Record<string, readonly [string, ...string[]]> as Readonly<
-  Record<'evm' | 'solana' | 'jsonrpc', readonly [string, ...string[]]>
->
+/** A method that every network of the family has. */
+export const FIRST = {
+  evm: 'eth_blockNumber',
+  solana: 'getSlot',
+  jsonrpc: 'service_supportedNetworks',
+} as const
 
 /** What came of a call. */
 export interface Tried {

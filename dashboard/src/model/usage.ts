@@ -1,59 +1,104 @@
 /** Usage, as the ledger tells it. */
-import { signal } from '@preact/signals'
+import { computed } from '@preact/signals'
 import { service } from '../api/service.ts'
-import type { UsageRow } from '../api/types.ts'
-import { resource } from './resource.ts'
+import type { Methods, UsageRow } from '../api/types.ts'
+import { route } from '../route.ts'
+import { choiceOf } from '../usage/choice.ts'
+import type { Choice } from '../usage/choice.ts'
 import { COLOURS } from '../usage/series.ts'
-import { spanOf } from '../usage/span.ts'
-import type { Choice } from '../usage/span.ts'
+import { spanBefore } from '../usage/span.ts'
+import type { Span } from '../usage/span.ts'
+import { resource } from './resource.ts'
+
+const HOUR = 3600
+const DAY = 86_400
+/** Groups that a table has at most; all beyond are one. */
+const MOST_GROUPS = 500
 
 const now = (): number => Math.floor(Date.now() / 1000)
 
+type Asked = Methods['service_usage']['takes']
+const rowsOf = async (asked: Asked): Promise<readonly UsageRow[]> =>
+  (await service('service_usage', asked)).rows
+
 /** Today in UTC by endpoint, with refusals by reason. */
-export const today = resource(async () => {
+export const today = resource(() => {
   const at = now()
-  const span = { by: 'hour', from: at - (at % 86_400), to: at + 1 } as const
-  return (await service('service_usage', { ...span, groupBy: ['endpoint'], detail: true })).rows
+  return rowsOf({ by: 'hour', from: at - (at % DAY), to: at + 1, groupBy: ['endpoint'], detail: true })
 })
 
-/** The last 24 hours, by the hour. */
-export const lastDay = resource(async () => {
-  const { from, to } = spanOf({ days: 1, by: 'hour' }, now())
-  return {
-    from,
-    to,
-    rows: (await service('service_usage', { by: 'hour', from, to, groupBy: ['time'] })).rows,
-  }
-})
+/** The last 24 hours and the 24 before them, by the hour: of the account, or of one endpoint. */
+async function twoDays(endpointId = ''): Promise<{ to: number; rows: readonly UsageRow[] }> {
+  const to = now() - (now() % HOUR) + HOUR
+  const of = endpointId === '' ? {} : { endpointId }
+  const asked = { by: 'hour', from: to - 2 * DAY, to, groupBy: ['time'], detail: true, ...of } as const
+  return { to, rows: await rowsOf(asked) }
+}
+
+/** Those of the account. */
+export const lastDays = resource(() => twoDays())
+
+/** Those of the endpoint whose page is shown. */
+export const endpointDays = resource(() => twoDays(route.value.id))
 
 /** What the usage page is asked to show. */
-export const choice = signal<Choice>({ days: 1, by: 'hour' })
-/** Only this endpoint; empty for all. */
-export const onlyEndpoint = signal('')
+export const choice = computed(() => choiceOf(route.value.query, now()))
 
-/** The busiest endpoints and methods over time. */
-export const usage = resource(async () => {
-  const asked = askedFor()
-  const sums = async (column: 'endpoint' | 'method') =>
-    (await service('service_usage', { ...asked, groupBy: ['time', column], top: COLOURS + 1 })).rows
-  const [byEndpoint, byMethod] = await Promise.all([sums('endpoint'), sums('method')])
-  return { ...asked, byEndpoint, byMethod }
+/** What it shows: the groups over time and in all, and the same of the span before. */
+export interface Usage {
+  readonly choice: Choice
+  readonly overTime: readonly UsageRow[]
+  readonly groups: readonly UsageRow[]
+  readonly before: {
+    readonly span: Span
+    readonly overTime: readonly UsageRow[]
+    readonly groups: readonly UsageRow[]
+  } | null
+}
+
+export const usage = resource(async (): Promise<Usage> => {
+  // The span moves on with the clock, also while the page is open.
+  const choice = choiceOf(route.value.query, now())
+  const { split, measure, compare, range, span } = choice
+  const detail = split !== 'reason'
+  const groupsOf = (of: Span) =>
+    rowsOf({ ...asked(choice, of), groupBy: [split], top: MOST_GROUPS, ...(detail ? { detail } : {}) })
+  const overTimeOf = (of: Span, columns: Asked['groupBy'] & {}) =>
+    rowsOf({
+      ...{ ...asked(choice, of), groupBy: columns },
+      ...(columns.includes('time') && columns.length > 1 ? { top: COLOURS + 1 } : {}),
+      ...(measure === 'latency' ? { detail: true } : {}),
+    })
+  const [overTime, groups] = [await overTimeOf(span, ['time', split]), await groupsOf(span)]
+  if (!compare) return { choice, overTime, groups, before: null }
+  const other = spanBefore(range, span)
+  const columns = split === 'reason' ? (['time', 'reason'] as const) : (['time'] as const)
+  const before = { span: other, overTime: await overTimeOf(other, columns), groups: await groupsOf(other) }
+  return { choice, overTime, groups, before }
 })
 
 /** Every row of what the usage page shows, page by page. */
 export async function everyRow(): Promise<readonly UsageRow[]> {
-  const asked = askedFor()
+  const { split, span } = choice.peek()
+  const query = { ...asked(choice.peek(), span), groupBy: ['time', split] as const }
   const rows: UsageRow[] = []
   let cursor: string | undefined
   do {
-    const page = await service('service_usage', { ...asked, ...(cursor === undefined ? {} : { cursor }) })
+    const page = await service('service_usage', {
+      ...{ ...query, ...(split === 'reason' ? {} : { detail: true }) },
+      ...(cursor === undefined ? {} : { cursor }),
+    })
     rows.push(...page.rows)
     cursor = page.cursor
   } while (cursor !== undefined)
   return rows
 }
 
-function askedFor() {
-  const [{ by, ...rest }, endpointId] = [choice.value, onlyEndpoint.value]
-  return { by, ...spanOf({ by, ...rest }, now()), ...(endpointId === '' ? {} : { endpointId }) }
+function asked({ by, endpointId, network, method }: Choice, { from, to }: Span): Asked {
+  return {
+    ...{ by, from, to },
+    ...(endpointId === '' ? {} : { endpointId }),
+    ...(network === '' ? {} : { network }),
+    ...(method === '' ? {} : { method }),
+  }
 }

@@ -1,25 +1,27 @@
-import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Endpoint } from '../api/types.ts'
-import { endpoints, reveal } from '../model/account.ts'
+import { Bulk } from '../endpoints/bulk.tsx'
+import { choiceOf, PAGE, show } from '../endpoints/list.ts'
+import { EndpointTable } from '../endpoints/table.tsx'
+import { endpoints } from '../model/account.ts'
 import { keepFresh } from '../model/fresh.ts'
 import { networkName, networks } from '../model/networks.ts'
+import { today } from '../model/usage.ts'
 import { Awaited } from '../parts/awaited.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
+import { Choose } from '../parts/choose.tsx'
 import { CreateDialog } from '../parts/create-dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
-import { Pill } from '../parts/pill.tsx'
-import { linkTo } from '../route.ts'
-import { count, figure } from '../text/figure.ts'
-import { day } from '../text/time.ts'
-
-const search = signal('')
+import { Pager } from '../parts/pager.tsx'
+import { linkTo } from '../address.ts'
+import { change, route } from '../route.ts'
+import { count } from '../text/figure.ts'
 
 /** All endpoints of the account. */
 export function EndpointsPage() {
   const [creating, setCreating] = useState(false)
   useEffect(() => keepFresh(networks), [])
+  useEffect(() => keepFresh(today), [])
   const create = (
     <button type="button" onClick={() => setCreating(true)}>
       Create endpoint
@@ -48,74 +50,82 @@ function NoEndpoints() {
 }
 
 function List({ all }: { all: readonly Endpoint[] }) {
-  const words = search.value.toLowerCase().split(/\s+/)
-  const found = all.filter(endpoint => {
-    const text = `${endpoint.name} ${endpoint.chain} ${networkName(endpoint.chain)} ${endpoint.endpointId}`
-    return words.every(word => text.toLowerCase().includes(word))
-  })
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [used, names] = [today.known.value.value, networks.known.value.value]
+  const listed = useMemo(() => {
+    const requests = new Map(used?.map(row => [row.endpointId, row.requests]))
+    return all.map(one => ({
+      ...{ ...one, networkName: networkName(one.chain) },
+      today: used === null ? null : (requests.get(one.endpointId) ?? 0),
+    }))
+  }, [all, used, names])
+  const choice = choiceOf(route.value.query)
+  const { rows, ...shown } = show(listed, choice)
+  const choose = (ids: readonly string[], on: boolean): void =>
+    setChosen(before => new Set(on ? [...before, ...ids] : [...before].filter(id => !ids.includes(id))))
+  const own = all.filter(({ endpointId }) => chosen.has(endpointId))
   return (
     <>
-      <input
-        type="search"
-        class="search"
-        aria-label="Search endpoints"
-        placeholder={`Search ${count(all.length, 'endpoint')} by name or network`}
-        value={search.value}
-        onInput={event => (search.value = event.currentTarget.value)}
-      />
-      {found.length === 0 ? (
-        <Empty title={`Nothing matches “${search.value}”`}>
-          <button type="button" class="quiet" onClick={() => (search.value = '')}>
-            Show all
-          </button>
+      <Filters all={all} search={choice.search} />
+      {own.length > 0 && <Bulk chosen={own} onDone={() => setChosen(new Set())} />}
+      {rows.length === 0 ? (
+        <Empty title="No endpoint matches">
+          <p>
+            <a href={linkTo('endpoints')}>Show all {count(all.length, 'endpoint')}</a>
+          </p>
         </Empty>
       ) : (
-        <div class="card flush">
-          <table class="folding">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Network</th>
-                <th scope="col">Status</th>
-                <th scope="col" class="number">
-                  Requests
-                </th>
-                <th scope="col">Created</th>
-                <th scope="col">HTTPS URL</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.map(endpoint => (
-                <Row key={endpoint.endpointId} {...endpoint} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <EndpointTable rows={rows} choice={choice} chosen={chosen} onChoose={choose} />
       )}
+      <Pager on="endpoints" what="endpoints" size={PAGE} {...shown} />
     </>
   )
 }
 
-function Row({ endpointId, name, chain, status, requestCount, createdAt }: Endpoint) {
+function Filters({ all, search }: { all: readonly Endpoint[]; search: string }) {
+  const chains = [...new Set(all.map(({ chain }) => chain))]
+  const first = { page: '' }
   return (
-    <tr>
-      <th scope="row">
-        <a href={linkTo('endpoints', endpointId)}>{name}</a>
-      </th>
-      <td>{networkName(chain)}</td>
-      <td>
-        <Pill tone={status === 'active' ? 'good' : 'off'}>{status}</Pill>
-      </td>
-      <td class="number" data-label="Requests">
-        {figure(requestCount)}
-      </td>
-      <td data-label="Created">{day(createdAt)}</td>
-      <td>
-        <CopyButton
-          what={`HTTPS URL of ${name}`}
-          fetchText={async () => (await reveal(endpointId)).httpsUrl}
+    <div class="choices-row">
+      <input
+        type="search"
+        class="search"
+        aria-label="Search endpoints"
+        placeholder={`Search ${count(all.length, 'endpoint')} by name, network or key ending`}
+        value={search}
+        onInput={event => change({ q: event.currentTarget.value, ...first }, 'replace')}
+      />
+      <Choose
+        label="Network"
+        name="network"
+        options={[['', 'All networks'], ...chains.map(slug => [slug, networkName(slug)] as const)]}
+        also={first}
+      />
+      <Choose
+        label="Status"
+        name="status"
+        options={[
+          ['', 'Active and inactive'],
+          ['active', 'Active'],
+          ['inactive', 'Inactive'],
+        ]}
+        also={first}
+      />
+      <span class="phone-only">
+        <Choose
+          label="Sort by"
+          name="sort"
+          options={[
+            ['', 'Oldest first'],
+            ['-created', 'Newest first'],
+            ['name', 'By name'],
+            ['-today', 'Most requests today'],
+            ['-requests', 'Most requests in all'],
+            ['-used', 'Last used'],
+          ]}
+          also={first}
         />
-      </td>
-    </tr>
+      </span>
+    </div>
   )
 }

@@ -1,14 +1,17 @@
 import type { Account, UsageRow } from '../api/types.ts'
 import { account, endpoints } from '../model/account.ts'
-import { lastDay, today } from '../model/usage.ts'
+import { lastDays, today } from '../model/usage.ts'
 import { Awaited } from '../parts/awaited.tsx'
-import { Bars } from '../parts/bars.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
-import { linkTo } from '../route.ts'
+import { linkTo } from '../address.ts'
 import { figure, share } from '../text/figure.ts'
-import { day } from '../text/time.ts'
-import { stepsOf } from '../usage/span.ts'
+import { reasonName } from '../text/reasons.ts'
+import { day, stepName } from '../text/time.ts'
+import { halves, LastDay } from '../usage/day.tsx'
+import { usedUpAt } from '../usage/forecast.ts'
+import { latencyOf, written } from '../usage/measures.ts'
+import { Refusals } from '../usage/reasons.tsx'
 import { groupRows, sumOf } from '../usage/sums.ts'
 
 /** How the account is doing at a glance. */
@@ -25,9 +28,13 @@ export function OverviewPage() {
       <div class="columns">
         <section class="card">
           <h2>Requests, last 24 hours</h2>
-          <Awaited of={lastDay} what="the last 24 hours">
-            {({ from, to, rows }) => <LastDay from={from} to={to} rows={rows} />}
+          <Awaited of={lastDays} what="the last 24 hours">
+            {known => (known.rows.length === 0 ? <NoCalls /> : <LastDay {...known} />)}
           </Awaited>
+          <p class="quiet-text">
+            Hours are UTC · <a href={linkTo('usage')}>by endpoint</a> ·{' '}
+            <a href={linkTo('usage', '', { split: 'method' })}>by method</a>
+          </p>
         </section>
         <section class="card">
           <h2>Busiest endpoints today</h2>
@@ -36,6 +43,7 @@ export function OverviewPage() {
           </Awaited>
         </section>
       </div>
+      <Refusals rows={today.known.value.value ?? []} />
     </>
   )
 }
@@ -72,28 +80,47 @@ function PlanCard({ plan, rate, quota, endpoints: { used, limit } }: Account) {
   )
 }
 
-function Quota({ requests, used, resetsAt }: NonNullable<Account['quota']>) {
+function Quota(quota: NonNullable<Account['quota']>) {
+  const { requests, used, resetsAt } = quota
+  const isLeft = used < requests
   return (
     <>
       <strong class="figure">
         {figure(used)} <small>of {figure(requests)} requests</small>
       </strong>
       <progress
-        class={used < requests ? '' : 'spent'}
+        class={isLeft ? '' : 'spent'}
         value={Math.min(used, requests)}
         max={requests}
         aria-label="Quota used"
       />
       <span class="quiet-text">
-        {used < requests ? `${share(used, requests)} used` : 'Used up: calls are refused until then'} · resets
-        on {day(resetsAt)} (UTC)
+        {isLeft ? `${share(used, requests)} used` : 'Used up: calls are refused until then'} · resets on{' '}
+        {day(resetsAt)} (UTC)
       </span>
+      {isLeft && <Forecast {...quota} />}
     </>
   )
 }
 
+/** Whether the quota lasts at the pace of the last 24 hours; nothing before that pace is known. */
+function Forecast(quota: NonNullable<Account['quota']>) {
+  const known = lastDays.known.value.value
+  if (known === null) return null
+  const pace = halves(known.to, known.rows).now.requests
+  if (pace === 0) return null
+  const at = usedUpAt(quota, pace, Date.now() / 1000)
+  return at === null ? (
+    <span class="quiet-text"> · enough at the pace of the last 24 hours</span>
+  ) : (
+    <p class="notice bad">At the pace of the last 24 hours it is used up on {stepName(at, 'hour')} (UTC).</p>
+  )
+}
+
 function Today({ rows }: { rows: readonly UsageRow[] }) {
-  const { calls, requests, errors, rateLimited } = sumOf(rows)
+  const sum = sumOf(rows)
+  const { calls, requests, errors, refusals, reasons } = sum
+  const [first] = reasons
   return (
     <section class="figures" aria-label="Today (UTC)">
       <Figure label="Calls today" value={figure(calls)} note="since midnight UTC" />
@@ -103,9 +130,16 @@ function Today({ rows }: { rows: readonly UsageRow[] }) {
         value={share(errors, calls)}
         note={`${figure(errors)} answered with an error`}
       />
-      {rateLimited !== null && (
-        <Figure label="Over the rate" value={figure(rateLimited)} note="calls refused today, not billed" />
-      )}
+      <Figure
+        label="Refused today"
+        value={figure(refusals)}
+        note={first === undefined ? 'calls, not billed' : `most: ${reasonName(first[0])}`}
+      />
+      <Figure
+        label="Time at the nodes"
+        value={written('latency', latencyOf(sum))}
+        note="for a call, on average"
+      />
     </section>
   )
 }
@@ -117,24 +151,6 @@ function Figure({ label, value, note }: { label: string; value: string; note: st
       <strong class="figure">{value}</strong>
       <span class="quiet-text">{note}</span>
     </div>
-  )
-}
-
-function LastDay({ from, to, rows }: { from: number; to: number; rows: readonly UsageRow[] }) {
-  if (rows.length === 0) return <NoCalls />
-  const byHour = groupRows(rows, ({ time }) => String(time))
-  const values = stepsOf(from, to, 'hour').map(time => sumOf(byHour.get(String(time)) ?? []).requests)
-  const total = values.reduce((a, b) => a + b, 0)
-  return (
-    <>
-      <Bars
-        label={`${figure(total)} requests in 24 hours, at most ${figure(Math.max(...values))} an hour`}
-        values={values}
-      />
-      <p class="quiet-text">
-        {figure(total)} requests · <a href={linkTo('usage')}>by endpoint and method</a>
-      </p>
-    </>
   )
 }
 

@@ -1,23 +1,29 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
-import type { UsageRow } from '../api/types.ts'
 import { endpoints } from '../model/account.ts'
-import { choice, everyRow, onlyEndpoint, usage } from '../model/usage.ts'
+import { keepFresh } from '../model/fresh.ts'
+import { networkName, networks } from '../model/networks.ts'
+import { choice, everyRow, usage } from '../model/usage.ts'
+import type { Usage } from '../model/usage.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { say } from '../parts/toast.tsx'
-import { UsagePlot } from '../parts/usage-plot.tsx'
-import { figure, share } from '../text/figure.ts'
-import { isoTime } from '../text/time.ts'
+import { linkTo } from '../address.ts'
+import { route } from '../route.ts'
+import { reasonName } from '../text/reasons.ts'
+import { isoDay } from '../text/time.ts'
 import { toCsv } from '../usage/csv.ts'
 import { download } from '../usage/download.ts'
-import { MOST_DAYS_BY_HOUR, SPANS, stepsOf } from '../usage/span.ts'
-import type { Choice } from '../usage/span.ts'
-import { sumOf } from '../usage/sums.ts'
+import { Filters } from '../usage/filters.tsx'
+import { UsagePlot } from '../usage/plot.tsx'
+import { Refusals } from '../usage/reasons.tsx'
+import { Totals } from '../usage/totals.tsx'
 
-/** Requests over time, by endpoint and by method. */
+/** What was used over time, split, filtered and compared. */
 export function UsagePage() {
+  useEffect(() => keepFresh(networks), [])
+  useLoadOnChange()
   return (
     <>
       <Heading title="Usage">
@@ -26,9 +32,9 @@ export function UsagePage() {
       <Awaited of={endpoints} what="your endpoints">
         {all => (
           <>
-            <Choices all={all} />
+            <Filters all={all} choice={choice.value} />
             <Awaited of={usage} what="your usage">
-              {known => (known.byEndpoint.length === 0 ? <NoUsage /> : <Plots {...known} />)}
+              {known => (known.groups.length === 0 ? <NoUsage /> : <Shown {...known} />)}
             </Awaited>
           </>
         )}
@@ -37,104 +43,38 @@ export function UsagePage() {
   )
 }
 
-function choose(next: Choice): void {
-  choice.value = next.days > MOST_DAYS_BY_HOUR ? { ...next, by: 'day' } : next
-  void usage.load()
+/** Fetches anew when the URL asks for something else; the first time `Awaited` does. */
+function useLoadOnChange(): void {
+  const isFirst = useRef(true)
+  // Which page of the table is shown makes no other question.
+  const key = JSON.stringify({ ...route.value.query, page: '' })
+  useEffect(() => {
+    if (!isFirst.current) void usage.load()
+    isFirst.current = false
+  }, [key])
 }
 
-function Choices({ all }: { all: readonly { endpointId: string; name: string }[] }) {
-  const { days, by } = choice.value
-  return (
-    <div class="choices-row">
-      <div role="group" aria-label="Span">
-        {SPANS.map(span => (
-          <button
-            key={span.days}
-            type="button"
-            class="quiet small"
-            aria-pressed={span.days === days}
-            onClick={() => choose({ days: span.days, by: span.days > 7 ? 'day' : 'hour' })}
-          >
-            {span.label}
-          </button>
-        ))}
-      </div>
-      <div role="group" aria-label="Step">
-        {(['hour', 'day'] as const).map(step => (
-          <button
-            key={step}
-            type="button"
-            class="quiet small"
-            aria-pressed={step === by}
-            disabled={step === 'hour' && days > MOST_DAYS_BY_HOUR}
-            onClick={() => choose({ days, by: step })}
-          >
-            by {step}
-          </button>
-        ))}
-      </div>
-      <select
-        aria-label="Endpoint"
-        value={onlyEndpoint.value}
-        onChange={event => {
-          onlyEndpoint.value = event.currentTarget.value
-          void usage.load()
-        }}
-      >
-        <option value="">All endpoints</option>
-        {all.map(({ endpointId, name }) => (
-          <option key={endpointId} value={endpointId}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
+function Shown(known: Usage) {
+  const { split } = known.choice
+  const [all, served] = [endpoints.known.value.value, networks.known.value.value]
+  const nameOf = useCallback(
+    (id: string) =>
+      ({ endpoint: endpointName, network: networkName, reason: reasonName, method: (id: string) => id })[
+        split
+      ](id),
+    [split, all, served],
   )
-}
-
-interface Known extends Pick<Choice, 'by'> {
-  readonly from: number
-  readonly to: number
-  readonly byEndpoint: readonly UsageRow[]
-  readonly byMethod: readonly UsageRow[]
-}
-
-function Plots({ from, to, by, byEndpoint, byMethod }: Known) {
-  const names = endpoints.known.value.value
-  const steps = useMemo(() => stepsOf(from, to, by), [from, to, by])
-  const { calls, requests, errors } = sumOf(byEndpoint)
   return (
     <>
-      <p class="facts">
-        <span>
-          <strong>{figure(requests)}</strong> requests
-        </span>
-        <span>
-          <strong>{figure(calls)}</strong> calls
-        </span>
-        <span>
-          <strong>{share(errors, calls)}</strong> errors
-        </span>
-        <span class="quiet-text">all times UTC</span>
-      </p>
-      <UsagePlot
-        title="By endpoint"
-        what="Endpoint"
-        {...{ rows: byEndpoint, steps, by, names }}
-        labelOf={row => nameOf(row.endpointId)}
-      />
-      <UsagePlot
-        title="By method"
-        what="Method"
-        {...{ rows: byMethod, steps, by, names }}
-        labelOf={({ method }) => method}
-      />
+      <Totals {...known} />
+      <UsagePlot {...known} nameOf={nameOf} />
+      <Refusals rows={known.groups} />
     </>
   )
 }
 
 /** The endpoint's name; with its id where several have the same. */
-function nameOf(endpointId: string): string {
+function endpointName(endpointId: string): string {
   const all = endpoints.known.value.value ?? []
   const name = all.find(one => one.endpointId === endpointId)?.name
   if (name === undefined) return `deleted (${endpointId})`
@@ -145,12 +85,11 @@ function Csv() {
   const known = usage.known.value.value
   const [busy, setBusy] = useState(false)
   const save = async (): Promise<void> => {
-    if (known === null) return
-    const day = (seconds: number): string => isoTime(seconds).slice(0, 10)
-    const name = `tollgate-usage-${day(known.from)}-${day(known.to - 1)}.csv`
+    const { span, split } = choice.peek()
     setBusy(true)
     try {
-      download(name, toCsv(await everyRow(), nameOf))
+      const text = toCsv(await everyRow(), split, endpointName)
+      download(`usage-by-${split}-${isoDay(span.from)}-${isoDay(span.to - 1)}.csv`, text)
     } catch (error) {
       say(sentence(error))
     } finally {
@@ -161,7 +100,7 @@ function Csv() {
     <button
       type="button"
       class="quiet"
-      disabled={busy || known === null || known.byEndpoint.length === 0}
+      disabled={busy || known === null || known.groups.length === 0}
       onClick={() => void save()}
     >
       Download CSV
@@ -172,7 +111,10 @@ function Csv() {
 function NoUsage() {
   return (
     <Empty title="No usage in this span">
-      <p>Calls show up here as soon as they are answered. A longer span may hold some.</p>
+      <p>
+        Calls show up here as soon as they are answered.{' '}
+        <a href={linkTo('usage', '', { range: '90d' })}>The last 90 days of all endpoints</a> may hold some.
+      </p>
     </Empty>
   )
 }

@@ -1,13 +1,40 @@
 import { useState } from 'preact/hooks'
-import { createEndpoint } from '../model/account.ts'
+import { account, createEndpoint, endpoints } from '../model/account.ts'
 import { networks } from '../model/networks.ts'
 import { go } from '../route.ts'
+import { figure } from '../text/figure.ts'
 import { Awaited } from './awaited.tsx'
 import { Dialog } from './dialog.tsx'
 import { say } from './toast.tsx'
 
-/** Makes an endpoint: which network, and perhaps a name. */
+/** Makes an endpoint, or says why there can be no other one. */
 export function CreateDialog({ onClose }: { onClose: () => void }) {
+  const limit = account.known.value.value?.endpoints.limit
+  const used = endpoints.known.value.value?.length ?? 0
+  return limit !== undefined && used >= limit ? (
+    <FullDialog limit={limit} onClose={onClose} />
+  ) : (
+    <WishDialog onClose={onClose} />
+  )
+}
+
+function FullDialog({ limit, onClose }: { limit: number; onClose: () => void }) {
+  const show = (): Promise<void> => {
+    go('endpoints', '', { sort: 'used' })
+    return Promise.resolve()
+  }
+  return (
+    <Dialog title="Your account is full" action="Show the least used" onSubmit={show} onClose={onClose}>
+      <p>
+        An account has at most {figure(limit)} endpoints, inactive ones included. Delete one that you do not
+        need any more: its usage stays in your totals. Those that were last used long ago come first.
+      </p>
+    </Dialog>
+  )
+}
+
+/** Which network, and perhaps a name. */
+function WishDialog({ onClose }: { onClose: () => void }) {
   const [chain, setChain] = useState('')
   const [name, setName] = useState('')
   const create = async (): Promise<void> => {

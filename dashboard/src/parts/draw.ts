@@ -1,12 +1,13 @@
 /** Draws with uPlot, in the colours of the style sheet. */
 import uPlot from 'uplot'
-import { brief, figure } from '../text/figure.ts'
+import { brief } from '../text/figure.ts'
 import { hour, shortDay, stepName } from '../text/time.ts'
+import { written } from '../usage/measures.ts'
 import { stack } from '../usage/series.ts'
 import { stepOf } from '../usage/span.ts'
 import type { Drawn } from './chart.tsx'
 
-const HEIGHT = 240
+const HEIGHT = 260
 const DAY = 86_400
 
 /** Draws into an element and keeps up with its width and the colour scheme; returns how to stop. */
@@ -27,13 +28,17 @@ export function draw(place: HTMLElement, drawn: Drawn): () => void {
   }
 }
 
-function make(place: HTMLElement, { steps, series, by }: Drawn): uPlot {
+function make(place: HTMLElement, drawn: Drawn): uPlot {
+  const { steps, series, by, measure, earlier } = drawn
   const style = getComputedStyle(place)
   const colour = (name: string): string => style.getPropertyValue(name).trim()
   const step = stepOf(by)
-  const bars = uPlot.paths.bars!({ size: [0.72, 48], align: 0, radius: 0.12 })
   const axis = { stroke: colour('--plot-text'), font: `12px ${style.fontFamily}` }
   const lines = { stroke: colour('--plot-line'), width: 1 }
+  // Averages do not add up: they are lines beside each other.
+  const isStacked = measure !== 'latency'
+  const values = isStacked ? stack(series) : series.map(({ values }) => values.map(v => (v === 0 ? null : v)))
+  const before = earlier === null ? [] : [steps.map((_, i) => earlier[i] ?? null)]
   const options: uPlot.Options = {
     width: place.clientWidth,
     height: HEIGHT,
@@ -52,24 +57,62 @@ function make(place: HTMLElement, { steps, series, by }: Drawn): uPlot {
         ticks: { ...lines, size: 4 },
         values: (_, splits) => splits.map(tick),
       },
-      { ...axis, grid: lines, ticks: { show: false }, size: 48, values: (_, splits) => splits.map(count) },
+      {
+        ...axis,
+        grid: lines,
+        ticks: { show: false },
+        size: 56,
+        values: (_, splits) => splits.map(value => (isStacked ? count(value) : written(measure, value))),
+      },
     ],
     series: [
       {},
       ...series.map(({ label, colour: rank }) => ({
-        ...{ label, fill: colour(`--series-${rank}`), width: 0, paths: bars, points: { show: false } },
+        ...{ label, ...(isStacked ? bars(colour(`--series-${rank}`)) : line(colour(`--series-${rank}`))) },
+      })),
+      ...before.map(() => ({
+        ...line(colour('--plot-text')),
+        ...{ label: 'before', dash: [6, 4], width: 1.5, spanGaps: true },
       })),
     ],
-    hooks: { setCursor: [plot => tell(plot, place, { steps, series, by })] },
+    hooks: {
+      setCursor: [plot => tell(plot, place, drawn)],
+      drawSeries: [(plot, i) => shade(plot, i, drawn, colour('--card'))],
+    },
   }
-  return new uPlot(options, [[...steps], ...stack(series)], place)
+  return new uPlot(options, [[...steps], ...values, ...before], place)
 }
+
+const bars = (fill: string): uPlot.Series => ({
+  ...{ fill, width: 0, points: { show: false } },
+  paths: uPlot.paths.bars!({ size: [0.72, 48], align: 0, radius: 0.12 }),
+})
+
+const line = (stroke: string): uPlot.Series => ({ stroke, width: 2, points: { show: false } })
 
 const tick = (seconds: number): string => (seconds % DAY === 0 ? shortDay(seconds) : hour(seconds))
 const count = (value: number): string => (Number.isInteger(value) ? brief(value) : '')
 
+/** A step that is not over yet is drawn paler, once the bars are there. */
+function shade(plot: uPlot, i: number, { series, steps, by, running }: Drawn, paper: string): void {
+  const start = steps[running]
+  if (i !== series.length || start === undefined) return
+  const [left, right] = [start - stepOf(by) / 2, start + stepOf(by) / 2].map(x => plot.valToPos(x, 'x', true))
+  const { top, height } = plot.bbox
+  const { ctx } = plot
+  ctx.save()
+  ctx.globalAlpha = 0.55
+  ctx.fillStyle = paper
+  ctx.fillRect(left!, top, right! - left!, height)
+  ctx.restore()
+}
+
 /** Says what is under the pointer. */
-function tell(plot: uPlot, place: HTMLElement, { steps, series, by }: Omit<Drawn, 'label'>): void {
+function tell(
+  plot: uPlot,
+  place: HTMLElement,
+  { steps, series, by, measure, earlier, running }: Drawn,
+): void {
   let box = place.querySelector<HTMLElement>('.chart-tip')
   if (box === null) {
     box = document.createElement('div')
@@ -80,9 +123,11 @@ function tell(plot: uPlot, place: HTMLElement, { steps, series, by }: Omit<Drawn
   const time = typeof idx === 'number' ? steps[idx] : undefined
   box.hidden = left < 0 || time === undefined
   if (box.hidden || typeof idx !== 'number' || time === undefined) return
-  const lines = series.flatMap(({ label, requests }) =>
-    requests[idx] === 0 ? [] : [`${label}  ${figure(requests[idx]!)}`],
+  const lines = series.flatMap(({ label, values }) =>
+    values[idx] === 0 ? [] : [`${label}  ${written(measure, values[idx]!)}`],
   )
-  box.textContent = [stepName(time, by), ...(lines.length === 0 ? ['nothing'] : lines)].join('\n')
+  const title = `${stepName(time, by)}${idx === running ? ' so far' : ''}`
+  const before = earlier === null ? [] : [`before  ${written(measure, earlier[idx] ?? 0)}`]
+  box.textContent = [title, ...(lines.length === 0 ? ['nothing'] : lines), ...before].join('\n')
   box.style.left = `${Math.min(left + 12, plot.over.clientWidth - box.offsetWidth)}px`
 }

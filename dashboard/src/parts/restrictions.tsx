@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import type { Endpoint } from '../api/types.ts'
 import { updateEndpoint } from '../model/account.ts'
+import { isoDay } from '../text/time.ts'
 import { say } from './toast.tsx'
 
 const lines = (list: readonly string[] | null): string => (list ?? []).join('\n')
@@ -26,6 +27,8 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
   const [manages, setManages] = useState(management)
   const [rate, setRate] = useState(digits(limits.perSecond))
   const [daily, setDaily] = useState(digits(limits.dailyLimit))
+  const before = limits.expiresAt === null ? '' : isoDay(limits.expiresAt)
+  const [expires, setExpires] = useState(before)
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const typeOrigins = (text: string): void => {
@@ -41,6 +44,10 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
       await updateEndpoint(endpointId, {
         ...{ allowedOrigins: list(origins), allowedIps: list(addresses), management: manages },
         ...{ perSecond: number(rate), dailyLimit: number(daily) },
+        // An end at another hour than midnight stays as it is, unless its day is changed.
+        ...(expires === before
+          ? {}
+          : { expiresAt: expires === '' ? null : Date.parse(`${expires}T00:00Z`) / 1000 }),
       })
       say('Saved; it holds from now on')
     } catch (error) {
@@ -92,6 +99,15 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
           inputMode="numeric"
           value={daily}
           onInput={event => setDaily(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Key expires <small>as this day begins in UTC; empty for never</small>
+        <input
+          type="date"
+          min={isoDay(Date.now() / 1000 + 86_400)}
+          value={expires}
+          onInput={event => setExpires(event.currentTarget.value)}
         />
       </label>
       <label>

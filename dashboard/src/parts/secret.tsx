@@ -9,8 +9,14 @@ import { say } from './toast.tsx'
 /** Milliseconds after which a revealed key is hidden again. */
 const SHOWN_FOR = 60_000
 
+interface Shown {
+  readonly secrets: Secrets | null
+  readonly toggle: () => Promise<void>
+  readonly forget: () => void
+}
+
 /** The secrets of an endpoint once they were asked for, and the switch that asks. */
-export function useSecrets(endpointId: string): { secrets: Secrets | null; toggle: () => Promise<void> } {
+export function useSecrets(endpointId: string): Shown {
   const [secrets, setSecrets] = useState<Secrets | null>(null)
   useEffect(() => {
     if (secrets === null) return
@@ -24,7 +30,7 @@ export function useSecrets(endpointId: string): { secrets: Secrets | null; toggl
       say(sentence(error))
     }
   }
-  return { secrets, toggle }
+  return { secrets, toggle, forget: () => setSecrets(null) }
 }
 
 /** Which secret of an endpoint. */
@@ -52,7 +58,7 @@ export function SecretLine({ endpoint, field, label, secrets }: Props) {
 }
 
 /** Shows the secrets, or hides them again. */
-export function RevealButton({ name, secrets, toggle }: ReturnType<typeof useSecrets> & { name: string }) {
+export function RevealButton({ name, secrets, toggle }: Omit<Shown, 'forget'> & { name: string }) {
   const word = secrets === null ? 'Reveal' : 'Hide'
   return (
     <button

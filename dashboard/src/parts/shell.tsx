@@ -4,7 +4,8 @@ import { sentence } from '../api/failure.ts'
 import { useEffect } from 'preact/hooks'
 import { account } from '../model/account.ts'
 import { keepFresh } from '../model/fresh.ts'
-import { linkTo, PAGES, route } from '../route.ts'
+import { linkTo, PAGES } from '../address.ts'
+import { route } from '../route.ts'
 import { say } from './toast.tsx'
 
 /** What surrounds every page: the way to the others, and out. */

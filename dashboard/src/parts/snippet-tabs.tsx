@@ -16,16 +16,16 @@ interface Props {
 export function SnippetTabs({ endpoint, family, secrets }: Props) {
   const [chosen, setChosen] = useState(0)
   const id = useId()
-  const all = snippets[family]
+  const all = snippets[family].filter(({ url }) => endpoint[url] !== '')
   const snippet = all[chosen] ?? all[0]!
-  const shown = secrets?.httpsUrl ?? maskUrl(endpoint.httpsUrl, endpoint)
+  const shown = secrets?.[snippet.url] ?? maskUrl(endpoint[snippet.url], endpoint)
   return (
     <section class="card">
       <div class="card-head">
         <h2>Use it from</h2>
         <CopyButton
           what={`${snippet.tool} snippet`}
-          fetchText={async () => snippet.code((await reveal(endpoint.endpointId)).httpsUrl)}
+          fetchText={async () => snippet.code((await reveal(endpoint.endpointId))[snippet.url])}
         />
       </div>
       <Tabs label="Tools" id={id} names={all.map(({ tool }) => tool)} chosen={chosen} onChoose={setChosen} />

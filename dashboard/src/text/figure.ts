@@ -15,3 +15,10 @@ export const share = (part: number, of: number): string => (of === 0 ? '–' : p
 /** "1 endpoint", "2 endpoints". */
 export const count = (value: number, noun: string): string =>
   `${figure(value)} ${noun}${value === 1 ? '' : 's'}`
+
+/** How a value differs from an earlier one: "+12%"; a dash where there was none. */
+export function trend(value: number, before: number): string {
+  if (before === 0) return value === 0 ? '±0%' : 'new'
+  const change = Math.round((value / before - 1) * 100)
+  return change === 0 ? '±0%' : `${change > 0 ? '+' : '−'}${whole.format(Math.abs(change))}%`
+}

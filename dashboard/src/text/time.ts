@@ -1,4 +1,6 @@
 /** Times as they are read: the ledger counts by UTC, so everything is shown in UTC. */
+import type { Endpoint } from '../api/types.ts'
+
 const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options })
 
@@ -23,3 +25,16 @@ export const isoTime = (seconds: number): string => date(seconds).toISOString().
 /** A step of usage: a day, or an hour with its day. */
 export const stepName = (seconds: number, by: 'hour' | 'day'): string =>
   by === 'day' ? day(seconds) : `${shortDay(seconds)}, ${hour(seconds)}`
+
+/** When an endpoint was last used, of which the hour is known: "this hour", "today, 14:00", or a day; a dash where it was not recorded. */
+export function lastUsed(
+  { lastUsedAt, requestCount }: Pick<Endpoint, 'lastUsedAt' | 'requestCount'>,
+  now: number,
+): string {
+  if (lastUsedAt === null) return requestCount === 0 ? 'never' : '–'
+  if (now - lastUsedAt < 3600) return 'this hour'
+  return lastUsedAt >= now - (now % 86_400) ? `today, ${hour(lastUsedAt)}` : day(lastUsedAt)
+}
+
+/** 2025-03-05 */
+export const isoDay = (seconds: number): string => isoTime(seconds).slice(0, 10)

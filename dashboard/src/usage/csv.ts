@@ -1,26 +1,26 @@
 /** Rows of the ledger as a CSV file (RFC 4180). */
 import type { UsageRow } from '../api/types.ts'
 import { isoTime } from '../text/time.ts'
+import type { Split } from './choice.ts'
 
-const COLUMNS = [
-  'time',
-  'endpoint_id',
-  'endpoint',
-  'network',
-  'method',
-  'calls',
-  'requests',
-  'errors',
-  'refusals',
-]
+const AMOUNTS = ['calls', 'requests', 'errors', 'refusals', 'upstream_ms']
 
-/** The text of the file. */
-export function toCsv(rows: readonly UsageRow[], nameOf: (endpointId: string) => string): string {
+/** The text of the file: a line for each step and group; an endpoint has its id and its name. */
+export function toCsv(
+  rows: readonly UsageRow[],
+  split: Split,
+  nameOf: (endpointId: string) => string,
+): string {
+  const head = ['time', ...(split === 'endpoint' ? ['endpoint_id', 'endpoint'] : [split])]
+  const amounts = split === 'reason' ? ['refusals'] : AMOUNTS
   const lines = rows.map(row => [
-    ...[isoTime(row.time), row.endpointId, nameOf(row.endpointId), row.network, row.method],
-    ...[row.calls, row.requests, row.errors, row.refusals],
+    isoTime(row.time),
+    ...(split === 'endpoint' ? [row.endpointId, nameOf(row.endpointId)] : [row[split] ?? '']),
+    ...(split === 'reason'
+      ? [row.refusals]
+      : [row.calls, row.requests, row.errors, row.refusals, row.upstreamMs ?? 0]),
   ])
-  return [COLUMNS, ...lines].map(line => `${line.map(cell).join(',')}\r\n`).join('')
+  return [[...head, ...amounts], ...lines].map(line => `${line.map(cell).join(',')}\r\n`).join('')
 }
 
 /** A name that begins like a formula would be run by a spreadsheet. */

@@ -6,20 +6,28 @@ export interface Sum {
   readonly calls: number
   readonly requests: number
   readonly errors: number
-  /** Calls refused for the rate; null where the gateway does not tell refusals apart. */
-  readonly rateLimited: number | null
+  readonly refusals: number
+  /** Milliseconds that nodes took. */
+  readonly upstreamMs: number
+  /** Refused calls by reason, the most first; empty where rows do not tell them apart. */
+  readonly reasons: readonly (readonly [reason: string, refusals: number])[]
 }
 
 /** The sum of rows. */
 export function sumOf(rows: readonly UsageRow[]): Sum {
-  const add = (of: (row: UsageRow) => number): number => rows.reduce((total, row) => total + of(row), 0)
+  const add = (of: (row: UsageRow) => number | undefined): number =>
+    rows.reduce((total, row) => total + (of(row) ?? 0), 0)
+  const reasons = new Map<string, number>()
+  for (const { refusalsByReason = {} } of rows)
+    for (const [reason, count] of Object.entries(refusalsByReason))
+      reasons.set(reason, (reasons.get(reason) ?? 0) + count)
   return {
     calls: add(({ calls }) => calls),
     requests: add(({ requests }) => requests),
     errors: add(({ errors }) => errors),
-    rateLimited: rows.some(row => row.refusalsByReason !== undefined)
-      ? add(row => row.refusalsByReason?.['rate_limited'] ?? 0)
-      : null,
+    refusals: add(({ refusals }) => refusals),
+    upstreamMs: add(({ upstreamMs }) => upstreamMs),
+    reasons: [...reasons].sort(([, a], [, b]) => b - a),
   }
 }
 

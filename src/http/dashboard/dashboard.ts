@@ -10,6 +10,7 @@ import { SignIn } from './sign-in.ts'
 import type { DashboardParts } from './sign-in.ts'
 import { sendFile } from './file.ts'
 import { endSession, openSession, tellSession } from './session-api.ts'
+import { replaceToken } from './token-api.ts'
 import { sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
@@ -31,6 +32,7 @@ export function makeDashboard(assets: ReadonlyMap<string, Asset>, parts: Dashboa
         DELETE: visit => endSession(visit, signIn),
       },
     ],
+    ['/api/token', { POST: visit => replaceToken(visit, signIn, parts.accounts) }],
     ['/api/rpc', { POST: visit => answerCall(visit, signIn, parts.gateway) }],
   ])
   for (const [path, asset] of assets) paths.set(path, { GET: visit => sendFile(visit, asset) })

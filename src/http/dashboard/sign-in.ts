@@ -3,7 +3,7 @@ import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { admitOwner, signIn } from '../../call/owner.ts'
-import type { Account } from '../../ports/accounts.ts'
+import type { Account, Accounts } from '../../ports/accounts.ts'
 import type { SignIns } from '../../ports/keys.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { ClientAddress } from '../connection.ts'
@@ -16,6 +16,7 @@ export interface DashboardParts {
   readonly gateway: Gateway
   readonly signIns: SignIns
   readonly sessions: Sessions
+  readonly accounts: Pick<Accounts, 'rotateToken'>
   readonly address: (request: PageVisit['request']) => ClientAddress
 }
 
@@ -61,6 +62,16 @@ export class SignIn {
     if (!isRefusal(still)) return setCookie(id, this.#secure(visit))
     await sessions.end(id)
     return still
+  }
+
+  /** Why a secret is not the account's present dashboard token; null when it is. Wrong ones are counted as bad keys. */
+  confirm(visit: PageVisit, token: string, account: Account): Refusal | null {
+    const { gateway, signIns, address } = this.#parts
+    const opened = signIns.open(token)
+    if (opened !== null && opened.endpointId === null && opened.accountId === account.id) return null
+    const limited = gateway.live.badKeys.count(address(visit.request).limitAddress, this.#now())
+    // As `invalid_key` it would end the session of who mistypes it.
+    return limited ?? refuse('invalid_params', 'This is not the dashboard token of this account')
   }
 
   /** Ends the session; the header takes its cookie away. */

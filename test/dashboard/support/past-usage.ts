@@ -13,6 +13,10 @@ export interface PastUsage {
   readonly calls: number
   readonly cost?: number
   readonly errors?: number
+  /** Milliseconds that nodes took for a call. */
+  readonly ms?: number
+  /** Refused calls by reason. */
+  readonly refused?: Readonly<Record<string, number>>
 }
 
 /** Writes usage of the past into the ledger of a gateway that is not running; `window` is the start of its quota window. */
@@ -21,9 +25,12 @@ export function writePastUsage(gateway: Gateway, rows: readonly PastUsage[], win
   const database = openUsageDatabase(join(gateway.dir, 'data'))
   try {
     database.fold(
-      rows.map(({ hoursAgo, calls, cost = 1, errors = 0, ...key }) => {
+      rows.map(({ hoursAgo, calls, cost = 1, errors = 0, ms = 0, refused = {}, ...key }) => {
         const counter = newCounter({ ...key, plan: 'free', hour: now - hoursAgo * 3600, window })
-        return Object.assign(counter, { calls, requests: calls * cost, errors })
+        const reasons = new Map(Object.entries(refused))
+        const refusals = [...reasons.values()].reduce((sum, count) => sum + count, 0)
+        const used = { calls, requests: calls * cost, errors, upstreamMs: calls * ms }
+        return Object.assign(counter, used, refusals === 0 ? {} : { refusals, reasons })
       }),
     )
   } finally {

@@ -76,6 +76,8 @@ export function deps(
   given: {
     endpoints?: Partial<ServiceDeps['endpoints']>
     usage?: Partial<ServiceDeps['usage']>
+    alerts?: Partial<ServiceDeps['alerts']>
+    audit?: ServiceDeps['audit']
     health?: ServiceDeps['health']
     quota?: ServiceDeps['quota']
     isStale?: boolean
@@ -100,6 +102,12 @@ export function deps(
       sum: unexpected('sum'),
       ...given.usage,
     },
+    alerts: {
+      webhook: unexpected('webhook'),
+      setWebhook: unexpected('setWebhook'),
+      ...given.alerts,
+    },
+    audit: given.audit ?? { read: unexpected('read') },
     health: given.health ?? { head: unexpected('head'), isHealthy: unexpected('isHealthy') },
     quota: given.quota ?? unexpected('quota'),
     isStale: () => given.isStale ?? false,
