@@ -29,6 +29,7 @@ import { Upstreams } from '../routes/upstreams.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { Closing } from './closing.ts'
+import { openAnswers } from './open-answers.ts'
 import { makeManagement } from './management.ts'
 import { openSubscriptions } from './open-subscriptions.ts'
 
@@ -67,6 +68,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
   closing.push(() => upstreams.close())
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
   const observer = makeObserver(metrics, log, attempts, records)
+  const answers = openAnswers(snapshot, heads, metrics, log)
   const prober = openProbing(upstreams, heads, observer)
   closing.push(() => {
     prober.close()
@@ -76,7 +78,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     subscriptions.close()
   })
   const gateway = new Gateway(snapshot, keys, {
-    ...{ limits, journal, upstreams, heads, prober, observer, subscriptions },
+    ...{ limits, journal, upstreams, heads, answers, prober, observer, subscriptions },
     ...{ clientSubscriptions: new Slots(), clock: systemClock },
     filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),

@@ -1,5 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
+import type { CacheClass, CacheConfig, Finality } from './cache.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
@@ -34,6 +35,8 @@ export interface GatewayConfig {
   /** CIDRs whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly cert: string; readonly key: string } | null
+  /** What is kept of answers; null is nothing. */
+  readonly cache: CacheConfig | null
   readonly limits: {
     readonly body: number
     readonly batchReply: number
@@ -114,6 +117,10 @@ export interface NetworkConfig {
   /** How far behind the best healthy head a route may be and serve tip reads. */
   readonly maxLag: { readonly unit: 'ms' | 'blocks'; readonly value: number }
   readonly hedge: boolean
+  /** Null where nothing is known to be final. */
+  readonly finality: Finality | null
+  /** What is kept of its answers; null is nothing. `tip`: for how many milliseconds those about the newest block. */
+  readonly cache: { readonly tip: number } | null
   /** Rules of its own: laid over the family's rule of that name, or added. */
   readonly methods: Readonly<Record<string, RuleConfig>>
 }
@@ -201,6 +208,9 @@ export interface RuleConfig {
   readonly reads?: 'state' | 'replay' | 'history' | 'none'
   readonly retry?: 'safe' | 'dedupe' | 'never'
   readonly hedge?: boolean
+  readonly cache?: readonly CacheClass[]
+  /** Where the result shows the number of its block, as a path. */
+  readonly shows?: string
   readonly timeout?: 'fast' | 'normal' | 'heavy'
   readonly answer?: LocalAnswer
   readonly subscribe?: string
