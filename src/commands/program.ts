@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   cache: {
     summary: 'drop answers that the running gateway keeps',
-    load: async () => (await import('./cache.ts')).cache,
+    load: async () => (await import('./cache/cache.ts')).cache,
   },
   dump: {
     summary: 'print the compiled snapshot as JSON, secrets out',

@@ -15,3 +15,18 @@ export type CacheClass = 'fixed' | 'final' | 'tip'
 
 /** What counts as final: up to a block that nodes name, or so many blocks below the head. */
 export type Finality = 'finalized' | 'safe' | number
+
+/** The same in networks.yaml. */
+export interface NetworkCache {
+  /** Null where nothing is known to be final. */
+  readonly finality: Finality | null
+  /** Null is nothing. `tip`: for how many milliseconds answers about the newest block. */
+  readonly cache: { readonly tip: number } | null
+}
+
+/** The same in a row of methods.yaml. */
+export interface RuleCache {
+  readonly cache?: readonly CacheClass[]
+  /** Where the result shows the number of its block, as a path. */
+  readonly shows?: string
+}

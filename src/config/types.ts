@@ -1,6 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
-import type { CacheClass, CacheConfig, Finality } from './cache.ts'
+import type { CacheConfig, NetworkCache, RuleCache } from './cache.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
@@ -96,7 +96,7 @@ export interface IdentityQuestion extends NodeQuestion {
 }
 
 /** One chain we serve (networks.yaml). */
-export interface NetworkConfig {
+export interface NetworkConfig extends NetworkCache {
   readonly slug: string
   readonly name: string
   readonly family: Family
@@ -117,10 +117,6 @@ export interface NetworkConfig {
   /** How far behind the best healthy head a route may be and serve tip reads. */
   readonly maxLag: { readonly unit: 'ms' | 'blocks'; readonly value: number }
   readonly hedge: boolean
-  /** Null where nothing is known to be final. */
-  readonly finality: Finality | null
-  /** What is kept of its answers; null is nothing. `tip`: for how many milliseconds those about the newest block. */
-  readonly cache: { readonly tip: number } | null
   /** Rules of its own: laid over the family's rule of that name, or added. */
   readonly methods: Readonly<Record<string, RuleConfig>>
 }
@@ -192,7 +188,7 @@ export type LocalAnswer = 'chainId' | 'networkId' | 'emptyList' | 'false' | 'tru
 export type StickyRole = 'create' | 'use' | 'end'
 
 /** One row of methods.yaml as written: every key may be absent. Defaults are filled when the snapshot is compiled. */
-export interface RuleConfig {
+export interface RuleConfig extends RuleCache {
   readonly cost?: number
   readonly tier?: string
   readonly needs?: readonly string[]
@@ -208,9 +204,6 @@ export interface RuleConfig {
   readonly reads?: 'state' | 'replay' | 'history' | 'none'
   readonly retry?: 'safe' | 'dedupe' | 'never'
   readonly hedge?: boolean
-  readonly cache?: readonly CacheClass[]
-  /** Where the result shows the number of its block, as a path. */
-  readonly shows?: string
   readonly timeout?: 'fast' | 'normal' | 'heavy'
   readonly answer?: LocalAnswer
   readonly subscribe?: string

@@ -1,10 +1,10 @@
 /** `tollgate cache …`: what the running gateway keeps of answers. */
-import { findGateway, gatewayAt } from '../http/admin/find-gateway.ts'
-import { adminOption } from './admin-option.ts'
-import { fail, print, readArguments, UsageError } from './command.ts'
-import type { Command } from './command.ts'
-import { group } from './group.ts'
-import { settingsOf } from './reload.ts'
+import { findGateway, gatewayAt } from '../../http/admin/find-gateway.ts'
+import { adminOption } from '../admin-option.ts'
+import { fail, print, readArguments, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
+import { group } from '../group.ts'
+import { settingsOf } from '../reload.ts'
 
 /** Milliseconds that the gateway gets. */
 const PATIENCE = 10_000
