@@ -95,7 +95,7 @@ t.test('which block an EVM call is about', t => {
     [`{"blockHash":${hash}}`, 'shown'],
     ['{"blockNumber":"0x2"}', [2, 2]],
   ] as const)
-    t.strictSame(reading('ref', element), expected, element)
+    t.strictSame(reading('ref', element), expected, String(element))
   for (const [range, expected] of [
     ['{}', 'latest'],
     ['{"fromBlock":"0x1"}', 'latest'],
