@@ -135,6 +135,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const calls = callRecords(records, access)
   const routes = adminRoutes({
     calls,
+    purge: which => gateway.live.answers.purge(which),
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger, fleet },
     ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
   })

@@ -27,6 +27,7 @@ import { Heads } from '../routes/heads.ts'
 import type { RouteSharing } from '../routes/route-limits.ts'
 import { Upstreams } from '../routes/upstreams.ts'
 import type { Snapshot } from '../snapshot/types.ts'
+import { MemoryAnswers } from '../stores/memory/answers.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import type { Closing } from './closing.ts'
 import { makeManagement } from './management.ts'
@@ -67,6 +68,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
   closing.push(() => upstreams.close())
   upstreams.adopt(atOnce(upstreams.open(snapshot)))
   const observer = makeObserver(metrics, log, attempts, records)
+  const answers = openAnswers(snapshot, heads, metrics, log)
   const prober = openProbing(upstreams, heads, observer)
   closing.push(() => {
     prober.close()
@@ -76,7 +78,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     subscriptions.close()
   })
   const gateway = new Gateway(snapshot, keys, {
-    ...{ limits, journal, upstreams, heads, prober, observer, subscriptions },
+    ...{ limits, journal, upstreams, heads, answers, prober, observer, subscriptions },
     ...{ clientSubscriptions: new Slots(), clock: systemClock },
     filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),
@@ -95,4 +97,41 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     }),
   })
   return gateway
+}
+
+/** Opens the cache; empty and without a byte where none is configured. */
+export function openAnswers(
+  { gateway }: Pick<Snapshot, 'gateway'>,
+  { finality }: Pick<Heads, 'finality'>,
+  metrics: Metrics,
+  log: Logger,
+): MemoryAnswers {
+  const answers = new MemoryAnswers(gateway.cache?.memory ?? 0)
+  const resets = metrics.counter(
+    'tollgate_cache_resets_total',
+    'Times that what was final on a network had changed, and all of its answers were dropped',
+    ['network'],
+  )
+  finality.whenReset((network, why) => {
+    answers.purge({ network })
+    // Where another process probes, it says so for all.
+    if (why === null) return
+    resets.add([network])
+    log.warn({ network, why }, 'final blocks have changed: the kept answers of the network were dropped')
+  })
+  finality.whenUnknown(network => {
+    log.warn({ network }, 'no route can say which block is final: no answer about a block is kept for good')
+  })
+  registerAnswers(answers, metrics)
+  return answers
+}
+
+function registerAnswers(answers: MemoryAnswers, metrics: Metrics): void {
+  metrics.gauge('tollgate_cache_bytes', 'Bytes of kept answers and their keys, by count', [], () => [
+    [[], answers.bytes],
+  ])
+  metrics.gauge('tollgate_cache_entries', 'Kept answers', [], () => [[[], answers.entries]])
+  metrics.counted('tollgate_cache_evicted_total', 'Kept answers that made room for others', [], () => [
+    [[], answers.evicted],
+  ])
 }

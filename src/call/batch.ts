@@ -64,7 +64,7 @@ async function runItems(
   const left = new Promise<void>(resolve => (announce = resolve))
   const begin = (item: Call | BadCall, index: number, answered: () => void): MaybePromise<void> => {
     const holder = share.open()
-    const mode = { stream: false, maxBytes: share.left, holder } as const
+    const mode = { stream: false, maxBytes: share.left, holder, cached: null } as const
     const reply = (answer: Answer): MaybePromise<Sent> => {
       const said = encodeItem(answer, item, caller, context, holder)
       done[index] = said

@@ -28,7 +28,12 @@ export interface Caller {
   readonly transport: 'http' | 'ws'
   /** Where subscriptions live; null over HTTP. */
   readonly session: Session | null
+  /** What its client says of kept answers; absent where it says nothing. */
+  readonly freshness?: Freshness | undefined
 }
+
+/** HTTP's Cache-Control (RFC 9111): `no-cache` takes no kept answer, `no-store` leaves none either. */
+export type Freshness = 'no-cache' | 'no-store'
 
 /** A socket's side of subscribing. */
 export interface Session {
@@ -68,15 +73,16 @@ export interface Visitor {
   readonly origin: string | undefined
   readonly transport: 'http' | 'ws'
   readonly session: Session | null
+  readonly freshness?: Freshness | undefined
 }
 
 /** The caller that a visitor's key stands for. */
 export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): Caller | Refusal {
-  const { network, key, limitAddress: address, transport, session } = visitor
+  const { network, key, limitAddress: address, transport, session, freshness } = visitor
   if (key === 'public') {
     const plan = snapshot.plans['public']
     return network.public && plan !== undefined
-      ? { network, plan, payer: null, address, transport, session }
+      ? { network, plan, payer: null, address, transport, session, freshness }
       : refuse('invalid_key')
   }
   if (isTooOld(snapshot, keys)) return refuse('store_unavailable', TOO_OLD)
@@ -92,7 +98,7 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
   if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
   const payer = { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) }
-  return { network, plan, payer, address, transport, session }
+  return { network, plan, payer, address, transport, session, freshness }
 }
 
 const TOO_OLD = 'The database of accounts has not been reached for too long, so no key is served'

@@ -2,6 +2,7 @@
 import type { Departure } from '../net/departure.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Holder } from '../limits/byte-budget.ts'
+import type { AnswerCache } from '../ports/answer-cache.ts'
 import type { Author } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Journal } from '../ports/journal.ts'
@@ -48,7 +49,8 @@ export interface Live {
   readonly upstreams: Upstreams
   readonly observer: Observer
   readonly management: Management
-  readonly heads: Pick<Heads, 'best' | 'isConfirmed'>
+  readonly heads: Pick<Heads, 'best' | 'isConfirmed' | 'finality'>
+  readonly answers: AnswerCache
   readonly prober: Pick<Prober, 'watch'>
   readonly filters: Filters
   readonly freeEnds: FreeEnds

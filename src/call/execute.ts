@@ -8,6 +8,8 @@ import type { Caller } from './caller.ts'
 import type { Context, Live } from './context.ts'
 import type { Decided } from './decide.ts'
 import type { ReplyMode, Request } from './node/request.ts'
+import { keep, recall } from './cache/recall.ts'
+import type { Keepable } from './cache/recall.ts'
 import { healthOf } from './health.ts'
 import { holderOf, readerOf } from './caller.ts'
 import { localResult } from './local.ts'
@@ -40,7 +42,32 @@ export function execute(
   if (rule.answer !== null) return { kind: 'result', result: localResult(rule.answer, network) }
   if (session !== null && rule.unsubscribes !== null) return session.unsubscribe(call.params, caller)
   if (session !== null && rule.subscribe !== null) return session.subscribe(call.row, call, caller)
-  return askNode(call, caller, mode, context, trail)
+  if (network.cache === null || rule.cache.length === 0) return askNode(call, caller, mode, context, trail)
+  const { cached } = mode
+  const reads = readsOf(call, caller, context)
+  const { status, kept, keepable } = recall(call, caller, reads, mode.maxBytes, context)
+  trail.cache = status
+  if (caller.freshness !== 'no-store') cached?.(status === 'hit' ? 'hit' : 'miss')
+  if (kept === null) return askNode(call, caller, mode, context, trail, keepable)
+  const { result, bounds } = kept
+  // What a reader was shown of the tip it is not shown less of later, wherever it came from.
+  if (bounds?.tip != null)
+    remember(
+      { network, call, wants: reads.wants, reader: readerOf(caller), route: null, result },
+      context.live,
+    )
+  return { kind: 'result', result }
+}
+
+/** What a call wants of a route besides being able, and the newest block that its reader was shown. */
+function readsOf(
+  call: Decided,
+  caller: Caller,
+  { live: { blockhashes, floors } }: Context,
+): { readonly wants: SlotRead | null; readonly floor: number | null } {
+  const { network } = caller
+  const wants = familyOf(network).wants(call, network.slug, blockhashes)
+  return { wants, floor: floors.of(readerOf(caller), network.slug, wants?.scale) }
 }
 
 async function askNode(
@@ -49,19 +76,18 @@ async function askNode(
   mode: ReplyMode,
   context: Context,
   trail: Trail,
+  keepable: Keepable | null = null,
 ): Promise<Answer> {
   // A reply that could not be held would cost a connection to the node, which ends amid it.
   if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
   const { row, method, span } = call
   const { network } = caller
-  const { slug } = network
   const { sticky } = row.rule
-  const { floors, blockhashes } = context.live
   const found = sticky === 'use' || sticky === 'end' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
-  const wants = familyOf(network).wants(call, slug, blockhashes)
-  const need = needOf(row.rule, span, floors.of(reader, slug, wants?.scale), wants)
+  const { wants, floor } = readsOf(call, caller, context)
+  const need = needOf(row.rule, span, floor, wants)
   const { params, routes } = found
   const request = { network, row, method, params, routes, need, caller: holderOf(caller) }
   const ended = await forward(request, mode, context)
@@ -69,6 +95,8 @@ async function askNode(
   const { answer, route } = forwarded(ended, context)
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
+  if (keepable !== null && answer.kind === 'result' && route !== null)
+    keep(keepable, answer.result, route, context)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }
 

@@ -7,6 +7,7 @@ import type { Visitor, Caller } from './caller.ts'
 import type { Context, Live } from './context.ts'
 import { decide } from './decide.ts'
 import { InFlight } from './in-flight.ts'
+import { dropOutdated } from './cache/outdated.ts'
 import { handleMessage } from './message.ts'
 import { refuseMessage } from './refuse-message.ts'
 import type { Sink } from './reply/sink.ts'
@@ -63,6 +64,7 @@ export class Gateway {
    * be retired when what is `underWay` is over.
    */
   swap(snapshot: Snapshot, opened: Opened): Swapped {
+    dropOutdated(this.#snapshot, snapshot, this.live)
     this.#snapshot = snapshot
     this.#swaps += 1
     const left = this.live.upstreams.adopt(opened)

@@ -40,11 +40,12 @@ export function handleMessage(
 }
 
 function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Context): MaybePromise<void> {
-  const { limits } = context.snapshot.gateway
+  const { limits, cache } = context.snapshot.gateway
   const { holder } = context
+  const cached = cache?.header === true ? (status: 'hit' | 'miss') => sink.cached?.(status) : null
   const mode: ReplyMode = sink.streams
-    ? { stream: true, maxBytes: limits.response, holder }
-    : { stream: false, maxBytes: limits.wsReply, holder }
+    ? { stream: true, maxBytes: limits.response, holder, cached }
+    : { stream: false, maxBytes: limits.wsReply, holder, cached }
   return run<Answer>(askedBy(item, caller, context), caller, context, {
     execute: (decided, trail) => execute(decided, caller, mode, context, trail),
     reply: answer =>

@@ -40,7 +40,7 @@ export function run<A extends Answer | VerbatimAnswer>(
   work: Work<A>,
 ): MaybePromise<void> {
   const begin = context.live.clock.monotonic()
-  const running: Running = { rule: null, charge: null, route: null, upstreamMs: 0, begin }
+  const running: Running = { rule: null, charge: null, route: null, cache: null, upstreamMs: 0, begin }
   let refusal: Refusal
   try {
     if (isRefusal(asked)) refusal = asked
@@ -86,7 +86,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
       const askedAt = local === null ? clock.monotonic() : 0
       const coming = work.execute(call, running)
       answer = coming instanceof Promise ? await coming : coming
-      if (local === null) running.upstreamMs = clock.monotonic() - askedAt
+      if (local === null && running.cache !== 'hit') running.upstreamMs = clock.monotonic() - askedAt
     }
   } catch (error) {
     answer = refused(bug(error, context))

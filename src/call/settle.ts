@@ -36,7 +36,7 @@ export interface Sent {
 /** Settles and observes a call whose reply has left. */
 export function settle(
   given: Answer | VerbatimAnswer,
-  { rule, charge, route, upstreamMs: untilReply, begin }: Running,
+  { rule, charge, route, cache, upstreamMs: untilReply, begin }: Running,
   { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
   { network, plan, transport, payer }: Caller,
   { live, requestId }: Context,
@@ -63,8 +63,9 @@ export function settle(
     status: statusOfAnswer(answer, network),
     plan: plan.name,
     transport,
-    rowClass: rule?.answer === null ? rule.timeout : 'none',
+    rowClass: rule?.answer === null && cache !== 'hit' ? rule.timeout : 'none',
     outcome,
+    cache,
     upstreamMs,
     reason,
     requests,

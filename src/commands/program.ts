@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'say what would happen to a call, and why',
     load: async () => (await import('./explain/explain.ts')).explain,
   },
+  cache: {
+    summary: 'drop answers that the running gateway keeps',
+    load: async () => (await import('./cache/cache.ts')).cache,
+  },
   dump: {
     summary: 'print the compiled snapshot as JSON, secrets out',
     load: async () => (await import('./dump.ts')).dump,

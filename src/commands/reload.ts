@@ -41,7 +41,7 @@ configuration before it is still served, and when no gateway serves DIR.
 }
 
 /** Where the gateway may be: an edit with errors is still to be told to it, for it to say so. */
-async function settingsOf(dir: string, io: Io): Promise<Settings> {
+export async function settingsOf(dir: string, io: Io): Promise<Settings> {
   const { dataDir, admin } = await findWhereabouts(dir, io.env)
   return dataDir === null ? (await loadOrThrow(dir, io)).gateway : { dataDir, admin: admin ?? NOWHERE }
 }

@@ -16,6 +16,8 @@ export interface FamilyWords {
   readonly chainId: 'number' | 'text'
   /** Keys of a network that mean nothing here, with what to do about them. */
   readonly unused: Readonly<Partial<Record<keyof RawNetwork, string>>>
+  /** The names that its nodes have for final blocks, the usual one first. */
+  readonly finalityTags: readonly ('finalized' | 'safe')[]
   /** Codes of errors that are the outcome of an execution, which no row of `errors` makes anything else of. */
   readonly outcomes: readonly number[]
   /** Capabilities that rules of the shipped catalogue need and public endpoints do not have. */
@@ -32,7 +34,7 @@ const QUESTIONS = { head: REMOVE, identity: REMOVE } as const
 /** Whether a rule of verbatim HTTP may be repeated follows from its verb; the rest is about JSON-RPC. */
 const HTTP_KEYS = 'cost tier needs timeout enabled networks dialects'
 /** Without what belongs to the subscriptions, filters and tracers of EVM nodes, and to Solana's commitments. */
-const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge answer nullIsLag jsonParams maxRange`
+const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge answer nullIsLag jsonParams maxRange cache shows`
 
 const WORDS = new Map<Family, FamilyWords>([
   [
@@ -41,13 +43,14 @@ const WORDS = new Map<Family, FamilyWords>([
       ...{ names: NAMES, arePaths: false, ruleKeys: null, called: 'an EVM network' },
       ...{ chainId: 'number', unused: QUESTIONS, outcomes: [3, -32015] },
       rare: ['debug', 'trace', 'txpool', 'erigon', 'bundler', 'block-access-lists'],
+      finalityTags: ['finalized', 'safe'],
     },
   ],
   [
     'solana',
     {
       ...{ names: NAMES, arePaths: false, ruleKeys: null, called: 'a Solana network' },
-      ...{ chainId: 'text', unused: QUESTIONS, outcomes: [], rare: [] },
+      ...{ chainId: 'text', unused: QUESTIONS, outcomes: [], rare: [], finalityTags: ['finalized'] },
     },
   ],
   [
@@ -58,7 +61,13 @@ const WORDS = new Map<Family, FamilyWords>([
         hint: 'write METHOD /path, and a * at the end for a prefix',
       },
       ...{ arePaths: true, ruleKeys: new Set(HTTP_KEYS.split(' ')), called: 'a verbatim HTTP network' },
-      ...{ chainId: 'text', unused: QUESTIONS, outcomes: [3, -32015], rare: [] },
+      ...{
+        chainId: 'text',
+        unused: { ...QUESTIONS, finality: REMOVE, cache: REMOVE },
+        outcomes: [3, -32015],
+        rare: [],
+        finalityTags: [],
+      },
     },
   ],
   [
@@ -73,7 +82,13 @@ const WORDS = new Map<Family, FamilyWords>([
         ruleKeys: new Set(JSONRPC_KEYS.split(' ')),
         called: 'a network of family jsonrpc',
       },
-      ...{ chainId: 'text', unused: { genesisHash: 'write identity' }, outcomes: [], rare: [] },
+      ...{
+        chainId: 'text',
+        unused: { genesisHash: 'write identity' },
+        outcomes: [],
+        rare: [],
+        finalityTags: [],
+      },
     },
   ],
 ])

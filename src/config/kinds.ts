@@ -9,6 +9,7 @@ export const KINDS = [
   'error-row-never-fits',
   'endpoints-without-network',
   'limits-per-gateway',
+  'large-cache',
 ] as const
 
 /** What begins the kinds that say which capability no route has, or that all are denied. */

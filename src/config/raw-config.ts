@@ -1,5 +1,6 @@
 /** The five files as their schemas let them be written: units still text, defaults still absent. */
 import type { AlertsConfig } from './alerts.ts'
+import type { Finality } from './cache.ts'
 import type { RedisConfig } from './fleet.ts'
 import type {
   ErrorRow,
@@ -38,6 +39,8 @@ export interface RawNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'cha
   readonly stateWindow?: number
   readonly maxLag?: string | number
   readonly hedge?: boolean
+  readonly finality?: Finality | 'none'
+  readonly cache?: boolean | { readonly tip?: string }
   readonly methods?: RawRules
 }
 
@@ -86,6 +89,11 @@ export interface RawGateway {
   readonly adminHosts?: readonly string[]
   readonly trustedProxies?: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }
+  readonly cache?: {
+    readonly memory?: string | number
+    readonly entry?: string | number
+    readonly header?: boolean
+  }
   readonly limits?: Partial<Record<keyof GatewayConfig['limits'], string | number>>
   readonly timeouts?: Partial<Record<keyof GatewayConfig['timeouts'], string>>
   readonly acknowledge?: readonly string[]

@@ -1,5 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
+import type { CacheConfig, NetworkCache, RuleCache } from './cache.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
@@ -34,6 +35,8 @@ export interface GatewayConfig {
   /** CIDRs whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly cert: string; readonly key: string } | null
+  /** What is kept of answers; null is nothing. */
+  readonly cache: CacheConfig | null
   readonly limits: {
     readonly body: number
     readonly batchReply: number
@@ -93,7 +96,7 @@ export interface IdentityQuestion extends NodeQuestion {
 }
 
 /** One chain we serve (networks.yaml). */
-export interface NetworkConfig {
+export interface NetworkConfig extends NetworkCache {
   readonly slug: string
   readonly name: string
   readonly family: Family
@@ -185,7 +188,7 @@ export type LocalAnswer = 'chainId' | 'networkId' | 'emptyList' | 'false' | 'tru
 export type StickyRole = 'create' | 'use' | 'end'
 
 /** One row of methods.yaml as written: every key may be absent. Defaults are filled when the snapshot is compiled. */
-export interface RuleConfig {
+export interface RuleConfig extends RuleCache {
   readonly cost?: number
   readonly tier?: string
   readonly needs?: readonly string[]

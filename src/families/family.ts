@@ -4,6 +4,7 @@ import type { CodeColumn } from '../refusal/refusal.ts'
 import type { ErrorRow, MethodRow } from '../snapshot/types.ts'
 import type { GapFiller, Heights } from './gap.ts'
 import type { ProbeWords } from './probing.ts'
+import type { Reading } from './reading.ts'
 import type { NodeError } from './errors/outcome.ts'
 import type { BlockSpan } from './evm/block.ts'
 import type { Blockhashes } from './solana/blockhashes.ts'
@@ -90,6 +91,8 @@ export interface Family extends ProbeWords {
   /** What a call wants of a route besides being able; null where the block that it reads says all. */
   wants(call: ReadCall, network: string, blockhashes: Pick<Blockhashes, 'find'>): SlotRead | null
   shown(call: ReadCall, wants: SlotRead | null, result: Raw): Shown
+  /** Which block the answer is about, as far as the params say. */
+  reading(call: ReadCall, wants: SlotRead | null): Reading
   /** Reads the error to a transaction that may have been sent before; null where it says nothing of that. */
   sentBefore(params: Raw, error: { readonly error: Raw; readonly message: string }): SentBefore | null
   /** The answer to a question for health while a route is well. */

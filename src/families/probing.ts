@@ -16,6 +16,12 @@ export type Page =
   | { readonly kind: 'open'; readonly status: number }
   | { readonly kind: 'broken'; readonly how: string }
 
+/** A block that a node reports as final; Solana's nodes report no hash with it. */
+export interface FinalBlock {
+  readonly number: number
+  readonly hash: string | null
+}
+
 /** What is kept of a route that its node alone can say. */
 export interface ProbedRoute {
   readonly id: string
@@ -48,6 +54,8 @@ export interface Probing {
   needsProof(): boolean
   /** The block was shown. */
   proved(height: number): void
+  /** The newest block that the node holds to be final; null where it cannot say. */
+  final(block: FinalBlock | null): void
   /** Whether a question is due that is asked once in so many milliseconds. */
   isDue(question: string, every: number): boolean
 }

@@ -17,6 +17,7 @@ import { headFault } from './request-head.ts'
 import {
   answerPreflight,
   callsOnly,
+  freshnessOf,
   readAsked,
   readTarget,
   refuseEarly,
@@ -150,7 +151,8 @@ function visitorOf(
   { address, limitAddress }: ClientAddress,
 ): Visitor {
   const { origin } = request.headers
-  return { network, key, address, limitAddress, origin, transport: 'http', session: null }
+  const freshness = network.cache === null ? undefined : freshnessOf(request.headers)
+  return { network, key, address, limitAddress, origin, transport: 'http', session: null, freshness }
 }
 
 /** The caller of a request as it would be let in now. */

@@ -1,11 +1,13 @@
 /** A request of the public listener: what it asks for, and how it is refused before its body is read. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Freshness } from '../call/caller.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
 import { encodeRefusal } from '../jsonrpc/raw.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
 import { endAfter, isShort, leaveRest } from './body.ts'
 import {
+  CACHE_HEADER,
   corsHeaders,
   preflightHeaders,
   headersOf,
@@ -29,9 +31,24 @@ export interface Visit {
 
 /** What is made of a request before anything is asked about it. */
 export function visitOf(request: IncomingMessage, response: ServerResponse, gateway: Gateway): Visit {
-  const cors = corsHeaders(gateway.snapshot.gateway.cors.origins, request.headers.origin)
+  const { cors: pages, cache } = gateway.snapshot.gateway
+  const cors = corsHeaders(pages.origins, request.headers.origin, cache?.header === true ? EXPOSED : NONE)
   return { request, response, requestId: nextRequestId(), cors }
 }
+
+/** What else pages may read where answers are kept. */
+const EXPOSED = [CACHE_HEADER]
+const NONE: readonly string[] = []
+
+/** What a client says of kept answers. */
+export function freshnessOf({ 'cache-control': said }: IncomingHttpHeaders): Freshness | undefined {
+  if (said === undefined) return undefined
+  const words = said.toLowerCase().split(/[\s,]+/)
+  return WORDS.find(word => words.includes(word))
+}
+
+/** The one that says more first. */
+const WORDS: readonly Freshness[] = ['no-store', 'no-cache']
 
 /** What is asked for, or the first check that fails. */
 export function readTarget(request: IncomingMessage, gateway: Gateway): RpcTarget | Refusal {

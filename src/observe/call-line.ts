@@ -23,6 +23,8 @@ export interface CallLine {
   readonly transport?: Observation['transport']
   /** Units of cost that were charged. */
   readonly requests?: number
+  /** What the cache made of it, where answers of its method are kept. */
+  readonly cache?: NonNullable<Observation['cache']>
   /** Milliseconds until the reply; of a message, absent. */
   readonly ms?: number
   readonly upstreamMs?: number
@@ -44,6 +46,7 @@ export function callLine(seen: Observation, at: number): CallLine {
       route,
     },
     ...{ status, reason, outcome, plan, transport, requests },
+    ...(seen.cache === null ? {} : { cache: seen.cache }),
     ...{ ms: rounded(totalMs), upstreamMs: rounded(upstreamMs) },
   }
 }

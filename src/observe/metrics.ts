@@ -7,6 +7,7 @@ import type { Sample, Series } from './series.ts'
 import { Histogram, Tally } from './tally.ts'
 import type {
   AttemptObservation,
+  CacheObservation,
   NotificationObservation,
   Observation,
   RefusedMessage,
@@ -50,6 +51,17 @@ export class Metrics {
   readonly #notifications = this.counter('tollgate_ws_notifications_total', 'Messages of subscriptions', [
     'network',
   ])
+  readonly #cacheCalls = this.counter(
+    'tollgate_cache_calls_total',
+    'Calls of methods whose answers may be kept, by what came of it',
+    ['network', 'method', 'result'],
+  )
+  readonly #kept = this.counter('tollgate_cache_kept_total', 'Answers that were kept', ['network', 'method'])
+  readonly #mismatches = this.counter(
+    'tollgate_cache_mismatches_total',
+    'Answers that show another block than was asked for, and so were not kept',
+    ['network', 'route'],
+  )
   readonly #duration = new Histogram(
     'tollgate_call_duration_seconds',
     'From the arrival of a call to the end of its reply',
@@ -89,6 +101,7 @@ export class Metrics {
     this.#calls.add([network, method, plan, transport, outcome])
     if (seen.requests > 0) this.#requests.add([network, plan], seen.requests)
     if (seen.reason !== null) this.#refusals.add([network, plan, seen.reason])
+    if (seen.cache !== null) this.#cacheCalls.add([network, method, seen.cache])
     this.#duration.observe([network, plan, transport, seen.rowClass], seen.totalMs / 1000)
     this.#overhead.observe([network], Math.max(0, seen.totalMs - seen.upstreamMs) / 1000)
   }
@@ -96,6 +109,11 @@ export class Metrics {
   attempt({ network, route, result, ms }: AttemptObservation): void {
     this.#attempts.add([network, route, result])
     this.#attemptDuration.observe([network, route], ms / 1000)
+  }
+
+  cached({ network, method, route, event }: CacheObservation): void {
+    if (event === 'kept') this.#kept.add([network, method])
+    else this.#mismatches.add([network, route])
   }
 
   notification({ network, plan, requests }: NotificationObservation): void {
@@ -128,6 +146,11 @@ export class Metrics {
   /** A gauge whose values are asked for at each scrape. */
   gauge(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
     this.#series.push({ name, help, type: 'gauge', labelNames, read })
+  }
+
+  /** A counter that is kept elsewhere, and read at each scrape. */
+  counted(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
+    this.#series.push({ name, help, type: 'counter', labelNames, read })
   }
 
   /** Everything in the text format of Prometheus, as UTF-8. Who asks while it is being written gets the same bytes. */

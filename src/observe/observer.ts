@@ -29,6 +29,9 @@ export function makeObserver(
       if (!CAUSED_BY_CLIENTS.has(seen.result)) attempts.failed(seen)
       else if (log.isLevelEnabled('debug')) log.debug(seen, 'attempt failed')
     },
+    cached(seen) {
+      metrics.cached(seen)
+    },
     notification(seen) {
       metrics.notification(seen)
     },

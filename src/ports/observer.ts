@@ -26,6 +26,8 @@ export interface Observation extends Whose {
   /** The HTTP status of the reply, or what it would be if the call stood alone; 499 where the client left. */
   readonly status: number
   readonly outcome: OutcomeKind
+  /** What the cache made of it; null where nothing of its method is kept. */
+  readonly cache: 'hit' | 'miss' | 'bypass' | null
   readonly reason: Reason | null
   /** Requests charged. */
   readonly requests: number
@@ -43,6 +45,16 @@ export interface AttemptObservation extends Whose {
   /** `ok`, `error`, or the kind of the failure. */
   readonly result: string
   readonly ms: number
+}
+
+/** What the cache has made of the answer of a route. */
+export interface CacheObservation {
+  readonly network: string
+  /** The rule's name. */
+  readonly method: string
+  readonly route: string
+  /** `mismatch`: it shows another block than was asked for, and is not kept. */
+  readonly event: 'kept' | 'mismatch'
 }
 
 /** One message of a subscription that went to a client. */
@@ -65,6 +77,7 @@ export interface RefusedMessage extends Whose {
 export interface Observer {
   call(observation: Observation): void
   attempt(observation: AttemptObservation): void
+  cached(seen: CacheObservation): void
   notification(observation: NotificationObservation): void
   refused(seen: RefusedMessage): void
   /** A bug: something threw that should not have. */

@@ -3,6 +3,7 @@ import { familyOf } from '../families/families.ts'
 import type { Network } from '../snapshot/types.ts'
 import { agreedPace, agreementOf, believe, borneOut, highest, isNear, unproven } from './claims.ts'
 import type { Agreement, Anchor, Claim } from './claims.ts'
+import { Finality } from './finality.ts'
 import type { LiveRoute } from './live-route.ts'
 import { agoOf, anchorOf } from './height-report.ts'
 import type { HeightReport, TipReport } from './height-report.ts'
@@ -49,6 +50,7 @@ interface Tip {
 
 /** Believed heads by network. Times are in milliseconds of a monotonic clock. */
 export class Heads {
+  readonly finality = new Finality()
   readonly #heads = new Map<string, Tip>()
   readonly #said = new WeakMap<LiveRoute, Said>()
   /** Milliseconds per block by network, as measured before this process began. */
@@ -226,6 +228,7 @@ export class Heads {
   /** Forgets networks that are no longer served. */
   retain(slugs: ReadonlySet<string>): void {
     for (const slug of this.#heads.keys()) if (!slugs.has(slug)) this.#heads.delete(slug)
+    this.finality.retain(slugs)
   }
 }
 

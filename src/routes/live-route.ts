@@ -52,6 +52,8 @@ export class LiveRoute {
   downSince: number | null = null
   /** When it last came back from being down for `RESTART` or longer, by the same clock; null when it never did. */
   restartedAt: number | null = null
+  /** The newest block that it reported to be final; null while it has not. */
+  final: number | null = null
   /** Whether it was asked and has never answered. */
   silent = false
   /** What speaks against it ever serving: a wrong chain. Null when nothing does. */

@@ -93,6 +93,8 @@ function compileNetwork(
       .sort((a, b) => byPrecedence(a.rule.match, b.rule.match)),
     off: disabledRules(config, all, rules),
     absent: record(absentRules(config, all)),
+    cache:
+      all.gateway.cache === null || !rows.some(({ rule }) => rule.cache.length > 0) ? null : config.cache,
     maxCost: Math.max(1, ...rows.map(row => row.rule.cost)),
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),

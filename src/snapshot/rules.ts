@@ -14,6 +14,8 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     reads: rule.reads ?? 'none',
     retry: rule.retry ?? 'never',
     hedge: rule.hedge ?? false,
+    cache: rule.cache ?? [],
+    shows: rule.shows?.split('.') ?? null,
     timeout: rule.timeout ?? 'normal',
     answer: rule.answer ?? null,
     subscribe: rule.subscribe ?? null,

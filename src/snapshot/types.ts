@@ -22,6 +22,9 @@ export interface Rule {
   readonly reads: NonNullable<RuleConfig['reads']>
   readonly retry: NonNullable<RuleConfig['retry']>
   readonly hedge: boolean
+  readonly cache: NonNullable<RuleConfig['cache']>
+  /** The steps from the result to the number of its block; null where it shows none. */
+  readonly shows: readonly string[] | null
   readonly timeout: NonNullable<RuleConfig['timeout']>
   readonly answer: NonNullable<RuleConfig['answer']> | null
   /** On a subscribe row: the method that ends it. */
@@ -81,6 +84,8 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly off: readonly string[]
   /** Names and patterns of rules that are written and do not count here, and why. */
   readonly absent: Readonly<Record<string, string>>
+  /** As in networks.yaml; null also where gateway.yaml keeps nothing. */
+  readonly cache: NetworkConfig['cache']
   /** Highest cost of a call: what a rate limit's burst has to let through. */
   readonly maxCost: number
   /** The enabled routes, by priority. */

@@ -2,6 +2,7 @@
  * What the keeper and the workers of one machine say to each other (fleet, section 8.2). `t` names the message, an unknown one is ignored; `id`
  * is that of a question, which its answer repeats. A gateway is upgraded worker by worker, so each side speaks with the version before its own.
  */
+import type { AnswerOrigin } from '../ports/answer-cache.ts'
 import type { HeldCount, HoldingAnswer, HoldingQuestion, Recalled } from '../ports/holding-store.ts'
 import type { LimitAnswer, LimitQuestion, QuotaOf } from '../ports/limit-store.ts'
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
@@ -141,6 +142,11 @@ export interface KeeperQuestions {
   readonly state: { readonly said: object; readonly told: WorkerState }
   /** Its metrics, as Prometheus reads them. */
   readonly metrics: { readonly said: object; readonly told: ProcessMetrics }
+  /** To drop kept answers, and how many it had. */
+  readonly purge: {
+    readonly said: Partial<AnswerOrigin>
+    readonly told: { readonly purged: number }
+  }
   /** What `POST /explain` asks. */
   readonly explain: {
     readonly said: { readonly body: unknown }

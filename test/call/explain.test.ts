@@ -61,6 +61,7 @@ t.test('the decision for a call, and what speaks against each route', async t =>
     waits: () => null,
     contenders: () => ['plain'],
     head: () => null,
+    cache: { recall: () => ({ status: 'miss', kept: null, keepable: null }), final: () => null },
   }
   const { explanation: live } = explain({ ...call, head: 1 }, snapshot, view)
   t.match(live, {

@@ -54,7 +54,7 @@ function open(): { readonly answer: OpenAnswer; readonly source: Readable } {
 }
 const options = {
   left: 1_000,
-  mode: { stream: true, maxBytes: null, holder: null },
+  mode: { stream: true, maxBytes: null, holder: null, cached: null },
   sentBefore: false,
   departure: null,
 }

@@ -15,6 +15,7 @@ import { writeServing } from '../../src/http/admin/serving-file.ts'
 import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
 import { Heads } from '../../src/routes/heads.ts'
+import { MemoryAnswers } from '../../src/stores/memory/answers.ts'
 import { Upstreams } from '../../src/routes/upstreams.ts'
 import type { Case } from './case.ts'
 
@@ -22,6 +23,7 @@ const now = () => 1_000_000
 
 /** What may be said of a route under `# live`. */
 const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>> = {
+  final: (route, value) => (route.final = Number(value)),
   syncing: route => (route.syncing = true),
   unidentified: route => (route.identified = false),
   fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
@@ -55,14 +57,18 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
       }
     }
   }
-  for (const network of Object.values(snapshot.networks)) heads.update(network, upstreams.of(network), now())
+  for (const network of Object.values(snapshot.networks)) {
+    heads.update(network, upstreams.of(network), now())
+    heads.finality.update(network, upstreams.of(network), now())
+  }
   const management = {
     methods: { has: isService },
     isPublic: isPublicService,
     answer: () => Promise.reject(new Error('nobody is called')),
   }
   const subscriptions = { whyNoSocket: () => null }
-  return { upstreams, heads, management, subscriptions, clock: { ...systemClock, monotonic: now } }
+  const clock = { ...systemClock, monotonic: now }
+  return { upstreams, heads, management, subscriptions, clock, answers: new MemoryAnswers(1_000_000) }
 }
 
 /** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */

@@ -24,6 +24,7 @@ export const silent: KeeperClientOptions['answers'] = {
   serving: () => ({ served: null }),
   calls: () => ({ lines: [] }),
   trace: () => ({ lines: [], dropped: 0 }),
+  purge: () => ({ purged: 0 }),
   explain: () => ({ status: 404, json: null }),
 }
 

@@ -1,6 +1,8 @@
 /** What the admin listener answers (design, "Admin listener and metrics"). */
 import { answerExplain } from './answer-explain.ts'
 import { answerCalls, answerTrace } from './call-records.ts'
+import { answerPurge } from './answer-purge.ts'
+import type { Purge } from './answer-purge.ts'
 import { answerRestart } from './answer-restart.ts'
 import type { CallRecords } from './call-records.ts'
 import type { Gateway } from '../../call/gateway.ts'
@@ -46,6 +48,7 @@ export interface AdminParts {
     readonly rotation: { readonly source: string | null }
   }
   readonly reloader: Reloader
+  readonly purge: Purge
   readonly calls: CallRecords
   /** This process, as it is known now. */
   readonly process: () => Running
@@ -99,6 +102,7 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
     'POST /spool': async () => ({ status: 200, json: { sent: (await parts.fleet?.report()) ?? false } }),
     'POST /calls': body => answerCalls(body, parts.calls),
     'POST /trace': body => answerTrace(body, parts.calls, () => state.draining),
+    'POST /cache/purge': body => answerPurge(body, gateway.snapshot, parts.purge),
     'POST /explain': async body => (await workers?.explain(body)) ?? answerExplain(body, gateway),
   }
 }

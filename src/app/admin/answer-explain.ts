@@ -1,6 +1,8 @@
 /** `POST /explain` of the admin listener: the decision for a call with live heads and health. */
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Live, Management } from '../../call/context.ts'
+import { recall } from '../../call/cache/recall.ts'
+import { familyOf } from '../../families/families.ts'
 import { explain } from '../../call/explain/explain.ts'
 import type { Question } from '../../call/explain/question.ts'
 import type { LiveView } from '../../call/explain/turns.ts'
@@ -10,7 +12,7 @@ import type { Network, Snapshot } from '../../snapshot/types.ts'
 /** The parts of a gateway that it takes. */
 interface Asked {
   readonly snapshot: Snapshot
-  readonly live: Pick<Live, 'upstreams' | 'heads' | 'management' | 'clock'> & {
+  readonly live: Pick<Live, 'upstreams' | 'heads' | 'answers' | 'management' | 'clock'> & {
     readonly subscriptions: Pick<Live['subscriptions'], 'whyNoSocket'>
   }
 }
@@ -27,7 +29,7 @@ export function answerExplain(body: unknown, { snapshot, live }: Asked): AdminRe
     head: typeof head === 'number' ? head : live.heads.best(network.slug),
     management: managementOf(method, live.management),
   }
-  const explained = explain(question, snapshot, liveView(network, live))
+  const explained = explain(question, snapshot, liveView(network, snapshot, live))
   return { status: 200, json: details === true ? explained : explained.explanation }
 }
 
@@ -36,8 +38,16 @@ function managementOf(method: string, management: Management): Question['managem
   return management.isPublic(method) ? 'everybody' : 'keys'
 }
 
-function liveView(network: Network, { upstreams, clock, subscriptions }: Asked['live']): LiveView {
+function liveView(network: Network, snapshot: Snapshot, live: Asked['live']): LiveView {
+  const { upstreams, clock, subscriptions, heads } = live
   return {
+    cache: {
+      recall: call => {
+        const wants = familyOf(network).wants(call, network.slug, { find: () => null })
+        return recall(call, { network }, { wants, floor: null }, null, { snapshot, live })
+      },
+      final: () => heads.finality.of(network.slug),
+    },
     firstSlot: upstreams.firstSlot,
     whyNot: (id, tip) => upstreams.whyNot(network, id, clock.monotonic(), tip),
     whyDown: id => {

@@ -29,6 +29,12 @@ export function registerRoutes(gateway: Gateway, metrics: Metrics): void {
   metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
     routes((_, { head }) => head),
   )
+  metrics.gauge('tollgate_network_final', 'Newest final block or slot', ['network'], function* () {
+    for (const slug of Object.keys(gateway.snapshot.networks)) {
+      const final = live.heads.finality.of(slug)
+      if (final !== null) yield [[slug], final]
+    }
+  })
   metrics.gauge('tollgate_route_lag_blocks', 'Blocks behind the best healthy head', labels, () =>
     routes(({ slug }, { head }) => {
       const best = live.heads.best(slug)

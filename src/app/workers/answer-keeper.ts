@@ -64,6 +64,7 @@ export class Started {
     },
     metrics: () => metricsOf(this.#now.metrics),
     calls: ({ requestId }) => ({ lines: this.#now.records.find(requestId) }),
+    purge: which => ({ purged: this.#now.gateway.live.answers.purge(which) }),
     trace: ({ trace, target }) => this.#now.records.traced(trace, target),
     explain: ({ body }) => {
       const reply = answerExplain(body, this.#now.gateway)

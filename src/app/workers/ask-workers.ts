@@ -3,6 +3,7 @@ import { THIS_PROCESS } from '../../workers/kept-counters.ts'
 import type { KeptCounters } from '../../workers/kept-counters.ts'
 import type { Ledger } from '../../ports/ledger.ts'
 import type { Keeper } from '../../workers/keeper.ts'
+import type { Purge } from '../admin/answer-purge.ts'
 import type { Workers } from '../admin/admin-routes.ts'
 import type { Remembered } from '../admin/call-records.ts'
 
@@ -33,6 +34,15 @@ export function rememberedBy(keeper: Keeper): Remembered {
       const lines = all.flatMap(({ told }) => told.lines).sort((a, b) => (a.time < b.time ? -1 : 1))
       return { lines, dropped: all.reduce((sum, { told }) => sum + told.dropped, 0) }
     },
+  }
+}
+
+/** Purges in all of them. One that has not said that it did may go on with what it keeps. */
+export function purgedBy(keeper: Keeper): Purge {
+  return async which => {
+    const there = keeper.slots.length
+    const all = await keeper.ask('purge', which, TO_TELL)
+    return all.length < there ? null : all.reduce((sum, { told }) => sum + told.purged, 0)
   }
 }
 

@@ -28,7 +28,7 @@ import { callRecords } from '../admin/call-records.ts'
 import { openApi } from '../admin/open-api.ts'
 import { orUndo } from '../app.ts'
 import { openLimits } from './open-limits.ts'
-import { gatheredUsage, rememberedBy, workersOf } from './ask-workers.ts'
+import { gatheredUsage, purgedBy, rememberedBy, workersOf } from './ask-workers.ts'
 import { begin } from '../begin.ts'
 import type { AppOptions, Begun, Valid } from '../begin.ts'
 import type { Closing } from '../closing.ts'
@@ -190,6 +190,7 @@ async function open(
   const calls = callRecords(rememberedBy(keeper), () => gateway.snapshot.gateway.log.access)
   const routes = adminRoutes({
     calls,
+    purge: purgedBy(keeper),
     ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
     clients: null,
     fleet: gatheredReports(fleet, () => keeper.gather()),

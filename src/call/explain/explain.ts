@@ -6,8 +6,10 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Rule, Snapshot } from '../../snapshot/types.ts'
 import { keepersOf, needsArchive, decide } from '../decide.ts'
-import type { FirstSlot } from '../decide.ts'
+import type { Decided, FirstSlot } from '../decide.ts'
 import type { BlockSpan } from '../../families/evm/block.ts'
+import { explainCache } from './cached.ts'
+import type { ExplainedCache } from './cached.ts'
 import { detailsOf } from './details.ts'
 import type { Details } from './details.ts'
 import type { Question } from './question.ts'
@@ -32,6 +34,8 @@ export interface Explanation {
   readonly message?: string
   readonly rule: Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> | null
   readonly routes: readonly ExplainedRoute[]
+  /** Absent where no cache is configured, and from what is never kept. */
+  readonly cache?: ExplainedCache
 }
 
 /** The same with what a person wants to know besides. */
@@ -47,7 +51,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
   const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
-  const { refusal: decided, beyond, span } = verdictOf(question, row, snapshot, firstSlot)
+  const { refusal: decided, beyond, span, call } = verdictOf(question, row, snapshot, firstSlot)
   const archive = row !== null && needsArchive(row, network, span, head)
   const need = row === null ? null : needOf(row.rule, span, null)
   const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
@@ -57,15 +61,22 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
   const isAnswered = question.management !== null || row?.rule.answer != null
   const isLocal = isAnswered || row?.rule.unsubscribes != null
-  const isDown = live !== null && !isLocal && decided === null && keepers.every(id => whyDown(id) !== null)
+  const cache =
+    call === null || isLocal || call.row.rule.subscribe !== null
+      ? null
+      : explainCache(call, question.params !== null, network, snapshot, live?.cache ?? null)
+  const isKept = cache !== null && cache.keptFrom !== null
+  const isDown =
+    live !== null && !isLocal && !isKept && decided === null && keepers.every(id => whyDown(id) !== null)
   const refusal = isDown ? refuse('no_route', ALL_DOWN) : decided
   const explanation: Explanation = {
     ...{ network: network.slug, method, plan, live: live !== null },
     ...(refusal === null
-      ? { outcome: isAnswered ? ('answer' as const) : ('forward' as const) }
+      ? { outcome: isAnswered || isKept ? ('answer' as const) : ('forward' as const) }
       : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),
     rule: row === null ? null : brief(row.rule),
     routes,
+    ...(cache === null ? {} : { cache }),
   }
   const decision = { row, archive, keepers, need, refusal, beyond, isDown, span }
   return { explanation, details: detailsOf(question, decision, snapshot, live) }
@@ -84,6 +95,8 @@ interface Verdict {
   /** Why no plan would be enough, where the plan stands in the way. */
   readonly beyond: Refusal | null
   readonly span: BlockSpan
+  /** Null where it is refused. */
+  readonly call: Decided | null
 }
 
 /** The line's own decision, behind the checks that other doors make before the line. */
@@ -102,10 +115,11 @@ function verdictOf(
   if (path !== undefined && !isNormalPath(path))
     return { refusal: refuse('invalid_request', 'The path is not in its normal form'), ...NOTHING_BEYOND }
   const view = { maxDepth: snapshot.gateway.limits.depth, head, firstSlot }
-  const decideFor = (tiers: readonly string[]): Verdict => ({
-    ...NOTHING_BEYOND,
-    ...decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view),
-  })
+  const decideFor = (tiers: readonly string[]): Verdict => {
+    const decided = decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view)
+    const { refusal, span } = decided
+    return { ...NOTHING_BEYOND, refusal, span, call: decided.refusal === null ? decided : null }
+  }
   const every = row === null ? [] : [row.rule.tier]
   const decided = decideFor(snapshot.plans[plan]?.tiers ?? every)
   if (decided.refusal?.reason !== 'plan_required') return decided
@@ -114,7 +128,7 @@ function verdictOf(
   return { ...decided, beyond, span }
 }
 
-const NOTHING_BEYOND = { beyond: null, span: null } as const
+const NOTHING_BEYOND = { beyond: null, span: null, call: null } as const
 
 function brief({ match, cost, tier, needs }: Rule): Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> {
   return { match, cost, tier, needs }

@@ -1,6 +1,7 @@
 /** Says of each route when a call would come to it. */
 import type { Network, Route } from '../../snapshot/types.ts'
 import type { LastFailure } from '../../routes/health/breaker.ts'
+import type { LiveCache } from './cached.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** What is known of the routes of a network while the gateway runs. */
@@ -21,6 +22,7 @@ export interface LiveView {
   firstSlot(id: string): number | null
   /** Last block or slot that the route told. */
   head(id: string): number | null
+  readonly cache: LiveCache
 }
 
 /** When a call comes to a route. */

@@ -56,6 +56,8 @@ export interface Tried<V> {
 export interface Trail {
   /** The route that answered, or was tried last; null where none was. */
   route: string | null
+  /** What the cache made of the call; null where nothing of its method is kept. */
+  cache: 'hit' | 'miss' | 'bypass' | null
 }
 
 /** What came of all tries. */

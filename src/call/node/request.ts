@@ -30,4 +30,6 @@ export interface ReplyMode {
   readonly maxBytes: number | null
   /** Where the bytes of a reply are counted while they are held. */
   readonly holder: Holder | null
+  /** Hears whether the answer comes from the cache; null where the reply does not say. */
+  readonly cached: ((status: 'hit' | 'miss') => void) | null
 }

@@ -14,6 +14,8 @@ export interface Sink {
   readonly holder: Holder | null
   /** Of the client; null where the transport cannot say. */
   readonly departure: Departure | null
+  /** Has the reply say whether it comes from the cache; absent where replies have no headers. */
+  cached?(status: 'hit' | 'miss'): void
   /** Sends a whole reply. `refusal` is set when that is all it holds. */
   whole(status: number, body: Raw, refusal: Refusal | null): void
   /** The same with a long one, where it may be written in pieces; over when all of it has been written, or the client is gone. */

@@ -24,6 +24,7 @@ export function explainLines(explained: Explained, files: Files, run: Run): stri
     ...(details.absence === null ? [] : labelled('why', [details.absence.why])),
     ...labelled('rule', ruleLines(explained)),
     ...labelled('block', blockLines(details)),
+    ...labelled('cache', explanation.cache === undefined ? [] : [explanation.cache.why]),
     ...labelled('routes', routeLines(explained)),
     ...labelled('retry', retryLines(explained)),
     ...labelled('change', adviceFor(explained, run)),
@@ -41,6 +42,8 @@ function outcome({ explanation, details }: Explained): string {
   const { outcome, reason, message } = explanation
   if (outcome === 'refuse') return `is refused with ${reason ?? ''}: ${message ?? ''}.`
   if (details.management) return 'is answered by the gateway itself: it is account management.'
+  if (outcome === 'answer' && explanation.cache?.keptFrom != null)
+    return `is answered from the cache, with what ${explanation.cache.keptFrom} said.`
   if (outcome === 'answer') return `is answered by the gateway itself, with ${details.answer ?? ''}.`
   const next = details.turns.routes.filter(({ when }) => when === 'next').map(({ id }) => id)
   if (details.rule?.unsubscribes != null) return `ends one of the caller's own subscriptions, ${ON_A_SOCKET}.`

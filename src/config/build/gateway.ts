@@ -23,6 +23,7 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     dashboardHost: written.dashboardHost?.toLowerCase() ?? dashboardHostOf(baseUrl),
     trustedProxies: written.trustedProxies ?? [],
     tls: tls === undefined ? null : { cert: resolve(dir, tls.cert), key: resolve(dir, tls.key) },
+    cache: buildCache(written.cache),
     limits: buildLimits(written.limits ?? {}),
     timeouts: buildTimeouts(written.timeouts ?? {}),
     acknowledge: written.acknowledge ?? [],
@@ -58,6 +59,12 @@ function buildAccessLog(
 function buildWorkers(written: NonNullable<RawGateway['workers']>): WorkersConfig {
   const { count, balance = 'accept' } = typeof written === 'object' ? written : { count: written }
   return { count: count === 'auto' ? availableParallelism() : count, balance }
+}
+
+function buildCache(written: RawGateway['cache']): GatewayConfig['cache'] {
+  if (written === undefined) return null
+  const { memory = '64MiB', entry = '256KiB', header = true } = written
+  return { memory: size(memory)!, entry: size(entry)!, header }
 }
 
 function buildLimits(written: NonNullable<RawGateway['limits']>): GatewayConfig['limits'] {

@@ -1,4 +1,6 @@
 import { defaultSubdomain } from '../link/networks.ts'
+import { wordsOf } from '../families.ts'
+import type { Finality } from '../cache.ts'
 import type { NetworkConfig, NodeQuestion } from '../types.ts'
 import { duration } from '../words/units.ts'
 import type { RawNetwork, RawQuestion } from '../raw-config.ts'
@@ -24,12 +26,26 @@ export function buildNetworks(networks: Readonly<Record<string, RawNetwork>>): N
     stateWindow: network.stateWindow ?? 128,
     maxLag: buildLag(network.maxLag ?? '30s'),
     hedge: network.hedge ?? false,
+    finality: buildFinality(network),
+    cache: buildCache(network),
     methods: buildRules(network.methods),
   }))
 }
 
 function buildQuestion({ method, params, at }: RawQuestion): NodeQuestion {
   return { method, params: params ?? [], at: at === undefined ? [] : at.split('.').slice(1) }
+}
+
+function buildFinality({
+  family,
+  finality = wordsOf(family).finalityTags[0] ?? 'none',
+}: RawNetwork): Finality | null {
+  return finality === 'none' ? null : finality
+}
+
+function buildCache({ finality, cache = true }: RawNetwork): NetworkConfig['cache'] {
+  if (cache === false || finality === 'none') return null
+  return { tip: cache === true ? 0 : duration(cache.tip ?? '0s')! }
 }
 
 function buildLag(written: string | number): NetworkConfig['maxLag'] {

@@ -1,10 +1,11 @@
+import { getHeapStatistics } from 'node:v8'
 import ipaddr from 'ipaddr.js'
 import { DEFAULTS } from '../build/gateway.ts'
 import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { sharePort } from '../share-port.ts'
-import { duration, listenAddress, percentage } from '../words/units.ts'
+import { duration, listenAddress, percentage, size } from '../words/units.ts'
 import type { Partly, RawConfig, RawGateway } from '../raw-config.ts'
 import { checkTimeout } from './timeouts.ts'
 
@@ -23,6 +24,7 @@ export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
     ...checkWebhook(gateway.alerts ?? {}),
     ...checkSample(gateway.log?.access?.filter?.sample),
     ...checkLimitsOfAll(gateway),
+    ...checkCache(gateway.cache ?? {}),
   ]
 }
 
@@ -121,6 +123,29 @@ function checkLimitsOfAll({ postgres, redis }: Partly<RawGateway>): Finding[] {
       ...{ severity: 'warning', kind: 'limits-per-gateway' },
     },
   ]
+}
+
+/** Bytes of the longest answer that may be kept. */
+const LONGEST_ENTRY = 1024 ** 2
+/** Part of the heap that kept answers may take: collections of a fuller one hold up calls. */
+const HEAP_PART = 0.25
+
+function checkCache({ memory, entry }: NonNullable<Partly<RawGateway>['cache']>): Finding[] {
+  const bytes = memory === undefined ? 0 : (size(memory) ?? 0)
+  const heap = getHeapStatistics().heap_size_limit
+  const findings: Finding[] = []
+  if (entry !== undefined && (size(entry) ?? 0) > LONGEST_ENTRY)
+    findings.push(finding(['cache', 'entry'], `must be at most 1MiB, not ${entry}`))
+  if (bytes > heap * HEAP_PART)
+    findings.push({
+      ...finding(
+        ['cache', 'memory'],
+        `${String(memory)} is more than a quarter of the heap of a process (${Math.round(heap / 1024 ** 2)}MiB), whose collections then hold up calls`,
+        'lower it, or give Node.js more with --max-old-space-size',
+      ),
+      ...{ severity: 'warning', kind: 'large-cache' },
+    })
+  return findings
 }
 
 function finding(path: Path, message: string, hint?: string): Finding {

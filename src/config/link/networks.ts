@@ -17,6 +17,7 @@ export function checkNetworks(written: Partly<RawConfig>): Finding[] {
       ...checkSlug(slug),
       ...checkChainId(slug, network),
       ...checkUnused(slug, network),
+      ...checkFinality(slug, network),
     ]),
     ...checkSubdomains(networks),
   ]
@@ -58,6 +59,24 @@ function checkUnused(slug: string, network: Partly<RawNetwork>): Finding[] {
     const message = `"${key}" means nothing on ${called}`
     return [{ file: 'networks.yaml', path: ['networks', slug, key], at: 'key', message, hint }]
   })
+}
+
+/** A block that its nodes have no name for, or a depth below a head that nobody asks for. */
+function checkFinality(slug: string, { family, finality, head }: Partly<RawNetwork>): Finding[] {
+  if (family === undefined || finality === undefined || finality === 'none') return []
+  const place = { file: 'networks.yaml', path: ['networks', slug, 'finality'], at: 'value' } as const
+  const { finalityTags, called, unused } = wordsOf(family)
+  if (unused.finality !== undefined) return []
+  if (typeof finality === 'string') {
+    if (finalityTags.includes(finality)) return []
+    const hint =
+      finalityTags.length === 0
+        ? 'write how many blocks below the head'
+        : `write ${finalityTags.join(' or ')}`
+    return [{ ...place, message: `nodes of ${called} have no ${finality} block`, hint }]
+  }
+  if (unused.head !== undefined || head !== undefined) return []
+  return [{ ...place, message: 'without head no block is known to be that deep', hint: 'write head' }]
 }
 
 function checkSubdomains(networks: readonly [string, Partly<RawNetwork>][]): Finding[] {

@@ -4,6 +4,7 @@ import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { suggester, type Suggest } from '../words/suggest.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
+import { checkCache } from './cached-rules.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { checkKeys } from './rule-keys.ts'
 import { checkPath, checkTwins } from './http-rules.ts'
@@ -18,6 +19,7 @@ export function checkRules(written: Partly<RawConfig>, rows: readonly Row[]): Fi
   const single = rows.flatMap(row => [
     ...checkNamed(row),
     ...checkParams(row),
+    ...checkCache(row),
     ...checkSubscription(row),
     ...checkNetworks(row),
   ])

@@ -7,6 +7,7 @@ import { EVM_ERRORS } from '../errors/table.ts'
 import type { Family, ReadCall } from '../family.ts'
 import { readSendError, transactionHash } from './known-transaction.ts'
 import { evmProbe } from './probe.ts'
+import { evmReading } from './reading.ts'
 import { evmSubscriptions } from './subscriptions.ts'
 
 export const evm: Family = {
@@ -23,6 +24,7 @@ export const evm: Family = {
     const head = shownHead(call, result)
     return { heights: head === null ? [] : [['head', head]], blockhash: null }
   },
+  reading: evmReading,
   sentBefore: (params, { message }) => {
     const hash = transactionHash(params)
     const said = readSendError(message)

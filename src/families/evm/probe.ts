@@ -4,7 +4,7 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Network } from '../../snapshot/types.ts'
-import type { ProbeWords, Probing, Told } from '../probing.ts'
+import type { FinalBlock, ProbeWords, Probing, Told } from '../probing.ts'
 
 const BLOCK_NUMBER = ['eth_blockNumber', '[]'] as const
 
@@ -19,6 +19,7 @@ export const evmProbe: ProbeWords = {
     // False on a node that is up to date; an object with how far it has come, or of some clients only `true`.
     if (sync.kind === 'result')
       probing.route.syncing = sync.result.charCodeAt(0) === 123 || sync.result === 'true'
+    await askFinal(probing)
   },
 
   confirm: async probing => {
@@ -32,6 +33,24 @@ export const evmProbe: ProbeWords = {
     // A node that answers with an error cannot say; it is taken at the operator's word.
     return told.kind === 'result' ? chainFault(probing.network, told.result) : null
   },
+}
+
+/** Milliseconds between two questions for the final block: it moves once in minutes. */
+const FINAL_EVERY = 30_000
+
+/** The final block, on networks whose answers are kept. */
+async function askFinal(probing: Probing): Promise<void> {
+  const { cache, finality } = probing.network
+  if (cache === null || typeof finality !== 'string' || !probing.isDue('final block', FINAL_EVERY)) return
+  const told = await probing.ask('eth_getBlockByNumber', `["${finality}",false]`)
+  if (told.kind !== 'failed') probing.final(told.kind === 'result' ? blockIn(told.result) : null)
+}
+
+function blockIn(result: Raw): FinalBlock | null {
+  const number = result.charCodeAt(0) === 123 ? readQuantity(memberOf(result, 'number')) : null
+  if (number === null) return null
+  const hash = memberOf(result, 'hash')
+  return { number, hash: hash?.charCodeAt(0) === 34 ? hash.toLowerCase() : null }
 }
 
 function heightIn(told: Told): number | null {

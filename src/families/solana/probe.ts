@@ -29,6 +29,8 @@ export const solanaProbe: ProbeWords = {
       probing.claim(newest)
       if (route.head === newest)
         for (const [commitment, slot] of slots) route.slots.tell(commitment, slot, askedAt, probing.now())
+      const final = slots.find(([commitment]) => commitment === 'finalized')
+      if (final !== undefined) probing.final({ number: final[1], hash: null })
     }
     await askHealth(probing)
     await askFirstSlot(probing)

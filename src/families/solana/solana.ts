@@ -5,6 +5,7 @@ import { isSolanaOutcome } from '../errors/outcome.ts'
 import { SOLANA_ERRORS, SOLANA_OUTCOMES } from '../errors/table.ts'
 import type { Family } from '../family.ts'
 import { shownBlockhash, shownSlots } from './shown-slots.ts'
+import { solanaReading } from './reading.ts'
 import { slotRead } from './slot-read.ts'
 import { solanaProbe } from './probe.ts'
 import { solanaSubscriptions } from './subscriptions.ts'
@@ -29,6 +30,7 @@ export const solana: Family = {
     heights: wants === null ? [] : shownSlots(method, wants.commitment, result),
     blockhash: GIVE_BLOCKHASH.has(method) ? shownBlockhash(result) : null,
   }),
+  reading: solanaReading,
   sentBefore: (params, error) => {
     const signature = saysProcessed(error) ? transactionSignature(params) : null
     return signature === null ? null : { result: signature, proof: null }

@@ -44,6 +44,9 @@ export function sendWhole(
   sendWithTurn({ response, status, headers, body, budget })
 }
 
+/** Says of a reply whether it comes from the cache: hit or miss. */
+export const CACHE_HEADER = 'X-Tollgate-Cache'
+
 const NO_HEADERS: readonly string[] = []
 
 /** ethers v6 reads Retry-After as milliseconds and would storm, so short waits are not told there. */
@@ -132,6 +135,7 @@ export class HttpSink implements Sink {
   readonly #turns: FairTurns | null
   readonly #party: string
   #departure: Departure | null = null
+  #cache: 'hit' | 'miss' | null = null
 
   constructor(
     response: ServerResponse,
@@ -166,6 +170,10 @@ export class HttpSink implements Sink {
     return departure
   }
 
+  cached(status: 'hit' | 'miss'): void {
+    this.#cache = status
+  }
+
   whole(status: number, body: Raw, refusal: Refusal | null): void {
     // A reply that a drain has cut short is not said twice.
     if (this.#response.headersSent) return
@@ -178,13 +186,13 @@ export class HttpSink implements Sink {
 
   empty(): void {
     if (this.#response.destroyed || this.#response.headersSent) return
-    const headers = headersOf(this.#head()).slice(2) // a reply without a body has no Content-Type
+    const headers = this.#headers(null).slice(2) // a reply without a body has no Content-Type
     this.#response.writeHead(204, headers)
     this.#response.end()
   }
 
   begin(): void {
-    this.#response.writeHead(200, headersOf(this.#head()))
+    this.#response.writeHead(200, this.#headers(null))
   }
 
   write(piece: Buffer): Promise<boolean> {
@@ -216,6 +224,7 @@ export class HttpSink implements Sink {
 
   #headers(refusal: Refusal | null): string[] {
     const headers = headersOf(this.#head())
+    if (this.#cache !== null) headers.push(CACHE_HEADER, this.#cache)
     if (refusal !== null) headers.push(...retryAfterHeaders(refusal))
     return headers
   }

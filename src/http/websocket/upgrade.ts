@@ -24,7 +24,7 @@ import { headFault } from '../request-head.ts'
 import type { HeadFault } from '../request-head.ts'
 import { isEnding } from '../body.ts'
 import type { Place } from '../place.ts'
-import { readTarget } from '../visit.ts'
+import { freshnessOf, readTarget } from '../visit.ts'
 
 /** What the upgrade needs to know. */
 export interface UpgradeOptions {
@@ -172,7 +172,8 @@ function admit(
   const { network, key } = target
   if (target.path !== '') return refuse('not_found')
   const { origin } = request.headers
-  const visitor = { network, key, origin, transport: 'ws' as const, ...address(request) }
+  const freshness = freshnessOf(request.headers)
+  const visitor = { network, key, origin, transport: 'ws' as const, freshness, ...address(request) }
   const caller = gateway.admit({ ...visitor, session: null })
   if (caller instanceof Promise || isRefusal(caller)) return caller
   if (sockets.isShut) return refuse('no_route', SHUTTING_DOWN)

@@ -114,6 +114,8 @@ export class ProbeFollower {
     for (const [network, reports] of takenIn) {
       const routes = this.#upstreams.of(network)
       this.#heads.update(network, routes, now)
+      const { finality } = reports.at(-1)![1]
+      if (finality !== undefined) this.#heads.finality.takeReport(network, finality)
       for (const [live, report] of reports) this.#watch.check(network, live, routes, now, report)
     }
   }

@@ -193,6 +193,7 @@ export class Prober {
     if (this.#isClosed) return
     const routes = this.#upstreams.of(network)
     this.#heads.update(network, routes, this.#now())
+    this.#heads.finality.update(network, routes, this.#now())
     this.#watch.check(network, live, routes, this.#now())
     // A route of an earlier snapshot may go by an id that means another one now.
     if (this.#reported !== null && routes.includes(live)) this.#reported(this.#probe.report(network, live))

@@ -3,6 +3,7 @@
  * new: only the newest counts. It is plain JSON; clocks differ between processes, so times are durations in milliseconds.
  */
 import type { Network } from '../../snapshot/types.ts'
+import type { FinalityReport } from '../finality.ts'
 import type { HeightReport, TipReport } from '../height-report.ts'
 import type { Heads } from '../heads.ts'
 import type { LiveRoute } from '../live-route.ts'
@@ -48,6 +49,9 @@ export interface RouteReport {
   readonly claim: (HeightReport & { readonly number: number }) | null
   /** How far its network has come; null while nobody can say. */
   readonly tip: TipReport | null
+  /** The newest block that it holds to be final, and what is final on its network. Absent from an older version. */
+  readonly final?: number | null
+  readonly finality?: FinalityReport
   readonly outcome: (Omit<Outcome, 'at'> & { readonly ago: number }) | null
   /** How its breaker stands for everybody; null while it is closed. */
   readonly breaker: BreakerStanding | null
@@ -71,11 +75,12 @@ export interface Known {
 
 /** The report of a route as it is now. */
 export function reportOf(
-  { slug }: Network,
+  network: Network,
   live: LiveRoute,
   { definition, run, heads, outcome, claim, now }: Known,
 ): RouteReport {
-  const { identified, fault, syncing, slotsBehind, firstSlot, downSince, restartedAt } = live
+  const { slug } = network
+  const { identified, fault, syncing, slotsBehind, firstSlot, downSince, restartedAt, final } = live
   const height = heads.reportOf(live, now)
   return {
     ...{ network: slug, route: live.id, definition, run },
@@ -83,6 +88,7 @@ export function reportOf(
     slots: live.slots.report(now),
     claim: height === null ? null : { ...height, number: claim },
     tip: heads.tipReport(slug, now),
+    ...(network.cache === null ? {} : { final, finality: heads.finality.report(network) }),
     outcome: outcome === null ? null : outcomeReport(outcome, now),
     breaker: live.breaker.standing(now),
     pause: live.pauses.report(now),

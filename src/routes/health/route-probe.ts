@@ -131,6 +131,9 @@ export class RouteProbe {
       proved: height => {
         heads.show(network, live, height, upstreams.of(network), now())
       },
+      final: block => {
+        heads.finality.take(network, live, block)
+      },
       isDue: (question, every) => this.#isDue(live, question, every),
     }
   }

@@ -56,6 +56,7 @@ export function takeReport(
   live.syncing = report.syncing
   live.slotsBehind = report.slotsBehind
   live.firstSlot = report.firstSlot
+  live.final = report.final ?? null
   for (const { scale, number, asked, told } of report.slots)
     live.slots.tell(scale, number, now - asked, now - told)
   if (report.pause !== null) live.pauses.takeIn(report.pause, now)

@@ -1,5 +1,5 @@
-import type { Finding } from './finding.ts'
-import type { Path } from './yaml/path.ts'
+import type { Finding } from '../finding.ts'
+import type { Path } from '../yaml/path.ts'
 
 /** Takes spoilt values out of `value`, in place, so that what is left can be checked against the other files. */
 export function dropInvalid(value: unknown, findings: readonly Finding[]): void {
