@@ -65,11 +65,11 @@ export class SignIn {
   }
 
   /** Why a secret is not the account's present dashboard token; null when it is. Wrong ones are counted as bad keys. */
-  confirm(visit: PageVisit, token: string, account: Account): Refusal | null {
+  async confirm(visit: PageVisit, token: string, account: Account): Promise<Refusal | null> {
     const { gateway, signIns, address } = this.#parts
     const opened = signIns.open(token)
     if (opened !== null && opened.endpointId === null && opened.accountId === account.id) return null
-    const limited = gateway.live.badKeys.count(address(visit.request).limitAddress, this.#now())
+    const limited = await gateway.live.badKeys.count(address(visit.request).limitAddress, this.#now())
     // As `invalid_key` it would end the session of who mistypes it.
     return limited ?? refuse('invalid_params', 'This is not the dashboard token of this account')
   }

@@ -29,8 +29,8 @@ async function replace(
   const account = await signIn.find(visit)
   if (isRefusal(account)) return account
   // A session may have been opened with an API key, which may be somebody else's by now: that one must not lock the owner out.
-  const refusal = typeof present === 'string' ? signIn.confirm(visit, present.trim(), account) : null
   if (typeof present !== 'string') return refuse('invalid_request')
+  const refusal = await signIn.confirm(visit, present.trim(), account)
   if (refusal !== null) return refusal
   const token = await accounts.rotateToken(account.id, { actor: 'owner:dashboard' })
   if (token === null) return refuse('invalid_key')
