@@ -1,5 +1,5 @@
 /** Bundles the tests with what they import: to load hundreds of TypeScript files anew for each of them takes longer than most run. */
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -60,8 +60,17 @@ export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
     sourcesContent: false,
     logLevel: 'warning',
   })
+  for (const [file, { inputs }] of Object.entries(metafile.outputs))
+    if (file.endsWith('.js') && Object.keys(inputs).every(input => input.includes('node_modules')))
+      unmap(join(root, file))
   const built = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
     entryPoint?.endsWith('.test.ts') === true ? ([[entryPoint, join(root, file)]] as const) : [],
   )
   return new Map(built.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Takes the source map from a file of packages: stacks name lines of ours, and each test would read it anew. */
+function unmap(file: string): void {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n$/, '\n'))
+  rmSync(`${file}.map`)
 }
