@@ -6,6 +6,7 @@ import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { createAccess } from '../support/accounts.ts'
 import { run, runJson } from '../support/cli.ts'
 import type { ConfigOptions } from '../support/config-files.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway, startGateway, type Gateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { LogReader } from '../support/log-lines.ts'
@@ -16,6 +17,7 @@ const node = await startNode(t, { chainId: 1001 })
 const config: ConfigOptions = {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
 }
 const create = (name: string) => ['account', 'create', name, '--plan', 'paid', '--init']
 const LOST =

@@ -9,6 +9,7 @@ import { createAccess, withAccounts } from '../support/accounts.ts'
 import { Access, message } from '../support/access.ts'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { run, runProcess } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
@@ -24,6 +25,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const config = (workers: number) => ({
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   gateway: { workers, timeouts: { drain: '2s', drainIdle: '1s' } },
 })
 

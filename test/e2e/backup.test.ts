@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
 import { run, runJson } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
@@ -27,6 +28,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const config = (workers: number) => ({
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   gateway: { workers, timeouts: { drain: '2s', drainIdle: '1s' } },
 })
 

@@ -19,6 +19,9 @@ type Line = Readonly<
   Record<'requestId' | 'msg' | 'endpoint' | 'reason' | 'method' | 'route' | 'result' | 'status', unknown>
 >
 
+/** Endpoints of each of ten accounts. */
+const EACH = Number(process.env['EACH'] ?? 100)
+
 const node = await startNode(t, { chainId: 1001 })
 node.on('web3_sha3', error('{"code":-32000,"message":"no"}'))
 
@@ -125,14 +128,14 @@ for (const workers of [1, 2])
       for (let n = 0; n < 10; n += 1) accesses.push(await createAccess(gateway, 'paid', 'alpha'))
       await withAccounts(gateway, async store => {
         for (const { accountId } of [...accesses])
-          for (let n = 1; n < 100; n += 1) {
+          for (let n = 1; n < EACH; n += 1) {
             const made = await store.endpoints.create({ accountId, network: 'alpha' })
             if (typeof made === 'string') throw new Error(made)
             accesses.push(new Access(gateway, 'alpha', made.apiKey, made.id, accountId))
           }
       })
-      t.equal(accesses.length, 1000)
-      const traced = accesses[555]!
+      t.equal(accesses.length, 10 * EACH)
+      const traced = accesses[accesses.length / 2]!
       const child = new Child(
         nodeFile,
         [mainFile, 'trace', traced.key, '--for', '1m', '--config', gateway.dir, '--json'],

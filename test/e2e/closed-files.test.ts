@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { runJson, runWithoutRights } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway } from '../support/gateway.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -18,6 +19,7 @@ const NOBODY = 65534
 const gateway = await prepareGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+  methods: fewMethods,
   gateway: { dataDir: '${DATA}', listen: '127.0.0.1:0', admin: '127.0.0.1:0' },
 })
 const whole = join(gateway.dir, 'whole')

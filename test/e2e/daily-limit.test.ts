@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { run, runJson } from '../support/cli.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
@@ -17,6 +18,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: fewAndSubscribe,
   plans: {
     counted: {
       ...{ tiers: ['any'], rate, quota: { requests: 1_000, every: '30d' } },

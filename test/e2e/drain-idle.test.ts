@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway, startGateway, type Gateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
@@ -17,6 +18,7 @@ const node = await startSocketNode(t, { chainId })
 const config = (timeouts: Readonly<Record<string, string>>, tls = false) => ({
   networks: { alpha: { chainId } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: fewMethods,
   gateway: {
     timeouts,
     ...(tls ? { tls: tlsYaml } : {}),

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
-import { fewMethods } from '../support/few-methods.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
@@ -20,7 +20,7 @@ const chainId = 1001
 const node = await startSocketNode(t, { chainId })
 const config = {
   networks: { alpha: { chainId } },
-  methods: `${fewMethods}    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }\n`,
+  methods: fewAndSubscribe,
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
   gateway: { timeouts: { drainIdle: '500ms' } },
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { echo, hang, held } from '../support/node-replies.ts'
@@ -12,6 +13,7 @@ const chainId = 1001
 const options = (url: string, drain: string) => ({
   networks: { alpha: { chainId } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: url }],
+  methods: fewMethods,
   gateway: { timeouts: { drain, drainIdle: '200ms' } },
 })
 

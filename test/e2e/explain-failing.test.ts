@@ -5,6 +5,7 @@ import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { run } from '../support/cli.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGateway } from '../support/gateway.ts'
 import { LogReader } from '../support/log-lines.ts'
@@ -26,6 +27,7 @@ const gateway = await startGateway(t, {
     { id: 'spared-a', network: 'spared', http: well.url, ws: nowhere },
     { id: 'spared-b', network: 'spared', http: well.url, ws: well.wsUrl, priority: 2 },
   ],
+  methods: fewAndSubscribe,
   gateway: { log: { level: 'info' } },
 })
 const log = new LogReader(gateway)
@@ -75,6 +77,7 @@ t.test('a shell with another environment is told apart from an edit', async t =>
   const other = await startGateway(t, {
     networks: { alpha: { chainId: 1001, name: '${TEST_NAME:-Alpha}' } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: well.url }],
+    methods: fewAndSubscribe,
   })
   const seen = async (env: Record<string, string>) =>
     (await run(['explain', 'alpha', 'web3_sha3', '--config', other.dir], env)).stdout

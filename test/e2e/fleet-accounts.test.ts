@@ -6,6 +6,7 @@ import { Access } from '../support/access.ts'
 import { AdminApi } from '../support/admin-api.ts'
 import { run } from '../support/cli.ts'
 import { writeConfig } from '../support/config-files.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
@@ -27,6 +28,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const configOf = (url: string, workers: number, more: object = {}) => ({
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: fewMethods,
   plans: {
     wide: { tiers: ['any'], ws: { connections: 10, subscriptions: 10 } },
     narrow: { tiers: ['any'], ws: { connections: 1, subscriptions: 10 } },

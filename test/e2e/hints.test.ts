@@ -6,6 +6,7 @@ import t from 'tap'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { run } from '../support/cli.ts'
 import { writeConfig } from '../support/config-files.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { mainFile, nodeFile, program } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -14,6 +15,7 @@ mkdirSync(dir)
 await writeConfig(dir, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+  methods: fewMethods,
   gateway: { dataDir: '${TOLLGATE_DATA:-./data}' },
 })
 const hinted = (stderr: string): string => /: "(.+)" makes them there/.exec(stderr)?.[1] ?? stderr

@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { forgetPeak, memoryIsVisible, peakResident, resident } from '../support/memory.ts'
 import { result, stream } from '../support/node-replies.ts'
@@ -27,6 +28,7 @@ node.on('eth_getBlockReceipts', result(`"${block.toString().repeat(5)}"`))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
 })
 const access = await createAccess(gateway, 'paid', 'alpha')
 

@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway, type Gateway } from '../support/gateway.ts'
 import { metric, metricIs } from '../support/metrics.ts'
@@ -48,6 +49,7 @@ async function start(gateway: object = {}): Promise<{ gateway: Gateway; access: 
   const started = await startGateway(t, {
     networks: { alpha: { chainId } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
+    methods: fewMethods,
     plans: { paid: { tiers: ['any', 'paid'], maxBatch: 1000, rate: { perSecond: 1000, burst: 1000 } } },
     gateway: { limits: { memory: '1GiB' }, ...gateway },
   })

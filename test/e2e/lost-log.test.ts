@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cleanEnvironment } from '../support/child.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway } from '../support/gateway.ts'
 import { send } from '../support/http.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
@@ -28,6 +29,7 @@ async function serving(t: Test, out: 'pipe' | number): Promise<Serving> {
     baseUrl: 'http://127.0.0.1:8080/{slug}',
     networks: { alpha: { chainId: 1001, public: true } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
   })
   const stdio: StdioOptions = ['ignore', out, 'pipe']
   const child = spawn(nodeFile, [mainFile, 'serve', '--config', dir], { env: cleanEnvironment(), stdio })

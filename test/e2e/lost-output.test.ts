@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { cleanEnvironment } from '../support/child.ts'
 import { runJson } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway, startGateway } from '../support/gateway.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -16,6 +17,7 @@ const skip = existsSync(FULL) ? false : `no ${FULL} here`
 const { dir } = await prepareGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+  methods: fewMethods,
 })
 const at = ['--config', dir]
 const { accountId: id } = await runJson(dir, ['account', 'create', 'acme', '--plan', 'paid', '--init'])
@@ -128,6 +130,7 @@ t.test('a reload whose answer is lost says what is served', { skip }, async t =>
   const gateway = await startGateway(t, {
     networks: { alpha: { chainId: 1001 } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+    methods: fewMethods,
   })
   const plans = join(gateway.dir, 'plans.yaml')
   const whole = readFileSync(plans, 'utf8')

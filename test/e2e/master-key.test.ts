@@ -8,6 +8,7 @@ import { createAccess, withAccounts } from '../support/accounts.ts'
 import { Access } from '../support/access.ts'
 import { Child, cleanEnvironment } from '../support/child.ts'
 import { run, runJson, runProcess } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway, startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
@@ -15,6 +16,7 @@ import { mainFile, nodeFile } from '../support/paths.ts'
 import { Random } from '../support/random.ts'
 import { startNode } from '../support/scripted-node.ts'
 
+/** With one worker; half as many with two. */
 const KILLS = Number(process.env['KILLS'] ?? 10)
 const ENDPOINTS = 60
 /** Others with as many endpoints, whose keys are counted only. */
@@ -23,9 +25,14 @@ const node = await startNode(t, { chainId: 1001 })
 node.on('eth_gasPrice', result('"0x1"')).on('eth_newBlockFilter', result('"0x7"'))
 node.on('eth_getFilterChanges', result('[]'))
 
+const methods = `${fewMethods}    eth_newBlockFilter: { params: [0, 0], sticky: create }
+    eth_getFilterChanges: { params: [1, 1], sticky: use }
+`
+
 const config = (workers: number) => ({
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods,
   gateway: { workers, timeouts: { drain: '2s', drainIdle: '1s' } },
 })
 
@@ -118,7 +125,7 @@ function calling(accesses: readonly Access[]): () => Promise<readonly unknown[]>
   const loop = async (call: () => Promise<unknown>): Promise<void> => {
     while (!state.isOver) {
       await call().catch((error: unknown) => failures.push(String(error)))
-      await pause(2)
+      await pause(5)
     }
   }
   let at = 0

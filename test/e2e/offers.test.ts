@@ -2,6 +2,7 @@ import t from 'tap'
 import { Agent } from 'node:http'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { echo } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -13,6 +14,7 @@ t.test('a client that offers HTTP/2 with each call is answered, on every line of
   const gateway = await startGateway(t, {
     networks: { alpha: { chainId: 1001 } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
   })
   const access = await createAccess(gateway, 'paid', 'alpha')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

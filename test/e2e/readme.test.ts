@@ -44,7 +44,7 @@ async function checkout(t: Parameters<typeof tempDir>[0]): Promise<string> {
   const dir = await tempDir(t)
   for (const name of ['gateway', 'methods', 'networks', 'plans', 'routes'])
     cpSync(join(root, `${name}.yaml`), join(dir, `${name}.yaml`))
-  for (const name of ['package.json', 'build', 'schema', 'examples', '.tap', 'dist'])
+  for (const name of ['package.json', 'build', 'schema', 'examples', 'dist'])
     cpSync(join(root, name), join(dir, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   return dir

@@ -5,6 +5,7 @@ import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { send } from '../support/http.ts'
 import { echo } from '../support/node-replies.ts'
@@ -19,6 +20,7 @@ const gateway = await startGateway(t, {
     { id: 'alpha-a', network: 'alpha', http: node.url },
     { id: 'gone-a', network: 'gone', http: node.url },
   ],
+  methods: fewMethods,
 })
 const body = message('web3_sha3', ['0x00'])
 const file = (name: string): string => join(gateway.dir, name)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { once } from 'node:events'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { meteredByMethod } from '../support/metered.ts'
 import type { Handler } from '../support/node-replies.ts'
@@ -13,6 +14,7 @@ const node = await startNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   gateway: { limits: { response: '1MiB' } },
 })
 const access = await createAccess(gateway, 'paid', 'alpha')

@@ -7,6 +7,7 @@ import { Access, message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startBalancer } from '../support/balancer.ts'
 import { cleanEnvironment } from '../support/child.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
 import { findReady, prepareGateway, serve, type Gateway } from '../support/gateway.ts'
 import { send } from '../support/http.ts'
@@ -24,6 +25,7 @@ async function startBoth(t: Teardown): Promise<[Access, Access]> {
     prepareGateway(t, {
       networks: { alpha: { chainId } },
       routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+      methods: fewMethods,
       // Started again, each is where it was.
       gateway: {
         dataDir: '${TOLLGATE_DATA:-./data}',

@@ -5,6 +5,7 @@ import { openListeningSocket } from '../../src/workers/listening-socket.ts'
 import { passedOn } from '../../src/workers/activation.ts'
 import { cleanEnvironment } from '../support/child.ts'
 import { writeConfig } from '../support/config-files.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { get, send } from '../support/http.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -39,6 +40,7 @@ for (const workers of [1, 2])
     await writeConfig(dir, {
       networks: { alpha: { chainId: 1001, public: true } },
       routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+      methods: fewMethods,
       gateway: {
         ...{ workers, listen: '192.0.2.1:1', admin: '192.0.2.1:2' },
         timeouts: { drain: '2s', drainIdle: '100ms' },

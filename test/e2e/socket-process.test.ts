@@ -2,6 +2,7 @@ import t from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
@@ -19,6 +20,7 @@ const node = await startSocketNode(t, { chainId: 1001, chain })
 const config = {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: `${fewAndSubscribe}    eth_getLogs: { params: [1, 1] }\n`,
 }
 
 t.test('SIGTERM closes sockets with 1001, lets calls in flight finish, and exits 0', async t => {
@@ -51,6 +53,7 @@ t.test('bug: calls on a draining socket were never answered while one was in fli
   const gateway = await startGateway(t, {
     ...config,
     routes: [{ id: 'alpha-a', network: 'alpha', http: own.url, ws: own.wsUrl }],
+    methods: `${fewAndSubscribe}    eth_getLogs: { params: [1, 1] }\n`,
     gateway: { timeouts: { drain: '6s' } },
   })
   const access = await createAccess(gateway, 'paid', 'alpha')

@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 import { printedUsage, samples } from '../support/usage-views.ts'
 
 /** Calls over all clients; notifications of subscriptions come on top. */
-const calls = 10_000
+const calls = Number(process.env['CALLS'] ?? 10_000)
 
 const random = new Random(randomInt(2 ** 32))
 const fine: Handler = result('"ok"')
@@ -128,7 +128,7 @@ t.test('a run of all kinds of calls', async t => {
   ])
     t.ok(reasons.has(reason), `some calls were refused as ${reason}`)
   t.ok(quick.count('web3_sha3') > 0, 'slow calls were hedged')
-  t.ok(flaky.calls.length + sound.calls.length > 1_000, 'the nodes were busy')
+  t.ok(flaky.calls.length + sound.calls.length > calls / 10, 'the nodes were busy')
   for (const { ledger } of [loads[0]!, loads[1]!])
     t.ok(ledger.told.has('eth_subscription'), 'heads were told')
 })

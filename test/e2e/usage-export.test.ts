@@ -7,6 +7,7 @@ import { openAccounts } from '../../src/stores/sqlite/accounts/store.ts'
 import { usage } from '../../src/commands/usage/usage.ts'
 import { run } from '../support/cli.ts'
 import { cleanEnvironment } from '../support/child.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway } from '../support/gateway.ts'
 import { mainFile, nodeFile } from '../support/paths.ts'
 import { fillUsage } from '../support/usage-rows.ts'
@@ -22,6 +23,7 @@ const ROWS = ENDPOINTS * METHODS * HOURS
 const gateway = await prepareGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+  methods: fewMethods,
 })
 const data = join(gateway.dir, 'data')
 openDataDir(data)

@@ -6,6 +6,7 @@ import t from 'tap'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { serve, startGateway } from '../support/gateway.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -20,6 +21,7 @@ const node = await startNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
 })
 const owner = await createAccess(gateway, 'paid', 'alpha')
 const data = join(gateway.dir, 'data')

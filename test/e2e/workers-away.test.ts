@@ -2,6 +2,7 @@ import t from 'tap'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
@@ -15,6 +16,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
 })
 

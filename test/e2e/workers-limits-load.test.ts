@@ -2,6 +2,7 @@ import t from 'tap'
 import { Agent } from 'node:http'
 import { message } from '../support/access.ts'
 import { createAccess, withAccounts } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -14,6 +15,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   plans: {
     slow: { tiers: ['any'], rate: { perSecond: 50, burst: 100 } },
     fast: { tiers: ['any'], rate: { perSecond: 5_000, burst: 10_000 } },

@@ -16,6 +16,7 @@ import { until } from '../support/until.ts'
 import { childrenOf, crewOf, isAlive, restart } from '../support/workers.ts'
 import { message } from '../support/access.ts'
 import type { Access } from '../support/access.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 
 const WORKERS = 2
 const CLIENTS = 64
@@ -26,6 +27,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: fewAndSubscribe,
   gateway: { workers: WORKERS, timeouts: { drain: '5s', drainIdle: '1s' } },
 })
 
@@ -175,6 +177,7 @@ t.test('a gateway of one process says why it is not restarted', async t => {
   const one = await startGateway(t, {
     networks: { alpha: { chainId: 1001 } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewAndSubscribe,
     gateway: { workers: 1 },
   })
   const reply = await restart(one)

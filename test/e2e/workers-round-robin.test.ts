@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { metric } from '../support/metrics.ts'
 import { result } from '../support/node-replies.ts'
@@ -12,6 +13,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
+  methods: fewMethods,
   gateway: { workers: { count: 4, balance: 'roundRobin' }, timeouts: { drain: '5s', drainIdle: '500ms' } },
 })
 const access = await createAccess(gateway, 'paid', 'alpha')

@@ -12,6 +12,7 @@ import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
 import { childrenOf, crewOf, isAlive, kill9, restart } from '../support/workers.ts'
 import { message } from '../support/access.ts'
+import { fewMethods } from '../support/few-methods.ts'
 
 const node = await startNode(t, { chainId: 1001 })
 node.on('eth_gasPrice', result('"0x1"'))
@@ -20,6 +21,7 @@ async function start(t: Test, balance: string, drainIdle: string): Promise<Gatew
   return startGateway(t, {
     networks: { alpha: { chainId: 1001 } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
+    methods: fewMethods,
     gateway: { workers: { count: 2, balance }, timeouts: { drain: '5s', drainIdle } },
   })
 }

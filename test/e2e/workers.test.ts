@@ -6,6 +6,7 @@ import { message } from '../support/access.ts'
 import { createAccess, withAccounts } from '../support/accounts.ts'
 import { runProcess } from '../support/cli.ts'
 import { writeConfig } from '../support/config-files.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { freePort } from '../support/free-port.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -22,6 +23,7 @@ node.on('eth_gasPrice', result('"0x1"'))
 const config = {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
+  methods: `${fewMethods}    eth_call: { params: [1, 4] }\n`,
   plans: {
     slow: {
       tiers: ['any'],

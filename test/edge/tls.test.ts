@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { run } from '../support/cli.ts'
-import { fewMethods } from '../support/few-methods.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { prepareGateway } from '../support/gateway.ts'
 import { get, send } from '../support/http.ts'
 import { openFrom } from '../support/many-sockets.ts'
@@ -32,7 +32,7 @@ const gateway = await prepareGateway(t, {
   baseUrl: 'https://{subdomain}.example.test',
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
-  methods: `${fewMethods}    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }\n`,
+  methods: fewAndSubscribe,
   gateway: { tls: tlsYaml, limits: { connectionsPerAddress: 20 } },
 })
 await writeCertificate(gateway.dir, first)

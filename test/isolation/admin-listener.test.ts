@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get, send, type HttpOptions } from '../support/http.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -14,6 +15,7 @@ const node = await startNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   gateway: { admin: '0.0.0.0:0', adminHosts: ['Tollgate', 'admin.example.com', '[2001:db8::1]'] },
 })
 const port = Number(new URL(gateway.adminUrl).port)

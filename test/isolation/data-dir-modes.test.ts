@@ -4,6 +4,7 @@ import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { runJson } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { prepareGateway, startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 
@@ -11,6 +12,7 @@ const node = await startNode(t)
 const config = {
   networks: { ethereum: { chainId: 1 } },
   routes: [{ id: 'ethereum-a', network: 'ethereum', http: node.url }],
+  methods: fewMethods,
 }
 
 /** Modes by name; the folder itself is `.`. */

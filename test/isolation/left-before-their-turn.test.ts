@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { metric } from '../support/metrics.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -17,6 +18,7 @@ t.test('messages whose client left before their turn are not worked off', async 
   const gateway = await startGateway(t, {
     networks: { alpha: { chainId: 1001, public: true } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
   })
   const access = await createAccess(gateway, 'paid', 'alpha')
   const body = `[${Array.from({ length: ITEMS }, () => '0').join()}]`

@@ -5,6 +5,7 @@ import { Gate } from '../support/gate.ts'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { run } from '../support/cli.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get, send, type HttpOptions } from '../support/http.ts'
 import { LogReader } from '../support/log-lines.ts'
@@ -18,6 +19,7 @@ const node = (await startNode(t, { chainId: 1001 })).on('web3_sha3', held(gate, 
 const config = (gateway: Readonly<Record<string, unknown>>) => ({
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   gateway,
 })
 const gateway = await startGateway(t, config({ probes: '0.0.0.0:0' }))

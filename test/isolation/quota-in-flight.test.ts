@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { held, result } from '../support/node-replies.ts'
@@ -13,6 +14,7 @@ const rate = { perSecond: 10_000, burst: 10_000 }
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 55 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: fewAndSubscribe,
   plans: {
     ten: {
       ...{ tiers: ['any'], rate, maxBatch: 100, quota: { requests: 10, every: '30d' } },

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { metric } from '../support/metrics.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -11,6 +12,7 @@ const node = await startNode(t, { chainId: 1001, head: 100_000 })
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001, public: true } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
   plans: {
     tight: { tiers: ['any', 'paid'], rate: { perSecond: 1, burst: 20 }, maxBatch: 100 },
     public: { tiers: ['any', 'paid'], rate: { perSecond: 1, burst: 20 }, maxBatch: 100 },

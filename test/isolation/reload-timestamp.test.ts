@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get, send } from '../support/http.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -11,6 +12,7 @@ const node = await startNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
 })
 
 const text = async (): Promise<string> => (await get(`${gateway.adminUrl}/metrics`)).text

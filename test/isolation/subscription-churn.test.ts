@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
@@ -11,6 +12,7 @@ const rate = { perSecond: 1_000_000, burst: 1_000_000 }
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 77, public: true } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
+  methods: fewAndSubscribe,
   plans: {
     public: { tiers: ['any'], rate, maxBatch: 20, ws: { connections: 50, subscriptions: 3 } },
     twenty: { tiers: ['any'], rate, maxBatch: 100, ws: { connections: 10, subscriptions: limit } },

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { parse, stringify } from 'yaml'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
-import { fewMethods } from '../support/few-methods.ts'
+import { fewAndSubscribe } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
 import { startGateway } from '../support/gateway.ts'
 import { echo, held, resetBeforeReply, type Handler } from '../support/node-replies.ts'
@@ -18,7 +18,7 @@ const chain = new ScriptedChain()
 const old = await startSocketNode(t, { chainId, chain })
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId } },
-  methods: `${fewMethods}    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }\n`,
+  methods: fewAndSubscribe,
   routes: [{ id: 'alpha-0', network: 'alpha', http: old.url, ws: old.wsUrl }],
 })
 const access = await createAccess(gateway, 'paid', 'alpha')

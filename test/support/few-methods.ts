@@ -11,3 +11,7 @@ families:
     debug_traceBlockByNumber:
       { cost: 20, tier: paid, needs: [debug], params: [1, 2], block: { at: 0, kind: num }, reads: replay }
 `
+
+/** The same with subscriptions. */
+export const fewAndSubscribe = `${fewMethods}    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }
+`

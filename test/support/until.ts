@@ -1,17 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Asks again every 20 ms until `probe` gives something, for what announces itself by no event; fails after the deadline. */
+/**
+ * Asks again until `probe` gives something, for what announces itself by no event; fails after the deadline. Every 20 ms at first, and less
+ * and less often in the second after that, to 100 ms: what is slow is waited for with little CPU.
+ */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
   deadlineMs = 15_000,
 ): Promise<T> {
   const end = Date.now() + deadlineMs
-  for (;;) {
+  for (let ms = 20; ; ms = Math.min(ms * 1.1, 100)) {
     const value = await probe()
     if (value !== undefined && value !== false) return value
     if (Date.now() > end) throw new Error(`gave up waiting until ${what}`)
-    await pause(20)
+    await pause(ms)
   }
 }
 

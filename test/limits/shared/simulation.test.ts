@@ -68,7 +68,7 @@ function sceneOf({ seed, level, processes, perSecond, burst, load, shape }: Draw
 async function always(scenes: fc.Arbitrary<Drawn>, holds: (drawn: Drawn) => Promise<boolean>): Promise<void> {
   await fc.assert(fc.asyncProperty(scenes, holds), {
     seed: 20_261_123,
-    numRuns: Number(process.env['RUNS'] ?? 15),
+    numRuns: Number(process.env['RUNS'] ?? 8),
   })
 }
 
