@@ -70,7 +70,9 @@ for (const disk of crampedDisks)
       const { code, data } = JSON.parse(refusal.text).error
       t.match({ code, reason: data.reason }, { code: -32603, reason: 'journal_unavailable' })
       t.strictSame([...ledger.refusals.keys()], ['journal_unavailable'], 'and for no other reason')
-      t.match(gateway.printed.slice(log), /usage cannot be recorded/, 'the log says so')
+      await until('the log says so', () =>
+        Promise.resolve(gateway.printed.slice(log).includes('usage cannot be recorded')),
+      )
       node.push('eth_subscribe', '{"number":"0x1"}')
       await reader.closed
       t.equal(reader.code, 1013, 'and no message of a subscription is sent for nothing')

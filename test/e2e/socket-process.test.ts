@@ -53,7 +53,6 @@ t.test('bug: calls on a draining socket were never answered while one was in fli
   const gateway = await startGateway(t, {
     ...config,
     routes: [{ id: 'alpha-a', network: 'alpha', http: own.url, ws: own.wsUrl }],
-    methods: `${fewAndSubscribe}    eth_getLogs: { params: [1, 1] }\n`,
     gateway: { timeouts: { drain: '6s' } },
   })
   const access = await createAccess(gateway, 'paid', 'alpha')
