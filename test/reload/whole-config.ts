@@ -11,6 +11,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         alpha: {
           ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true, devnet: false },
           ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false },
+          ...{ finality: 'finalized', cache: { tip: '1s' } },
           methods: { eth_gasPrice: { cost: 2 } },
         },
         any: {
@@ -44,6 +45,9 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           eth_chainId: { answer: 'chainId' },
           eth_getLogs: { block: { at: 0, kind: 'range' }, maxRange: 10_000, networks: ['alpha'] },
           eth_call: { block: { at: 1, kind: 'ref', omitted: 'latest' }, reads: 'state', nullIsLag: false },
+          eth_getBlockByNumber: {
+            ...{ block: { at: 0, kind: 'ref' }, retry: 'safe', cache: ['final', 'tip'], shows: 'number' },
+          },
           eth_newFilter: { sticky: 'create', dialects: ['alphanet', 'betanet'] },
           eth_subscribe: { needs: ['ws'], subscribe: 'eth_unsubscribe' },
           debug_traceCall: {
@@ -84,6 +88,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         drain: '65s',
         drainIdle: '5s',
       },
+      cache: { memory: '64MiB', entry: '256KiB', header: true },
       acknowledge: ['no-route:debug'],
       audit: { keep: '400d' },
       log: {
