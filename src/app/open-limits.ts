@@ -9,6 +9,7 @@ import { SharedLimits } from '../limits/shared/limits.ts'
 import { SharedRate } from '../limits/shared/route-rate.ts'
 import { systemClock } from '../ports/clock.ts'
 import type { Holdings } from '../ports/holdings.ts'
+import type { Snapshot } from '../snapshot/types.ts'
 import type { Begun } from './begin.ts'
 import type { Closing } from './closing.ts'
 import type { GatewayParts } from './gateway.ts'
@@ -21,6 +22,14 @@ export interface ProcessLimits {
   readonly connections?: { readonly holdings: Holdings }
   /** Has them follow the configuration, once there is a gateway that has it. */
   readonly follow: (gateway: Gateway) => void
+}
+
+/** Whether the ledger has the usage of all that share the limits: machines that share nothing but Redis have one each. */
+export function hasWholeLedger({
+  redis,
+  postgres,
+}: Pick<Snapshot['gateway'], 'redis' | 'postgres'>): boolean {
+  return redis === null || postgres !== null
 }
 
 /** Opens them. */
@@ -53,7 +62,12 @@ export async function openLimits(
   })
   return {
     parts: {
-      limits: new SharedLimits(asking, ({ account, window }) => usedInWindow(account, window, false)),
+      limits: new SharedLimits(
+        asking,
+        hasWholeLedger(snapshot.gateway)
+          ? ({ account, window }) => usedInWindow(account, window, false)
+          : null,
+      ),
       badKeys: new SharedBadKeys(asking, 1),
       routes: {
         processes: 1,

@@ -42,6 +42,7 @@ import { makeGateway } from '../gateway.ts'
 import { logJournal } from '../log-journal.ts'
 import { openCertificate } from '../open-certificate.ts'
 import { openDashboard } from '../open-dashboard.ts'
+import { hasWholeLedger } from '../open-limits.ts'
 import { openPublic } from '../open-listeners.ts'
 import type { PublicDrain } from '../open-listeners.ts'
 import { openRecords } from '../open-records.ts'
@@ -122,7 +123,10 @@ async function open(
   const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)
   const parts = {
     ...{ accounts, keys, metrics, records, log, memory },
-    limits: new SharedLimits(asking, async quota => keeper.used(quota).catch(() => null)),
+    limits: new SharedLimits(
+      asking,
+      hasWholeLedger(settings) ? async quota => keeper.used(quota).catch(() => null) : null,
+    ),
     journal: journal.charging,
     usage: keeper,
     subscriptions: holdings.of('subscriptions'),

@@ -29,10 +29,10 @@ export type UsedOf = (quota: QuotaOf) => MaybePromise<number | null>
 /** Limits of all callers, by the buckets of a store. */
 export class SharedLimits implements Limits {
   readonly #asking: Asking
-  readonly #used: UsedOf
+  readonly #used: UsedOf | null
 
-  /** `used` reads the ledger: what processes hold of a quota without having used it is in no bucket. */
-  constructor(asking: Asking, used: UsedOf) {
+  /** `used` reads the ledger: what processes hold of a quota without having used it is in no bucket. Null where no ledger has the usage of all. */
+  constructor(asking: Asking, used: UsedOf | null) {
     this.#asking = asking
     this.#used = used
   }
@@ -65,9 +65,15 @@ export class SharedLimits implements Limits {
   async quota(account: Account, plan: Plan, now: number): Promise<QuotaState | null | 'unreadable'> {
     const part = quotaOf(account, plan, 0, now)
     if (part === null || plan.quota === null) return null
-    const used = await this.#used(part.quota)
+    const used = this.#used === null ? await this.#taken(part) : await this.#used(part.quota)
     if (used === null) return 'unreadable'
     return { requests: plan.quota.requests, used, resetsAt: part.quota.window.end }
+  }
+
+  /** Units that the bucket of a quota has granted. */
+  async #taken(part: QuotaPart): Promise<number | null> {
+    const level = await this.#asking.ask(part)
+    return level === null ? null : part.limit.burst - level
   }
 
   #grant(parts: readonly Part[], { units }: Price, at: number, quota: QuotaPart | null): Grant {

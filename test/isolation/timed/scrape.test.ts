@@ -41,7 +41,7 @@ function crowd(): {
     live: {
       ...{ clock: systemClock, clientSubscriptions },
       upstreams: { of: () => routes, whyUnhealthy: () => null },
-      heads: { best: () => 1_000_009 },
+      heads: { best: () => 1_000_009, finality: { of: () => 1_000_000 } },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
     },
   } as unknown as AdminParts['gateway']
