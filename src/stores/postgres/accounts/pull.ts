@@ -1,4 +1,5 @@
 /** Brings a replica up to date. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import type { Postgres, Query } from '../postgres.ts'
 import type { Replica, ReplicaState, Step, Target } from './replica.ts'
@@ -11,8 +12,9 @@ const FIRST_FETCHED = 5_000
 const TOGETHER = 5_000
 /** How old the time of the last pull in the file may get while nothing changes, in milliseconds. */
 const TOUCHED_EVERY = 2_000
-/** Pulls in a row that other processes may overtake. */
+/** Pulls in a row that other processes may overtake, and milliseconds between two of them at most. */
 const ATTEMPTS = 20
+const LONGEST_PAUSE = 50
 
 /** All reads of one pull see the same moment. */
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
@@ -66,6 +68,8 @@ export class Puller {
       }
       const from = await this.#replica.claim()
       if (await this.#postgres.transaction(query => this.#takeNew(query, from), SNAPSHOT, deadline)) return
+      // Processes that begin again at the same moment would overtake each other for ever.
+      await pause(Math.random() * Math.min(LONGEST_PAUSE, 2 ** attempt))
     }
     throw new StoreUnavailable('other processes on this machine keep the replica of accounts busy')
   }
