@@ -273,6 +273,9 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await page.reload()
     const trail = page.getByRole('region', { name: 'Changes, newest first' })
     await trail.getByText('Alerts changed').waitFor()
+    // Endpoints have their names once the list of them is here.
+    const rotated = trail.getByRole('row').filter({ hasText: 'Key rotated' })
+    await rotated.filter({ hasText: 'my <b>app</b>' }).first().waitFor()
     t.match(await trail.textContent(), /Key rotated.*my <b>app<\/b> & "more".*an owner, here/)
   })
 

@@ -104,6 +104,8 @@ for (const workers of [1, 2])
       await allOpen(t, accesses)
     }
     t.comment(`${midway} of them killed between its first and its last commit`)
+    // The last kill may have left one that has its key already, and is only brought to its end.
+    t.equal((await run(['master-key', 'rotate', '--config', gateway.dir])).code, 0)
     const before = key()
     const { code, stdout, stderr } = await run(['master-key', 'rotate', '--config', gateway.dir])
     t.equal(code, 0, stderr)
