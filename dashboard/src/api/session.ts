@@ -23,8 +23,8 @@ export async function signIn(secret: string): Promise<void> {
 
 /** Replaces the dashboard token; all other sessions of the account end. Gives the new one. */
 export async function replaceToken(token: string): Promise<string> {
-  const told = (await ask('/api/token', 'POST', { token })) as { dashboardToken: string }
-  return told.dashboardToken
+  const made = (await ask('/api/token', 'POST', { token })) as { dashboardToken: string }
+  return made.dashboardToken
 }
 
 /** Ends the session everywhere its cookie has got to. */

@@ -78,7 +78,7 @@ export interface Method {
   readonly wssOnly: boolean
 }
 
-/** service_alerts: the webhook in short, and the parts of the quota (from 0 to 1) that it is told of. */
+/** service_alerts: the webhook in short, and the parts of the quota (from 0 to 1) at which it gets a message. */
 export interface Alerts {
   readonly webhook: string | null
   readonly quota: readonly number[]

@@ -76,7 +76,7 @@ function make(place: HTMLElement, drawn: Drawn): uPlot {
       })),
     ],
     hooks: {
-      setCursor: [plot => tell(plot, place, drawn)],
+      setCursor: [plot => showValues(plot, place, drawn)],
       drawSeries: [(plot, i) => shade(plot, i, drawn, colour('--card'))],
     },
   }
@@ -108,7 +108,7 @@ function shade(plot: uPlot, i: number, { series, steps, by, running }: Drawn, pa
 }
 
 /** Says what is under the pointer. */
-function tell(
+function showValues(
   plot: uPlot,
   place: HTMLElement,
   { steps, series, by, measure, earlier, running }: Drawn,

@@ -44,8 +44,9 @@ function Webhook({ webhook, quota }: Alerts) {
   return (
     <>
       <p class="quiet-text">
-        A webhook is told when {parts === '' ? '' : `${parts} of your quota is used, when `}a key is rotated,
-        and when the account is suspended. Messages are signed as the Standard Webhooks specification has it.
+        The webhook gets a message when {parts === '' ? '' : `${parts} of your quota is used, when `}a key is
+        rotated, and when the account is suspended. Messages are signed as the Standard Webhooks specification
+        has it.
       </p>
       {secret !== null && (
         <ShownOnce what="Secret of the webhook" secret={secret} onDone={() => setSecret(null)} />

@@ -39,17 +39,17 @@ export function explainCache(
   const origin = live?.recall(call).kept?.origin ?? null
   const final = live?.final() ?? null
   const block = keeping?.kind === 'final' ? (keeping.blocks?.to ?? null) : null
-  const told = { keptFrom: origin?.route ?? null, block, final }
-  if (network.cache === null) return { ...told, why: 'not kept: nothing of this network is' }
-  if (rule.cache.length === 0) return { ...told, why: 'not kept: its rule does not say cache' }
+  const known = { keptFrom: origin?.route ?? null, block, final }
+  if (network.cache === null) return { ...known, why: 'not kept: nothing of this network is' }
+  if (rule.cache.length === 0) return { ...known, why: 'not kept: its rule does not say cache' }
   const isAssumed = !hasParams && rule.block !== null
-  if (isAssumed) return { ...told, why: 'no --params given: they tell whether its answer is kept' }
-  if (keeping === null) return { ...told, why: whyNot(call, network) }
+  if (isAssumed) return { ...known, why: 'no --params given: whether its answer is kept depends on them' }
+  if (keeping === null) return { ...known, why: whyNot(call, network) }
   const by = origin === null ? '' : `kept, given by ${origin.route}: `
-  if (keeping.kind === 'fixed') return { ...told, why: `${by}${FIXED}` }
+  if (keeping.kind === 'fixed') return { ...known, why: `${by}${FIXED}` }
   if (keeping.kind === 'tip')
-    return { ...told, why: `${by}for ${network.cache.tip} ms at most, while the block stays the newest` }
-  return { ...told, why: `${by}${finalSentence(block, final, rule.shows, live !== null)}` }
+    return { ...known, why: `${by}for ${network.cache.tip} ms at most, while the block stays the newest` }
+  return { ...known, why: `${by}${finalSentence(block, final, rule.shows, live !== null)}` }
 }
 
 const FIXED = 'its answer depends on its params alone, and is given again for an hour'

@@ -1,5 +1,4 @@
 /** `tollgate backup` and `tollgate restore`: a copy of all data of one moment, and a data directory made of it. */
-import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { takeBackup } from '../../stores/sqlite/backup/take.ts'
 import type { Manifest } from '../../stores/sqlite/backup/manifest.ts'
@@ -35,8 +34,6 @@ removed, and should be: the master key may be in it.
       { gateway: { dataDir } }: Parameters<Parameters<typeof withAccounts>[2]>[1],
     ): Promise<number> => {
       refuseFilled(dir)
-      // Calls come first where the machine is busy: a backup can wait (bench/backup.ts).
-      setPriority(constants.priority.PRIORITY_LOW)
       const { masterKey } = store
       const manifest = await takeBackup({ dataDir, dir, masterKey, withKey, progress: progress(io, json) })
       const next = typed(io, ['restore', dir, '--to', 'DATA'])

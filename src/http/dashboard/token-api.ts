@@ -28,8 +28,8 @@ async function replace(
 ): Promise<{ readonly token: string; readonly cookie: readonly [string, string] } | Refusal> {
   const account = await signIn.find(visit)
   if (isRefusal(account)) return account
-  // A session may have been opened with an API key, which may be somebody else's by now: that one must not lock the owner out.
   if (typeof present !== 'string') return refuse('invalid_request')
+  // A session may have been opened with an API key, which may be somebody else's by now: that one must not lock the owner out.
   const refusal = await signIn.confirm(visit, present.trim(), account)
   if (refusal !== null) return refusal
   const token = await accounts.rotateToken(account.id, { actor: 'owner:dashboard' })
