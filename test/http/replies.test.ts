@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { connectionsOf } from '../../src/http/connection.ts'
-import { sayKeepAlive } from '../../src/http/replies/reply.ts'
+import { nextRequestId, sayKeepAlive } from '../../src/http/replies/reply.ts'
 import { sendText, sendWithTurn } from '../../src/http/replies/write-batching.ts'
 
 const server = createServer()
@@ -103,3 +103,14 @@ for (const [name, ...requests] of [
     t.match(ours, /^HTTP\/1\.1 404 Not Found\r\n/)
   })
 }
+
+// `tollgate find` took one in 64 ids for an option.
+t.test('a request id is a word on a command line', t => {
+  const ids = Array.from({ length: 10_000 }, nextRequestId)
+  t.equal(new Set(ids).size, ids.length)
+  t.strictSame(
+    ids.filter(id => !/^\w[\w-]{15}$/.test(id)),
+    [],
+  )
+  t.end()
+})

@@ -66,10 +66,13 @@ export function retryAfterHeaders({ data }: Refusal): readonly string[] {
 
 /** Characters of an id: 96 random bits in base64url, so that no two are ever equal. */
 const LENGTH = 16
+const SIZE = (LENGTH / 4) * 3
 /** Ids made of one draw: asking the system for bytes, and spelling them, costs more than an id. */
 const BATCH = 512
+/** The value of `-` in base64url: an id that began with it would be an option on a command line. */
+const DASH = 62
 
-const bytes = Buffer.alloc((LENGTH / 4) * 3 * BATCH)
+const bytes = Buffer.alloc(SIZE * BATCH)
 
 let pool = ''
 let at = 0
@@ -77,7 +80,9 @@ let at = 0
 /** A name for one request: random, so it tells nobody how many requests there were between two of theirs. */
 export function nextRequestId(): string {
   if (at === pool.length) {
-    pool = randomFillSync(bytes).toString('base64url')
+    randomFillSync(bytes)
+    for (let i = 0; i < bytes.length; i += SIZE) while (bytes[i]! >> 2 === DASH) randomFillSync(bytes, i, 1)
+    pool = bytes.toString('base64url')
     at = 0
   }
   at += LENGTH

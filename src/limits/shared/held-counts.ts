@@ -105,7 +105,7 @@ export class HeldCounts {
     if (this.#isGathering && this.#clock.monotonic() - this.#startedAt < GATHERING) return null
     if (want > 0 && (counted.round !== null || counted.left(limit) < want))
       return this.#beyond(counted, member, question)
-    return this.#give(counted, member, limit, want)
+    return this.#give(counted, member, limit, want, true)
   }
 
   /** Forgets a process. */
@@ -127,10 +127,16 @@ export class HeldCounts {
     if (counted.isEmpty && this.#keys.get(counted.key) === counted) this.#keys.delete(counted.key)
   }
 
-  #give(counted: HeldKey<Member>, member: Member, limit: number, granted: number): HoldingAnswer {
+  #give(
+    counted: HeldKey<Member>,
+    member: Member,
+    limit: number,
+    granted: number,
+    withRoom: boolean,
+  ): HoldingAnswer {
     this.#keys.set(counted.key, counted)
     counted.grant(member, member.slot, granted)
-    const room = counted.give(member, limit, this.#members.size)
+    const room = withRoom ? counted.give(member, limit, this.#members.size) : 0
     this.#forgetEmpty(counted)
     return { granted, room, others: counted.others(member), before: counted.before(member.slot) }
   }
@@ -148,7 +154,8 @@ export class HeldCounts {
       await round
     }
     if (member.isGone) return null
-    return this.#give(counted, member, limit, Math.max(0, Math.min(want, counted.left(limit))))
+    // Room that the first gets would be missing to those who waited with it.
+    return this.#give(counted, member, limit, Math.max(0, Math.min(want, counted.left(limit))), false)
   }
 
   /** Resolves when everybody who has a part has said what they hold. Keys that run out in one turn share the messages. */

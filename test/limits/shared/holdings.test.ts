@@ -59,6 +59,26 @@ t.test('room that others do not use refuses nobody, and neither does what was ju
   t.equal(await one!.take('a', 40), false)
 })
 
+t.test(
+  'of those who wait for what others gave back, the first gets no room that refuses the last',
+  async t => {
+    const counts = new HeldCounts()
+    const members = [1, 2, 3, 4].map(slot =>
+      counts.join(slot, { recall: () => Promise.resolve([1]) }, [{ key: 'a', held: 10 }]),
+    )
+    // Each has given back 9 of its 10, which only its own question says.
+    const answers = await Promise.all(
+      [10, 9, 9, 8].map(async (want, i) =>
+        members[i]!.hold([{ key: 'a', limit: 40, held: 1, room: 0, want }]),
+      ),
+    )
+    t.strictSame(
+      answers.map(([answer]) => answer!.granted),
+      [10, 9, 9, 8],
+    )
+  },
+)
+
 t.test('kinds are counted apart', async t => {
   const { workers, all } = await fourWorkers(t)
   t.equal(await all[0]!.take('a', 1), true)
