@@ -221,6 +221,7 @@ t.test('while PostgreSQL is away', { skip: noServers, timeout: 180_000 }, async 
     t.match(await get(`${gateway.adminUrl}/readyz`), { status: 503, text: /store_unavailable/ })
     await server.start()
     await becomes(access, 'served')
-    t.equal((await get(`${gateway.adminUrl}/readyz`)).status, 200)
+    // A second is about as long as from one pull to the next.
+    await until('it is ready', async () => (await get(`${gateway.adminUrl}/readyz`)).status === 200, SOON)
   })
 })
