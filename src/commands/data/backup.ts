@@ -21,7 +21,8 @@ export const backup: Command = {
 Copies accounts, usage and the master key to <dir>, which must not hold anything yet, while the gateway runs or not. All of
 it is of one moment: every call that was answered by then, and none later. The copy is checked and summed up, gets a
 manifest.json with checksums, and only then its name: an interrupted backup leaves <dir>.partial-… at most, which can be
-removed, and should be: the master key may be in it.
+removed, and should be: the master key may be in it. Beside a running gateway it works an eighth of the time, so that calls
+are not slowed down: a gigabyte takes about a minute.
 
   --without-key  leaves the master key out: keep it elsewhere, without it no key can be shown again`,
 
@@ -31,11 +32,13 @@ removed, and should be: the master key may be in it.
     const withKey = given['without-key'] !== true
     const take = async (
       store: Parameters<Parameters<typeof withAccounts>[2]>[0],
-      { gateway: { dataDir } }: Parameters<Parameters<typeof withAccounts>[2]>[1],
+      { gateway: { dataDir }, around }: Parameters<Parameters<typeof withAccounts>[2]>[1],
     ): Promise<number> => {
       refuseFilled(dir)
       const { masterKey } = store
-      const manifest = await takeBackup({ dataDir, dir, masterKey, withKey, progress: progress(io, json) })
+      const isAlone = (await around()).onData === null
+      const how = { withKey, isAlone, progress: progress(io, json) }
+      const manifest = await takeBackup({ dataDir, dir, masterKey, ...how })
       const next = typed(io, ['restore', dir, '--to', 'DATA'])
       print(
         io,

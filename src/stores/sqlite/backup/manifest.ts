@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { accessFault } from '../../../config/words/file-words.ts'
+import type { Pace } from './pace.ts'
 import type { Sums } from './sums.ts'
 
 /** Its name, and that of the sealing key. */
@@ -62,14 +63,17 @@ export async function whyOther(dir: string, { name, bytes, sha256 }: BackupFile)
 }
 
 /** What a manifest says of a file. */
-export async function describeFile(dir: string, name: string): Promise<BackupFile> {
+export async function describeFile(dir: string, name: string, pace: Pace): Promise<BackupFile> {
   const file = join(dir, name)
-  return { name, bytes: statSync(file).size, sha256: await sha256Of(file) }
+  return { name, bytes: statSync(file).size, sha256: await sha256Of(file, pace) }
 }
 
-async function sha256Of(file: string): Promise<string> {
+async function sha256Of(file: string, pace?: Pace): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk as Buffer)
+    pace?.rest()
+  }
   return hash.digest('hex')
 }
 

@@ -11,6 +11,7 @@ import { describeFile, KEY_FILE, MANIFEST, writeManifest } from './manifest.ts'
 import type { Manifest } from './manifest.ts'
 import { pinAll } from './moment.ts'
 import type { Pinned } from './moment.ts'
+import { Pace } from './pace.ts'
 import { checkCopy, sumUp } from './sums.ts'
 
 /** Pages that are copied at a time, of 4 KiB, and then written to the disk: all at once they would keep the gateway's writes waiting. */
@@ -24,6 +25,8 @@ export interface BackupOptions {
   readonly dir: string
   readonly masterKey: KeyObject
   readonly withKey: boolean
+  /** Whether no gateway runs on the data: then nobody is spared. */
+  readonly isAlone: boolean
   /** Hears how far it has come. */
   readonly progress: (line: string) => void
 }
@@ -34,16 +37,18 @@ export async function takeBackup({
   dir,
   masterKey,
   withKey,
+  isAlone,
   progress,
 }: BackupOptions): Promise<Manifest> {
   return makeWhole(dir, async draft => {
     const pinned = await pinAll(dataDir)
+    const pace = new Pace({ isAlone })
     // Not before: whoever waits for a processor while it holds the locks of the journals has calls wait.
     stepBack()
     const at = new Date().toISOString()
     try {
       // The ledger first: as long as it is read, its log cannot start anew.
-      for (const file of [...pinned].sort(ledgerFirst)) await copy(file, draft, progress)
+      for (const file of [...pinned].sort(ledgerFirst)) await copy(file, draft, progress, pace)
     } finally {
       for (const file of pinned) file.release()
     }
@@ -51,14 +56,16 @@ export async function takeBackup({
     for (const { name } of pinned) {
       progress(`checking ${name}`)
       checkCopy(draft, name)
+      pace.rest()
     }
     const sums = sumUp(draft)
+    pace.rest()
     const files = []
     for (const name of readdirSync(draft)
       .filter(name => name !== MANIFEST)
       .sort()) {
       chmodSync(join(draft, name), 0o600)
-      files.push(await describeFile(draft, name))
+      files.push(await describeFile(draft, name, pace))
     }
     const manifest: Manifest = {
       ...{ format: 1, version, at, masterKey: masterKeyId(masterKey), hasKey: withKey },
@@ -74,7 +81,12 @@ function ledgerFirst(one: Pinned, other: Pinned): number {
 }
 
 /** In the read transaction that is open on it the copy sees one state of the file, and does not begin anew when others write. */
-async function copy(file: Pinned, draft: string, progress: (line: string) => void): Promise<void> {
+async function copy(
+  file: Pinned,
+  draft: string,
+  progress: (line: string) => void,
+  pace: Pace,
+): Promise<void> {
   const target = join(draft, file.name)
   // Open until the copy is made: closing it would give back the locks that SQLite has on it.
   const descriptor = openSync(target, 'wx', 0o600)
@@ -84,6 +96,8 @@ async function copy(file: Pinned, draft: string, progress: (line: string) => voi
       progress: ({ totalPages, remainingPages }) => {
         fdatasyncSync(descriptor)
         progress(`copying ${file.name}: ${Math.round(100 * (1 - remainingPages / totalPages))} %`)
+        // The next pages are copied when this returns.
+        pace.rest()
       },
     })
   } finally {
