@@ -32,11 +32,12 @@ are not slowed down: a gigabyte takes about a minute.
     const withKey = given['without-key'] !== true
     const take = async (
       store: Parameters<Parameters<typeof withAccounts>[2]>[0],
-      { gateway: { dataDir }, around }: Parameters<Parameters<typeof withAccounts>[2]>[1],
+      known: Parameters<Parameters<typeof withAccounts>[2]>[1],
     ): Promise<number> => {
       refuseFilled(dir)
       const { masterKey } = store
-      const isAlone = (await around()).onData === null
+      const { dataDir } = known.gateway
+      const isAlone = (await known.around()).onData === null
       const how = { withKey, isAlone, progress: progress(io, json) }
       const manifest = await takeBackup({ dataDir, dir, masterKey, ...how })
       const next = typed(io, ['restore', dir, '--to', 'DATA'])
