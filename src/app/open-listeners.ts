@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { Closing } from './closing.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { Bound } from '../http/admin/running.ts'
+import type { AdminNames } from '../http/admin/access.ts'
 import { makeAdminListener, makeProbesListener } from '../http/admin/listener.ts'
 import type { AdminRoutes, Api } from '../http/admin/listener.ts'
 import { watchConnections } from '../http/connections/idle.ts'
@@ -10,8 +11,8 @@ import type { PassOn } from '../http/connections/passed-on.ts'
 import { drain, listen } from '../http/listen.ts'
 import type { ListenAt } from '../http/listen.ts'
 import type { PublicListener } from '../http/public-listener.ts'
+import type { Observer } from '../ports/observer.ts'
 import type { Leaving } from '../workers/parent.ts'
-import type { Snapshot } from '../snapshot/types.ts'
 
 /** Where the operator's listeners are. */
 export interface AdminAt {
@@ -19,14 +20,20 @@ export interface AdminAt {
   readonly probes: ListenAt | null
 }
 
+/** What the operator's listeners know of a gateway. */
+interface Administered {
+  readonly snapshot: { readonly gateway: AdminNames }
+  readonly live: { readonly observer: Pick<Observer, 'bug'> }
+}
+
 /** Opens the listeners of the operator. */
 export async function openAdmin(
-  gateway: Gateway,
+  gateway: Administered,
   { routes, api }: { readonly routes: AdminRoutes; readonly api: Api },
   { admin: adminAt, probes: probesAt }: AdminAt,
   closing: Closing,
 ): Promise<Pick<Bound, 'admin' | 'probes'>> {
-  const settings = (): Snapshot['gateway'] => gateway.snapshot.gateway
+  const settings = (): AdminNames => gateway.snapshot.gateway
   const bug = (error: unknown): void => {
     gateway.live.observer.bug(error, 'admin')
   }
@@ -35,7 +42,8 @@ export async function openAdmin(
     closing.push(() =>
       drain(server, {
         idle: () => Promise.resolve(),
-        ...{ patience: 0, keepIdle: 0, takesLast: false, passOn: null },
+        // Idle connections end at once; a scrape under way gets the time of the last bytes.
+        ...{ patience: 1, keepIdle: 0, takesLast: false, passOn: null },
         endCalls: () => undefined,
         cutShort: () => undefined,
       }),
