@@ -43,7 +43,7 @@ export async function passIdleOn(server: Server, passOn: PassOn, patience: numbe
 
 /** Serves a connection that another process has accepted, and has served, where it `isKept`. */
 export function takeConnection(server: Server, socket: Socket, isKept: boolean): void {
-  // As those that a server accepts itself: a client may end its side behind its request.
+  // As those that a server accepts itself: what to do when a client ends its side is up to HTTP.
   socket.allowHalfOpen = true
   if (isKept) connectionsOf(server).keep(socket)
   server.emit('connection', socket)

@@ -1,4 +1,5 @@
 /** What becomes of a change when PostgreSQL or the way to it is lost: it is made or not, and whoever asked for it knows which. */
+import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { StoreUnavailable } from '../../../../src/ports/store-unavailable.ts'
@@ -93,15 +94,18 @@ t.test('a lost PostgreSQL', { skip: noServers }, async t => {
     'a gateway that stops with the lock in its hand keeps the others from writing for a few timeouts at most',
     async t => {
       const { other, store } = await open(t)
-      let goOn: () => void = () => undefined
+      const events = new EventEmitter()
+      const [locked, goesOn] = [once(events, 'locked'), once(events, 'goes on')]
       const stopped = other.postgres.transaction(
         async query => {
           await query('UPDATE meta SET change = change + 1')
-          await new Promise<void>(resolve => (goOn = resolve))
+          events.emit('locked')
+          await goesOn
         },
         `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${2 * TIMEOUT}`,
       )
       stopped.catch(() => undefined)
+      await locked
       await t.rejects(make(store, 'one'), StoreUnavailable)
       await until('another can write', () =>
         make(store, 'two').then(
@@ -109,7 +113,7 @@ t.test('a lost PostgreSQL', { skip: noServers }, async t => {
           () => false,
         ),
       )
-      goOn()
+      events.emit('goes on')
       await t.rejects(stopped, StoreUnavailable)
       t.strictSame(await names(other), ['two'])
     },
