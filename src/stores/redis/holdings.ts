@@ -27,6 +27,10 @@ interface Member {
   readonly process: HoldingProcess
   /** Keys under which Redis counts something of it. */
   readonly keys: Set<string>
+  /** Keys of which it asks now: how many times, as it hears of a grant only afterwards. */
+  readonly asking: Map<string, number>
+  /** Keys of which it was asked to say what it holds, until it asks something itself. */
+  readonly recalled: Set<string>
 }
 
 /** Asks Redis for the processes of this machine. */
@@ -47,7 +51,7 @@ export class RedisHoldings {
     process: HoldingProcess,
     held: readonly HeldCount[] = [],
   ): HoldingStore & { readonly leave: () => void } {
-    const member = { name, process, keys: new Set<string>() }
+    const member: Member = { name, process, keys: new Set(), asking: new Map(), recalled: new Set() }
     this.#members.add(member)
     void this.#report(member, held)
     return {
@@ -63,13 +67,25 @@ export class RedisHoldings {
   }
 
   async #hold(member: Member, questions: readonly HoldingQuestion[]): Promise<readonly HoldingAnswer[]> {
-    const answers = await this.#ask(member, questions)
-    return Promise.all(
-      answers.map(async (answer, i) => {
-        const question = questions[i]!
-        return answer.granted < question.want ? this.#askAgain(member, question, answer) : answer
-      }),
-    )
+    for (const { key } of questions) {
+      member.asking.set(key, (member.asking.get(key) ?? 0) + 1)
+      member.recalled.delete(key)
+    }
+    try {
+      const answers = await this.#ask(member, questions)
+      return await Promise.all(
+        answers.map(async (answer, i) => {
+          const question = questions[i]!
+          return answer.granted < question.want ? this.#askAgain(member, question, answer) : answer
+        }),
+      )
+    } finally {
+      for (const { key } of questions) {
+        const others = member.asking.get(key)! - 1
+        if (others === 0) member.asking.delete(key)
+        else member.asking.set(key, others)
+      }
+    }
   }
 
   /** Nothing is left: what others keep without using it ends, or their room. */
@@ -90,13 +106,19 @@ export class RedisHoldings {
     return { ...answer, granted }
   }
 
-  /** Has the other processes of this machine give up what they can; whether there was one. */
+  /**
+   * Has the other processes of this machine give up what they can; whether there was one. One that asks itself has just said what it holds, and what it says
+   * while it asks is without the grant that is on its way: Redis would forget that.
+   */
   async #recall(member: Member, { key, want }: HoldingQuestion): Promise<boolean> {
-    const others = [...this.#members].filter(other => other !== member && other.keys.has(key))
+    const others = [...this.#members].filter(
+      other => other !== member && other.keys.has(key) && !other.asking.has(key),
+    )
     await Promise.all(
       others.map(async other => {
+        other.recalled.add(key)
         const said = other.process.recall([{ key, want }]).then(async ([held]) => {
-          if (held !== undefined) await this.#report(other, [{ key, held }])
+          if (held !== undefined && other.recalled.has(key)) await this.#report(other, [{ key, held }])
         })
         // Whoever is lost leaves.
         await orAfter(

@@ -1,5 +1,6 @@
 /** What callers hold over several machines, counted in a real Redis. */
 import { randomUUID } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { SharedHoldings } from '../../../src/limits/shared/holdings.ts'
@@ -50,6 +51,36 @@ for (const limit of [1, 3, 10, 100])
     await until('the place is free', async () => (await take(1)) === 1)
     t.equal(await take(4), 0)
   })
+
+t.test(
+  'what a process was granted and has not heard of yet is not forgotten when another asks it',
+  async t => {
+    const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID(), timeout: 3_000 }))
+    const store = new RedisHoldings(client, () => 3)
+    const unheard = { recall: () => Promise.resolve([0]) }
+    const [one, two] = [store.join('1', unheard), store.join('2', unheard)]
+    // The first waits for a third one, which says what it holds once the second has its answer.
+    const events = new EventEmitter()
+    const answered = once(events, 'answered')
+    let asked = 0
+    const third = store.join('3', {
+      recall: async () => {
+        if ((asked += 1) === 1) await answered
+        return [1]
+      },
+    })
+    const question = { key: 'a', limit: 11, held: 0, room: 0 }
+    await third.hold([{ ...question, held: 1, want: 0 }])
+    const waiting = one.hold([{ ...question, want: 12 }])
+    const second = await two.hold([{ ...question, want: 8 }])
+    events.emit('answered')
+    const answers = [await waiting, second]
+    t.equal(
+      answers.reduce((sum, [answer]) => sum + answer!.granted, 0),
+      10,
+    )
+  },
+)
 
 t.test('far below the limit nobody waits; near it each one asks', async t => {
   const [one, , other] = await open(t)
