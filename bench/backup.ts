@@ -1,9 +1,8 @@
 /**
  * What a backup costs a gateway under full load: calls per second with backups one after the other beside it, against none, and the longest block of the
- * gateway's loop. The gateway has a core to itself; the load and the backups share the other one, on
- * which the load comes first (as root), so that it is the gateway that is measured. A loop of the lowest priority that does nothing runs in
- * the place of the backups for comparison: what it costs, anything would that runs on that core. `ENDPOINTS`, `ROWS` (of usage), `ROUNDS` and `SECONDS` make
- * it larger or smaller.
+ * gateway's loop. The gateway has a core to itself; the load and the backups share the other one, on which the load
+ * comes first (as root), so that it is the gateway that is measured. A loop of the lowest priority that does nothing runs in the place of the backups for
+ * comparison: what it costs, anything would that runs on that core. `ENDPOINTS`, `ROWS` (of usage), `ROUNDS` and `SECONDS` make it larger or smaller.
  */
 import { rmSync } from 'node:fs'
 import { setPriority } from 'node:os'

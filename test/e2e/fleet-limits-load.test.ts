@@ -42,7 +42,7 @@ const fleet = await startFleet(
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
     plans: PLANS,
     // A longer timeout than by default: other tests run beside this one.
-    gateway: { workers: 2, redis: { url: redis.url, timeout: '3s' } },
+    gateway: { workers: 2, redis: { url: redis.url, timeout: '500ms' } },
   },
   { plans: Object.keys(PLANS) },
 )

@@ -22,7 +22,7 @@ Copies accounts, usage and the master key to <dir>, which must not hold anything
 it is of one moment: every call that was answered by then, and none later. The copy is checked and summed up, gets a
 manifest.json with checksums, and only then its name: an interrupted backup leaves <dir>.partial-… at most, which can be
 removed, and should be: the master key may be in it. Beside a running gateway it works an eighth of the time, so that calls
-are not slowed down: a gigabyte takes about a minute.
+are hardly slowed down: a gigabyte takes about half a minute.
 
   --without-key  leaves the master key out: keep it elsewhere, without it no key can be shown again`,
 

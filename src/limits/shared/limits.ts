@@ -95,25 +95,12 @@ export class SharedLimits implements Limits {
 
   /** Questions of parts that are beyond an allowance share a message. */
   #takeAll(parts: readonly Part[]): MaybePromise<Refusal | null> {
-    let at = 0
-    while (at < parts.length) {
-      const first = this.#asking.take(parts[at]!)
-      if (first !== 0) return this.#takeRest(parts, at, first)
-      at += 1
-    }
-    // Nearly always: without a list (bench/workers.ts).
-    return null
-  }
-
-  /** Goes on where a part was not had at once. */
-  #takeRest(parts: readonly Part[], at: number, first: MaybePromise<Taken>): MaybePromise<Refusal | null> {
-    const taken: MaybePromise<Taken>[] = [...parts.slice(0, at).map(() => 0), first]
-    // A part that is refused here spares the questions of the others.
-    let isRefused = !(first instanceof Promise)
-    for (let i = at + 1; i < parts.length && !isRefused; i += 1) {
-      const one = this.#asking.take(parts[i]!)
+    const taken: MaybePromise<Taken>[] = []
+    for (const part of parts) {
+      const one = this.#asking.take(part)
       taken.push(one)
-      isRefused = one !== 0 && !(one instanceof Promise)
+      // A part that is refused here spares the questions of the others.
+      if (one !== 0 && !(one instanceof Promise)) break
     }
     return taken.some(one => one instanceof Promise)
       ? Promise.all(taken.map(async one => one)).then(all => this.#settle(parts, all))

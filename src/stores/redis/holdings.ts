@@ -157,7 +157,10 @@ export class RedisHoldings {
   #answered(member: Member, { key, held }: HoldingQuestion, text: string): Answered {
     const [granted, room, others, before, busy] = text.split(' ').map(Number)
     if (held + granted! + room! > 0) member.keys.add(key)
-    else member.keys.delete(key)
+    else {
+      member.keys.delete(key)
+      member.recalled.delete(key)
+    }
     return { granted: granted!, room: room!, roomFor: ROOM, others: others!, before: before!, busy: busy! }
   }
 }

@@ -2,7 +2,7 @@
 
 /**
  * The part of the time that is worked. Copying at full speed costs a gateway under full load about a seventh of its calls per second, although it has a core
- * to itself (bench/backup.ts): memory and disk are shared.
+ * to itself (bench/backup.ts).
  */
 const SHARE = 1 / 8
 
