@@ -80,7 +80,7 @@ async function askNode(
 ): Promise<Answer> {
   // A reply that could not be held would cost a connection to the node, which ends amid it.
   if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
-  const { row, method, span } = call
+  const { row, method, elements, span } = call
   const { network } = caller
   const { sticky } = row.rule
   const found = sticky === 'use' || sticky === 'end' ? findFilter(call, caller, context) : call
@@ -89,7 +89,8 @@ async function askNode(
   const { wants, floor } = readsOf(call, caller, context)
   const need = needOf(row.rule, span, floor, wants)
   const { params, routes } = found
-  const request = { network, row, method, params, routes, need, caller: holderOf(caller) }
+  const holder = holderOf(caller)
+  const request = { network, row, method, params, elements, span, routes, need, caller: holder }
   const ended = await forward(request, mode, context)
   trail.route = routeOf(ended)
   const { answer, route } = forwarded(ended, context)

@@ -27,6 +27,4 @@ export interface NetworkCache {
 /** The same in a row of methods.yaml. */
 export interface RuleCache {
   readonly cache?: readonly CacheClass[]
-  /** Where the result shows the number of its block, as a path. */
-  readonly shows?: string
 }

@@ -3,7 +3,6 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Family, Route } from '../snapshot/types.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { Latency, HangDetector, type Unanswered } from './health/load.ts'
-import type { JudgedCall } from '../families/errors/classify.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
@@ -13,6 +12,7 @@ import { RouteLimits, type RouteSharing } from './route-limits.ts'
 import { Slots } from './slots.ts'
 import type { StreamedBody } from './transport/streamed-body.ts'
 import { judge, type Failure, type Verdict } from './transport/verdict.ts'
+import { isCrossed, ofThisCall, type Asked } from './asked.ts'
 import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
 import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
@@ -22,18 +22,6 @@ const MAX_PROBE = 1024 * 1024
 
 /** Errors of a node that say how far it has come, or that it is ill: a probe asks it itself. */
 const PROBED_AFTER = new Set(['behind', 'unavailable'])
-
-/** One call for a route, and what its reply is judged by. */
-export interface Asked extends JudgedCall {
-  readonly body: Raw
-  readonly id: number
-  /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
-  readonly caller: string
-  /** Of whoever waits for its answer; asked for only while it waits for a connection. */
-  readonly departure: () => ExchangeLimits['departure']
-  /** Heavy calls may be long under way without a route being ill. */
-  readonly heavy: boolean
-}
 
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
 export class LiveRoute {
@@ -139,11 +127,10 @@ export class LiveRoute {
       this.#client.post(body, limits, { caller, begun, departure }, exchange => {
         if (over !== null) this.#hangs.end(over)
         try {
-          const verdict = judge(exchange, id, asked)
+          const verdict = ofThisCall(judge(exchange, id, asked), asked)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
-          if (exchange.kind === 'whole' && 'why' in verdict && verdict.why === 'stray_reply')
-            exchange.retire?.()
+          if (exchange.kind === 'whole' && isCrossed(verdict)) exchange.retire?.()
           this.#learn(verdict, heavy ? null : now() - begin, caller, now)
           resolve(verdict)
         } catch (error) {

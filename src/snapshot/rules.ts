@@ -16,6 +16,7 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     hedge: rule.hedge ?? false,
     cache: rule.cache ?? [],
     shows: rule.shows?.split('.') ?? null,
+    is: rule.is === 'none' ? 'none' : (rule.is?.split('.') ?? null),
     timeout: rule.timeout ?? 'normal',
     answer: rule.answer ?? null,
     subscribe: rule.subscribe ?? null,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { COMMITMENTS } from '../../src/families/solana/scale.ts'
 import { roundOf } from '../../src/routes/health/prober.ts'
-import type { Asked } from '../../src/routes/live-route.ts'
+import type { Asked } from '../../src/routes/asked.ts'
 import type { PauseReport } from '../../src/routes/health/route-pauses.ts'
 import { atOnce } from '../../src/reload/time-slices.ts'
 import { Random } from '../support/random.ts'
@@ -79,7 +79,7 @@ function aCall(id: number): Asked {
   return {
     ...{ family: 'evm', method: 'eth_blockNumber', params: '[]', isRange: false, rows: [] },
     ...{ body: `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`, id },
-    ...{ caller: 'one', departure: () => null, heavy: false },
+    ...{ caller: 'one', departure: () => null, heavy: false, isAboutAnother: null },
   }
 }
 

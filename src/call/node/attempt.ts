@@ -10,6 +10,7 @@ import type { Failure, Verdict } from '../../routes/transport/verdict.ts'
 import type { Context } from '../context.ts'
 import type { ReplyMode, Request } from './request.ts'
 import { familyOf } from '../../families/families.ts'
+import { isAboutAnother, isComparable } from './identity.ts'
 import { TIMEOUTS } from './request.ts'
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import type { Rule } from '../../snapshot/types.ts'
@@ -97,8 +98,9 @@ export function attempt(
     return { verdict, candidate }
   }
   const isRange = rule.block?.kind === 'range'
+  const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

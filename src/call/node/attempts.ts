@@ -160,8 +160,8 @@ function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolea
   return !sent || repeat !== 'never'
 }
 
-/** HTTP statuses of a front end whose node was not there for a moment, and a reply to another call that its connection still held. */
-const PASSING = new Set(['http_500', 'http_502', 'http_503', 'stray_reply'])
+/** HTTP statuses of a front end whose node was not there for a moment, and replies to other calls that its connection still held. */
+const PASSING = new Set(['http_500', 'http_502', 'http_503', 'stray_reply', 'wrong_answer'])
 
 /**
  * Whether the same route may be asked once more: a kept-alive connection that the upstream closed at that moment says nothing about it;
