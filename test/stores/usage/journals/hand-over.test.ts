@@ -293,9 +293,9 @@ t.test('bug: looking for journals that were left stood still for each worker tha
   t.equal(journalsIn(dir).length, 40, 'none of them was taken over')
   // It was a tenth of a second for each: four seconds.
   t.ok(took < 2_000, `it took ${took} ms`)
-  for (const { database, leave } of own) {
-    database.close()
-    leave(true)
+  for (const journal of own) {
+    journal.database.close()
+    journal.leave(true)
   }
   ledger.close()
   t.end()
