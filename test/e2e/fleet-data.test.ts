@@ -2,9 +2,7 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { run } from '../support/cli.ts'
 import { startFaultyFleet } from '../support/faulty-fleet.ts'
-import { FLEET_ENV } from '../support/fleet.ts'
 import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
 import { noServers } from '../support/servers.ts'
@@ -82,16 +80,17 @@ t.test('data of a fleet', { skip: noServers, timeout: 280_000 }, async t => {
 
   await t.test('a copy is started beside the machine that it is of', async t => {
     const before = forks()
-    const dir = await tempDir(t)
-    const [copy, restored] = [join(dir, 'copy'), join(dir, 'restored')]
+    const copy = join(await tempDir(t), 'copy')
     await load.send(50, async () => {
-      const words = ['--config', first.dir]
-      t.match(await run(['backup', copy, ...words], FLEET_ENV), { code: 0 })
-      t.match(await run(['restore', copy, '--to', restored, ...words], FLEET_ENV), { code: 0 })
+      await fleet.restart(0, async gateway => {
+        load.down.add(0)
+        await gateway.stop()
+        await cp(data(gateway), copy, { recursive: true })
+      })
       await fleet.restart(1, async gateway => {
         load.down.add(1)
         await gateway.stop()
-        await replace(gateway, restored)
+        await replace(gateway, copy)
       })
       await parted(before)
     })

@@ -63,17 +63,23 @@ t.test('faults of a fleet', { skip: noServers, timeout: 280_000 }, async t => {
 
   const faults: Readonly<Record<string, (t: Test) => void | Promise<void>>> = {
     'a worker is killed': async () => {
-      kill9(random.pick((await fleet.crews()).flatMap(({ workers }) => workers)))
+      const i = anyone()
+      const worker = random.pick((await fleet.crews())[i]!.workers)
+      await load.answered(i)
+      kill9(worker)
     },
     'a keeper is killed': async () => {
       kill9((await fleet.crews())[anyone()]!.keeper)
     },
     'a primary is killed': () => fleet.restart(anyone(), gateway => gateway.kill9()),
-    'all of a machine is killed': () =>
-      fleet.restart(anyone(), async (gateway, pids) => {
+    'all of a machine is killed': () => {
+      const i = anyone()
+      return fleet.restart(i, async (gateway, pids) => {
+        await load.answered(i)
         pids.forEach(kill9)
         await gateway.exited
-      }),
+      })
+    },
     'a worker, a keeper and PostgreSQL are killed': async () => {
       const { keeper, workers } = (await fleet.crews())[anyone()]!
       await postgres.kill()

@@ -25,6 +25,7 @@ export class FleetLoad {
   /** Units of all that was ever asked for, whatever became of it. */
   asked = 0
   #settled: UseByMethod = new Map()
+  #waiting: readonly { readonly one: LoadedAccess; readonly resolve: () => void }[] = []
   readonly #random: Random
 
   constructor(accesses: readonly Access[], random: Random) {
@@ -78,10 +79,20 @@ export class FleetLoad {
     return sums
   }
 
+  /** Resolves as soon as the next answer of a machine is written down. */
+  answered(machine: number): Promise<void> {
+    return new Promise(resolve => {
+      this.#waiting = [...this.#waiting, { one: this.loaded[machine]!, resolve }]
+    })
+  }
+
   /** Posts one message, and writes down what comes of it. */
   async post(one: LoadedAccess, calls: readonly ClientCall[], agent: Agent): Promise<void> {
     for (const { method } of calls) this.asked += mixedCosts[method]!
-    await one.post(calls, agent)
+    if (!(await one.post(calls, agent))) return
+    const waiting = this.#waiting.filter(waiting => waiting.one === one)
+    this.#waiting = this.#waiting.filter(waiting => waiting.one !== one)
+    for (const { resolve } of waiting) resolve()
   }
 
   async #sendOne(one: LoadedAccess, agent: Agent): Promise<void> {
