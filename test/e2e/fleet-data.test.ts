@@ -3,6 +3,7 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { startFaultyFleet } from '../support/faulty-fleet.ts'
+import type { Gateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
 import { noServers } from '../support/servers.ts'
@@ -18,9 +19,9 @@ const FORKED = 'under a new id'
 t.test('data of a fleet', { skip: noServers, timeout: 280_000 }, async t => {
   const fleet = await startFaultyFleet(t)
   const { gateways, load, toPostgres } = fleet
-  const [first, second] = gateways as [(typeof gateways)[0], (typeof gateways)[0]]
-  const data = (gateway: typeof first) => join(gateway.dir, 'data')
-  const replace = async (gateway: typeof first, from: string) => {
+  const [, second] = gateways as [Gateway, Gateway]
+  const data = (gateway: Gateway) => join(gateway.dir, 'data')
+  const replace = async (gateway: Gateway, from: string) => {
     await rm(data(gateway), { recursive: true })
     // The socket of a killed keeper is no file.
     await cp(from, data(gateway), { recursive: true, filter: path => !path.endsWith('.sock') })
