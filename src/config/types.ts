@@ -1,7 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
-import type { CacheConfig, NetworkCache, RuleCache } from './cache.ts'
-import type { RuleResult } from './result.ts'
+import type { CacheConfig, NetworkCache, RuleCache, RuleResult } from './cache.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
