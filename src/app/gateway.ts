@@ -23,6 +23,7 @@ import type { Records } from '../observe/records.ts'
 import { atOnce } from '../reload/time-slices.ts'
 import { Filters } from '../routes/filters.ts'
 import { Floors } from '../routes/floors.ts'
+import { Sent } from '../routes/sent.ts'
 import { Heads } from '../routes/heads.ts'
 import type { RouteSharing } from '../routes/route-limits.ts'
 import { Upstreams } from '../routes/upstreams.ts'
@@ -83,6 +84,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),
     floors: new Floors(),
+    sent: new Sent(),
     blockhashes: new Blockhashes(),
     badKeys: parts.badKeys ?? new BadKeys(),
     management: makeManagement({

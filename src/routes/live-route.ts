@@ -9,6 +9,7 @@ import { RoutePauses } from './health/route-pauses.ts'
 import { whyDown, whyNot, whyUnhealthy } from './health/why-not.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import { RouteLimits, type RouteSharing } from './route-limits.ts'
+import { ShownBlock } from './shown-block.ts'
 import { Slots } from './slots.ts'
 import type { StreamedBody } from './transport/streamed-body.ts'
 import { judge, type Failure, type Verdict } from './transport/verdict.ts'
@@ -52,6 +53,7 @@ export class LiveRoute {
   /** Oldest slot that it keeps; null until it has told, and where it keeps all. */
   firstSlot: number | null = null
   readonly slots = new Slots()
+  readonly shown = new ShownBlock()
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
   readonly #hangs = new HangDetector()
@@ -200,8 +202,9 @@ export class LiveRoute {
   }
 
   /** Whether it is known to have come to a block. */
-  hasReached(number: number, scale: Scale = 'head'): boolean {
-    return ((scale === 'head' ? this.head : this.slots.at(scale)) ?? -1) >= number
+  hasReached(number: number, scale: Scale, now: number): boolean {
+    if (scale !== 'head') return (this.slots.at(scale) ?? -1) >= number
+    return (this.head ?? -1) >= number || this.shown.hasReached(number, now)
   }
 
   /** Sends one request body of our own and waits for the reply, or for what broke it. */

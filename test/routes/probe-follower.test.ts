@@ -29,7 +29,7 @@ function said({ upstreams, heads, clock }: Process, { snapshot }: ProbingMachine
       ...{ identified: live.identified, fault: live.fault, silent: live.silent },
       ...{ syncing: live.syncing, slotsBehind: live.slotsBehind, firstSlot: upstreams.firstSlot(live.id) },
       ...{ head: live.head, claimed: live.claimed, certainHead: upstreams.certainHead(live.id) },
-      reached: [1_000_000, 1_000_010].map(height => live.hasReached(height)),
+      reached: [1_000_000, 1_000_010].map(height => live.hasReached(height, 'head', now)),
       slots: COMMITMENTS.map(scale => live.slots.at(scale)),
       breaker: [live.breaker.state(now), live.breaker.retryIn(now), live.breaker.lastError],
       pause: live.pauses.report(now),

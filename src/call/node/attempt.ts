@@ -138,16 +138,17 @@ async function alreadySent(
   return found.kind === 'result' && found.result !== 'null' ? { kind: 'result', result } : error
 }
 
-/** It has not heard of it yet, or keeps it no more. */
-export type Suspicion = 'null_behind' | 'missing'
+/** It has not heard of it yet, or keeps it no more; or another route has taken the transaction. */
+export type Suspicion = 'null_behind' | 'missing' | 'sent_elsewhere'
 
 /** Why the result is not believed yet; null when it is. */
 export function suspicionOf(
   result: Raw,
   { route, live }: Candidate,
-  { network, row }: Request,
+  { network, row, takers }: Request,
   heads: Pick<Heads, 'best'>,
 ): Suspicion | null {
+  if (takers.length > 0 && result === 'null' && !takers.includes(route.id)) return 'sent_elsewhere'
   const { rule, archive } = row
   if (!(rule.nullIsLag || rule.reads === 'history') || !saysNone(result, rule)) return null
   const allowed = familyOf(network).probeLag

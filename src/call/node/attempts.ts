@@ -112,7 +112,10 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     const sentBefore = failures.length > 0 && failures.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
       const then = clock.monotonic()
-      const second = budget.take(caller, then) ? pickNow(wanted, tried, undefined, context, then) : 'none'
+      // A route that has not come to what the call reads would win with an older answer.
+      const behind = upstreams.behind(wanted.routes, wanted.need, then)
+      const out = [...tried, ...behind]
+      const second = budget.take(caller, then) ? pickNow(wanted, out, undefined, context, then) : 'none'
       if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }

@@ -17,6 +17,8 @@ export interface Request extends ReadCall {
   /** Ids of the routes that may serve it. */
   readonly routes: readonly string[]
   readonly need: Need
+  /** Those that have taken the transaction which is asked for: what they say of it counts. */
+  readonly takers: readonly string[]
   /** Whose call it is (`holderOf`). */
   readonly caller: string
 }
