@@ -1,4 +1,12 @@
-/** What joins several gateways (fleet, section 8.1), as the configuration has it. Durations in milliseconds. */
+/** What joins several processes, and several gateways (fleet, section 8.1), as the configuration has it. Durations in milliseconds. */
+
+/** The processes that serve calls. */
+export interface WorkersConfig {
+  /** 1 starts no further process. */
+  readonly count: number
+  /** Who takes a connection: whoever is free first, or one after another. */
+  readonly balance: 'accept' | 'roundRobin'
+}
 
 /** Where accounts and usage of all gateways are kept. */
 export interface PostgresConfig {

@@ -4,6 +4,7 @@ import { check } from './check.ts'
 import { extend } from './extend.ts'
 import { evaluate, type Evaluated } from './yaml/evaluate.ts'
 import { FILES } from './files.ts'
+import { readLogo } from './dashboard/logo.ts'
 import { parseText } from './yaml/parse.ts'
 import type { Path } from './yaml/path.ts'
 import { keyPlace, type Place } from './yaml/place.ts'
@@ -45,12 +46,16 @@ export async function loadConfig(
   const methods = files.get('methods.yaml')
   const extended = methods === undefined ? null : extend(methods, dir, env, [resolve(dir, 'methods.yaml')])
   const { written, findings } = check(files, extended)
-  const wrong = findings.map(finding => problemOf(finding, files.get(finding.file)!))
+  const logo = await readLogo(written.gateway?.dashboard?.logo, dir)
+  const isShown = logo === null || 'content' in logo
+  const wrong = [...findings, ...(isShown ? [] : [logo])].map(finding =>
+    problemOf(finding, files.get(finding.file)!),
+  )
   const problems = inOrder([...unread, ...broken, ...(extended?.problems ?? []), ...wrong])
   return deepFreeze({
     config: problems.some(problem => problem.severity === 'error')
       ? null
-      : build(written as RawConfig, dir, { port, extended: extended?.paths }),
+      : build(written as RawConfig, dir, { port, extended: extended?.paths, logo: isShown ? logo : null }),
     problems,
     locate: (file: string, path: Path): Place => placeOfKey(files.get(file), path),
     texts,

@@ -1,6 +1,7 @@
 /** The five files as their schemas let them be written: units still text, defaults still absent. */
 import type { AlertsConfig } from './alerts.ts'
 import type { Finality } from './answers.ts'
+import type { DashboardConfig } from './dashboard/types.ts'
 import type { RedisConfig } from './fleet.ts'
 import type {
   ErrorRow,
@@ -86,6 +87,12 @@ export interface RawGateway {
   readonly dataDir?: string
   readonly workers?: RawCount | { readonly count: RawCount; readonly balance?: 'accept' | 'roundRobin' }
   readonly dashboardHost?: string
+  readonly dashboard?: {
+    readonly name?: string
+    readonly logo?: string
+    readonly accent?: string
+    readonly links?: DashboardConfig['links']
+  }
   readonly adminHosts?: readonly string[]
   readonly trustedProxies?: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }

@@ -1,7 +1,8 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
 import type { CacheConfig, NetworkCache, RuleCache, RuleResult } from './answers.ts'
-import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
+import type { DashboardConfig } from './dashboard/types.ts'
+import type { NodeConfig, PostgresConfig, RedisConfig, WorkersConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
 
@@ -10,14 +11,6 @@ export interface ListenAddress {
   readonly host: string
   /** 0 asks the system for a free port. */
   readonly port: number
-}
-
-/** The processes that serve calls. */
-export interface WorkersConfig {
-  /** 1 starts no further process. */
-  readonly count: number
-  /** Who takes a connection: whoever is free first, or one after another. */
-  readonly balance: 'accept' | 'roundRobin'
 }
 
 /** gateway.yaml: this process. Durations in milliseconds, sizes in bytes, paths absolute. */
@@ -32,6 +25,8 @@ export interface GatewayConfig {
   readonly workers: WorkersConfig
   /** The host that serves the dashboard; null when the base URL has no host pattern to derive it from. */
   readonly dashboardHost: string | null
+  /** Null is Tollgate's own. */
+  readonly dashboard: DashboardConfig | null
   /** CIDRs whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly cert: string; readonly key: string } | null
@@ -245,5 +240,7 @@ export interface Config {
   readonly plans: readonly PlanConfig[]
   /** Paths of the files that methods.yaml extends. */
   readonly extended: readonly string[]
+  /** The bytes of `gateway.dashboard.logo` as base64, which passes between threads and processes; null without one. */
+  readonly logo: string | null
   readonly gateway: GatewayConfig
 }

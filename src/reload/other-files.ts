@@ -1,4 +1,4 @@
-/** Watches the files that a configuration names besides its own five: its certificate, and what methods.yaml extends. */
+/** Watches the files that a configuration names besides its own five: its certificate, the dashboard's logo, and what methods.yaml extends. */
 import type { Config } from '../config/types.ts'
 import { watchFiles } from './watch.ts'
 
@@ -14,8 +14,16 @@ export class OtherFiles {
   }
 
   /** Watches the files of this configuration instead of the last ones. */
-  async follow({ gateway: { tls }, extended }: Pick<Config, 'gateway' | 'extended'>): Promise<void> {
-    const files = [...(tls === null ? [] : [tls.cert, tls.key]), ...extended]
+  async follow({
+    gateway: { tls, dashboard },
+    extended,
+  }: Pick<Config, 'gateway' | 'extended'>): Promise<void> {
+    const logo = dashboard?.logo ?? null
+    const files = [
+      ...(tls === null ? [] : [tls.cert, tls.key]),
+      ...(logo === null ? [] : [logo.file]),
+      ...extended,
+    ]
     if (files.join('\0') === this.#files.join('\0')) return
     this.#files = files
     this.#stop()

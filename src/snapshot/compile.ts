@@ -43,6 +43,7 @@ export function* compileInSteps(config: Config, version = versionOf(config)): Ge
     plans: record(config.plans.map(plan => [plan.name, plan])),
     notification: config.notification,
     gateway: config.gateway,
+    logo: config.logo,
   })
 }
 

@@ -3,8 +3,11 @@ import type { FileName } from '../config/files.ts'
 import { hideSecrets } from '../config/schema/hide-secrets.ts'
 import type { Snapshot } from './types.ts'
 
+/** What is shown of it: the settings of the dashboard say which logo it has. */
+type Shown = Omit<Snapshot, 'logo'>
+
 /** The file that each part of a snapshot comes from. */
-const FILE: Readonly<Record<keyof Snapshot, FileName>> = {
+const FILE: Readonly<Record<keyof Shown, FileName>> = {
   ...{
     version: 'gateway.yaml',
     sharedVersion: 'gateway.yaml',
@@ -22,9 +25,6 @@ export function dump(snapshot: Snapshot): unknown {
     { ...network, routes: hideSecrets('routes.yaml', network.routes) },
   ])
   const all = { ...snapshot, networks: Object.fromEntries(networks) as unknown }
-  const shown = Object.entries(all).map(([part, value]) => [
-    part,
-    hideSecrets(FILE[part as keyof Snapshot], value),
-  ])
+  const shown = (Object.keys(FILE) as (keyof Shown)[]).map(part => [part, hideSecrets(FILE[part], all[part])])
   return Object.fromEntries(shown) as unknown
 }

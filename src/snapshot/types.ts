@@ -109,6 +109,8 @@ export interface Snapshot {
   readonly plans: Readonly<Record<string, Plan>>
   readonly notification: { readonly cost: number }
   readonly gateway: GatewayConfig
+  /** The bytes of the dashboard's logo as base64; null without one. */
+  readonly logo: string | null
 }
 
 /** What an account may do. */

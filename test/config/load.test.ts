@@ -140,6 +140,7 @@ t.test('defaults', async t => {
       jsonrpc: {},
     },
     extended: [],
+    logo: null,
     plans: [
       {
         name: 'free',
@@ -172,6 +173,7 @@ t.test('defaults', async t => {
       redis: null,
       cache: null,
       dashboardHost: 'localhost',
+      dashboard: null,
       trustedProxies: [],
       tls: null,
       limits: {
@@ -243,6 +245,7 @@ probes: 0.0.0.0:9465
 dataDir: /var/lib/x
 workers: { count: 3, balance: roundRobin }
 dashboardHost: Dash.Example.com
+dashboard: { name: Acme RPC, accent: '#0Af', links: { support: 'mailto:help@acme.example', docs: 'https://docs.acme.example/#rpc' } }
 trustedProxies: [10.0.0.0/8, 'fd00::/8']
 tls: { cert: cert.pem, key: /key.pem }
 limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
@@ -265,6 +268,12 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
       dataDir: '/var/lib/x',
       workers: { count: 3, balance: 'roundRobin' },
       dashboardHost: 'dash.example.com',
+      dashboard: {
+        name: 'Acme RPC',
+        logo: null,
+        accent: '#00aaff',
+        links: { support: 'mailto:help@acme.example', docs: 'https://docs.acme.example/#rpc' },
+      },
       trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
       tls: { cert: resolve(dir, 'cert.pem'), key: '/key.pem' },
       limits: {

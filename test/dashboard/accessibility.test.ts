@@ -1,26 +1,10 @@
 import t from 'tap'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { prepareGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { violations } from './support/axe.ts'
 import { noBrowser, openTab, signIn, startBrowser } from './support/browser.ts'
 import { createOwner } from './support/owner.ts'
 import { writePastUsage } from './support/past-usage.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
-
-/** What axe has against the page as it is, one line each. */
-async function violations(page: Page): Promise<string[]> {
-  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
-  const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)')
-  return found.flatMap(({ id, nodes }) => nodes.map(one => `${id}: ${one.html}: ${one.failureSummary}`))
-}
 
 t.test(
   'axe has nothing against any page, light or dark, and all fit a phone',

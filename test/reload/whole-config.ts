@@ -2,7 +2,7 @@ import type { File } from './config-dir.ts'
 
 const chainId = 1001
 
-/** A valid configuration that writes every key of every schema, but for `tls`, whose files it would need. */
+/** A valid configuration that writes every key of every schema, but for those that name other files or servers. */
 export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, unknown>> {
   return {
     'networks.yaml': {
@@ -76,6 +76,14 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       ...{ listen: '127.0.0.1:0', admin: '127.0.0.1:0', probes: '127.0.0.1:0', dataDir: './data' },
       ...{ workers: { count: 1, balance: 'accept' }, node: { name: 'rpc-1' } },
       ...{ adminHosts: ['tollgate'], dashboardHost: 'localhost', trustedProxies: ['10.0.0.0/8'] },
+      dashboard: {
+        ...{ name: 'Acme RPC', accent: '#0a7d5c' },
+        links: {
+          support: 'mailto:help@example.test',
+          docs: 'https://docs.example.test',
+          terms: 'https://example.test/terms',
+        },
+      },
       limits: {
         ...{ body: '5MiB', batchReply: '64MiB', wsReply: '16MiB', connections: 10_000 },
         ...{ connectionsPerAddress: 1000, inFlight: 10_000, memory: '256MiB' },

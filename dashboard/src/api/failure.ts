@@ -1,3 +1,8 @@
+import { brand, gateway } from '../brand.ts'
+
+/** Who runs the gateway can look whether it does. */
+const UNREACHABLE = `${gateway} cannot be reached. ${brand.name === null ? 'Is it running, and are' : 'Are'} you online?`
+
 /** Something that the gateway refused, in its own words. */
 export class Failure extends Error {
   constructor(
@@ -20,11 +25,11 @@ export async function ask(path: string, method: string, body?: unknown): Promise
   const headers = { 'content-type': 'application/json' }
   const init = method === 'GET' ? {} : { headers, body: JSON.stringify(body ?? {}) }
   const reply = await fetch(path, { method, ...init }).catch(() => {
-    throw new Failure('The gateway cannot be reached. Is it running, and are you online?', 'unreachable')
+    throw new Failure(UNREACHABLE, 'unreachable')
   })
   const json = (await reply.json().catch(() => ({}))) as { error?: Refused }
   if (json.error === undefined && reply.ok) return json
-  const { message, data } = json.error ?? { message: `The gateway answered with status ${reply.status}` }
+  const { message, data } = json.error ?? { message: `${gateway} answered with status ${reply.status}` }
   throw new Failure(message, data?.reason ?? 'unknown', data?.retryAfterMs)
 }
 

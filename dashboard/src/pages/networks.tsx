@@ -1,4 +1,5 @@
 import type { Routes } from '../api/types.ts'
+import { operator } from '../brand.ts'
 import { networks } from '../model/networks.ts'
 import type { LiveNetwork } from '../model/networks.ts'
 import { Awaited } from '../parts/awaited.tsx'
@@ -16,7 +17,7 @@ export function NetworksPage() {
         {all =>
           all.length === 0 ? (
             <Empty title="No networks">
-              <p>Whoever runs this gateway has not set up any network yet.</p>
+              <p>{operator} has not set up any network yet.</p>
             </Empty>
           ) : (
             <div class="cards">

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import { ended, signIn } from '../api/session.ts'
-import { Mark } from '../parts/shell.tsx'
+import { operator } from '../brand.ts'
+import { Brand, Links } from '../parts/brand.tsx'
 
 /** Where everybody starts: one secret, the dashboard token or an API key. */
 export function SignInPage() {
@@ -23,7 +24,7 @@ export function SignInPage() {
   return (
     <main class="sign-in">
       <h1>
-        <Mark /> Tollgate
+        <Brand />
       </h1>
       <form class="card" onSubmit={event => void submit(event)}>
         <label>
@@ -52,9 +53,10 @@ export function SignInPage() {
         </button>
         <p class="quiet-text" id="sign-in-help">
           The token was shown when your account was made. Any API key of the account works too, unless
-          management is switched off for it. Lost both? Whoever runs this gateway can make a new token.
+          management is switched off for it. Lost both? {operator} can make a new token.
         </p>
       </form>
+      <Links />
     </main>
   )
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { title as service } from '../brand.ts'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 let first = true
@@ -7,7 +8,7 @@ let first = true
 export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
-    document.title = `${title} · Tollgate`
+    document.title = `${title} · ${service}`
   }, [title])
   useLayoutEffect(() => {
     if (!first) {

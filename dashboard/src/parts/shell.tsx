@@ -6,6 +6,7 @@ import { account } from '../model/account.ts'
 import { keepFresh } from '../model/fresh.ts'
 import { linkTo, PAGES } from '../address.ts'
 import { route } from '../route.ts'
+import { Brand, Links } from './brand.tsx'
 import { say } from './toast.tsx'
 
 /** What surrounds every page: the way to the others, and out. */
@@ -19,7 +20,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </a>
       <header class="top">
         <a class="brand" href={linkTo('overview')}>
-          <Mark /> Tollgate
+          <Brand />
         </a>
         <nav aria-label="Pages">
           {PAGES.map(page => (
@@ -38,6 +39,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
+      <Links />
     </>
   )
 }
@@ -46,14 +48,4 @@ export function Shell({ children }: { children: ComponentChildren }) {
 function skip(event: Event): void {
   event.preventDefault()
   document.getElementById('main')?.focus()
-}
-
-/** The sign of the house. */
-export function Mark() {
-  return (
-    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="8" />
-      <path d="M9 24V10m0 3 15-4m-15 9h4" />
-    </svg>
-  )
 }

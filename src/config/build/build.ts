@@ -1,5 +1,6 @@
 import { withPort } from '../base-url.ts'
 import { familyNames } from '../families.ts'
+import type { Logo } from '../dashboard/logo.ts'
 import type { Config } from '../types.ts'
 import { listenAddress } from '../words/units.ts'
 import type { RawConfig } from '../raw-config.ts'
@@ -16,10 +17,16 @@ export interface Beside {
   readonly port?: number | undefined
   /** The files that methods.yaml extends. */
   readonly extended?: readonly string[] | undefined
+  /** The file that gateway.yaml names as the dashboard's logo. */
+  readonly logo?: Logo | null
 }
 
 /** The configuration that faultless files describe: defaults filled in, units turned into numbers, paths made absolute. */
-export function build(written: RawConfig, dir: string, { port, extended = [] }: Beside = {}): Config {
+export function build(
+  written: RawConfig,
+  dir: string,
+  { port, extended = [], logo = null }: Beside = {},
+): Config {
   const listen = listenAddress(written.gateway?.listen ?? DEFAULTS.listen)!
   const baseUrl = withPort(written.networks.baseUrl, port ?? listen.port)
   const { families, notification } = written.methods
@@ -34,6 +41,7 @@ export function build(written: RawConfig, dir: string, { port, extended = [] }: 
     ) as Config['families'],
     plans: buildPlans(written.plans.plans),
     extended,
-    gateway: buildGateway(written.gateway ?? {}, baseUrl, dir),
+    logo: logo?.content ?? null,
+    gateway: buildGateway(written.gateway ?? {}, baseUrl, dir, logo?.file ?? null),
   }
 }

@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { buildAlerts } from './alerts.ts'
 import { buildNode, buildPostgres, buildRedis } from './fleet.ts'
 import { dashboardHostOf } from '../base-url.ts'
-import type { AccessLogConfig, GatewayConfig, WorkersConfig } from '../types.ts'
+import type { WorkersConfig } from '../fleet.ts'
+import type { LogoFile } from '../dashboard/types.ts'
+import type { AccessLogConfig, GatewayConfig } from '../types.ts'
 import { duration, listenAddress, percentage, size } from '../words/units.ts'
 import type { RawGateway } from '../raw-config.ts'
 
@@ -11,7 +13,12 @@ import type { RawGateway } from '../raw-config.ts'
 export const DEFAULTS = { listen: '0.0.0.0:8080', admin: '127.0.0.1:9464', dataDir: './data' }
 
 /** The process's settings with their defaults. */
-export function buildGateway(written: RawGateway, baseUrl: string, dir: string): GatewayConfig {
+export function buildGateway(
+  written: RawGateway,
+  baseUrl: string,
+  dir: string,
+  logo: LogoFile | null,
+): GatewayConfig {
   const { tls } = written
   return {
     listen: listenAddress(written.listen ?? DEFAULTS.listen)!,
@@ -21,6 +28,7 @@ export function buildGateway(written: RawGateway, baseUrl: string, dir: string):
     dataDir: resolve(dir, written.dataDir ?? DEFAULTS.dataDir),
     workers: buildWorkers(written.workers ?? 1),
     dashboardHost: written.dashboardHost?.toLowerCase() ?? dashboardHostOf(baseUrl),
+    dashboard: buildDashboard(written.dashboard, logo),
     trustedProxies: written.trustedProxies ?? [],
     tls: tls === undefined ? null : { cert: resolve(dir, tls.cert), key: resolve(dir, tls.key) },
     cache: buildCache(written.cache),
@@ -59,6 +67,18 @@ function buildAccessLog(
 function buildWorkers(written: NonNullable<RawGateway['workers']>): WorkersConfig {
   const { count, balance = 'accept' } = typeof written === 'object' ? written : { count: written }
   return { count: count === 'auto' ? availableParallelism() : count, balance }
+}
+
+function buildDashboard(written: RawGateway['dashboard'], logo: LogoFile | null): GatewayConfig['dashboard'] {
+  if (written === undefined) return null
+  const { name = null, accent, links = {} } = written
+  return { name, logo, accent: accent === undefined ? null : longColour(accent), links }
+}
+
+/** `#abc` is `#aabbcc`. */
+function longColour(written: string): string {
+  const digits = written.slice(1).toLowerCase()
+  return `#${digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits}`
 }
 
 function buildCache(written: RawGateway['cache']): GatewayConfig['cache'] {

@@ -25,6 +25,7 @@ export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
     ...checkSample(gateway.log?.access?.filter?.sample),
     ...checkLimitsOfAll(gateway),
     ...checkCache(gateway.cache ?? {}),
+    ...Object.entries(gateway.dashboard?.links ?? {}).flatMap(checkLink),
   ]
 }
 
@@ -123,6 +124,12 @@ function checkLimitsOfAll({ postgres, redis }: Partly<RawGateway>): Finding[] {
       ...{ severity: 'warning', kind: 'limits-per-gateway' },
     },
   ]
+}
+
+/** A host that the schema lets pass may still be none, such as `https://[`. */
+function checkLink([name, url]: readonly [string, string | undefined]): Finding[] {
+  if (url === undefined || URL.canParse(url)) return []
+  return [finding(['dashboard', 'links', name], `${show(url)} is not a link`, 'write https://… or mailto:…')]
 }
 
 /** Bytes of the longest answer that may be kept. */

@@ -15,7 +15,11 @@ export function sentenceFor(error: ErrorObject): Sentence {
   const schema = error.parentSchema as Annotations
   const params = error.params as Readonly<Record<string, number>>
   const value = schema.writeOnly === true && typeof error.data !== 'object' ? 'the value' : show(error.data)
-  if (error.data === null) return { message: 'value is missing' }
+  if (error.data === null)
+    return {
+      message: 'value is missing',
+      hint: schema.pattern?.startsWith('^#') === true ? 'quote it: # begins a comment' : undefined,
+    }
   switch (error.keyword) {
     case 'type':
       return typeSentence(schema, value, error.data)

@@ -11,6 +11,8 @@ export interface Asset {
   readonly etag: string
   /** Whether its name changes with its content. */
   readonly hashed: boolean
+  /** A picture, which a browser may open as a page of its own. */
+  readonly isImage?: boolean
 }
 
 const TYPES: Readonly<Record<string, string>> = {

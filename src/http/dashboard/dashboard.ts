@@ -5,6 +5,7 @@
 import { storeRefusal } from '../../call/store-refusal.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Asset } from './asset.ts'
+import { brandedFiles } from './branded.ts'
 import { answerCall } from './call-api.ts'
 import { SignIn } from './sign-in.ts'
 import type { DashboardParts } from './sign-in.ts'
@@ -35,11 +36,17 @@ export function makeDashboard(assets: ReadonlyMap<string, Asset>, parts: Dashboa
     ['/api/token', { POST: visit => replaceToken(visit, signIn, parts.accounts) }],
     ['/api/rpc', { POST: visit => answerCall(visit, signIn, parts.gateway) }],
   ])
-  for (const [path, asset] of assets) paths.set(path, { GET: visit => sendFile(visit, asset) })
+  for (const [path, asset] of assets) paths.set(path, fileVerbs(asset))
+  const branded = brandedFiles(assets.get('/')!)
   return path => {
-    const verbs = paths.get(path)
+    const own = branded(parts.gateway.snapshot).get(path)
+    const verbs = own === undefined ? paths.get(path) : fileVerbs(own)
     return verbs === undefined ? null : visit => answer(visit, verbs, parts)
   }
+}
+
+function fileVerbs(asset: Asset): Verbs {
+  return { GET: visit => sendFile(visit, asset) }
 }
 
 async function answer(visit: PageVisit, verbs: Verbs, { gateway }: DashboardParts): Promise<void> {

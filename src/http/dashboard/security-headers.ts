@@ -12,11 +12,17 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const securityHeaders: readonly string[] = [
-  ...['Content-Security-Policy', POLICY],
+const headersWith = (policy: string): readonly string[] => [
+  ...['Content-Security-Policy', policy],
   ...['X-Content-Type-Options', 'nosniff'],
   ...['X-Frame-Options', 'DENY'],
   ...['Referrer-Policy', 'no-referrer'],
   ...['Cross-Origin-Opener-Policy', 'same-origin'],
   ...['Cross-Origin-Resource-Policy', 'same-origin'],
 ]
+
+/** Those of all that the dashboard consists of. */
+export const securityHeaders = headersWith(POLICY)
+
+/** Those of a picture that was not made here: opened by itself, an SVG is a document, which may only draw. */
+export const imageHeaders = headersWith("default-src 'none'; style-src 'unsafe-inline'; sandbox")

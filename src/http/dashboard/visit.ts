@@ -23,9 +23,10 @@ export function send(
   status: number,
   headers: readonly string[],
   body: Buffer,
+  safety: readonly string[] = securityHeaders,
 ): void {
   if (response.destroyed) return
-  const all = [...headers, ...securityHeaders]
+  const all = [...headers, ...safety]
   if (status !== 304) all.push('Content-Length', String(body.length))
   if (!isShort(request)) all.push('Connection', 'close')
   response.writeHead(status, all)
