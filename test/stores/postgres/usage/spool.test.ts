@@ -15,6 +15,17 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
     return connectTo(t, server.url, { schema: `tollgate_${databases}` })
   }
   const agree = (sum: number) => ({ usage: sum, total: sum, quota_window: sum })
+  /** A machine that has reported 10 units and charged 5 more, and one on a copy of its directory. */
+  const copied = async (t: Parameters<typeof tempDir>[0], postgres: Postgres) => {
+    const [dir, there] = [await tempDir(t), join(await tempDir(t), 'copy')]
+    const original = new Machine(dir, postgres)
+    original.charge({ units: 10 })
+    await original.spool.flush()
+    original.charge({ units: 5 })
+    await original.ledger.folded()
+    cpSync(dir, there, { recursive: true })
+    return { dir, original, copy: new Machine(there, postgres, { name: 'copy' }) }
+  }
 
   t.test('two machines have rows of their own, which sum up to what both charged', async t => {
     const postgres = await fresh(t)
@@ -72,15 +83,7 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
   t.test('a copy goes on as another node, and nothing is counted twice, whichever reports first', async t => {
     for (const isOriginalFirst of [true, false]) {
       const postgres = await fresh(t)
-      const dir = await tempDir(t)
-      const copied = join(await tempDir(t), 'copy')
-      const original = new Machine(dir, postgres)
-      original.charge({ units: 10 })
-      await original.spool.flush()
-      original.charge({ units: 5 })
-      await original.ledger.folded()
-      cpSync(dir, copied, { recursive: true })
-      const copy = new Machine(copied, postgres, { name: 'copy' })
+      const { dir, original, copy } = await copied(t, postgres)
       const inOrder = isOriginalFirst ? [original, copy] : [copy, original]
       for (const machine of inOrder) {
         await machine.spool.flush().catch(() => undefined)
@@ -107,15 +110,7 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
 
   t.test('what a machine charges beside a copy that goes on as its node is never counted twice', async t => {
     const postgres = await fresh(t)
-    const dir = await tempDir(t)
-    const copied = join(await tempDir(t), 'copy')
-    const original = new Machine(dir, postgres)
-    original.charge({ units: 10 })
-    await original.spool.flush()
-    original.charge({ units: 5 })
-    await original.ledger.folded()
-    cpSync(dir, copied, { recursive: true })
-    const copy = new Machine(copied, postgres, { name: 'copy' })
+    const { dir, original, copy } = await copied(t, postgres)
     copy.charge({ units: 1 })
     await copy.spool.flush()
     // PostgreSQL is away from it meanwhile: what it charges now cannot be distinguished from what the copy reports.
