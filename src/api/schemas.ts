@@ -1,4 +1,5 @@
 /** What the admin API answers, as JSON Schemas: the OpenAPI document has them, and tests hold replies to them. */
+import { BUCKETS } from '../ports/latency.ts'
 import type { JsonSchema } from './fields.ts'
 import { REASONS } from './problem.ts'
 
@@ -12,6 +13,20 @@ const listOrNull = { type: ['array', 'null'], items: text }
 const webhook = {
   ...textOrNull,
   description: 'where its events are posted to: scheme and host, and at most the first part of the path',
+}
+const ms = { type: 'number', minimum: 0 }
+const latency = {
+  ...object({
+    p50: { ...ms, description: 'milliseconds that half of the calls did not exceed' },
+    p95: { ...ms, description: 'milliseconds that 95 of 100 calls did not exceed' },
+    buckets: {
+      ...{ type: 'object', additionalProperties: count },
+      description: `calls by the least of these bounds in milliseconds that they did not exceed: ${BUCKETS.join(', ')}`,
+    },
+  }),
+  type: ['object', 'null'],
+  description:
+    'how long upstreams took, estimated from the buckets; null where no call was counted, as in what older versions have recorded',
 }
 const members = { type: ['object', 'null'], additionalProperties: true }
 
@@ -101,11 +116,12 @@ export const SCHEMAS = {
       ...{ endpointId: text, network: text, method: text, reason: text, calls: count, requests: count },
       ...{ errors: count, refusals: count, bytesOut: count, upstreamMs: count },
       refusalsByReason: { type: 'object', additionalProperties: count },
+      latency,
       other: { ...count, description: 'how many groups the row stands for that are not among the largest' },
     },
     [
       ...['time', 'accountId', 'endpointId', 'network', 'method', 'reason', 'calls', 'requests', 'errors'],
-      ...['bytesOut', 'upstreamMs', 'refusalsByReason', 'other'],
+      ...['bytesOut', 'upstreamMs', 'refusalsByReason', 'latency', 'other'],
     ],
   ),
   UsagePage: object(

@@ -32,7 +32,11 @@ const topField: Field<number> = {
   check: value => top(typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value),
 }
 const detail: Field<boolean> = {
-  schema: { type: 'boolean', default: false, description: 'with bytesOut, upstreamMs and refusalsByReason' },
+  schema: {
+    type: 'boolean',
+    default: false,
+    description: 'with bytesOut, upstreamMs, refusalsByReason and latency',
+  },
   check: value => flag(value === 'true' ? true : value === 'false' ? false : value),
 }
 

@@ -37,7 +37,7 @@ export interface UsageScope {
 /**
  * service_usage {from?, to?, by, endpointId?, network?, method?, detail?, groupBy?, top?, cursor?}: what the account used; `from` inclusive, `to`
  * exclusive. Rows are summed by `groupBy`; `top` leaves the largest groups and one row for the others. With `detail` each row also has bytesOut,
- * upstreamMs and refusalsByReason. A reply with a `cursor` is followed by more.
+ * upstreamMs, refusalsByReason and latency. A reply with a `cursor` is followed by more.
  */
 export async function showUsage(
   params: unknown,

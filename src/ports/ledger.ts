@@ -1,4 +1,5 @@
 /** The ledger: what every endpoint has used, by method and hour or day. Requests are units of cost (spec, "Limits"); times are Unix seconds. */
+import type { ShownLatency } from './latency.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** Totals of one endpoint since its creation. */
@@ -27,9 +28,12 @@ export interface UsageDetail {
   readonly upstreamMs: number
 }
 
-/** A row with its refusals by reason. */
+/** A row with its refusals by reason, and how long upstreams took; null where that was not counted. */
 export type DetailedRow = UsageRow &
-  UsageDetail & { readonly refusalsByReason: Readonly<Record<string, number>> }
+  UsageDetail & {
+    readonly refusalsByReason: Readonly<Record<string, number>>
+    readonly latency: ShownLatency | null
+  }
 
 /** Which rows of the ledger to read. `from` is inclusive, `to` exclusive. */
 export interface UsageQuery {
@@ -115,7 +119,7 @@ export interface SumsQuery {
   readonly by: 'hour' | 'day'
   /** In the order of `COLUMNS`, each at most once. */
   readonly groupBy: readonly Column[]
-  /** Whether rows also have bytesOut, upstreamMs and refusalsByReason. */
+  /** Whether rows also have bytesOut, upstreamMs, refusalsByReason and latency. */
   readonly detail: boolean
   /** Rows of the largest groups only, `time` apart, and one for the rest; null for all. */
   readonly top: number | null

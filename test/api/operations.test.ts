@@ -9,6 +9,7 @@ import { AdminApi, adminApi } from '../support/admin-api.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
+import { until } from '../support/until.ts'
 
 const node = await startNode(t, { chainId: 1001 })
 const gateway = await startGateway(t, {
@@ -351,8 +352,13 @@ t.test('usage of all accounts, summed and filtered as asked', async t => {
   ])
   t.strictSame(await usage(`groupBy=account,method&account=${second}&network=elsewhere`), [])
   t.match(await usage(`groupBy=endpoint&endpoint=${accesses[0]!.endpointId}&detail=true`), [
-    { endpointId: accesses[0]!.endpointId, calls: 1, refusalsByReason: {} },
+    { endpointId: accesses[0]!.endpointId, calls: 1, refusalsByReason: {}, latency: null },
   ])
+  const buckets = await until('the ledger has how long its upstream took', async () => {
+    const [row] = await usage(`groupBy=method&account=${second}&method=eth_gasPrice&detail=true`)
+    return row.latency !== null && row.latency.p50 <= row.latency.p95 && (row.latency.buckets as object)
+  })
+  t.strictSame(Object.values(buckets), [1])
   t.match(mine(await usage('groupBy=time,account&by=hour')), [{ calls: Number }, { calls: Number }])
   t.equal(await usage('account=acc_none'), 'account_not_found')
   t.equal(await usage('groupBy=nothing'), 'invalid_params')

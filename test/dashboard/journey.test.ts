@@ -163,7 +163,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     t.match(file.suggestedFilename(), /^usage-by-method-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/)
     const chunks: Buffer[] = []
     for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer)
-    t.match(Buffer.concat(chunks).toString(), /Z,eth_getBlockReceipts,1,3,0,0,\d+\r\n/)
+    t.match(Buffer.concat(chunks).toString(), /Z,eth_getBlockReceipts,1,3,0,0,\d+,[\d.]*,[\d.]*\r\n/)
   })
 
   await t.test('what a key may be used for is set on the page of its endpoint', async t => {

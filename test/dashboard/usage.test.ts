@@ -3,6 +3,7 @@ import type { UsageRow } from '../../dashboard/src/api/types.ts'
 import { choiceOf } from '../../dashboard/src/usage/choice.ts'
 import { toCsv } from '../../dashboard/src/usage/csv.ts'
 import { usedUpAt } from '../../dashboard/src/usage/forecast.ts'
+import { isTime, shown } from '../../dashboard/src/usage/measures.ts'
 import { COLOURS, groupsOf, overTime, seriesOf, stack } from '../../dashboard/src/usage/series.ts'
 import { spanBefore, spanOf, stepsOf } from '../../dashboard/src/usage/span.ts'
 import { sumOf } from '../../dashboard/src/usage/sums.ts'
@@ -78,11 +79,16 @@ t.test('the URL says what is shown, and what makes no sense is as usual', t => {
 
 t.test('sums add up, with reasons where rows have them', t => {
   const rows = [
-    row({ calls: 2, requests: 6, errors: 1, refusals: 4, upstreamMs: 30 }),
+    row({
+      ...{ calls: 2, requests: 6, errors: 1, refusals: 4, upstreamMs: 30 },
+      latency: { p50: 7.5, p95: 19.5, buckets: { 10: 1, 20: 1 } },
+    }),
+    row({ latency: { p50: 15, p95: 19.5, buckets: { 20: 1 } } }),
     row({ refusals: 12, refusalsByReason: { rate_limited: 3, invalid_params: 9 } }),
   ]
   t.strictSame(sumOf(rows), {
-    ...{ calls: 3, requests: 7, errors: 1, refusals: 16, upstreamMs: 30 },
+    ...{ calls: 4, requests: 8, errors: 1, refusals: 16, upstreamMs: 30 },
+    latency: [0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0],
     reasons: [
       ['invalid_params', 9],
       ['rate_limited', 3],
@@ -127,6 +133,24 @@ t.test('a mean is a mean over all calls of a step, not of means', t => {
   t.end()
 })
 
+t.test('percentiles are those of all calls of a step, and nothing where none is known', t => {
+  const of = (buckets: Readonly<Record<string, number>>, time: number) =>
+    row({ time, latency: { p50: 1, p95: 1, buckets } })
+  const rows = [
+    of({ 5: 9 }, 0),
+    of({ 5: 1, 1000: 10 }, 0),
+    of({ 2: 1 }, 3600),
+    row({ time: 7200, latency: null }),
+  ]
+  t.strictSame(overTime(rows, [0, 3600, 7200], 'p50'), [5, 1.5, 0])
+  t.strictSame(overTime(rows, [0, 3600, 7200], 'p95'), [950, 2, 0])
+  const sum = sumOf(rows)
+  t.strictSame([shown('p50', sum), shown('p95', sum), shown('p50', sumOf([]))], ['4.9 ms', '948 ms', '–'])
+  t.strictSame([isTime('p95'), isTime('calls')], [true, false])
+  t.match(choiceOf({ show: 'p95' }, now), { measure: 'p95' })
+  t.end()
+})
+
 t.test('a quota is used up when the pace of a day says so, unless it resets before', t => {
   const quota = { requests: 1000, used: 400, resetsAt: now + 10 * 86_400 }
   t.equal(usedUpAt(quota, 200, now), now + 3 * 86_400)
@@ -145,17 +169,19 @@ t.test('a CSV has what is shown, and keeps names apart from commas, quotes and f
       errors: 1,
       refusals: 3,
       upstreamMs: 9,
+      latency: { p50: 3.5, p95: 4.9, buckets: { 5: 2 } },
     }),
   ]
   const line = (name: string) => toCsv(rows, 'endpoint', () => name).split('\r\n')
-  t.equal(line('x')[0], 'time,endpoint_id,endpoint,calls,requests,errors,refusals,upstream_ms')
-  t.equal(line('plain')[1], '2025-03-05T14:00:00Z,ep_1,plain,2,6,1,3,9')
+  t.equal(line('x')[0], 'time,endpoint_id,endpoint,calls,requests,errors,refusals,upstream_ms,p50_ms,p95_ms')
+  t.equal(line('plain')[1], '2025-03-05T14:00:00Z,ep_1,plain,2,6,1,3,9,3.5,4.9')
+  t.match(toCsv([row({ latency: null })], 'method', String), /,eth_call,1,1,0,0,0,,\r\n$/)
   t.match(line('a, "b"')[1], /ep_1,"a, ""b""",2/)
   t.match(line('=HYPERLINK("http://x")')[1], /,"'=HYPERLINK\(""http:\/\/x""\)",/)
   t.match(line('@x')[1], /,'@x,/)
   t.equal(
     toCsv(rows, 'method', String),
-    'time,method,calls,requests,errors,refusals,upstream_ms\r\n2025-03-05T14:00:00Z,eth_call,2,6,1,3,9\r\n',
+    'time,method,calls,requests,errors,refusals,upstream_ms,p50_ms,p95_ms\r\n2025-03-05T14:00:00Z,eth_call,2,6,1,3,9,3.5,4.9\r\n',
   )
   t.equal(
     toCsv([row({ reason: 'rate_limited', refusals: 4 })], 'reason', String),

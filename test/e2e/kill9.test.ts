@@ -7,7 +7,7 @@ import { allCapabilities } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import { LoadedAccess, mixedCalls, mixedMethods } from '../support/ledger-load.ts'
 import type { LedgerSocket } from '../support/ledger-socket.ts'
-import { meteredByMethod } from '../support/metered.ts'
+import { meteredByMethod, timedByMethod } from '../support/metered.ts'
 import { error, html } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
@@ -90,6 +90,9 @@ t.test(
         const where = `round ${round}, account ${index}, killed after ${answers} answers`
         const metered = await meteredByMethod(access)
         t.strictSame(await access.usage(), total(metered), `the listing is the sum of the rows; ${where}`)
+        // Counted in memory until the ledger has it, within a second: a call may lack it, and none has it twice.
+        for (const [method, { calls, timed }] of await timedByMethod(access))
+          if (timed > calls) t.fail(`${method}: ${timed} times of ${calls} calls; ${where}`)
         for (const method of new Set([...metered.keys(), ...ledger.told.keys()])) {
           const none = { calls: 0, requests: 0 }
           const is = metered.get(method) ?? none

@@ -8,7 +8,7 @@ import { total, type ClientCall, type Use } from '../support/client-ledger.ts'
 import { allCapabilities } from '../support/config-files.ts'
 import { startGateway } from '../support/gateway.ts'
 import { LoadedAccess, mixedCalls, mixedMethods } from '../support/ledger-load.ts'
-import { sumByMethod, type UsageRow } from '../support/metered.ts'
+import { sumByMethod, timedByMethod, type UsageRow } from '../support/metered.ts'
 import { metric } from '../support/metrics.ts'
 import { error, html, result, type Handler } from '../support/node-replies.ts'
 import { Random } from '../support/random.ts'
@@ -133,6 +133,8 @@ t.test('a run of all kinds of calls', async t => {
     t.ok(ledger.told.has('eth_subscription'), 'heads were told')
 })
 
+/** Methods that are answered here, and notifications. */
+const UNTIMED = new Set(['eth_chainId', 'eth_subscription'])
 const used = (uses: ReadonlyMap<string, Use>) =>
   Object.fromEntries([...uses].sort(([a], [b]) => a.localeCompare(b)))
 const sum = <T>(rows: readonly T[], of: (row: T) => number) => rows.reduce((all, row) => all + of(row), 0)
@@ -144,6 +146,7 @@ t.test('every place that tells usage tells what the clients counted, by endpoint
     const views = await printedUsage(gateway)
     return Object.values(views).every(rows => sum(rows, row => row.refusals) >= refusals) && views
   })
+  let counted = 0
   for (const { access, ledger } of loads) {
     const name = `${access.slug} of ${access === rich || access.accountId === rich.accountId ? 'rich' : 'poor'}`
     const want = used(ledger.told)
@@ -170,7 +173,12 @@ t.test('every place that tells usage tells what the clients counted, by endpoint
       )
     }
     t.strictSame(await access.usage(), total(ledger.told), `the listing: ${name}`)
+    const timed = [...(await timedByMethod(access))].filter(([, { calls }]) => calls > 0)
+    const unlike = timed.filter(([method, one]) => one.timed !== (UNTIMED.has(method) ? 0 : one.calls))
+    t.strictSame(unlike, [], `how long upstreams took is known of each call that had one: ${name}`)
+    counted += sum(timed, ([, one]) => one.timed)
   }
+  t.ok(counted > calls / 20, `${counted} calls had one`)
 })
 
 t.test('Prometheus counts the same, the public route apart', async t => {

@@ -4,6 +4,7 @@ import { openSchema } from '../../src/stores/postgres/schema.ts'
 import { Spool } from '../../src/stores/postgres/usage/spool.ts'
 import type { PostgresConfig } from '../../src/config/fleet.ts'
 import type { NodeState } from '../../src/stores/postgres/usage/nodes.ts'
+import { LATENCY_SUMS } from '../../src/stores/sqlite/usage/columns.ts'
 import { LedgerChanges } from '../../src/stores/sqlite/usage/reports/changes.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import type { UsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
@@ -52,6 +53,8 @@ export interface Charged {
   readonly now?: number
   readonly error?: boolean
   readonly bytesOut?: number
+  /** Milliseconds that an upstream took; 0 where there was none. */
+  readonly ms?: number
 }
 
 export const NOW = Date.UTC(2026, 10, 25, 10, 30)
@@ -98,10 +101,10 @@ export class Machine {
     network = 'eth',
     ...rest
   }: Charged = {}): void {
-    const { plan = 'free', units = 1, now = NOW, error = false, bytesOut = 10 } = rest
+    const { plan = 'free', units = 1, now = NOW, error = false, bytesOut = 10, ms = 2 } = rest
     const payer = { account: { id: account, plan }, endpoint: { id: endpoint, network } }
     const window = Math.floor(now / 1000 / DAY) * DAY
-    this.ledger.charging.charge(payer, method, units, window, now).settle({ error, bytesOut, upstreamMs: 2 })
+    this.ledger.charging.charge(payer, method, units, window, now).settle({ error, bytesOut, upstreamMs: ms })
   }
 
   refuse(method: string, reason: string, { endpoint = 'ep_1', now = NOW } = {}): void {
@@ -126,4 +129,13 @@ export async function sumsIn(
     (SELECT coalesce(sum(requests), 0) FROM total)::bigint AS total,
     (SELECT coalesce(sum(requests), 0) FROM quota_window)::bigint AS quota_window`)
   return sums!
+}
+
+/** Calls by how long upstreams took, over all nodes; the buckets without any are left out. */
+export async function latencyIn(postgres: Postgres): Promise<Readonly<Record<string, number>>> {
+  const sums = LATENCY_SUMS.map(sum => `'${sum}', sum(${sum})`).join(', ')
+  const [row] = await postgres.query<{ latency: Readonly<Record<string, number>> }>(
+    `SELECT jsonb_strip_nulls(jsonb_build_object(${sums})) AS latency FROM usage`,
+  )
+  return row!.latency
 }

@@ -26,7 +26,8 @@ export function fillUsage(dataDir: string, accounts: readonly FilledAccount[]): 
      INSERT INTO n WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT i FROM n`,
   )
   const rows = database.prepare(
-    `INSERT INTO usage SELECT ?, ? - (hours.i + 1) * 3600, 'eth_method' || methods.i, ?, 'alpha', 1, 1, 0, 0, 100, 1, 'free'
+    `INSERT INTO usage (endpoint, hour, method, account, network, calls, requests, errors, refusals, bytes_out, upstream_ms, plan, ms_5)
+     SELECT ?, ? - (hours.i + 1) * 3600, 'eth_method' || methods.i, ?, 'alpha', 1, 1, 0, 0, 100, 1, 'free', 1
      FROM (SELECT i FROM n WHERE i < ? ORDER BY i DESC) AS hours CROSS JOIN (SELECT i FROM n WHERE i < ?) AS methods`,
   )
   // Made anew behind the rows, in order: to keep them while rows come would take most of the time.

@@ -1,4 +1,5 @@
 /** What the `service_*` methods answer, as far as the dashboard reads it. Times are Unix seconds. */
+import type { ShownLatency } from '../../../src/ports/latency.ts'
 
 /** service_account */
 export interface Account {
@@ -134,6 +135,8 @@ export interface UsageRow {
   readonly reason?: string
   /** Milliseconds that nodes took, of all calls together; only with `detail`. */
   readonly upstreamMs?: number
+  /** How long nodes took; null where no call is known to have had one. Only with `detail`. */
+  readonly latency?: ShownLatency | null
   /** How many of the smaller groups this row stands for, with `top`. */
   readonly other?: number
   /** Only when `detail` was asked for. */

@@ -5,6 +5,7 @@ import type { Methods, UsageRow } from '../api/types.ts'
 import { route } from '../route.ts'
 import { choiceOf } from '../usage/choice.ts'
 import type { Choice } from '../usage/choice.ts'
+import { isTime } from '../usage/measures.ts'
 import { COLOURS } from '../usage/series.ts'
 import { spanBefore } from '../usage/span.ts'
 import type { Span } from '../usage/span.ts'
@@ -67,7 +68,7 @@ export const usage = resource(async (): Promise<Usage> => {
     rowsOf({
       ...{ ...asked(choice, of), groupBy: columns },
       ...(columns.includes('time') && columns.length > 1 ? { top: COLOURS + 1 } : {}),
-      ...(measure === 'latency' ? { detail: true } : {}),
+      ...(isTime(measure) ? { detail: true } : {}),
     })
   const [overTime, groups] = [await overTimeOf(span, ['time', split]), await groupsOf(span)]
   if (!compare) return { choice, overTime, groups, before: null }

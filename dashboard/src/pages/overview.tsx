@@ -10,7 +10,7 @@ import { reasonName } from '../text/reasons.ts'
 import { day, stepName } from '../text/time.ts'
 import { halves, LastDay } from '../usage/day.tsx'
 import { usedUpAt } from '../usage/forecast.ts'
-import { latencyOf, written } from '../usage/measures.ts'
+import { shown } from '../usage/measures.ts'
 import { Refusals } from '../usage/reasons.tsx'
 import { groupRows, sumOf } from '../usage/sums.ts'
 
@@ -137,8 +137,8 @@ function Today({ rows }: { rows: readonly UsageRow[] }) {
       />
       <Figure
         label="Time at the nodes"
-        value={written('latency', latencyOf(sum))}
-        note="for a call, on average"
+        value={shown('p50', sum)}
+        note={`for half of the calls (p50); p95 ${shown('p95', sum)}`}
       />
     </section>
   )

@@ -2,7 +2,7 @@
 import uPlot from 'uplot'
 import { brief } from '../text/figure.ts'
 import { hour, shortDay, stepName } from '../text/time.ts'
-import { written } from '../usage/measures.ts'
+import { isTime, written } from '../usage/measures.ts'
 import { stack } from '../usage/series.ts'
 import { stepOf } from '../usage/span.ts'
 import type { Drawn } from './chart.tsx'
@@ -35,8 +35,8 @@ function make(place: HTMLElement, drawn: Drawn): uPlot {
   const step = stepOf(by)
   const axis = { stroke: colour('--plot-text'), font: `12px ${style.fontFamily}` }
   const lines = { stroke: colour('--plot-line'), width: 1 }
-  // Averages do not add up: they are lines beside each other.
-  const isStacked = measure !== 'latency'
+  // Times do not add up: they are lines beside each other.
+  const isStacked = !isTime(measure)
   const values = isStacked ? stack(series) : series.map(({ values }) => values.map(v => (v === 0 ? null : v)))
   const before = earlier === null ? [] : [steps.map((_, i) => earlier[i] ?? null)]
   const options: uPlot.Options = {

@@ -3,7 +3,7 @@ import type { UsageRow } from '../api/types.ts'
 import { isoTime } from '../text/time.ts'
 import type { Split } from './choice.ts'
 
-const AMOUNTS = ['calls', 'requests', 'errors', 'refusals', 'upstream_ms']
+const AMOUNTS = ['calls', 'requests', 'errors', 'refusals', 'upstream_ms', 'p50_ms', 'p95_ms']
 
 /** The text of the file: a line for each step and group; an endpoint has its id and its name. */
 export function toCsv(
@@ -18,10 +18,13 @@ export function toCsv(
     ...(split === 'endpoint' ? [row.endpointId, nameOf(row.endpointId)] : [row[split] ?? '']),
     ...(split === 'reason'
       ? [row.refusals]
-      : [row.calls, row.requests, row.errors, row.refusals, row.upstreamMs ?? 0]),
+      : [...[row.calls, row.requests, row.errors, row.refusals, row.upstreamMs ?? 0], ...percentiles(row)]),
   ])
   return [[...head, ...amounts], ...lines].map(line => `${line.map(cell).join(',')}\r\n`).join('')
 }
+
+/** Empty where it is not known how long nodes took. */
+const percentiles = ({ latency }: UsageRow) => [latency?.p50 ?? '', latency?.p95 ?? '']
 
 /** A name that begins like a formula would be run by a spreadsheet. */
 function cell(value: string | number): string {

@@ -1,7 +1,7 @@
 import type { UsageRow } from '../api/types.ts'
 import { Bars } from '../parts/bars.tsx'
 import { figure, share, trend } from '../text/figure.ts'
-import { latencyOf, written } from './measures.ts'
+import { NodeTime } from './node-time.tsx'
 import { overTime } from './series.ts'
 import { stepsOf } from './span.ts'
 import { sumOf } from './sums.ts'
@@ -32,10 +32,7 @@ export function LastDay({ to, rows }: { to: number; rows: readonly UsageRow[] })
         <span>
           <strong>{figure(now.refusals)}</strong> refused <small>before: {figure(before.refusals)}</small>
         </span>
-        <span>
-          <strong>{written('latency', latencyOf(now))}</strong> at the nodes{' '}
-          <small>before: {written('latency', latencyOf(before))}</small>
-        </span>
+        <NodeTime sum={now} before={before} />
       </p>
     </>
   )

@@ -6,7 +6,7 @@ import type { Query } from '../address.ts'
 import { figure, share, trend } from '../text/figure.ts'
 import { reasonName } from '../text/reasons.ts'
 import type { Choice, Split } from './choice.ts'
-import { latencyOf, valueOf, written } from './measures.ts'
+import { shown, valueOf } from './measures.ts'
 import { groupsOf } from './series.ts'
 import type { Group, Series } from './series.ts'
 
@@ -74,7 +74,7 @@ export function GroupTable({ choice, groups: rows, before, series, nameOf }: Pro
   )
 }
 
-const COLUMNS = ['Requests', 'Calls', 'Errors', 'Refused', 'At the nodes']
+const COLUMNS = ['Requests', 'Calls', 'Errors', 'Refused', 'p50', 'p95']
 
 const sumBefore = (group: Group | undefined, { measure }: Choice): number =>
   group === undefined ? 0 : valueOf(measure, group.sum)
@@ -109,7 +109,8 @@ function Row({ group: { id, sum, groups }, choice: { split }, nameOf, colour, ch
             {figure(errors)} <small>{share(errors, calls)}</small>
           </td>
           <td class="number">{figure(refusals)}</td>
-          <td class="number">{written('latency', latencyOf(sum))}</td>
+          <td class="number">{shown('p50', sum)}</td>
+          <td class="number">{shown('p95', sum)}</td>
         </>
       )}
       {change !== null && <td class="number">{change}</td>}

@@ -1,4 +1,6 @@
 /** Adds rows of the ledger up. */
+import { BUCKETS } from '../../../src/ports/latency.ts'
+import type { Latency } from '../../../src/ports/latency.ts'
 import type { UsageRow } from '../api/types.ts'
 
 /** What some rows come to. */
@@ -9,6 +11,8 @@ export interface Sum {
   readonly refusals: number
   /** Milliseconds that nodes took. */
   readonly upstreamMs: number
+  /** Calls by how long nodes took. */
+  readonly latency: Latency
   /** Refused calls by reason, the most first; empty where rows do not tell them apart. */
   readonly reasons: readonly (readonly [reason: string, refusals: number])[]
 }
@@ -27,6 +31,7 @@ export function sumOf(rows: readonly UsageRow[]): Sum {
     errors: add(({ errors }) => errors),
     refusals: add(({ refusals }) => refusals),
     upstreamMs: add(({ upstreamMs }) => upstreamMs),
+    latency: BUCKETS.map(name => add(({ latency }) => latency?.buckets[name])),
     reasons: [...reasons].sort(([, a], [, b]) => b - a),
   }
 }

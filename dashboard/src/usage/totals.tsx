@@ -1,7 +1,7 @@
 import type { Usage } from '../model/usage.ts'
 import { figure, share, trend } from '../text/figure.ts'
 import { day, stepName } from '../text/time.ts'
-import { latencyOf, written } from './measures.ts'
+import { NodeTime } from './node-time.tsx'
 import type { Span } from './span.ts'
 import { sumOf } from './sums.ts'
 import type { Sum } from './sums.ts'
@@ -25,11 +25,7 @@ export function Totals({ choice, groups, before }: Usage) {
           </>
         )}
         <Fact of={({ refusals }) => refusals} word="refused" {...{ sum, other }} />
-        {!isRefusals && (
-          <span title="What nodes took for a call, on average">
-            <strong>{written('latency', latencyOf(sum))}</strong> at the nodes
-          </span>
-        )}
+        {!isRefusals && <NodeTime sum={sum} before={other} />}
       </p>
       <p class="quiet-text">
         {spanName(choice.span)}

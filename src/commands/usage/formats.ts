@@ -28,13 +28,16 @@ export function* jsonLines(rows: Iterable<Row>): Generator<string> {
   yield last === null ? '[]' : `${last}\n]`
 }
 
-function detailOf({ bytesOut, upstreamMs, refusalsByReason }: Row): object {
-  return refusalsByReason === undefined ? {} : { bytesOut, upstreamMs, refusalsByReason }
+function detailOf({ bytesOut, upstreamMs, refusalsByReason, latency }: Row): object {
+  return refusalsByReason === undefined ? {} : { bytesOut, upstreamMs, refusalsByReason, latency }
 }
 
 /** RFC 4180, with times in ISO 8601; no value can hold a comma, quote or line break. */
 export function* csvLines(rows: Iterable<Row>, detail: boolean): Generator<string> {
-  yield [...COLUMNS, ...(detail ? ['bytesOut', 'upstreamMs', 'refusalsByReason'] : [])].join(',')
+  yield [
+    ...COLUMNS,
+    ...(detail ? ['bytesOut', 'upstreamMs', 'refusalsByReason', 'p50Ms', 'p95Ms'] : []),
+  ].join(',')
   for (const row of rows)
     yield [
       ...COLUMNS.map(column => (column === 'time' ? isoTime(row.time) : String(row[column]))),
@@ -42,9 +45,11 @@ export function* csvLines(rows: Iterable<Row>, detail: boolean): Generator<strin
     ].join(',')
 }
 
-function detailCells({ bytesOut = 0, upstreamMs = 0, refusalsByReason = {} }: Row): (string | number)[] {
+/** Without latency, of calls that no upstream was waited for or an older version has recorded, its cells are empty. */
+function detailCells({ latency, ...row }: Row): (string | number)[] {
+  const { bytesOut = 0, upstreamMs = 0, refusalsByReason = {} } = row
   const reasons = Object.entries(refusalsByReason).map(([reason, count]) => `${reason}:${count}`)
-  return [bytesOut, upstreamMs, reasons.join(' ')]
+  return [bytesOut, upstreamMs, reasons.join(' '), latency?.p50 ?? '', latency?.p95 ?? '']
 }
 
 const HEADINGS = [
@@ -61,7 +66,7 @@ const HEADINGS = [
 
 /** A table for a person. */
 export function* tableLines(rows: Iterable<Row>, detail: boolean): Generator<string> {
-  const headings = [...HEADINGS, ...(detail ? ['BYTES', 'UPSTREAM MS', 'REFUSED FOR'] : [])]
+  const headings = [...HEADINGS, ...(detail ? ['BYTES', 'UPSTREAM MS', 'REFUSED FOR', 'P50', 'P95'] : [])]
   const cells = function* (): Generator<(string | number)[]> {
     for (const row of rows)
       yield [

@@ -1,10 +1,10 @@
 /** The tables of all gateways, and bringing them up to date. */
 import { accountTables } from './accounts/schema.ts'
 import type { Postgres, Query } from './postgres.ts'
-import { usageTables } from './usage/schema.ts'
+import { usageLatency, usageTables } from './usage/schema.ts'
 
 /** One step a version: version n is what the first n make. Steps are added, never edited, and only add: a gateway runs on the version before its own. */
-const steps: readonly string[] = [accountTables, usageTables]
+const steps: readonly string[] = [accountTables, usageTables, usageLatency]
 
 /** Any number, the same for all gateways: one at a time makes tables. */
 const LOCK = 0x54476d67
@@ -45,7 +45,8 @@ export async function openSchema(postgres: Postgres): Promise<void> {
     )
 }
 
-async function versionOf(query: Query): Promise<number> {
+/** The version of the tables: the one before, until somebody runs `tollgate migrate`. */
+export async function versionOf(query: Query): Promise<number> {
   const [row] = await query<{ version: number }>('SELECT version FROM version')
   return row?.version ?? 0
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { bucketOf, noLatency } from '../../../src/ports/latency.ts'
 import { newCounter } from '../../../src/stores/sqlite/usage/counters.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { Gateway } from '../../support/gateway.ts'
@@ -29,7 +30,9 @@ export function writePastUsage(gateway: Gateway, rows: readonly PastUsage[], win
         const counter = newCounter({ ...key, plan: 'free', hour: now - hoursAgo * 3600, window })
         const reasons = new Map(Object.entries(refused))
         const refusals = [...reasons.values()].reduce((sum, count) => sum + count, 0)
-        const used = { calls, requests: calls * cost, errors, upstreamMs: calls * ms }
+        const latency = noLatency()
+        if (ms > 0) latency[bucketOf(ms)] = calls
+        const used = { calls, requests: calls * cost, errors, upstreamMs: calls * ms, latency }
         return Object.assign(counter, used, refusals === 0 ? {} : { refusals, reasons })
       }),
     )

@@ -108,6 +108,7 @@ t.test('sums are made by the store, and add up to the rows', async t => {
 
   const detailed = (await ask({ groupBy: ['network'], detail: true })).rows
   t.match(detailed, [{ network: 'alpha', bytesOut: 100 * total, upstreamMs: total, refusalsByReason: {} }])
+  t.strictSame(detailed[0].latency.buckets, { 5: total })
 })
 
 t.test(

@@ -4,6 +4,8 @@
  */
 import pg from 'pg'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
+import { PLAIN_SUMS, USAGE_SUMS } from '../../sqlite/usage/columns.ts'
+import { hasLatency, isLatency } from './latency.ts'
 
 /** Rows that are fetched at a time. */
 const FETCH = 2_000
@@ -21,6 +23,8 @@ export interface Wanted {
   /** Columns of which one value stands for all: they are not asked for. */
   readonly without: readonly ('account' | 'endpoint' | 'method' | 'network' | 'plan' | 'reason')[]
   readonly usage: boolean
+  /** Whether how long upstreams took is asked for. */
+  readonly latency: boolean
   readonly refusals: boolean
 }
 
@@ -46,18 +50,20 @@ export async function copyUsage(
 ): Promise<void> {
   await atOneMoment(run, async () => {
     into.exec('BEGIN')
-    if (wanted.usage)
+    if (wanted.usage) {
+      const sums = wanted.latency && (await hasLatencyIn(run)) ? USAGE_SUMS : PLAIN_SUMS
       await copy(
         run,
-        selectOf('usage', wanted),
-        insertInto(into, 'usage', [...KEYS.usage, ...SUMS.usage]),
+        selectOf('usage', sums, wanted),
+        insertInto(into, 'usage', [...KEYS.usage, ...sums]),
         expired,
       )
+    }
     if (wanted.refusals)
       await copy(
         run,
-        selectOf('refusal', wanted),
-        insertInto(into, 'refusals', [...KEYS.refusal, ...SUMS.refusal]),
+        selectOf('refusal', ['count'], wanted),
+        insertInto(into, 'refusals', [...KEYS.refusal, 'count']),
         expired,
       )
     // Where the endpoints of an account are looked for.
@@ -103,10 +109,6 @@ const KEYS = {
   usage: ['endpoint', 'hour', 'method', 'network', 'plan', 'account'],
   refusal: ['endpoint', 'hour', 'method', 'network', 'reason', 'account'],
 } as const
-const SUMS = {
-  usage: ['calls', 'requests', 'errors', 'refusals', 'bytes_out', 'upstream_ms'],
-  refusal: ['count'],
-} as const
 
 interface Statement {
   readonly sql: string
@@ -114,7 +116,7 @@ interface Statement {
 }
 
 /** What is asked for of one table, over all nodes. */
-function selectOf(table: keyof typeof KEYS, wanted: Wanted): Statement {
+function selectOf(table: keyof typeof KEYS, columns: readonly string[], wanted: Wanted): Statement {
   const { accountId, endpointId, network, method, step, without } = wanted
   const from = Math.floor(wanted.from / 3600) * 3600
   // A step that began before the question does is still that step.
@@ -127,7 +129,9 @@ function selectOf(table: keyof typeof KEYS, wanted: Wanted): Statement {
     name === 'hour' ? hour : !isLeftOut(name) ? name : name === 'endpoint' ? nobody : "''",
   )
   const grouped = shown.flatMap((column, i) => (column === "''" || column === '$1::bigint' ? [] : [i + 1]))
-  const sums = SUMS[table].map(sum => `sum(${sum})::bigint`)
+  const sums = columns.map(sum =>
+    isLatency(sum) ? `coalesce(sum(${sum}), 0)::bigint` : `sum(${sum})::bigint`,
+  )
   const conditions = ['hour >= $1', 'hour < $2']
   const values: unknown[] = [from, wanted.to]
   for (const [column, value] of Object.entries({ account: accountId, endpoint: endpointId, network, method }))
@@ -140,6 +144,11 @@ function selectOf(table: keyof typeof KEYS, wanted: Wanted): Statement {
     sql: `SELECT ${[...shown, ...sums].join(', ')} FROM ${table} WHERE ${conditions.join(' AND ')} ${groupBy} HAVING count(*) > 0`,
     values,
   }
+}
+
+async function hasLatencyIn(run: Run): Promise<boolean> {
+  const [row] = await run('SELECT version FROM version')
+  return hasLatency(row?.[0] as number)
 }
 
 type Insert = (row: readonly unknown[]) => void

@@ -1,5 +1,7 @@
 /** The partitions of usage: one a day, made ahead; and hours become days in those that are old. */
+import { USAGE_SUMS } from '../../sqlite/usage/columns.ts'
 import type { Postgres, Query } from '../postgres.ts'
+import { sumsIn } from './latency.ts'
 
 /** Any number, the same for all gateways: one at a time looks after the tables. */
 const LOCK = 0x54476c64
@@ -8,18 +10,22 @@ const AHEAD = 7
 const KEPT_DAYS = 90
 const DAY = 86_400
 
-const ROLLED = [
+/** One of the tables with hours. */
+export interface Rolled {
+  readonly table: 'usage' | 'refusal'
+  readonly key: readonly string[]
+  /** In tables of today. */
+  readonly sums: readonly string[]
+}
+
+export const ROLLED: readonly Rolled[] = [
   {
     table: 'usage',
     key: ['account', 'endpoint', 'method', 'network', 'plan'],
-    sums: ['calls', 'requests', 'errors', 'refusals', 'bytes_out', 'upstream_ms'],
+    sums: USAGE_SUMS,
   },
   { table: 'refusal', key: ['account', 'endpoint', 'method', 'network', 'reason'], sums: ['count'] },
-] as const
-
-/** One of the tables with hours. */
-export type Rolled = (typeof ROLLED)[number]
-export { ROLLED }
+]
 
 /** Runs `work` on the one gateway that looks after the tables now, in a transaction; elsewhere nothing. */
 export function alone<T>(postgres: Postgres, work: (query: Query) => Promise<T>): Promise<T | null> {
@@ -83,10 +89,11 @@ async function makeDay(query: Query, rolled: Rolled, before: number): Promise<bo
 /** The raw partition is dropped, and one with a row a day is there in its place, in one moment. Rows of nodes that are not final stay. */
 async function replaceByDay(
   query: Query,
-  { table, key, sums }: Rolled,
+  { table, key, sums: all }: Rolled,
   name: string,
   day: number,
 ): Promise<void> {
+  const sums = await sumsIn(query, all)
   const to = `${nameOf(table, day)}_day`
   const columns = [...key, ...sums].join(', ')
   await query(`LOCK TABLE ${name} IN SHARE MODE`)

@@ -64,7 +64,10 @@ async function copyTo(
     const run = runOn(client)
     const any = { accountId, endpointId: null, network: null, method: null, without: [] }
     if (rows !== null)
-      await copyUsage(run, database.database, { ...any, ...rows, usage: true, refusals: rows.detail })
+      await copyUsage(run, database.database, {
+        ...{ ...any, ...rows, usage: true },
+        ...{ latency: rows.detail, refusals: rows.detail },
+      })
     await copySums(run, database.database, { accountId, ...(windows ?? { from: 0, to: 0 }) })
   } catch (error) {
     if (isJudged(error)) throw error

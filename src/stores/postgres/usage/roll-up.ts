@@ -3,6 +3,7 @@
  * they were. A node's hours are final a day behind what it has said to be complete (`upto`); it writes none of them any more (`rolled`).
  */
 import type { Postgres } from '../postgres.ts'
+import { isLatency, sumsIn } from './latency.ts'
 import { alone, ROLLED } from './partitions.ts'
 import type { Rolled } from './partitions.ts'
 
@@ -37,8 +38,7 @@ async function hoursOf(postgres: Postgres, { table }: Rolled): Promise<readonly 
   return rows.map(({ hour }) => hour)
 }
 
-async function moveHour(postgres: Postgres, { table, key, sums }: Rolled, hour: number): Promise<void> {
-  const columns = [...key, ...sums].join(', ')
+async function moveHour(postgres: Postgres, { table, key, sums: all }: Rolled, hour: number): Promise<void> {
   const isFinal = `u.node <> 0 AND u.hour = $1 AND u.hour < n.rolled AND u.account > $2`
   for (let after = ''; ;) {
     const last = await alone(postgres, async query => {
@@ -49,12 +49,14 @@ async function moveHour(postgres: Postgres, { table, key, sums }: Rolled, hour: 
         [hour, after],
       )
       if (end?.account == null) return null
+      const sums = await sumsIn(query, all)
+      const columns = [...key, ...sums].join(', ')
       await query(
         `WITH moved AS (DELETE FROM ${table} AS u USING node AS n WHERE u.node = n.no AND ${isFinal} AND u.account <= $3 RETURNING u.*)
          INSERT INTO ${table} AS o (hour, node, rev, ${columns})
          SELECT hour, 0, 0, ${key.join(', ')}, ${sums.map(sum => `sum(${sum})`).join(', ')} FROM moved GROUP BY hour, ${key.join(', ')}
          ORDER BY ${key.join(', ')}
-         ON CONFLICT (${key.join(', ')}, hour, node) DO UPDATE SET ${sums.map(sum => `${sum} = o.${sum} + excluded.${sum}`).join(', ')}`,
+         ON CONFLICT (${key.join(', ')}, hour, node) DO UPDATE SET ${sums.map(added).join(', ')}`,
         [hour, after, end.account],
       )
       return end.account
@@ -62,4 +64,9 @@ async function moveHour(postgres: Postgres, { table, key, sums }: Rolled, hour: 
     if (last === null) return
     after = last
   }
+}
+
+function added(sum: string): string {
+  const value = (row: string): string => (isLatency(sum) ? `coalesce(${row}.${sum}, 0)` : `${row}.${sum}`)
+  return `${sum} = ${value('o')} + ${value('excluded')}`
 }

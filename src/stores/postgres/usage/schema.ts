@@ -1,4 +1,5 @@
 /** The tables of usage (fleet, section 3.1): each node has rows of its own, with absolute values. Node 0 has the hours that are final. */
+import { LATENCY_SUMS } from '../../sqlite/usage/columns.ts'
 
 /** Texts are compared by their bytes, as SQLite does: answers are in the same order. */
 const text = 'text COLLATE "C" NOT NULL'
@@ -45,3 +46,9 @@ export const usageTables = `
     account ${text}, start bigint NOT NULL, node smallint NOT NULL, rev bigint NOT NULL, requests ${count},
     PRIMARY KEY (account, start, node)
   ) WITH (fillfactor = 70);`
+
+/**
+ * The second: calls by how long upstreams took. A column is null where there was no such call, as in what was written before or by an older gateway: a zero
+ * would take eight bytes, in thirteen columns of which most rows need three.
+ */
+export const usageLatency = `ALTER TABLE usage ${LATENCY_SUMS.map(sum => `ADD COLUMN ${sum} bigint`).join(', ')};`

@@ -5,7 +5,7 @@ import type { ReportReader } from '../../sqlite/usage/reports/report.ts'
 import type { Postgres } from '../postgres.ts'
 import { claimNode, fence, reported, settledHour } from './nodes.ts'
 import type { NodeState } from './nodes.ts'
-import { upsertSql } from './tables.ts'
+import { upsert } from './tables.ts'
 import { clearOld } from './whole.ts'
 
 /** Changed rows from which on they are sent at once, and rows of one transaction at most: of a backlog that is longer, tables agree once all of it is sent. */
@@ -218,7 +218,7 @@ export class Spool {
           if (typeof fenced === 'string') return fenced
           for (; page.done !== true && rows < IN_ONE; page = pages.next()) {
             rows += page.value.rows
-            await query(upsertSql(page.value), [fenced.no, rev, fenced.rolled, ...page.value.columns])
+            await query(...upsert(page.value, fenced, rev))
           }
           if (page.done === true) await reported(query, changes.node.id, { rev, upto })
           return null

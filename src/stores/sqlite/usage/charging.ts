@@ -1,6 +1,7 @@
 /** What calls cost: on disk before their replies leave, and counted until a ledger takes it over. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { hourAt } from '../../../limits/account-meter.ts'
+import { bucketOf, noLatency } from '../../../ports/latency.ts'
 import type { Charge, Journal, Settlement } from '../../../ports/journal.ts'
 import type { CommitBatch } from './commit-batch.ts'
 import { UsageCounters } from './counters.ts'
@@ -84,6 +85,8 @@ export class CounterCharge implements Charge {
     if (error) counter.errors += 1
     counter.bytesOut += bytesOut
     counter.upstreamMs += upstreamMs
+    // What was answered here, or kept from before, says nothing about upstreams.
+    if (upstreamMs > 0) (counter.latency ??= noLatency())[bucketOf(upstreamMs)]! += 1
     this.#charging.counters.touchAgain(counter)
   }
 }

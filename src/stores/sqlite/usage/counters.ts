@@ -186,6 +186,8 @@ export interface UsageCounter extends CounterKey {
   reasons: Map<string, number> | null
   bytesOut: number
   upstreamMs: number
+  /** Calls by how long upstreams took (ports/latency.ts); null while there are none. */
+  latency: number[] | null
   /** Its place among the counters that are to be folded, which go in this order, from 1; 0 while it has nothing for the ledger. */
   place: number
   /** Whether the journal says whose that place is. */
@@ -222,6 +224,7 @@ export function newCounter({
     reasons: null,
     bytesOut: 0,
     upstreamMs: 0,
+    latency: null,
     place: 0,
     named: false,
     waitingCalls: 0,
@@ -239,6 +242,7 @@ export function empty(counter: UsageCounter): void {
     counter.upstreamMs =
       0
   counter.reasons = null
+  counter.latency = null
   counter.place = 0
   counter.named = false
 }

@@ -1,12 +1,16 @@
 /** Statements that take counters over into the ledger. */
 import type { DatabaseSync } from '../driver.ts'
+import { noLatency } from '../../../ports/latency.ts'
+import type { Latency } from '../../../ports/latency.ts'
 import { inTransaction } from '../transaction.ts'
+import { USAGE_SUMS } from './columns.ts'
 import type { UsageCounter } from './counters.ts'
 
-const USAGE = `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests,
-    errors = errors + excluded.errors, refusals = refusals + excluded.refusals,
-    bytes_out = bytes_out + excluded.bytes_out, upstream_ms = upstream_ms + excluded.upstream_ms`
+const USAGE_COLUMNS = ['endpoint', 'hour', 'method', 'account', 'network', 'plan', ...USAGE_SUMS]
+const USAGE = `INSERT INTO usage (${USAGE_COLUMNS.join(', ')}) VALUES (${USAGE_COLUMNS.map(() => '?').join(', ')})
+  ON CONFLICT DO UPDATE SET ${USAGE_SUMS.map(sum => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`
+/** Of a counter without calls that upstreams were waited for, and of workers of an older version. */
+const NO_LATENCY: Latency = noLatency()
 
 const TOTALS = `INSERT INTO totals VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, requests = requests + excluded.requests`
@@ -62,9 +66,11 @@ export function makeFold(database: DatabaseSync): Fold {
   const write = (counter: Usage): void => {
     const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
     const ms = Math.round(counter.upstreamMs)
-    // A worker of an older version does not say the plan.
+    // A worker of an older version does not say the plan, nor the latency.
     const plan = (counter.plan as string | undefined) ?? ''
-    usage.get(endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut, ms, plan)
+    const latency = (counter.latency as Latency | null | undefined) ?? NO_LATENCY
+    const sums = [calls, requests, errors, refusals, bytesOut, ms, ...latency]
+    usage.get(endpoint, hour, method, account, network, plan, ...sums)
     if (counter.reasons !== null)
       for (const [reason, count] of counter.reasons)
         refused.get(endpoint, hour, method, reason, account, network, count)

@@ -1,6 +1,7 @@
 /** Hours become days when they are old: a bill of last year needs no hours, and the file stays small. */
 import type { DatabaseSync } from '../driver.ts'
 import { inTransaction } from '../transaction.ts'
+import { USAGE_SUMS } from './columns.ts'
 
 /** Days for which hours are kept (design, "Metering"). */
 const KEPT_DAYS = 90
@@ -21,7 +22,7 @@ const ROLLED: readonly Rolled[] = [
     table: 'usage',
     key: ['endpoint', 'hour', 'method', 'network', 'plan'],
     names: ['account'],
-    sums: ['calls', 'requests', 'errors', 'refusals', 'bytes_out', 'upstream_ms'],
+    sums: USAGE_SUMS,
   },
   {
     table: 'refusals',

@@ -1,5 +1,8 @@
 /** Rows of the ledger, one by one, for readers in other processes: there may be more than fit in memory. */
 import type { DatabaseSync } from '../driver.ts'
+import { shownLatency } from '../../../ports/latency.ts'
+import type { Latency } from '../../../ports/latency.ts'
+import { LATENCY_SUMS } from './columns.ts'
 import type { OtherJournals } from './journals/outside.ts'
 import type {
   DetailedRow,
@@ -17,7 +20,8 @@ import type {
  */
 const TABLES = `CREATE TEMP TABLE found (
     place INTEGER PRIMARY KEY, time INTEGER, accountId TEXT, endpointId TEXT, network TEXT, method TEXT,
-    calls INTEGER, requests INTEGER, errors INTEGER, refusals INTEGER, bytesOut INTEGER, upstreamMs INTEGER
+    calls INTEGER, requests INTEGER, errors INTEGER, refusals INTEGER, bytesOut INTEGER, upstreamMs INTEGER,
+    ${LATENCY_SUMS.join(', ')}
   );
   CREATE TEMP TABLE reasons (
     time INTEGER, endpointId TEXT, method TEXT, network TEXT, reason TEXT, refusals INTEGER,
@@ -32,6 +36,8 @@ const FORGET = 'DELETE FROM temp.found; DELETE FROM temp.reasons'
 
 const ROWS =
   'time, accountId, endpointId, network, method, calls, requests, errors, refusals, bytesOut, upstreamMs'
+
+const LATENCY = `json_array(${LATENCY_SUMS.join(', ')}) AS counts`
 
 const REASONS = `(
     SELECT json_group_object(reason, refusals ORDER BY reason) FROM temp.reasons
@@ -61,12 +67,16 @@ export class RowReader {
     yield* this.#found<UsageRow & UsageDetail>(ROWS)
   }
 
-  /** The same, with why calls were refused. */
+  /** The same, with why calls were refused and how long upstreams took. */
   *detailedRows(query: UsageQuery): Generator<DetailedRow> {
     this.#find(query, true)
-    type Row = UsageRow & UsageDetail & { readonly reasons: string }
-    for (const { reasons, ...row } of this.#found<Row>(`${ROWS}, ${REASONS}`))
-      yield { ...row, refusalsByReason: JSON.parse(reasons) as DetailedRow['refusalsByReason'] }
+    type Row = UsageRow & UsageDetail & { readonly reasons: string; readonly counts: string }
+    for (const { reasons, counts, ...row } of this.#found<Row>(`${ROWS}, ${REASONS}, ${LATENCY}`))
+      yield {
+        ...row,
+        refusalsByReason: JSON.parse(reasons) as DetailedRow['refusalsByReason'],
+        latency: shownLatency(JSON.parse(counts) as Latency),
+      }
   }
 
   /** Sums by account, plan and split, in this order. */
@@ -120,24 +130,25 @@ export class RowReader {
   }
 
   /** Both at one moment. */
-  #find(query: UsageQuery, withReasons: boolean): void {
+  #find(query: UsageQuery, isDetailed: boolean): void {
     const database = this.#database
     if (!this.#isReady) database.exec(TABLES)
     this.#isReady = true
     const { where, values } = conditions(query)
     const time = TIME[query.by]
+    const latency = isDetailed ? LATENCY_SUMS : []
     this.#others.at(() => {
       database.exec(FORGET)
       database
         .prepare(
-          `INSERT INTO temp.found (${ROWS})
+          `INSERT INTO temp.found (${[ROWS, ...latency].join(', ')})
            SELECT ${time} AS time, account, endpoint, network, method, sum(calls), sum(requests), sum(errors), sum(refusals),
-             sum(bytes_out), sum(upstream_ms)
+             ${['bytes_out', 'upstream_ms', ...latency].map(sum => `sum(${sum})`).join(', ')}
            FROM usage_now WHERE ${where}
            GROUP BY time, account, endpoint, network, method ORDER BY time, account, endpoint, method, network`,
         )
         .run(...values)
-      if (withReasons)
+      if (isDetailed)
         database
           .prepare(
             `INSERT INTO temp.reasons

@@ -1,4 +1,5 @@
 import type { Kind } from '../schema.ts'
+import { LATENCY_SUMS, PLAIN_SUMS } from './columns.ts'
 import { changedAndBase, TRACKED } from './reports/tracked.ts'
 
 /**
@@ -143,6 +144,12 @@ export const journalFile: Kind = {
      id TEXT NOT NULL, epoch INTEGER NOT NULL, claim TEXT, rev INTEGER NOT NULL, acked INTEGER NOT NULL, kept INTEGER NOT NULL,
      fenced INTEGER NOT NULL, since INTEGER
    );
-   ${TRACKED.map(changedAndBase).join('\n   ')}`,
+   ${TRACKED.map(tracked => changedAndBase(tracked.table === 'usage' ? { ...tracked, sums: PLAIN_SUMS } : tracked)).join('\n   ')}`,
+    // Calls by how long upstreams took; of those that were recorded before it is not known.
+    `${['usage', 'base_usage'].flatMap(table => LATENCY_SUMS.map(sum => `ALTER TABLE ${table} ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0;`)).join('\n   ')}
+   DROP VIEW usage_now;
+   CREATE VIEW usage_now AS
+     SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms, plan, ${LATENCY_SUMS.join(', ')} FROM usage
+     UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0, plan, ${LATENCY_SUMS.map(() => '0').join(', ')} FROM charges;`,
   ],
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { makeDays, makePartitions } from '../../../../src/stores/postgres/usage/partitions.ts'
 import { rollUpNodes } from '../../../../src/stores/postgres/usage/roll-up.ts'
-import { connectTo, Machine, sumsIn } from '../../../support/fleet-ledger.ts'
+import { connectTo, latencyIn, Machine, sumsIn } from '../../../support/fleet-ledger.ts'
 import { noServers, startPostgres } from '../../../support/servers.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
 
@@ -23,7 +23,12 @@ t.test(
       for (const machine of machines)
         for (const ago of [0, 2 * DAY, 2 * DAY + 3_600_000, 5 * DAY]) {
           for (let i = 0; i < 20; i += 1)
-            machine.charge({ account: `acc_${i}`, endpoint: `ep_${i}`, now: now - ago })
+            machine.charge({
+              account: `acc_${i}`,
+              endpoint: `ep_${i}`,
+              now: now - ago,
+              ms: i % 4 === 0 ? 30 : 2,
+            })
           machine.refuse('eth_call', 'rate_limited', { now: now - ago })
         }
     }
@@ -31,6 +36,8 @@ t.test(
     for (const { spool } of machines) await spool.flush()
     const before = await sumsIn(postgres)
     t.strictSame(before, { usage: 160, total: 160, quota_window: 160 })
+    const latency = await latencyIn(postgres)
+    t.strictSame(latency, { ms_2: 120, ms_50: 40 })
     const counts = () =>
       postgres.query(`SELECT final, rows, calls, refused FROM
       (SELECT node = 0 AS final, count(*) AS rows, sum(calls)::bigint AS calls FROM usage GROUP BY node = 0) AS u JOIN
@@ -42,6 +49,7 @@ t.test(
       { final: true, rows: 60, calls: 120, refused: 6 },
     ])
     t.strictSame(await sumsIn(postgres), before, 'sums are what they were')
+    t.strictSame(await latencyIn(postgres), latency)
 
     // What a PostgreSQL that is asked anew is sent of hours that are final changes nothing.
     machines[0]!.changes.resend(0)
@@ -57,6 +65,7 @@ t.test(
     while (await makeDays(postgres, late));
     const sums = await sumsIn(postgres)
     t.strictSame(sums, { usage: 162, total: 162, quota_window: 162 })
+    t.strictSame(await latencyIn(postgres), { ms_2: 122, ms_50: 40 })
     t.strictSame(
       await postgres.query(
         "SELECT count(*) AS rows FROM usage WHERE hour % 86400 <> 0 AND hour >= $1 AND hour < $2 AND tableoid::regclass::text NOT LIKE '%past'",

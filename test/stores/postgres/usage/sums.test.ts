@@ -46,6 +46,7 @@ t.test(
           now: NOW - random(60) * HOUR,
         },
         ...{ plan: `plan${random(2)}`, error: random(3) === 0, bytesOut: random(900) },
+        ms: random(4) * random(3_000),
       }
       const part = parts[random(2)]!
       const owner = {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import { openUsageDatabase } from '../../../../src/stores/sqlite/usage/database.ts'
+import type { Usage } from '../../../../src/stores/sqlite/usage/fold.ts'
 import { HandedOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Batch, TakeOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import { openUsageReader } from '../../../../src/stores/sqlite/usage/reader.ts'
@@ -65,6 +66,7 @@ t.test('what a worker charges and refuses comes to the ledger once, and leaves i
   t.strictSame(sums(dir), { calls: 3, requests: 7, refusals: 1 })
   const [row] = reading(dir).detailedRows({ from: 0, to: NOW, by: 'hour' })
   t.match(row, { errors: 1, bytesOut: 10, upstreamMs: 3, refusalsByReason: { rate_limited: 1 } })
+  t.strictSame(row?.latency?.buckets, { 5: 1 })
   t.match(database.database.prepare('SELECT count(*) AS n FROM journal').get(), { n: 0 })
   t.ok(await worker.close())
   ledger.close()
@@ -195,6 +197,27 @@ t.test('whatever a killed worker had committed is in the ledger once, whenever i
   )
 })
 
+t.test('a worker of an older version, which counts no latency, is taken over', t => {
+  const dir = dirOf(t)
+  const ledger = openUsageDatabase(dir)
+  const key = {
+    account: 'acc_1',
+    endpoint: 'ep_1',
+    network: 'eth',
+    method: 'm',
+    hour: 3600,
+    window: 0,
+    plan: 'free',
+  }
+  const counts = { calls: 1, requests: 5, errors: 0, refusals: 0, reasons: null, bytesOut: 7, upstreamMs: 3 }
+  ledger.take(FILE, 1, [{ ...key, ...counts } as unknown as Usage])
+  t.match(reading(dir).detailedRows({ from: 0, to: NOW, by: 'hour' }), [
+    { calls: 1, requests: 5, upstreamMs: 3, latency: null },
+  ])
+  ledger.close()
+  t.end()
+})
+
 t.test('a journal that was taken over, and not removed, is not taken over again', t => {
   const dir = dirOf(t)
   const ledger = openUsageDatabase(dir)
@@ -209,7 +232,7 @@ t.test('a journal that was taken over, and not removed, is not taken over again'
   worker.charging.writer.flush()
   const { charges, lastPlace } = database.unfolded()
   ledger.take(FILE, lastPlace, [
-    { ...charges[0]!, errors: 0, refusals: 0, reasons: null, bytesOut: 0, upstreamMs: 0 },
+    { ...charges[0]!, errors: 0, refusals: 0, reasons: null, bytesOut: 0, upstreamMs: 0, latency: null },
   ])
   takeOverLeft(ledger, dir, FILE)
   t.strictSame(sums(dir), { calls: 1, requests: 5, refusals: 0 })

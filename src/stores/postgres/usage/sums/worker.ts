@@ -79,7 +79,7 @@ function wantedFor({ groupBy, detail, by, after, from, to, ...chosen }: SumsQuer
     ...chosen,
     ...{ from: begin, to, step: groupBy.includes('time') ? STEP[by] : null },
     without: [...without, 'plan', ...(hasReasons || detail ? [] : (['reason'] as const))],
-    ...{ usage: !hasReasons, refusals: hasReasons || detail },
+    ...{ usage: !hasReasons, latency: detail, refusals: hasReasons || detail },
   }
 }
 

@@ -131,9 +131,9 @@ export class HandedOver {
 /** A copy of what a counter holds. */
 function usageOf(counter: UsageCounter): Usage {
   const { account, endpoint, network, method, hour, window, plan } = counter
-  const { calls, requests, errors, refusals, reasons, bytesOut, upstreamMs } = counter
+  const { calls, requests, errors, refusals, reasons, bytesOut, upstreamMs, latency } = counter
   return {
     ...{ account, endpoint, network, method, hour, window, plan },
-    ...{ calls, requests, errors, refusals, reasons, bytesOut, upstreamMs },
+    ...{ calls, requests, errors, refusals, reasons, bytesOut, upstreamMs, latency },
   }
 }

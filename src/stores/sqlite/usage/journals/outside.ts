@@ -1,6 +1,7 @@
 /** What journals of other processes hold and the ledger has not taken over, for who reads the files from outside. */
 import { join } from 'node:path'
 import { DatabaseSync } from '../../driver.ts'
+import { LATENCY_SUMS } from '../columns.ts'
 import type { CounterKey } from '../counters.ts'
 import { journalsIn } from './left.ts'
 
@@ -10,7 +11,7 @@ const SETUP = `CREATE TEMP TABLE elsewhere (
     window INTEGER
   );
   CREATE TEMP VIEW usage_now AS SELECT * FROM main.usage_now
-    UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0, plan FROM temp.elsewhere;
+    UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0, plan, ${LATENCY_SUMS.map(() => '0').join(', ')} FROM temp.elsewhere;
   CREATE TEMP VIEW windows_now AS SELECT * FROM main.windows_now
     UNION ALL SELECT account, window, requests FROM temp.elsewhere WHERE window <> 0;
   CREATE TEMP VIEW totals_now AS SELECT * FROM main.totals_now

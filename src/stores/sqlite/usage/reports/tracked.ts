@@ -1,5 +1,7 @@
 /** The tables of the ledger that are also kept in PostgreSQL, and how what has changed in them is noted. */
 
+import { USAGE_SUMS } from '../columns.ts'
+
 /** One of them. */
 export interface Tracked {
   readonly table: 'usage' | 'refusals' | 'totals' | 'windows'
@@ -16,7 +18,7 @@ export const TRACKED: readonly Tracked[] = [
     table: 'usage',
     key: ['endpoint', 'hour', 'method', 'network', 'plan'],
     names: ['account'],
-    sums: ['calls', 'requests', 'errors', 'refusals', 'bytes_out', 'upstream_ms'],
+    sums: USAGE_SUMS,
     numbers: ['hour'],
   },
   {

@@ -3,6 +3,7 @@ import { rawOf } from '../../../../jsonrpc/raw.ts'
 import { addTo, compareSize, compareValues, newGroup, TooManyGroups } from './groups.ts'
 import type { Group, Groups } from './groups.ts'
 import type { Scan } from './scan.ts'
+import { shownLatency } from '../../../../ports/latency.ts'
 import { MAX_ROWS, STEP } from '../../../../ports/ledger.ts'
 import type { Column, SumsPage, SumsQuery } from '../../../../ports/ledger.ts'
 
@@ -126,13 +127,18 @@ const NAMES: Readonly<Record<Column, string>> = {
 
 /** One row; `other` is how many groups it stands for, which are not named then. */
 function rowOf(group: Group, { groupBy, detail }: SumsQuery, other?: number): string {
-  const { values, calls, requests, errors, refusals, bytesOut, upstreamMs, reasons } = group
+  const { values, calls, requests, errors, refusals, bytesOut, upstreamMs, latency, reasons } = group
   const named = values.map((value, i) => [NAMES[groupBy[i]!], value])
   return JSON.stringify({
     ...(Object.fromEntries(named) as object),
     ...(other === undefined ? {} : { other }),
     ...(groupBy.includes('reason') ? { refusals } : { calls, requests, errors, refusals }),
-    ...(detail ? { bytesOut, upstreamMs, refusalsByReason: Object.fromEntries(reasons ?? []) } : {}),
+    ...(detail
+      ? {
+          ...{ bytesOut, upstreamMs, refusalsByReason: Object.fromEntries(reasons ?? []) },
+          latency: shownLatency(latency ?? []),
+        }
+      : {}),
   })
 }
 

@@ -1,4 +1,6 @@
 /** Sums by group, while a query collects them. */
+import { noLatency } from '../../../../ports/latency.ts'
+import type { Latency } from '../../../../ports/latency.ts'
 import type { GroupValues } from '../../../../ports/ledger.ts'
 
 /** What some rows of the ledger come to. */
@@ -9,6 +11,8 @@ export interface Amounts {
   readonly refusals: number
   readonly bytesOut: number
   readonly upstreamMs: number
+  /** Null where it was not asked for. */
+  readonly latency: Latency | null
 }
 
 /** The sums of one group. */
@@ -20,11 +24,13 @@ export interface Group {
   refusals: number
   bytesOut: number
   upstreamMs: number
+  /** Calls by how long upstreams took; null where they were not asked for. */
+  latency: number[] | null
   /** Refusals by reason; null where they were not asked for. */
   reasons: Map<string, number> | null
 }
 
-/** Groups held at a time at most: about 50 MiB. */
+/** Groups held at a time at most: about 50 MiB, and 15 more where latency is asked for. */
 export const MAX_GROUPS = 100_000
 
 /** Thrown when there are more groups than may be held. */
@@ -69,7 +75,8 @@ export class Groups {
 /** An empty group. */
 export function newGroup(values: GroupValues): Group {
   return {
-    ...{ values, calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0, reasons: null },
+    ...{ values, calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0 },
+    ...{ latency: null, reasons: null },
   }
 }
 
@@ -84,6 +91,10 @@ export function addTo(
   group.refusals += amounts.refusals ?? 0
   group.bytesOut += amounts.bytesOut ?? 0
   group.upstreamMs += amounts.upstreamMs ?? 0
+  if (amounts.latency != null) {
+    group.latency ??= noLatency()
+    for (let i = 0; i < amounts.latency.length; i += 1) group.latency[i]! += amounts.latency[i]!
+  }
   for (const [reason, count] of amounts.reasons ?? []) addReason(group, reason, count)
 }
 

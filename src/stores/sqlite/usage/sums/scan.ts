@@ -3,7 +3,9 @@
  * times as fast as by account, and no statement takes long, so that a query can be ended between two of them.
  */
 import type { DatabaseSync, StatementSync } from '../../driver.ts'
+import { LATENCY_SUMS } from '../columns.ts'
 import { addReason, Groups, MAX_GROUPS } from './groups.ts'
+import type { Latency } from '../../../../ports/latency.ts'
 import { STEP } from '../../../../ports/ledger.ts'
 import type { Column, GroupValues, SumsQuery } from '../../../../ports/ledger.ts'
 
@@ -25,6 +27,7 @@ type Row = Readonly<Record<string, string | number>>
 
 const AMOUNTS = `sum(calls) AS calls, sum(requests) AS requests, sum(errors) AS errors, sum(refusals) AS refusals,
   sum(bytes_out) AS bytesOut, sum(upstream_ms) AS upstreamMs`
+const LATENCY = LATENCY_SUMS.map(sum => `sum(${sum}) AS ${sum}`).join(', ')
 const ENDPOINTS =
   'SELECT endpoint, account FROM totals WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR endpoint = ?2)'
 const CHARGES = `SELECT account, endpoint, network, method, hour, calls, requests FROM charges
@@ -77,14 +80,16 @@ export class Scan {
   }
 
   #readAmounts(endpoint: Owned, from: number, to: number, columns: readonly Column[], groups: Groups): void {
-    for (const row of this.#rows('usage', AMOUNTS, columns, [endpoint, from, to]))
-      groups.add(valuesOf(row, endpoint, columns), row)
+    const { detail } = this.#query
+    const sums = detail ? `${AMOUNTS}, ${LATENCY}` : AMOUNTS
+    for (const row of this.#rows('usage', sums, columns, [endpoint, from, to]))
+      groups.add(valuesOf(row, endpoint, columns), detail ? { ...row, latency: latencyOf(row) } : row)
     for (const { hour, calls, requests, ...charge } of this.#charges.get(endpoint.endpoint) ?? []) {
       if (hour < from || hour >= to) continue
       const time = hour - (hour % STEP[this.#query.by])
       groups.add(valuesOf({ ...charge, time }, endpoint, columns), { calls, requests })
     }
-    if (!this.#query.detail) return
+    if (!detail) return
     const withReason = [...columns, 'reason' as const]
     for (const row of this.#rows('refusals', REFUSED, withReason, [endpoint, from, to])) {
       // Hours become days in either table by its own time: a reason may be without its row for a moment.
@@ -140,6 +145,10 @@ function sqlOf(
   return `SELECT ${[...shown, ...networks, sums].join(', ')} FROM ${table}
     WHERE endpoint = ?1 AND account = ?2 AND hour >= ?3 AND hour < ?4
       AND (?5 IS NULL OR network = ?5) AND (?6 IS NULL OR method = ?6) ${groupBy} HAVING count(*) > 0`
+}
+
+function latencyOf(row: Row): Latency {
+  return LATENCY_SUMS.map(sum => row[sum] as number)
 }
 
 function valuesOf(row: Row, owned: Owned, columns: readonly Column[]): GroupValues {
