@@ -19,6 +19,8 @@ export interface RouteState {
   readonly latencyMs: number
   readonly inFlight: number
   readonly capabilities: readonly string[]
+  /** Methods that it answered not to have, in the last ten minutes and to one caller at least. */
+  readonly unsupported?: readonly string[]
   readonly lastError?: string
 }
 
@@ -48,6 +50,7 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
     const head = route?.head ?? null
     const claimed = route?.claimed ?? null
     const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)
+    const unsupported = upstreams.unsupported.of(id, now)
     const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
     return {
       ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
@@ -58,6 +61,7 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
       latencyMs: Math.round(route?.latency.average ?? 0),
       inFlight: route?.limits.inFlight ?? 0,
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
+      ...(unsupported.length === 0 ? {} : { unsupported }),
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
     }
   })

@@ -35,6 +35,7 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
   const sum = (of: (route: RouteState) => number): number =>
     others.reduce((total, { route }) => total + of(route), 0)
   const kept = Math.max(0, ...others.map(({ route }) => route.keptAwayCallers ?? 0))
+  const unsupported = [...new Set(others.flatMap(({ route }) => route.unsupported ?? []))].sort()
   const lastError =
     own.lastError ?? others.find(({ route }) => route.lastError !== undefined)?.route.lastError
   return {
@@ -50,6 +51,7 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
     inFlight: own.inFlight + sum(({ inFlight }) => inFlight),
     latencyMs:
       busy.length === 0 ? own.latencyMs : Math.round(sum(({ latencyMs }) => latencyMs) / busy.length),
+    ...(unsupported.length === 0 ? {} : { unsupported }),
     ...(lastError === undefined ? {} : { lastError }),
   }
 }

@@ -29,6 +29,12 @@ export function registerRoutes(gateway: Gateway, metrics: Metrics): void {
   metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
     routes((_, { head }) => head),
   )
+  metrics.gauge(
+    'tollgate_route_unsupported_methods',
+    'Methods that the route answered not to have in the last ten minutes',
+    labels,
+    () => routes((_, { id }) => live.upstreams.unsupported.of(id, live.clock.monotonic()).length),
+  )
   metrics.gauge('tollgate_network_final', 'Newest final block or slot', ['network'], function* () {
     for (const slug of Object.keys(gateway.snapshot.networks)) {
       const final = live.heads.finality.of(slug)
