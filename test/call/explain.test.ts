@@ -23,6 +23,7 @@ const view: LiveView = {
   whyNot: id => (id === 'rich' ? 'it is behind' : null),
   whyDown: () => null,
   lackedBy: () => null,
+  heldTo: () => null,
   lastFailure: () => null,
   whyNoSocket: () => null,
   waits: () => null,

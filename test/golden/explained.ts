@@ -31,6 +31,12 @@ const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>
   fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
   paused: route => route.pauses.complain({ about: 'limited', asked: 5_000, from: 'status' }, now()),
   full: route => route.limits.enter(),
+  held: (route, value) => {
+    const before = now() - 2_000
+    route.limits.pace.fits(before)
+    for (let calls = 0; calls < 100; calls += 1) route.limits.pace.count('one')
+    for (const caller of value.split('+')) route.limits.pace.slow(caller, before, now())
+  },
   broken: route => {
     for (let failures = 0; failures < 3; failures++) route.breaker.probeFailed('connect_failed', now(), false)
   },

@@ -30,6 +30,12 @@ export function registerRoutes(gateway: Gateway, metrics: Metrics): void {
     routes((_, { head }) => head),
   )
   metrics.gauge(
+    'tollgate_route_pace',
+    'Calls a second that the route is held to after HTTP 429; absent while it is not',
+    labels,
+    () => routes((_, { limits }) => limits.pace.at(live.clock.monotonic())),
+  )
+  metrics.gauge(
     'tollgate_route_unsupported_methods',
     'Methods that the route answered not to have in the last ten minutes',
     labels,

@@ -3,6 +3,7 @@ import type { Network, Route } from '../../snapshot/types.ts'
 import type { LastFailure } from '../../routes/health/breaker.ts'
 import type { LiveCache } from './cached.ts'
 import type { Need } from '../../routes/pick.ts'
+import type { HeldTo } from '../../routes/health/pace.ts'
 import type { LackedBy } from '../../routes/unsupported.ts'
 
 /** What is known of the routes of a network while the gateway runs. */
@@ -13,6 +14,8 @@ export interface LiveView {
   whyDown(id: string): string | null
   /** Who passes over a route because it answered that it does not have the method; null when nobody does. */
   lackedBy(id: string, method: string): LackedBy | null
+  /** What the route is held to after an HTTP 429; null when it is not. */
+  heldTo(id: string): HeldTo | null
   /** What failed last at a route, and how many milliseconds ago; null when something was answered since. */
   lastFailure(id: string): LastFailure | null
   /** Why a route can carry no subscription now although it answers calls, or null. */
@@ -39,6 +42,8 @@ export interface Turn {
   readonly lastFailure: LastFailure | null
   /** Who passes over it because it answered that it does not have the method; null when nobody does. */
   readonly lackedBy: LackedBy | null
+  /** What it is held to after an HTTP 429; null when it is not. */
+  readonly heldTo: HeldTo | null
   /** Why it is passed over although it could serve, where that is not its priority. */
   readonly waits: string | null
 }
@@ -70,6 +75,7 @@ export function turnsOf(
       head: live?.head(id) ?? null,
       lastFailure: live?.lastFailure(id) ?? null,
       lackedBy: lackedBy(id),
+      heldTo: live?.heldTo(id) ?? null,
       waits: ids.includes(id) && !next.includes(id) ? (live?.waits(id, need) ?? null) : null,
     })),
   }

@@ -98,9 +98,16 @@ function routeLines({ explanation, details }: Explained): string[] {
   return explanation.routes.map(({ id, why }) => {
     const turn = turns.get(id)
     const head = turn?.head == null ? '' : ` (at block ${turn.head})`
-    const more = why === undefined ? failureOf(turn) + lackOf(turn) : ''
+    const more = why === undefined ? failureOf(turn) + lackOf(turn) + paceOf(turn) : ''
     return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}${more}`
   })
+}
+
+/** How many calls a second it gets, where its upstream has complained of too many. */
+function paceOf(turn: Turn | undefined): string {
+  if (turn?.heldTo == null) return ''
+  const { perSecond, concerns } = turn.heldTo
+  return `; ${concerns === 'everybody' ? '' : 'one caller is '}held to ${perSecond} calls a second after HTTP 429`
 }
 
 /** Others than that caller are still sent there. */
