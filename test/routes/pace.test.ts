@@ -155,6 +155,21 @@ t.test('of several processes each is held to 0.7 of its own part, however many d
   t.end()
 })
 
+t.test('what one process drew holds in all, for whom it was', t => {
+  const { all, at } = processes(2, () => 1)
+  for (const { pace } of all) sendFor(pace, START, START + 3_000, 100)
+  const now = at(START + 3_000)
+  all[0]!.pauses.complain(limited, now, 'one')
+  const [other] = all.slice(1)
+  t.equal(other!.pauses.left(now), 1_200, 'with the chance of the first')
+  t.ok(near(other!.pace.at(now + 1_200), 70))
+  t.strictSame(
+    ['one', 'two'].map(caller => send(other!.pace, now + 1_300, 50, caller) === 50),
+    [false, true],
+  )
+  t.end()
+})
+
 t.test('a report of a pause that is over here changes nothing', t => {
   const { pace, end } = slowed('one')
   sendFor(pace, end, end + 50, 500)
