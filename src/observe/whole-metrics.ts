@@ -3,6 +3,7 @@
 /** Gauges of which a sum says nothing: what is the same for all, or the worst of them. */
 const LARGEST = new Set([
   'tollgate_route_head',
+  'tollgate_route_unsupported_methods',
   'tollgate_network_final',
   'tollgate_build_info',
   'tollgate_config_info',

@@ -30,7 +30,7 @@ export class LiveRoute {
   /** Slug of its network. */
   readonly network: string
   readonly breaker = new RouteBreaker()
-  readonly pauses = new RoutePauses()
+  readonly pauses: RoutePauses
   readonly latency = new Latency()
   readonly limits: RouteLimits
   /** Last block or slot that it showed and that is believed; null until there is one. */
@@ -77,6 +77,7 @@ export class LiveRoute {
     this.network = route.network
     this.#suspect = suspect
     this.limits = new RouteLimits(route.id, route.limits, sharing)
+    this.pauses = new RoutePauses(this.limits.pace)
     this.#family = family
     this.#client = new RouteClient(route, connectTimeout, this.limits)
     this.#openProxy = () => new HttpProxy(route, connectTimeout)

@@ -18,7 +18,11 @@ export interface RouteState {
   readonly claimedHead?: number
   readonly latencyMs: number
   readonly inFlight: number
+  /** Calls a second that it is held to after an HTTP 429. */
+  readonly heldToPerSecond?: number
   readonly capabilities: readonly string[]
+  /** Methods that it answered not to have, in the last ten minutes and to one caller at least. */
+  readonly unsupported?: readonly string[]
   readonly lastError?: string
 }
 
@@ -48,6 +52,8 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
     const head = route?.head ?? null
     const claimed = route?.claimed ?? null
     const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)
+    const heldTo = route?.limits.pace.state(now) ?? null
+    const unsupported = upstreams.unsupported.of(id, now)
     const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
     return {
       ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
@@ -57,7 +63,9 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
       ...(claimed === null || claimed === head ? {} : { claimedHead: claimed }),
       latencyMs: Math.round(route?.latency.average ?? 0),
       inFlight: route?.limits.inFlight ?? 0,
+      ...(heldTo === null ? {} : { heldToPerSecond: heldTo.perSecond }),
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
+      ...(unsupported.length === 0 ? {} : { unsupported }),
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),
     }
   })

@@ -1,7 +1,8 @@
-/** What the operator lets us send to a route: so many calls at once, and so many a second. */
+/** What may be sent to a route: so many calls at once, and so many a second, as the operator says and its upstream bears. */
 import { DIVISIBLE_FROM, FairShare } from '../limits/fair-share.ts'
 import { OwnRate } from '../limits/route-rate.ts'
 import type { RouteRate } from '../limits/route-rate.ts'
+import { Pace } from './health/pace.ts'
 
 /** The limits of routes.yaml; null is none. */
 export interface RouteBounds {
@@ -26,6 +27,8 @@ export const UNSHARED: RouteSharing = {
 /** Counts what is sent; a full route counts as not able, and so does one for a caller who holds its share of it. */
 export class RouteLimits {
   inFlight = 0
+  /** What its upstream has shown to bear. */
+  readonly pace = new Pace()
   /** Calls that may ever be in flight, were this the only machine; null where any number may. */
   readonly bound: number | null
   readonly #inFlight: number | null
@@ -50,6 +53,7 @@ export class RouteLimits {
 
   /** Whether one more call of this caller may be sent; without one, of somebody who holds nothing. `now` in milliseconds. */
   fits(now: number, caller?: string): boolean {
+    if (!this.pace.fits(now, caller)) return false
     return this.#share?.fits(1, caller) !== false && (this.#rate === null || this.#rate.fits(now))
   }
 
@@ -57,6 +61,7 @@ export class RouteLimits {
     this.inFlight += 1
     this.#share?.take(1, caller)
     this.#rate?.take()
+    this.pace.count(caller)
   }
 
   leave(caller?: string): void {

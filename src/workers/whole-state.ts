@@ -35,6 +35,9 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
   const sum = (of: (route: RouteState) => number): number =>
     others.reduce((total, { route }) => total + of(route), 0)
   const kept = Math.max(0, ...others.map(({ route }) => route.keptAwayCallers ?? 0))
+  // Each worker is held to its own part.
+  const heldTo = sum(({ heldToPerSecond = 0 }) => heldToPerSecond)
+  const unsupported = [...new Set(others.flatMap(({ route }) => route.unsupported ?? []))].sort()
   const lastError =
     own.lastError ?? others.find(({ route }) => route.lastError !== undefined)?.route.lastError
   return {
@@ -48,8 +51,10 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
         }),
     ...(kept === 0 ? {} : { keptAwayCallers: kept }),
     inFlight: own.inFlight + sum(({ inFlight }) => inFlight),
+    ...(heldTo === 0 ? {} : { heldToPerSecond: Math.round(heldTo * 10) / 10 }),
     latencyMs:
       busy.length === 0 ? own.latencyMs : Math.round(sum(({ latencyMs }) => latencyMs) / busy.length),
+    ...(unsupported.length === 0 ? {} : { unsupported }),
     ...(lastError === undefined ? {} : { lastError }),
   }
 }

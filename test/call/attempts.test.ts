@@ -161,7 +161,11 @@ t.test('after missing state only an archive is asked, while there is one', async
 
 t.test('routes thought not to have the method come last', async t => {
   t.equal(await routesOf([], { unsupported: ['a', 'b'] }), 'c: answered')
-  t.equal(await routesOf([], { routes: ['a', 'b'], unsupported: ['a', 'b'] }), 'a: answered')
+  const none: Scene = { routes: ['a', 'b'], unsupported: ['a', 'b'] }
+  t.equal(await routesOf([], none), 'a: answered')
+  t.equal(await routesOf([detour('unsupported')], none), 'a: failed', 'the other one said the same before')
+  t.equal(await routesOf([failed('timeout')], none), 'a, b again: answered', 'a failure says nothing of it')
+  t.equal(await routesOf([detour('unsupported')]), 'a, b again: answered')
 })
 
 t.test('nothing is tried for a client that left', async t => {

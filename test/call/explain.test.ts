@@ -18,6 +18,20 @@ families:
     trace_block: { cost: 20, tier: paid, needs: [trace] }
 `
 
+const view: LiveView = {
+  firstSlot: () => null,
+  whyNot: id => (id === 'rich' ? 'it is behind' : null),
+  whyDown: () => null,
+  lackedBy: () => null,
+  heldTo: () => null,
+  lastFailure: () => null,
+  whyNoSocket: () => null,
+  waits: () => null,
+  contenders: () => ['plain'],
+  head: () => null,
+  cache: { recall: () => ({ status: 'miss', kept: null, keepable: null }), final: () => null },
+}
+
 t.test('the decision for a call, and what speaks against each route', async t => {
   const snapshot = await snapshotOf(t, { routes, methods })
   const network = snapshot.networks['eth']!
@@ -52,20 +66,53 @@ t.test('the decision for a call, and what speaks against each route', async t =>
   })
   t.match(ask({ method: 'nope' }), { outcome: 'refuse', reason: 'method_not_found', rule: null, routes: [] })
   t.match(ask({ params: '[]' }), { outcome: 'refuse', reason: 'invalid_params' })
-  const view: LiveView = {
-    firstSlot: () => null,
-    whyNot: id => (id === 'rich' ? 'it is behind' : null),
-    whyDown: () => null,
-    lastFailure: () => null,
-    whyNoSocket: () => null,
-    waits: () => null,
-    contenders: () => ['plain'],
-    head: () => null,
-    cache: { recall: () => ({ status: 'miss', kept: null, keepable: null }), final: () => null },
-  }
   const { explanation: live } = explain({ ...call, head: 1 }, snapshot, view)
   t.match(live, {
     live: true,
     routes: [{ id: 'plain', able: true }, { id: 'rich', able: false, why: 'it is behind' }, {}],
   })
 })
+
+t.test('routes that lack the method come last', async t => {
+  const snapshot = await snapshotOf(t, { routes, methods })
+  const network = snapshot.networks['eth']!
+  const call = { network, method: 'eth_call', plan: 'free', params: null, head: 1, management: null }
+  const told = (lackedBy: LiveView['lackedBy']) => {
+    const live = { ...view, whyNot: () => null, contenders: someOf, lackedBy }
+    const { explanation, details } = explain(call, snapshot, live)
+    const turns = details.turns.routes.map(({ id, when }) => `${id} ${when}`)
+    return { outcome: explanation.outcome, why: explanation.routes.map(({ why }) => why ?? null), turns }
+  }
+  const lacking = 'it answered within the last 10 minutes that it does not have the method'
+  t.strictSame(
+    told(() => 'one caller'),
+    {
+      outcome: 'forward',
+      why: [null, null, 'it is not enabled'],
+      turns: ['plain next', 'rich next'],
+    },
+    'others than that caller are sent there',
+  )
+  t.strictSame(
+    told(id => (id === 'plain' ? 'everybody' : null)),
+    {
+      outcome: 'forward',
+      why: [lacking, null, 'it is not enabled'],
+      turns: ['plain later', 'rich next'],
+    },
+  )
+  t.strictSame(
+    told(() => 'everybody'),
+    {
+      outcome: 'forward',
+      why: [lacking, lacking, 'it is not enabled'],
+      turns: ['plain next', 'rich next'],
+    },
+    'one of them is asked all the same',
+  )
+})
+
+/** Any of those that are there. */
+function someOf(ids: readonly string[]): readonly string[] | 'none' {
+  return ids.length === 0 ? 'none' : ids
+}

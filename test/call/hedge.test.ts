@@ -19,7 +19,7 @@ const clock = new TestClock()
 const context = {
   live: {
     observer: { attempt: () => undefined },
-    upstreams: { unsupported: { learn: () => undefined } },
+    upstreams: { unsupported: { take: () => undefined } },
     clock,
   },
   payer: null,

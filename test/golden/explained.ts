@@ -16,6 +16,8 @@ import type { Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
 import { Heads } from '../../src/routes/heads.ts'
 import { MemoryAnswers } from '../../src/stores/memory/answers.ts'
+import { failure } from '../../src/routes/transport/verdict.ts'
+import { refuse } from '../../src/refusal/refusal.ts'
 import { Upstreams } from '../../src/routes/upstreams.ts'
 import type { Case } from './case.ts'
 
@@ -29,6 +31,12 @@ const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>
   fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
   paused: route => route.pauses.complain({ about: 'limited', asked: 5_000, from: 'status' }, now()),
   full: route => route.limits.enter(),
+  held: (route, value) => {
+    const before = now() - 2_000
+    route.limits.pace.fits(before)
+    for (let calls = 0; calls < 100; calls += 1) route.limits.pace.count('one')
+    for (const caller of value.split('+')) route.limits.pace.slow(caller, before, now())
+  },
   broken: route => {
     for (let failures = 0; failures < 3; failures++) route.breaker.probeFailed('connect_failed', now(), false)
   },
@@ -50,7 +58,8 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
     const network = snapshot.networks[live.network]!
     for (const word of words) {
       const [state = '', value = ''] = word.split('=')
-      if (state !== 'head') states[state]!(live, value)
+      if (state === 'lacks') told(upstreams, id, value)
+      else if (state !== 'head') states[state]!(live, value)
       else {
         heads.claim(network, live, Number(value), upstreams.of(network), now())
         heads.show(network, live, Number(value), upstreams.of(network), now())
@@ -70,6 +79,14 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
   const clock = { ...systemClock, monotonic: now }
   return { upstreams, heads, management, subscriptions, clock, answers: new MemoryAnswers(1_000_000) }
 }
+
+/** Two callers have been told that the route lacks a method. */
+function told({ unsupported }: Upstreams, route: string, method: string): void {
+  for (const caller of ['one', 'two'])
+    unsupported.take(lacking, { route, method, rule: { match: method }, caller }, now())
+}
+
+const lacking = failure('unsupported', refuse('upstream_error'), false)
 
 /** The admin listener of a gateway that serves the snapshot from `dir`, as far as `explain` asks it. */
 async function serve(dir: string, snapshot: Snapshot, lines: readonly string[]) {

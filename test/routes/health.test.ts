@@ -66,7 +66,7 @@ t.test('Retry-After in seconds or as a date, bounded', t => {
 })
 
 t.test('a pause grows from 1 to 60 s, and is short again after a quiet minute', t => {
-  const pause = new Pause()
+  const pause = new Pause(() => 0.5)
   const lengths: number[] = []
   let now = 0
   for (let i = 0; i < 8; i += 1) {
@@ -85,6 +85,37 @@ t.test('a pause grows from 1 to 60 s, and is short again after a quiet minute', 
   t.equal(pause.left(now), 1_000)
   pause.begin(0, 'billing', now + 1_000)
   t.equal(pause.left(now + 1_000), 60_000, 'about the key or plan')
+  t.end()
+})
+
+t.test('chance makes a pause up to a fifth longer or shorter, and not the next one', t => {
+  const lengths = (drawn: number) => {
+    const pause = new Pause(() => drawn)
+    let now = 0
+    return Array.from({ length: 4 }, () => {
+      pause.begin(0, 'limited', now)
+      const left = pause.left(now)
+      now += left
+      return left
+    })
+  }
+  t.strictSame(lengths(0), [800, 1_600, 3_200, 6_400])
+  t.strictSame(lengths(1), [1_200, 2_400, 4_800, 9_600])
+  const pause = new Pause(() => 1)
+  pause.begin(5_000, 'limited', 0)
+  t.equal(pause.left(0), 5_000, 'what the upstream asks for counts when it is longer')
+  t.equal(pause.length, 1_000)
+  pause.begin(0, 'limited', 4_900)
+  t.equal(pause.left(4_900), 100, 'calls in flight lengthen nothing')
+  pause.begin(7_000, 'limited', 4_900)
+  t.equal(pause.left(4_900), 7_000, 'unless they are told to wait longer')
+  const billing = new Pause(() => 1)
+  billing.begin(0, 'billing', 0)
+  t.equal(billing.left(0), 60_000)
+  const other = new Pause(() => 0.5)
+  other.extend(1_200, 1_000, 'limited', 0)
+  other.begin(0, 'limited', 1_200)
+  t.equal(other.left(1_200), 2_000, 'nor does the chance of another process')
   t.end()
 })
 

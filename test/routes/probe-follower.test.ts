@@ -354,5 +354,6 @@ t.test('a pause that one process draws holds in the others, and does not come ba
   t.strictSame([left(one), left(two)], [0, 0])
   machine.nodes.get('eth-0')!.state.status = { code: 429, retryAfter: '0' }
   await liveOf(two).ask(aCall(0), LIMITS, two.clock.monotonic)
-  t.strictSame([left(one), left(two)], [2_000, 2_000], 'the next pause is a second one in both')
+  t.ok(left(one) >= 1_600 && left(one) <= 2_400, 'the next pause is a second one')
+  t.equal(left(two), left(one), 'of the same length in both')
 })

@@ -57,6 +57,8 @@ function liveView(network: Network, snapshot: Snapshot, live: Asked['live']): Li
     lastFailure: id => upstreams.get(id)?.breaker.lastFailure(clock.monotonic()) ?? null,
     whyNoSocket: id => subscriptions.whyNoSocket(id),
     waits: (id, need) => upstreams.waits(id, need, clock.monotonic()),
+    lackedBy: (id, method) => upstreams.unsupported.lackedBy(id, method, clock.monotonic()),
+    heldTo: id => upstreams.get(id)?.limits.pace.state(clock.monotonic()) ?? null,
     contenders: (ids, need) => {
       const found = upstreams.contenders(network, ids, need, clock.monotonic())
       return typeof found === 'string' ? found : found.map(({ route }) => route.id)

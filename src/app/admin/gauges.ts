@@ -29,6 +29,18 @@ export function registerRoutes(gateway: Gateway, metrics: Metrics): void {
   metrics.gauge('tollgate_route_head', 'Last block or slot that the route told', labels, () =>
     routes((_, { head }) => head),
   )
+  metrics.gauge(
+    'tollgate_route_pace',
+    'Calls a second that the route is held to after HTTP 429; absent while it is not',
+    labels,
+    () => routes((_, { limits }) => limits.pace.at(live.clock.monotonic())),
+  )
+  metrics.gauge(
+    'tollgate_route_unsupported_methods',
+    'Methods that the route answered not to have in the last ten minutes',
+    labels,
+    () => routes((_, { id }) => live.upstreams.unsupported.of(id, live.clock.monotonic()).length),
+  )
   metrics.gauge('tollgate_network_final', 'Newest final block or slot', ['network'], function* () {
     for (const slug of Object.keys(gateway.snapshot.networks)) {
       const final = live.heads.finality.of(slug)

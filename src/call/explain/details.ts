@@ -90,7 +90,7 @@ export function detailsOf(
     data: refusal?.data ?? {},
     beyond: beyond === null ? null : { reason: beyond.reason, message: beyond.message, data: beyond.data },
     isDown,
-    turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, carriers, need, live),
+    turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, carriers, method, need, live),
   }
 }
 

@@ -57,7 +57,9 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
   const whyDown = (id: string): string | null =>
     live === null ? null : (live.whyDown(id) ?? (row?.rule.subscribe == null ? null : live.whyNoSocket(id)))
-  const liveWhy = (id: string): string | null => whyDown(id) ?? live?.whyNot(id, need!.tip) ?? null
+  const whyLacking = (id: string): string | null =>
+    live?.lackedBy(id, method) === 'everybody' ? LACKING : null
+  const liveWhy = (id: string): string | null => whyDown(id) ?? live?.whyNot(id, need!.tip) ?? whyLacking(id)
   const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
   const isAnswered = question.management !== null || row?.rule.answer != null
   const isLocal = isAnswered || row?.rule.unsubscribes != null
@@ -84,6 +86,8 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
 
 /** The last route is tried whatever its state, but nobody should count on it. */
 const ALL_DOWN = 'Every route that could serve the call is down'
+
+const LACKING = 'it answered within the last 10 minutes that it does not have the method'
 
 function withoutQuery(method: string): string {
   return method.split('?', 1)[0] ?? method

@@ -3,6 +3,8 @@ import type { Network, Route } from '../../snapshot/types.ts'
 import type { LastFailure } from '../../routes/health/breaker.ts'
 import type { LiveCache } from './cached.ts'
 import type { Need } from '../../routes/pick.ts'
+import type { HeldTo } from '../../routes/health/pace.ts'
+import type { LackedBy } from '../../routes/unsupported.ts'
 
 /** What is known of the routes of a network while the gateway runs. */
 export interface LiveView {
@@ -10,6 +12,10 @@ export interface LiveView {
   whyNot(id: string, tip: boolean): string | null
   /** Why no call can count on a route now: it does not answer, or not for us; null while it does. */
   whyDown(id: string): string | null
+  /** Who passes over a route because it answered that it does not have the method; null when nobody does. */
+  lackedBy(id: string, method: string): LackedBy | null
+  /** What the route is held to after an HTTP 429; null when it is not. */
+  heldTo(id: string): HeldTo | null
   /** What failed last at a route, and how many milliseconds ago; null when something was answered since. */
   lastFailure(id: string): LastFailure | null
   /** Why a route can carry no subscription now although it answers calls, or null. */
@@ -34,6 +40,10 @@ export interface Turn {
   readonly weight: number
   readonly head: number | null
   readonly lastFailure: LastFailure | null
+  /** Who passes over it because it answered that it does not have the method; null when nobody does. */
+  readonly lackedBy: LackedBy | null
+  /** What it is held to after an HTTP 429; null when it is not. */
+  readonly heldTo: HeldTo | null
   /** Why it is passed over although it could serve, where that is not its priority. */
   readonly waits: string | null
 }
@@ -49,11 +59,13 @@ export interface Turns {
 export function turnsOf(
   { routes }: Pick<Network, 'routes'>,
   ids: readonly string[],
+  method: string,
   need: Need,
   live: LiveView | null,
 ): Turns {
   const able = routes.filter(({ id }) => ids.includes(id))
-  const found = live === null ? byPriority(able) : live.contenders(ids, need)
+  const lackedBy = (id: string): LackedBy | null => live?.lackedBy(id, method) ?? null
+  const found = live === null ? byPriority(able) : contendersOf(ids, lackedBy, need, live)
   const next = typeof found === 'string' ? [] : found
   return {
     state: typeof found === 'string' ? found : next.length === 0 ? 'none' : 'open',
@@ -62,9 +74,23 @@ export function turnsOf(
       when: next.includes(id) ? 'next' : ids.includes(id) ? 'later' : 'never',
       head: live?.head(id) ?? null,
       lastFailure: live?.lastFailure(id) ?? null,
+      lackedBy: lackedBy(id),
+      heldTo: live?.heldTo(id) ?? null,
       waits: ids.includes(id) && !next.includes(id) ? (live?.waits(id, need) ?? null) : null,
     })),
   }
+}
+
+/** Routes that lack the method come last, as for a call. */
+function contendersOf(
+  ids: readonly string[],
+  lackedBy: (id: string) => LackedBy | null,
+  need: Need,
+  live: LiveView,
+): ReturnType<LiveView['contenders']> {
+  const having = ids.filter(id => lackedBy(id) !== 'everybody')
+  const found = live.contenders(having, need)
+  return found === 'none' && having.length < ids.length ? live.contenders(ids, need) : found
 }
 
 function byPriority(able: readonly Route[]): string[] {

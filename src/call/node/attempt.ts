@@ -77,7 +77,8 @@ export function attempt(
     holder: mode.holder,
   }
   const conclude = (verdict: Verdict): Round => {
-    const ms = clock.monotonic() - begin
+    const now = clock.monotonic()
+    const ms = now - begin
     const observe = (result: string): void => {
       // One literal, like that of a call.
       observer.attempt({
@@ -93,8 +94,7 @@ export function attempt(
     }
     if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
     else observe(verdict.kind === 'failure' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')
-    if (verdict.kind === 'failure' && verdict.why === 'unsupported')
-      upstreams.unsupported.learn(route.id, method)
+    upstreams.unsupported.take(verdict, { route: route.id, method, rule, caller }, now)
     return { verdict, candidate }
   }
   const isRange = rule.block?.kind === 'range'

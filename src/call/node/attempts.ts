@@ -83,7 +83,8 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   const deadline = now + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
   budget.call(caller, now)
-  let tried = upstreams.unsupported.among(wanted.routes, wanted.method)
+  let tried = upstreams.unsupported.among(wanted.routes, wanted.method, caller, now)
+  let isLastResort = false
   const failures: Failure[] = []
   let route: string | null = null
   while (failures.length < MAX_ATTEMPTS) {
@@ -91,6 +92,8 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (last !== undefined) {
       // What cannot be sent again takes nothing from the budget.
       if (!mayGoOn(repeat, failures) || wanted.routes.every(id => tried.includes(id))) break
+      // The others have said the same, not long ago.
+      if (isLastResort && last.why === 'unsupported') break
       now = clock.monotonic()
       if (!last.detour && !budget.take(caller, now)) break
     }
@@ -98,6 +101,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (first === 'none' && last === undefined && tried.length > 0) {
       // Routes that are thought not to have the method are better than none.
       tried = NONE
+      isLastResort = true
       first = pickNow(wanted, tried, last, context, now)
     }
     let picked = first

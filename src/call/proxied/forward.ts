@@ -49,17 +49,20 @@ export async function forwardVerbatim(
 
 async function tryRoute(
   { picked, left }: Try,
-  { match: method, timeout: pace }: Rule,
+  rule: Rule,
   proxied: ProxiedRequest,
   client: Caller,
   { live: { observer, upstreams, clock }, requestId, payer }: Context,
 ): Promise<Tried<ReplyHead>> {
   const { route, live } = picked
+  const { match: method } = rule
+  const caller = holderOf(client)
   const begin = clock.monotonic()
-  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[pace].attempt)
-  const options = { timeout, heavy: pace === 'heavy', caller: holderOf(client) }
+  const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
+  const options = { timeout, heavy: rule.timeout === 'heavy', caller }
   const verdict: ReplyHead | Failure = await live.pass(proxied, options, clock.monotonic)
-  const ms = clock.monotonic() - begin
+  const now = clock.monotonic()
+  const ms = now - begin
   const observe = (result: string): void => {
     const [account, endpoint] = [payer?.account.id ?? null, payer?.endpoint.id ?? null]
     const network = client.network.slug
@@ -67,8 +70,7 @@ async function tryRoute(
   }
   if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
   else observe(verdict.why)
-  if (verdict.kind === 'failure' && verdict.why === 'unsupported')
-    upstreams.unsupported.learn(route.id, method)
+  upstreams.unsupported.take(verdict, { route: route.id, method, rule, caller }, now)
   return { verdict, candidate: picked }
 }
 

@@ -98,8 +98,21 @@ function routeLines({ explanation, details }: Explained): string[] {
   return explanation.routes.map(({ id, why }) => {
     const turn = turns.get(id)
     const head = turn?.head == null ? '' : ` (at block ${turn.head})`
-    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}${why === undefined ? failureOf(turn) : ''}`
+    const more = why === undefined ? failureOf(turn) + lackOf(turn) + paceOf(turn) : ''
+    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}${more}`
   })
+}
+
+/** How many calls a second it gets, where its upstream has complained of too many. */
+function paceOf(turn: Turn | undefined): string {
+  if (turn?.heldTo == null) return ''
+  const { perSecond, concerns } = turn.heldTo
+  return `; ${concerns === 'everybody' ? '' : 'one caller is '}held to ${perSecond} calls a second after HTTP 429`
+}
+
+/** Others than that caller are still sent there. */
+function lackOf(turn: Turn | undefined): string {
+  return turn?.lackedBy == null ? '' : '; it answered one caller that it does not have the method'
 }
 
 /** What calls that are sent there may meet too, where nothing was answered since. */
@@ -139,7 +152,8 @@ function nextSentence({ weight, priority }: Turn, next: readonly Turn[], standby
 function retryLines({ explanation, details }: Explained): string[] {
   if (explanation.outcome !== 'forward' || details.rule?.unsubscribes != null) return []
   if (details.rule === null || details.turns.state !== 'open') return []
-  const others = details.turns.routes.filter(({ when }) => when !== 'never').length - 1
+  const may = ({ when, lackedBy }: Turn): boolean => when !== 'never' && lackedBy !== 'everybody'
+  const others = details.turns.routes.filter(may).length - 1
   if (others < 1) return ['none: no other route is able to serve it']
   if (details.rule.subscribe !== null)
     return ['when the route is lost, the subscription goes on over another able one']

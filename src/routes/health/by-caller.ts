@@ -8,6 +8,12 @@ export const SPEAK_FOR_ALL = 2
 /** Callers remembered for a route; the oldest makes room. */
 const REMEMBERED = 256
 
+/** Whether what these drew (two at most; null is a probe of ours) is held against a route for a caller; without one, for everybody. */
+export function concerns(drawnBy: ReadonlySet<string | null>, caller?: string): boolean {
+  if (drawnBy.size >= SPEAK_FOR_ALL || drawnBy.has(null)) return true
+  return caller !== undefined && drawnBy.has(caller)
+}
+
 /** `T` for everybody, and for the few callers that have one of their own. */
 export class ByCaller<T> {
   readonly everybody: T

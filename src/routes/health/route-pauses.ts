@@ -2,7 +2,9 @@
  * The pauses of a route. A complaint that was read from a text pauses it for the caller whose call drew it: the text may be the
  * caller's own words. It holds for everybody once two callers drew one, or the HTTP status or a probe says the same.
  */
-import { ByCaller, SPEAK_FOR_ALL } from './by-caller.ts'
+import { ByCaller, concerns, SPEAK_FOR_ALL } from './by-caller.ts'
+import { QUIET } from './pace.ts'
+import type { Pace } from './pace.ts'
 
 /** A complaint of an upstream. */
 export interface Complained {
@@ -31,7 +33,8 @@ export interface PauseReport {
 
 /** Active or not by caller. Times are in milliseconds of a monotonic clock. */
 export class RoutePauses {
-  readonly #pauses = new ByCaller(() => new Pause())
+  readonly #pauses: ByCaller<Pause>
+  readonly #pace: Pick<Pace, 'slow' | 'takeIn'> | null
   /**
    * Who drew an HTTP 429 in the pause for everybody; two at most. It is the upstream's own wish, and holds for the last route too, but
    * only for these callers until a second one has drawn it: some providers answer 429 to one method, or to one wide call.
@@ -40,6 +43,12 @@ export class RoutePauses {
   #listener: (pause: PauseReport) => void = () => undefined
   /** When the pause ends of which the listener heard last. */
   #toldUntil = -Infinity
+
+  /** `pace` hears of each HTTP 429. */
+  constructor(pace: Pick<Pace, 'slow' | 'takeIn'> | null = null, random = Math.random) {
+    this.#pace = pace
+    this.#pauses = new ByCaller(() => new Pause(random))
+  }
 
   /** Calls `listener` when what calls or probes drew here keeps everybody away, or for longer. */
   whenBegun(listener: (pause: PauseReport) => void): void {
@@ -54,9 +63,7 @@ export class RoutePauses {
 
   /** Whether this caller leaves even the last route able to serve alone; without one everybody. */
   isBinding(now: number, caller?: string): boolean {
-    const told = this.#told
-    if (told.size === 0 || !this.#pauses.everybody.isActive(now)) return false
-    return told.size >= SPEAK_FOR_ALL || told.has(PROBE) || (caller !== undefined && told.has(caller))
+    return this.#told.size > 0 && this.#pauses.everybody.isActive(now) && concerns(this.#told, caller)
   }
 
   /** Milliseconds left of everybody's, and what it is about. */
@@ -82,9 +89,11 @@ export class RoutePauses {
     }
     if (!everybody.isActive(now)) this.#told.clear()
     const before = this.#told.size
-    if (about === 'limited' && from === 'status' && before < SPEAK_FOR_ALL) this.#told.add(caller ?? PROBE)
+    const isTold = about === 'limited' && from === 'status'
+    if (isTold && before < SPEAK_FOR_ALL) this.#told.add(caller ?? PROBE)
     everybody.begin(asked, about, now)
     const until = now + everybody.left(now)
+    if (isTold) this.#pace?.slow(caller ?? PROBE, now, until)
     if (until < this.#toldUntil + WORTH_TELLING && this.#told.size === before) return
     this.#toldUntil = until
     const report = this.report(now)
@@ -105,20 +114,22 @@ export class RoutePauses {
     if (!everybody.isActive(now)) this.#told.clear()
     for (const one of drawnBy) if (this.#told.size < SPEAK_FOR_ALL) this.#told.add(one)
     everybody.extend(now + left, length, about, now)
+    this.#pace?.takeIn(drawnBy, now, now + left)
     this.#toldUntil = Math.max(this.#toldUntil, now + left)
   }
 }
 
 /**
  * A pause that an upstream asked for, or that its complaint about the operator's standing calls for. Complaints one behind the other
- * make it longer: 1, 2, 4 … 60 s, and 1 s again after a quiet minute. Times are in milliseconds of a monotonic clock.
+ * make it longer: 1, 2, 4 … 60 s, and 1 s again after a quiet minute, each up to a fifth longer or shorter by chance, or all gateways that
+ * share a key would be back at the same moment. Times are in milliseconds of a monotonic clock.
  */
 
 const FIRST = 1_000
 /** The longest pause, also where the upstream asks for more. */
 const LONGEST = 60_000
-/** Silence after which the next pause is a first one again. */
-const QUIET = 60_000
+/** Share by which chance makes one longer or shorter. */
+const SPREAD = 0.2
 
 /** What an upstream complained about: its limit on requests, or the operator's key, plan or credit. */
 export type Complaint = 'limited' | 'billing'
@@ -128,8 +139,14 @@ export class Pause {
   #until = 0
   #length = 0
   #quietAt = 0
+  readonly #random: () => number
   /** The complaint that began it. */
   why: Complaint = 'limited'
+
+  /** `random` is from 0 to 1. */
+  constructor(random = Math.random) {
+    this.#random = random
+  }
 
   isActive(now: number): boolean {
     return now < this.#until
@@ -140,7 +157,7 @@ export class Pause {
     return Math.max(0, this.#until - now)
   }
 
-  /** How long the last one was at least, without what its upstream asked for. */
+  /** How long the last one was, without chance and what its upstream asked for: the next one follows on it. */
   get length(): number {
     return this.#length
   }
@@ -156,11 +173,18 @@ export class Pause {
   /** `asked` is how long the upstream wants to be left alone, 0 when it did not say. */
   begin(asked: number, why: Complaint, now: number): void {
     // Calls that were in flight when it began complain as well; they do not lengthen it.
-    if (!this.isActive(now)) this.#length = this.#next(why, now)
-    const until = Math.max(this.#until, now + Math.max(this.#length, Math.min(asked, LONGEST)))
+    const isNew = !this.isActive(now)
+    if (isNew) this.#length = this.#next(why, now)
+    const least = isNew ? this.#drawn(why) : 0
+    const until = Math.max(this.#until, now + Math.max(least, Math.min(asked, LONGEST)))
     if (until > this.#until) this.why = why
     this.#until = until
     this.#quietAt = until + QUIET
+  }
+
+  #drawn(why: Complaint): number {
+    if (why === 'billing') return this.#length
+    return Math.round(this.#length * (1 - SPREAD + 2 * SPREAD * this.#random()))
   }
 
   #next(why: Complaint, now: number): number {
