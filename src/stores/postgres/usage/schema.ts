@@ -45,3 +45,11 @@ export const usageTables = `
     account ${text}, start bigint NOT NULL, node smallint NOT NULL, rev bigint NOT NULL, requests ${count},
     PRIMARY KEY (account, start, node)
   ) WITH (fillfactor = 70);`
+
+/** What is still to become a day of what was used before there were these tables: nothing at last. */
+function hoursOfPast(table: string): string {
+  return `CREATE INDEX ${table}_past_hours ON ${table}_past (hour) WHERE node = 0 AND hour % 86400 <> 0;`
+}
+
+/** The second step. */
+export const usagePastHours = `${hoursOfPast('usage')} ${hoursOfPast('refusal')}`
