@@ -12,8 +12,8 @@ import { until } from '../support/until.ts'
 
 /** What tells that a key is known, and costs nothing. */
 const FREE = 'service_account'
-/** Milliseconds: changes that wait for each other take longer than a second or two where other tests run beside this one. */
-const PATIENCE = 20_000
+/** Milliseconds that one change may take, and not those that wait for each other: where other tests run beside this one it may be a second or two. */
+const PATIENCE = 5_000
 /** Milliseconds between two calls with a key that may be unknown: an address with twenty of them in a minute is refused for those. */
 const SELDOM = 500
 

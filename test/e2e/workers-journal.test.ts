@@ -3,6 +3,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { createAccess } from '../support/accounts.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -62,4 +63,51 @@ t.test('bug: one process left the journals of killed workers where they were', a
   await gateway.start()
   t.strictSame(journals(), [])
   t.equal((await access.usage()).calls, 20)
+})
+
+t.test('a worker whose keeper takes nothing over refuses calls at 256 MiB of journal', async t => {
+  const node = await startNode(t, { chainId: 1001 })
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
+    gateway: { workers: { count: 2, balance: 'roundRobin' } },
+  })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const { keeper } = await crewOf(gateway, 2)
+  const data = join(gateway.dir, 'data')
+  const [name] = readdirSync(data).filter(file => /^journal-1-[0-9a-f]+\.db$/.test(file))
+  let served = 0
+  const call = async () => {
+    const reply = await access.call('eth_gasPrice')
+    if (reply.result === 'ok') served += 1
+    return reply.error?.data.reason as string | undefined
+  }
+  const both = async () => [await call(), await call()].sort()
+  t.strictSame(await both(), [undefined, undefined])
+  process.kill(keeper, 'SIGSTOP')
+  // As many charges as an hour without the ledger, in one record that has none.
+  const journal = new DatabaseSync(join(data, name!), { timeout: 5_000 })
+  const full = 256 * 1024 ** 2
+  journal
+    .prepare("INSERT INTO journal VALUES (-1, '[]' || replace(hex(zeroblob(?)), '0', ' '))")
+    .run(full / 2)
+  journal.close()
+  t.strictSame(
+    await until('one worker refuses', async () => {
+      const seen = await both()
+      return seen.includes('journal_unavailable') ? seen : false
+    }),
+    ['journal_unavailable', undefined],
+    'and the other one serves',
+  )
+  await until('the log says why', () =>
+    Promise.resolve(/journal-1-[0-9a-f]{16}\.db holds 256\.\d MiB that the ledger has/.test(gateway.printed)),
+  )
+  kill9(keeper)
+  await until('both serve', async () => (await both()).every(reason => reason === undefined))
+  await until('the log says so', () =>
+    Promise.resolve(gateway.printed.includes('usage journal recovered; calls are served')),
+  )
+  t.equal((await access.usage()).calls, served)
 })

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../../src/ports/store-unavailable.ts'
 import { Postgres } from '../../../src/stores/postgres/postgres.ts'
 import { migrate, openSchema } from '../../../src/stores/postgres/schema.ts'
 import { noServers, startPostgres } from '../../support/servers.ts'
+import { until } from '../../support/until.ts'
 
 t.test('PostgreSQL', { skip: noServers }, async t => {
   const server = await startPostgres(t)
@@ -62,6 +63,7 @@ t.test('PostgreSQL', { skip: noServers }, async t => {
     })
     const close = await postgres.listen('news', payload => heard.push(payload), isLost)
     await postgres.query(`SELECT pg_notify('news', '7')`)
+    await until('it is heard', () => Promise.resolve(heard.length > 0))
     await server.kill()
     await lost
     t.strictSame(heard, ['7'])

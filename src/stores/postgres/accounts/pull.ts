@@ -1,5 +1,6 @@
 /** Brings a replica up to date. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { orAfter } from '../../../net/or-after.ts'
 import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import type { Postgres, Query } from '../postgres.ts'
 import type { Replica, ReplicaState, Step, Target } from './replica.ts'
@@ -30,6 +31,8 @@ export class Puller {
   readonly #replica: Replica
   readonly #taken: () => void
   #running: Promise<void> | null = null
+  /** What no pull may disturb. */
+  #apart: Promise<unknown> = Promise.resolve()
 
   /** `taken` is called when what keys stand for has changed. */
   constructor(postgres: Postgres, replica: Replica, taken: () => void) {
@@ -42,10 +45,27 @@ export class Puller {
   async pull(deadline = Infinity): Promise<void> {
     // What runs already may have begun to look before.
     if (this.#running !== null) await this.#running.catch(() => undefined)
-    this.#running ??= this.#pull(deadline).finally(() => {
-      this.#running = null
-    })
+    this.#running ??= this.#apart
+      .then(() => this.#pull(deadline))
+      .finally(() => {
+        this.#running = null
+      })
     return this.#running
+  }
+
+  /**
+   * Does `work`, which takes in something itself, between two pulls of this process: each would have the other begin again. It waits for a pull until
+   * `deadline` (performance.now()), and pulls wait for it.
+   */
+  async apart<T>(work: () => Promise<T>, deadline: number): Promise<T> {
+    if (this.#running !== null)
+      await orAfter(
+        this.#running.catch(() => undefined),
+        deadline - performance.now(),
+      )
+    const doing = work()
+    this.#apart = doing.catch(() => undefined)
+    return doing
   }
 
   /**

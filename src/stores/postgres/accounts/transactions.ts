@@ -16,6 +16,8 @@ import { write } from './write.ts'
 const SHORT = 100
 /** Times that other writers may be quicker. */
 const ATTEMPTS = 50
+/** For how many times what one change may take it waits behind others that are written. */
+const PATIENCE = 10
 
 /** Ends a transaction without a commit. */
 class RollBack extends Error {}
@@ -41,30 +43,59 @@ export interface SharedParts {
 export class SharedTransactions implements Transactions {
   readonly #parts: SharedParts
   #last: Promise<unknown> = Promise.resolve()
+  /** When PostgreSQL last did what a change asked of it. */
+  #servedAt = -Infinity
 
   constructor(parts: SharedParts) {
     this.#parts = parts
   }
 
   run<T>(work: () => T, committed: () => void = () => undefined): Promise<T> {
-    const deadline = performance.now() + this.#parts.timeout
-    const result = this.#last.then(() => this.#transact(work, committed, deadline))
+    const askedAt = performance.now()
+    const result = this.#last.then(() => this.#inItsTurn(work, committed, askedAt))
     this.#last = result.catch(() => undefined)
     return result
   }
 
+  /** A crowd of changes is not a PostgreSQL that is away: who waits behind one that was written has the whole time of a change from then on. */
+  async #inItsTurn<T>(work: () => T, committed: () => void, askedAt: number): Promise<T> {
+    const { timeout } = this.#parts
+    const from = Math.min(Math.max(askedAt, this.#servedAt), askedAt + (PATIENCE - 1) * timeout)
+    const result = await this.#transact(work, committed, from + timeout)
+    this.#servedAt = performance.now()
+    return result
+  }
+
   async #transact<T>(work: () => T, committed: () => void, deadline: number): Promise<T> {
+    const { puller } = this.#parts
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const made = await this.#attempt(work, deadline)
+      const made = await puller.apart(() => this.#make(work, committed, deadline), deadline)
       if (made === 'behind') {
-        await this.#parts.puller.pull(deadline)
+        await puller.pull(deadline)
         continue
       }
-      if (made.captured.changes.length === 0) committed()
-      else await this.#takeIn(made, committed)
-      return made.captured.result
+      if (!made.isTakenIn) await this.#catchUp(made.counted, committed)
+      return made.result
     }
     throw new StoreUnavailable('too many others write accounts at the same time')
+  }
+
+  /** One attempt; and whether the replica has what it has written. */
+  async #make<T>(
+    work: () => T,
+    committed: () => void,
+    deadline: number,
+  ): Promise<(Captured<T> & { readonly isTakenIn: boolean }) | 'behind'> {
+    const made = await this.#attempt(work, deadline)
+    if (made === 'behind') return made
+    const { captured, from, target } = made
+    const { changes, counted } = captured
+    if (changes.length === 0) {
+      committed()
+      return { ...captured, isTakenIn: true }
+    }
+    const taking = this.#parts.replica.takeOwn(from, stepsOf(changes), target, counted, committed)
+    return { ...captured, isTakenIn: await taking.catch(() => false) }
   }
 
   /** The change, written to PostgreSQL or without one; or that the replica has to come closer first. */
@@ -139,13 +170,10 @@ export class SharedTransactions implements Transactions {
     if (found.length === 0) throw new StoreUnavailable(lost.message, { cause: lost })
   }
 
-  /** It is written, whatever happens here: what cannot be taken in now comes with the next pull. */
-  async #takeIn<T>({ captured, from, target }: Attempt<T>, committed: () => void): Promise<void> {
+  /** It is written, whatever happens here: another process is taking it in, perhaps with what came after, or the next pull does. */
+  async #catchUp(counted: number, committed: () => void): Promise<void> {
     const { replica, puller } = this.#parts
-    const { changes, counted } = captured
     try {
-      if (await replica.takeOwn(from, stepsOf(changes), target, counted, committed)) return
-      // Another process is taking it in, perhaps with what came after.
       await puller.pull()
       await replica.count(counted)
     } catch {

@@ -9,6 +9,8 @@ const LOCK = 0x54476c64
 const AHEAD = 7
 const KEPT_DAYS = 90
 const DAY = 86_400
+/** Rows of one transaction, where rows of many days are in one partition. */
+const AT_ONCE = 5_000
 
 /** One of the tables with hours. */
 export interface Rolled {
@@ -59,11 +61,12 @@ async function makePartition(query: Query, table: string, day: number): Promise<
   await query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${day}) TO (${day + DAY})`)
 }
 
-/** Makes days of hours in the oldest partition of which hours are over 90 days old; returns whether there was one. Sums stay what they are. */
+/** Makes days of some hours that are over 90 days old; returns whether there were any. Sums stay what they are. */
 export async function makeDays(postgres: Postgres, now: number): Promise<boolean> {
   const before = Math.floor(now / 1000 / DAY) * DAY - KEPT_DAYS * DAY
   const made = await alone(postgres, async query => {
-    for (const rolled of ROLLED) if (await makeDay(query, rolled, before)) return true
+    for (const rolled of ROLLED)
+      if ((await makeDay(query, rolled, before)) || (await makePastDay(query, rolled, before))) return true
     return false
   })
   return made === true
@@ -84,6 +87,32 @@ async function makeDay(query: Query, rolled: Rolled, before: number): Promise<bo
     return true
   }
   return false
+}
+
+/** Of what was used before there were these tables: a day's hours become one of its rows in the partition of all of them. */
+async function makePastDay(
+  query: Query,
+  { table, key, sums: all }: Rolled,
+  before: number,
+): Promise<boolean> {
+  const sums = await sumsIn(query, all)
+  const past = `${table}_past`
+  const isHour = 'node = 0 AND hour % 86400 <> 0'
+  const [first] = await query<{ hour: number | null }>(
+    `SELECT min(hour) AS hour FROM ${past} WHERE ${isHour} AND hour < $1`,
+    [before],
+  )
+  if (first?.hour == null) return false
+  const day = first.hour - (first.hour % DAY)
+  await query(
+    `WITH moved AS (DELETE FROM ${past} WHERE ctid = ANY(ARRAY(
+       SELECT ctid FROM ${past} WHERE ${isHour} AND hour < $1 ORDER BY hour LIMIT ${AT_ONCE})) RETURNING *)
+     INSERT INTO ${past} AS o (hour, node, rev, ${[...key, ...sums].join(', ')})
+     SELECT ${day}, 0, 0, ${key.join(', ')}, ${sums.map(sum => `sum(${sum})`).join(', ')} FROM moved GROUP BY ${key.join(', ')}
+     ON CONFLICT (${key.join(', ')}, hour, node) DO UPDATE SET ${sums.map(sum => `${sum} = coalesce(o.${sum} + excluded.${sum}, o.${sum}, excluded.${sum})`).join(', ')}`,
+    [day + DAY],
+  )
+  return true
 }
 
 /** The raw partition is dropped, and one with a row a day is there in its place, in one moment. Rows of nodes that are not final stay. */

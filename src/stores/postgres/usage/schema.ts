@@ -47,8 +47,15 @@ export const usageTables = `
     PRIMARY KEY (account, start, node)
   ) WITH (fillfactor = 70);`
 
+/** What is still to become a day of what was used before there were these tables: nothing at last. */
+function hoursOfPast(table: string): string {
+  return `CREATE INDEX ${table}_past_hours ON ${table}_past (hour) WHERE node = 0 AND hour % 86400 <> 0;`
+}
+
 /**
- * The second: calls by how long upstreams took. A column is null where there was no such call, as in what was written before or by an older gateway: a zero
- * would take eight bytes, in thirteen columns of which most rows need three.
+ * The second step. Calls by how long upstreams took: a column is null where there was no such call, as in what was written before or by an older gateway: a
+ * zero would take eight bytes, in thirteen columns of which most rows need three. And what is needed to make days of what was used before there were tables.
  */
-export const usageLatency = `ALTER TABLE usage ${LATENCY_SUMS.map(sum => `ADD COLUMN ${sum} bigint`).join(', ')};`
+export const usageLatencyAndPast = `
+  ALTER TABLE usage ${LATENCY_SUMS.map(sum => `ADD COLUMN ${sum} bigint`).join(', ')};
+  ${hoursOfPast('usage')} ${hoursOfPast('refusal')}`

@@ -33,6 +33,8 @@ export class JournalWriter {
   #seen = 0
   /** Why the last commit failed; null while commits work. */
   #failure: Error | null = null
+  /** Why nothing is committed for now; null while it may be. */
+  #held: Error | null = null
   /** When a commit began to wait for another process's lock. */
   #busySince: number | null = null
   #retry: NodeJS.Timeout | undefined
@@ -47,6 +49,13 @@ export class JournalWriter {
   /** Why charges cannot be recorded, from a commit that failed until one works; null while they can. */
   get failure(): Error | null {
     return this.#database.refused ?? this.#failure
+  }
+
+  /** Until it is called with null each commit fails with `reason`. */
+  hold(reason: Error | null): void {
+    this.#held = reason
+    // Not with the next call: from a failure on none is tried.
+    if (reason !== null && this.#failure === null) this.#fail(reason)
   }
 
   /** Whether a commit waits for another process's lock. */
@@ -86,6 +95,7 @@ export class JournalWriter {
     for (const counter of batch.charged) this.#counters.touchAgain(counter)
     for (const { counter } of batch.givenBack) this.#counters.touchAgain(counter)
     try {
+      if (this.#held !== null) throw this.#held
       this.#database.append(batch.record())
     } catch (error) {
       batch.forgetRecord()

@@ -4,6 +4,7 @@ import t from 'tap'
 import { KeyCache } from '../../../../src/stores/sqlite/accounts/cache.ts'
 import { DatabaseSync } from '../../../../src/stores/sqlite/driver.ts'
 import { Following } from '../../../../src/stores/postgres/accounts/follow.ts'
+import type { PostgresConfig } from '../../../../src/config/fleet.ts'
 import type { SharedAccounts } from '../../../../src/stores/postgres/accounts/open.ts'
 import { startPostgresProxy } from '../../../support/postgres-proxy.ts'
 import { noServers, startPostgres } from '../../../support/servers.ts'
@@ -33,8 +34,8 @@ async function withEndpoint({ store }: Machine) {
 t.test('two machines', { skip: noServers }, async t => {
   const server = await startPostgres(t)
   let schemas = 0
-  const pair = async (t: Tap, url = server.url): Promise<[Machine, Machine]> => {
-    const config = configOf(url, `pair_${(schemas += 1)}`)
+  const pair = async (t: Tap, more: Partial<PostgresConfig> = {}): Promise<[Machine, Machine]> => {
+    const config = configOf(server.url, `pair_${(schemas += 1)}`, more)
     return [await openMachine(t, config), await openMachine(t, config)]
   }
   type Tap = Parameters<typeof openMachine>[0]
@@ -52,6 +53,47 @@ t.test('two machines', { skip: noServers }, async t => {
     await Promise.all([a.puller.pull(), b.puller.pull()])
     t.strictSame(contents(a), contents(b))
     for (const { store } of [a, b]) t.ok(keys.every(key => store.findByKey(key)?.account.id === account.id))
+  })
+
+  t.test('so it is where PostgreSQL takes longer for all of them than for a change', async t => {
+    const [a, b] = await pair(t, { timeout: 1_500 })
+    const { account } = await a.store.accounts.create({ name: 'Acme', plan: 'free' })
+    await a.postgres.query(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN PERFORM pg_sleep(0.04); RETURN NEW; END'`)
+    await a.postgres.query(
+      'CREATE TRIGGER slow BEFORE INSERT ON written FOR EACH ROW EXECUTE FUNCTION slow()',
+    )
+    const wish = { accountId: account.id, network: 'bsc' }
+    const begin = performance.now()
+    const made = await Promise.allSettled(
+      [a, b].flatMap(({ store }) => Array.from({ length: 100 }, () => store.endpoints.create(wish))),
+    )
+    t.ok(
+      performance.now() - begin > 2 * 1_500,
+      'bug: those behind the first 1.5 s were refused as if it were away',
+    )
+    const words = made.map(one => {
+      if (one.status === 'rejected') return String(one.reason)
+      return typeof one.value === 'string' ? one.value : 'made'
+    })
+    t.strictSame(
+      [words.filter(word => word === 'made').length, new Set(words)],
+      [100, new Set(['made', 'limit_reached'])],
+    )
+  })
+
+  t.test('bug: a pull of the process that was writing had it begin again', async t => {
+    const [a] = await pair(t)
+    const order: string[] = []
+    let end: () => void = () => undefined
+    const writing = a.puller.apart(() => new Promise<void>(resolve => (end = resolve)), Infinity)
+    const pulling = a.puller.pull().then(() => order.push('pulled'))
+    // More than a pull takes, where nothing has changed.
+    for (let n = 0; n < 5; n += 1) await a.postgres.query('SELECT 1 FROM meta')
+    order.push('written')
+    end()
+    await Promise.all([writing, pulling])
+    t.strictSame(order, ['written', 'pulled'])
   })
 
   t.test('everything that is written on one is the same on the other', async t => {

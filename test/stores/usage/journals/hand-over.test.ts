@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -14,6 +14,7 @@ import {
   openOwnJournal,
   takeOverLeft,
 } from '../../../../src/stores/sqlite/usage/journals/left.ts'
+import { until } from '../../../support/until.ts'
 import { eventsTo, NOW, payer, reading } from '../parts.ts'
 
 const FILE = 'journal-1-00000000000000aa.db'
@@ -22,7 +23,7 @@ const FILE = 'journal-1-00000000000000aa.db'
 type Meets = 'takes' | 'away' | 'silent'
 
 /** A worker's journal and the ledger that takes it over. */
-function open(dir: string) {
+function open(dir: string, most?: number) {
   const ledger = openUsageDatabase(dir)
   const state: { meets: Meets; batches: Batch[]; failures: Error[]; sent: (batch: Batch) => void } = {
     ...{ meets: 'takes', batches: [], failures: [], sent: () => undefined },
@@ -39,6 +40,7 @@ function open(dir: string) {
   const clock = { now: 0 }
   const worker = new HandedOver(
     ...([database, FILE, eventsTo(error => state.failures.push(error)), takeOver, () => clock.now] as const),
+    most,
   )
   const charge = (units: number) => worker.charging.charge(payer, 'eth_call', units, 0, NOW)
   return { ledger, database, worker, state, charge, clock }
@@ -97,6 +99,45 @@ t.test('while nobody takes it over, what comes later is kept apart from what wai
     [[1], [6]],
   )
   t.strictSame(sums(dir), { calls: 3, requests: 7, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test('a journal that nobody takes over is full at its bound, and empty behind the next taking', async t => {
+  const dir = dirOf(t)
+  // An empty one has 92 KiB of tables.
+  const most = 256 * 1024
+  const { ledger, worker, state, charge } = open(dir, most)
+  // The timer of the journal keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000)
+  state.meets = 'away'
+  const size = () => statSync(join(dir, FILE)).size + statSync(join(dir, `${FILE}-wal`)).size
+  let served = 0
+  const other = (i: number) => ({
+    ...payer,
+    endpoint: { ...payer.endpoint, id: `ep_${i}`.padEnd(2_000, 'x') },
+  })
+  await until('it is full', async () => {
+    for (let i = 0; i < 20; i += 1)
+      if (await worker.charging.charge(other(i), 'eth_call', 1, 0, NOW).commit()) served += 1
+      else return true
+    await worker.handOver()
+    return false
+  })
+  t.ok(served > 10 && size() > most, `${served} calls served`)
+  t.match(worker.charging.failure?.message, /^journal-1-0{14}aa\.db holds [\d.]+ MiB that the ledger has not/)
+  t.match(state.failures[0]?.message, 'that the ledger has not taken over', 'and the log has it')
+  const full = size()
+  t.notOk(await charge(1).commit())
+  t.equal(size(), full, 'nothing is added')
+  t.notOk(await worker.handOver(), 'what it holds is still handed over')
+  state.meets = 'takes'
+  t.ok(await worker.handOver())
+  await until('it goes on by itself', () => Promise.resolve(worker.charging.failure === null))
+  t.ok(await charge(1).commit())
+  t.ok(await worker.handOver())
+  t.strictSame(sums(dir), { calls: served + 1, requests: served + 1, refusals: 0 })
+  clearInterval(alive)
   await worker.close()
   ledger.close()
 })

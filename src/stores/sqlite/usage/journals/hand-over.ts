@@ -1,5 +1,6 @@
 /** The journal of a worker: a file of its own, whose charges the ledger of another process takes over. */
 import { setImmediate as turn } from 'node:timers/promises'
+import type { StatementSync } from '../../driver.ts'
 import { Charging } from '../charging.ts'
 import type { UsageCounter } from '../counters.ts'
 import type { UsageDatabase } from '../database.ts'
@@ -12,6 +13,11 @@ const EVERY = 1_000
 const SLICE = 2
 /** Milliseconds of failed attempts after which the operator hears of them: a keeper that is started again is away for less. */
 const WORTH_TELLING = 10_000
+/** Bytes that wait for the ledger past which nothing more is charged: a keeper that takes nothing must not cost the machine its disk. */
+const MOST_BYTES = 256 * 1024 * 1024
+/** Pages that were emptied are used again. */
+const IN_USE = `SELECT (page_count - freelist_count) * page_size AS bytes
+  FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
 
 /** What one journal holds up to a place. */
 export interface Batch {
@@ -38,6 +44,8 @@ export class HandedOver {
   readonly #file: string
   readonly #takeOver: TakeOver
   readonly #now: () => number
+  readonly #most: number
+  readonly #inUse: StatementSync
   readonly #timer: NodeJS.Timeout
   /** What was not said to be taken: it is handed over again as it is, whatever has come since. */
   #batch: UnderWay | null = null
@@ -46,21 +54,28 @@ export class HandedOver {
   #last: Promise<boolean> = Promise.resolve(true)
   #waiting: Promise<boolean> | null = null
 
-  /** `file` names the journal: the database is new, or has been taken over whole. `now` is a monotonic clock in milliseconds. */
+  /**
+   * `file` names the journal: the database is new, or has been taken over whole. `now` is a monotonic clock in milliseconds, `most` is how many bytes
+   * may wait for the ledger; it is looked at once a second.
+   */
   constructor(
     database: UsageDatabase,
     file: string,
     events: UsageEvents,
     takeOver: TakeOver,
     now = (): number => performance.now(),
+    most = MOST_BYTES,
   ) {
     this.#database = database
     this.#events = events
     this.#file = file
     this.#takeOver = takeOver
     this.#now = now
+    this.#most = most
+    this.#inUse = database.database.prepare(IN_USE)
     this.charging = new Charging(database, events)
     this.#timer = setInterval(() => {
+      this.#bound()
       void this.handOver()
     }, EVERY)
     this.#timer.unref()
@@ -108,6 +123,19 @@ export class HandedOver {
     this.#batch = null
     // Behind an hour without the ledger there is much to drop.
     while (this.#database.trim(seq, SLICE)) await turn()
+    this.#bound()
+  }
+
+  /** Whether more may be charged. */
+  #bound(): void {
+    try {
+      const { bytes } = this.#inUse.get() as { bytes: number }
+      const size = `${(bytes / 1024 ** 2).toFixed(1)} MiB`
+      const full = new Error(`${this.#file} holds ${size} that the ledger has not taken over`)
+      this.charging.writer.hold(bytes > this.#most ? full : null)
+    } catch {
+      // What is wrong with the file, the next commit says.
+    }
   }
 
   /** What there is now; null where that is nothing. A counter's later charges are of a later place. */
