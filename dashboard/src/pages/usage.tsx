@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import { endpoints } from '../model/account.ts'
 import { keepFresh } from '../model/fresh.ts'
@@ -46,6 +46,10 @@ export function UsagePage() {
 /** Fetches anew when the URL asks for something else; the first time `Awaited` does. */
 function useLoadOnChange(): void {
   const isFirst = useRef(true)
+  // What is on its way was asked for by a page that was left, and would be taken for what this one asks.
+  useLayoutEffect(() => {
+    if (usage.known.peek().busy) usage.clear()
+  }, [])
   // Which page of the table is shown makes no other question.
   const key = JSON.stringify({ ...route.value.query, page: '' })
   useEffect(() => {

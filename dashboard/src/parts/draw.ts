@@ -1,5 +1,6 @@
 /** Draws with uPlot, in the colours of the style sheet. */
 import uPlot from 'uplot'
+import { onColours } from '../model/paper.ts'
 import { brief } from '../text/figure.ts'
 import { hour, shortDay, stepName } from '../text/time.ts'
 import { isTime, written } from '../usage/measures.ts'
@@ -10,20 +11,19 @@ import type { Drawn } from './chart.tsx'
 const HEIGHT = 260
 const DAY = 86_400
 
-/** Draws into an element and keeps up with its width and the colour scheme; returns how to stop. */
+/** Draws into an element and keeps up with its width and the colours, which are others in the dark and on paper; returns how to stop. */
 export function draw(place: HTMLElement, drawn: Drawn): () => void {
   let plot = make(place, drawn)
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
   const again = (): void => {
     plot.destroy()
     plot = make(place, drawn)
   }
   const watcher = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }))
   watcher.observe(place)
-  scheme.addEventListener('change', again)
+  const ignore = onColours(again)
   return () => {
     watcher.disconnect()
-    scheme.removeEventListener('change', again)
+    ignore()
     plot.destroy()
   }
 }

@@ -105,6 +105,7 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
         Key expires <small>as this day begins in UTC; empty for never</small>
         <input
           type="date"
+          class={expires === '' ? 'unset' : ''}
           min={isoDay(Date.now() / 1000 + 86_400)}
           value={expires}
           onInput={event => setExpires(event.currentTarget.value)}

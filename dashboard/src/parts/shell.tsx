@@ -7,6 +7,7 @@ import { keepFresh } from '../model/fresh.ts'
 import { linkTo, PAGES } from '../address.ts'
 import { route } from '../route.ts'
 import { Brand, Links } from './brand.tsx'
+import { PrintHead } from './print-head.tsx'
 import { say } from './toast.tsx'
 
 /** What surrounds every page: the way to the others, and out. */
@@ -36,6 +37,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </button>
         </div>
       </header>
+      <PrintHead />
       <main id="main" tabIndex={-1}>
         {children}
       </main>

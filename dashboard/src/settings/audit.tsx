@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { linkTo } from '../address.ts'
 import type { AuditEntry } from '../api/types.ts'
 import { endpoints } from '../model/account.ts'
@@ -14,6 +14,10 @@ export function AuditCard() {
   useEffect(() => keepFresh(endpoints), [])
   const { before = '' } = route.value.query
   const isFirst = useRef(true)
+  // As on the page of usage: what is on its way may be another part of the trail.
+  useLayoutEffect(() => {
+    if (audit.known.peek().busy) audit.clear()
+  }, [])
   useEffect(() => {
     if (!isFirst.current) void audit.load()
     isFirst.current = false

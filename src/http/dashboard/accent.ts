@@ -20,7 +20,7 @@ const LOOKS = {
 /** The style sheet that lays `#rrggbb` over the dashboard's own accent, light and dark. */
 export function accentSheet(accent: string): string {
   const brand = parse(accent)
-  return `:root{${rules(brand, 'light')}}@media (prefers-color-scheme:dark){:root{${rules(brand, 'dark')}}}`
+  return `:root{${rules(brand, 'light')}}@media screen and (prefers-color-scheme:dark){:root{${rules(brand, 'dark')}}}`
 }
 
 /** Black or white, whichever can be read on a colour; white where both can. */

@@ -1,0 +1,80 @@
+import t from 'tap'
+import { message } from '../support/access.ts'
+import { until } from '../support/until.ts'
+import { noBrowser } from './support/browser.ts'
+import { post, startJourney } from './support/journey.ts'
+
+const CALL = message('eth_gasPrice')
+
+t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t => {
+  const { gateway, owner, app, page, complaints, button, copy, refresh } = await startJourney(t)
+  await page.goto(`${gateway.url}/#/endpoints/${app.endpointId}`)
+
+  await t.test('what a key may be used for is set on the page of its endpoint', async t => {
+    const { url } = app
+    const card = page.getByRole('region', { name: 'What the key may be used for' })
+    const save = () => button('Save', card).click()
+    /** Waits until a call is answered with this status. */
+    const answers = (status: number) =>
+      until(`a call is answered with ${status}`, async () => (await post(url, CALL)).status === status)
+    await card.getByLabel('Allowed origins').fill('https://app.example.org/path')
+    t.notOk(await card.getByRole('switch').isChecked(), 'a key of a web page is not to manage')
+    await save()
+    t.match(await card.getByRole('alert').textContent(), /allowedOrigins must be/)
+    await card.getByLabel('Allowed origins').fill('https://app.example.org')
+    await save()
+    await page.getByText('The key works only from https://app.example.org').waitFor()
+    t.equal(await button('Send').count(), 0, 'what would be refused cannot be tried')
+    t.equal((await post(url, CALL)).json.error.data.reason, 'origin_denied')
+    await card.getByLabel('Allowed origins').fill('')
+    await card.getByRole('switch').check()
+    await save()
+    await button('Send').waitFor()
+    t.equal((await post(url, CALL)).status, 200)
+    for (const secret of [app.key, owner.key, owner.token]) t.notMatch(await page.content(), secret)
+
+    await card.getByLabel('Requests a day').fill('1')
+    await save()
+    await answers(402)
+    await card.getByLabel('Requests a day').fill('')
+    await save()
+    await answers(200)
+    await card.getByLabel('Requests a second').fill('1')
+    await save()
+    await answers(429)
+    await page.getByRole('link', { name: 'overview' }).click()
+    const reasons = page.getByRole('region', { name: 'Refused calls by reason' })
+    await until('the refusals are shown', async () => {
+      await refresh()
+      return (await reasons.getByText('Too many requests a second').count()) === 1
+    })
+    for (const reason of ['rate_limited', 'origin_denied', 'quota_exhausted'])
+      t.match(await reasons.textContent(), reason)
+    await page.goBack()
+    await card.getByLabel('Requests a second').fill('')
+    await save()
+    await answers(200)
+  })
+
+  await t.test('a key is rotated, and the old one goes on for a while', async t => {
+    const rotate = async (overlap: string | { label: string }) => {
+      await button('Rotate key').click()
+      await page.getByLabel('The old key works for').selectOption(overlap)
+      await button('Rotate', page.getByRole('dialog')).click()
+    }
+    await rotate({ label: '1 day' })
+    await page.getByText(/The old one works until .* \(UTC\)/).waitFor()
+    t.equal((await post(app.url, CALL)).status, 200, 'the old one')
+    const second = await copy('Copy HTTPS URL')
+    t.not(second, app.url)
+    t.equal((await post(second, CALL)).status, 200, 'the new one')
+    await rotate('0s')
+    await page.getByText('the old one is refused').waitFor()
+    await until('it is', async () => (await post(second, CALL)).status === 401)
+    const third = await copy('Copy HTTPS URL')
+    t.not(third, second)
+    t.equal((await post(third, CALL)).status, 200)
+  })
+
+  t.strictSame(complaints, [])
+})
