@@ -15,6 +15,7 @@ import type { Details } from './details.ts'
 import type { Question } from './question.ts'
 import type { LiveView } from './turns.ts'
 import { needOf } from '../execute.ts'
+import { spreadOf } from '../node/broadcast.ts'
 
 /** One route and whether the call could go there. */
 export interface ExplainedRoute {
@@ -34,6 +35,8 @@ export interface Explanation {
   readonly message?: string
   readonly rule: Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> | null
   readonly routes: readonly ExplainedRoute[]
+  /** To how many upstreams at once it goes; absent where to one. */
+  readonly broadcast?: number
   /** Absent where no cache is configured, and from what is never kept. */
   readonly cache?: ExplainedCache
 }
@@ -76,6 +79,9 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
       : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),
     rule: row === null ? null : brief(row.rule),
     routes,
+    ...(row === null || spreadOf(network, row.rule) === 1
+      ? {}
+      : { broadcast: spreadOf(network, row.rule) }),
     ...(cache === null ? {} : { cache }),
   }
   const decision = { row, archive, keepers, need, refusal, beyond, isDown, span }
