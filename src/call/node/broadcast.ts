@@ -33,8 +33,8 @@ export function broadcast(
   const most = spreadOf(request.network, request.row.rule)
   // What runs on behind its message is counted for as long as it does.
   const held = holder?.apart() ?? null
-  const hasRoom = held === null || held.take(most * request.params.length) === null
-  const others = hasRoom ? beside(most - 1) : []
+  const noRoom = held?.take(most * request.params.length) ?? null
+  const others = noRoom === null ? beside(most - 1) : []
   if (others.length === 0) {
     held?.release()
     return attempt(first, request, options, context)
