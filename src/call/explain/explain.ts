@@ -62,6 +62,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     live === null ? null : (live.whyDown(id) ?? (row?.rule.subscribe == null ? null : live.whyNoSocket(id)))
   const liveWhy = (id: string): string | null => whyDown(id) ?? live?.whyNot(id, need!.tip) ?? null
   const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
+  const spread = row === null ? 1 : spreadOf(network, row.rule)
   const isAnswered = question.management !== null || row?.rule.answer != null
   const isLocal = isAnswered || row?.rule.unsubscribes != null
   const cache =
@@ -79,9 +80,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
       : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),
     rule: row === null ? null : brief(row.rule),
     routes,
-    ...(row === null || spreadOf(network, row.rule) === 1
-      ? {}
-      : { broadcast: spreadOf(network, row.rule) }),
+    ...(spread === 1 ? {} : { broadcast: spread }),
     ...(cache === null ? {} : { cache }),
   }
   const decision = { row, archive, keepers, need, refusal, beyond, isDown, span }

@@ -123,7 +123,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     }
     const chosen = picked
     const beside = (most: number): readonly Candidate[] => {
-      // Behind a first round that came to nothing the routes that are left are tried in turn.
+      // After a first round that came to nothing, the routes that are left are tried in turn.
       const more = failures.length > 0 ? [] : upstreams.beside(chosen, wanted, tried, now, most)
       tried = [...tried, ...more.map(({ route: { id } }) => id)]
       return more
