@@ -29,7 +29,7 @@ export function spread(
   let left = able.filter(candidate => {
     const { live } = candidate
     const isWell = live.fault === null && isHealthy(live, { mayProbe: false }, caller, now)
-    return isWell && live.limits.fits(now, caller) && (!need.tip || lagOf(candidate) === 'none')
+    return isWell && (!need.tip || lagOf(candidate) === 'none')
   })
   while (chosen.length < most) {
     left = left.filter(candidate => !upstreams.has(upstreamOf(candidate)))
