@@ -43,10 +43,14 @@ export class Asking {
     return this.#isAway
   }
 
+  /** Its time, for those who take several parts at once. */
+  now(): number {
+    return this.#options.clock.monotonic()
+  }
+
   /** Takes a part, or nothing of it. */
-  take(part: Part): MaybePromise<Taken> {
+  take(part: Part, now = this.now()): MaybePromise<Taken> {
     const entry = this.#entryOf(part)
-    const now = this.#options.clock.monotonic()
     if (this.#isAway) {
       const wait = entry.share.takeAlone(part.limit, part.units, now, this.#options)
       if (part.quota !== undefined) this.#unreported.add(entry)
@@ -127,8 +131,8 @@ export class Asking {
 
   /** Units that a bucket holds, as far as is known here. */
   level(part: Part): number {
-    const now = this.#options.clock.monotonic()
-    return this.#entries.get(part.key)?.share.level(part.limit, now) ?? part.limit.burst
+    const { share } = part.entry ?? this.#entries.get(part.key) ?? {}
+    return share?.level(part.limit, this.now()) ?? part.limit.burst
   }
 
   /** The store is another one from now on: what the one before has granted is forgotten. */
@@ -146,13 +150,14 @@ export class Asking {
   }
 
   #entryOf(part: Part): Entry {
-    let entry = this.#entries.get(part.key)
+    let entry = part.entry ?? this.#entries.get(part.key)
     if (entry === undefined) {
       const share =
         part.quota === undefined ? new Allowance(part.limit, this.#options) : new Reserve(this.#options)
       entry = { share, part, waiting: [], isAsking: false, renewals: 0 }
       this.#entries.set(part.key, entry)
     }
+    part.entry = entry
     entry.part = part
     return entry
   }
@@ -192,6 +197,8 @@ export class Asking {
       entry.isAsking = true
       this.#unreported.delete(entry)
       const { key, limit, quota } = entry.part
+      // Those who kept their part do not come by here to find it: it is in use all the same.
+      this.#entries.set(key, entry)
       const calls = asked[i]!
       const want = calls.reduce((sum, { units }) => sum + units, 0)
       return {

@@ -1,26 +1,16 @@
 /** Rates and quotas that several processes share. What a call takes is a list of parts: all of them are taken, or none. */
-import type {
-  Account,
-  Grant,
-  Limits,
-  Payer,
-  Price,
-  QuotaState,
-  RateLimit,
-  RateState,
-  Spender,
-} from '../../ports/limits.ts'
+import type { Account, Grant, Limits, Price, QuotaState, RateState, Spender } from '../../ports/limits.ts'
 import type { QuotaOf } from '../../ports/limit-store.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Plan } from '../../snapshot/types.ts'
-import { windowAt } from '../account-meter.ts'
-import type { Window } from '../account-meter.ts'
 import { rateState } from '../bucket.ts'
-import { DAY, dayAt, dayExhausted } from '../endpoint-day.ts'
-import { MANAGEMENT, rateLimited } from '../rate-limited.ts'
+import { dayExhausted } from '../endpoint-day.ts'
+import { rateLimited } from '../rate-limited.ts'
 import type { Asking } from './asking.ts'
+import { CallParts } from './call-parts.ts'
+import type { QuotaPart } from './call-parts.ts'
 import type { Part, Taken } from './part.ts'
 
 /** Reads what an account has used of a quota, on all processes; null where that cannot be read now. */
@@ -30,6 +20,7 @@ export type UsedOf = (quota: QuotaOf) => MaybePromise<number | null>
 export class SharedLimits implements Limits {
   readonly #asking: Asking
   readonly #used: UsedOf | null
+  readonly #parts = new CallParts()
 
   /** `used` reads the ledger: what processes hold of a quota without having used it is in no bucket. Null where no ledger has the usage of all. */
   constructor(asking: Asking, used: UsedOf | null) {
@@ -39,31 +30,34 @@ export class SharedLimits implements Limits {
 
   take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal> {
     const { payer } = spender
-    const quota = payer === null ? null : quotaOf(payer.account, payer.plan, price.units, now)
-    const parts = ratesOf(spender, price)
-    const day = payer === null ? null : dayOf(payer, price.units, now)
+    const quota = payer === null ? null : this.#parts.quota(payer.account, payer.plan, price.units, now)
+    const parts = this.#parts.rates(spender, price)
+    const day = payer === null ? null : this.#parts.day(payer, price.units, now)
     if (day !== null) parts.push(day)
     if (quota !== null) parts.push(quota)
     const refused = this.#takeAll(parts)
     return refused instanceof Promise
-      ? refused.then(refusal => refusal ?? this.#grant(parts, price, now, quota))
-      : (refused ?? this.#grant(parts, price, now, quota))
+      ? refused.then(refusal => refusal ?? new SharedGrant(this, parts, price.units, now, quota))
+      : (refused ?? new SharedGrant(this, parts, price.units, now, quota))
   }
 
   takeManagement(account: Account): MaybePromise<Refusal | null> {
-    return this.#takeAll([managementOf(account)])
+    return this.#takeAll([this.#parts.management(account)])
   }
 
   rate(spender: Spender, now: number): RateState | null {
     const { payer, plan, address } = spender
     const { rate } = payer?.plan ?? plan
     if (rate === null) return null
-    const part = payer === null ? addressRate(address, rate, 0) : accountRate(payer.account, rate, 0)
+    const part =
+      payer === null
+        ? this.#parts.addressRate(address, rate, 0)
+        : this.#parts.accountRate(payer.account, rate)
     return rateState({ tokens: this.#asking.level(part), at: now }, rate, now)
   }
 
   async quota(account: Account, plan: Plan, now: number): Promise<QuotaState | null | 'unreadable'> {
-    const part = quotaOf(account, plan, 0, now)
+    const part = this.#parts.quota(account, plan, 0, now)
     if (part === null || plan.quota === null) return null
     const used = this.#used === null ? await this.#taken(part) : await this.#used(part.quota)
     if (used === null) return 'unreadable'
@@ -76,32 +70,31 @@ export class SharedLimits implements Limits {
     return level === null ? null : part.limit.burst - level
   }
 
-  #grant(parts: readonly Part[], { units }: Price, at: number, quota: QuotaPart | null): Grant {
-    let isOver = false
-    return {
-      units,
-      at,
-      period: quota?.quota.window.start ?? 0,
-      giveBack: () => {
-        if (!isOver) this.#giveBack(parts)
-        isOver = true
-      },
-    }
-  }
-
-  #giveBack(parts: readonly Part[]): void {
+  /** Puts back what a grant took. */
+  giveBack(parts: readonly Part[]): void {
     for (const part of parts) this.#asking.giveBack(part)
   }
 
-  /** Questions of parts that are beyond an allowance share a message. */
   #takeAll(parts: readonly Part[]): MaybePromise<Refusal | null> {
-    const taken: MaybePromise<Taken>[] = []
-    for (const part of parts) {
-      const one = this.#asking.take(part)
-      taken.push(one)
-      // A part that is refused here spares the questions of the others.
-      if (one !== 0 && !(one instanceof Promise)) break
+    const now = this.#asking.now()
+    for (let i = 0; i < parts.length; i += 1) {
+      const one = this.#asking.take(parts[i]!, now)
+      if (one !== 0) return this.#takeRest(parts, i, one, now)
     }
+    return null
+  }
+
+  /** Goes on behind a part that is not there at once. Questions of parts that are beyond an allowance share a message. */
+  #takeRest(
+    parts: readonly Part[],
+    at: number,
+    first: MaybePromise<Taken>,
+    now: number,
+  ): MaybePromise<Refusal | null> {
+    const taken: MaybePromise<Taken>[] = [...parts.slice(0, at).map(() => 0), first]
+    // A part that is refused here spares the questions of the others.
+    while (taken.length < parts.length && (taken.at(-1) === 0 || taken.at(-1) instanceof Promise))
+      taken.push(this.#asking.take(parts[taken.length]!, now))
     return taken.some(one => one instanceof Promise)
       ? Promise.all(taken.map(async one => one)).then(all => this.#settle(parts, all))
       : this.#settle(parts, taken as Taken[])
@@ -111,109 +104,38 @@ export class SharedLimits implements Limits {
   #settle(parts: readonly Part[], taken: readonly Taken[]): Refusal | null {
     const missing = taken.findIndex(wait => wait !== 0)
     if (missing === -1) return null
-    this.#giveBack(parts.filter((_, i) => taken[i] === 0))
+    this.giveBack(parts.filter((_, i) => taken[i] === 0))
     return refusalOf(parts[missing]!, taken[missing]!)
   }
 }
 
-type QuotaEvery = NonNullable<Plan['quota']>['every']
+/** What a call took. A class, as there is one for each call. */
+class SharedGrant implements Grant {
+  readonly #limits: SharedLimits
+  readonly #parts: readonly Part[]
+  readonly units: number
+  readonly at: number
+  readonly period: number
+  #isOver = false
 
-interface QuotaPart extends Part {
-  readonly quota: NonNullable<Part['quota']>
-}
-
-/** How the buckets of an account are called. */
-interface Names {
-  /** The rate of the plan that was asked for last. */
-  rate: { readonly key: string; readonly limit: RateLimit } | null
-  readonly management: string
-  /** The quota of the window that was asked for last. */
-  quota: { readonly key: string; readonly every: QuotaEvery; readonly window: Window } | null
-}
-
-/** A string that is made for each call is hashed for each call too: 4 % of a locally answered one (bench/workers.ts). */
-const known = new WeakMap<Account, Names>()
-
-function namesOf(account: Account): Names {
-  let names = known.get(account)
-  if (names === undefined) {
-    const { id } = account
-    names = { rate: null, management: `{${id}}:management`, quota: null }
-    known.set(account, names)
+  constructor(
+    limits: SharedLimits,
+    parts: readonly Part[],
+    units: number,
+    at: number,
+    quota: QuotaPart | null,
+  ) {
+    this.#limits = limits
+    this.#parts = parts
+    this.units = units
+    this.at = at
+    this.period = quota?.quota.window.start ?? 0
   }
-  return names
-}
 
-/** The bucket of a limit. Another limit has another bucket: what was taken of the one before and is reported late is no debt of its successor. */
-function rateKey(whose: string, { perSecond, burst }: RateLimit): string {
-  return `${whose}:rate:${perSecond}/${burst}`
-}
-
-function addressRate(address: string, limit: RateLimit, units: number): Part {
-  return partOf(rateKey(`{address ${address}}`, limit), limit, units)
-}
-
-function accountRate(account: Account, limit: RateLimit, units: number): Part {
-  const names = namesOf(account)
-  if (names.rate?.limit !== limit) names.rate = { key: rateKey(`{${account.id}}`, limit), limit }
-  return partOf(names.rate.key, limit, units)
-}
-
-function managementOf(account: Account): Part {
-  return { key: namesOf(account).management, limit: MANAGEMENT, units: 1 }
-}
-
-function partOf(key: string, limit: RateLimit, units: number): Part {
-  return { key, limit, units }
-}
-
-/** The rates that a call takes from. What costs nothing takes one management call: nothing is free of any limit. */
-function ratesOf({ payer, plan, address }: Spender, { units, isRated }: Price): Part[] {
-  if (payer === null) {
-    const taken = isRated ? Math.max(units, 1) : units
-    return plan.rate === null ? [] : [addressRate(address, plan.rate, taken)]
+  giveBack(): void {
+    if (!this.#isOver) this.#limits.giveBack(this.#parts)
+    this.#isOver = true
   }
-  if (!isRated) return []
-  const { account, endpoint, endpointRate } = payer
-  if (units === 0) return [managementOf(account)]
-  const parts: Part[] = []
-  if (endpointRate !== null)
-    parts.push(partOf(rateKey(`{${account.id}}:${endpoint.id}`, endpointRate), endpointRate, units))
-  if (payer.plan.rate !== null) parts.push(accountRate(account, payer.plan.rate, units))
-  return parts
-}
-
-function quotaOf(account: Account, { quota }: Plan, units: number, now: number): QuotaPart | null {
-  if (quota === null) return null
-  const { requests, every } = quota
-  const { id, createdAt } = account
-  const names = namesOf(account)
-  let last = names.quota
-  const at = now / 1000
-  if (last?.every !== every || at < last.window.start || at >= last.window.end) {
-    const window = windowAt(every, createdAt, now)
-    names.quota = last = { key: `{${id}}:quota:${every}:${window.start}`, every, window }
-  }
-  const { key, window } = last
-  return { key, limit: { perSecond: 0, burst: requests }, units, quota: { account: id, window, every } }
-}
-
-/** How the bucket of an endpoint's day is called, by the endpoint as it was last read. */
-const days = new WeakMap<Payer['endpoint'], { readonly key: string; readonly window: Window }>()
-
-/** What the endpoint may use today; null where it has no such limit, or the call costs nothing. */
-function dayOf({ account, endpoint }: Payer, units: number, now: number): QuotaPart | null {
-  const { id, dailyLimit, limitedSince } = endpoint
-  if (dailyLimit === null || units === 0) return null
-  let last = days.get(endpoint)
-  const at = now / 1000
-  if (last === undefined || at < last.window.start || at >= last.window.end) {
-    const window = dayAt(now)
-    days.set(endpoint, (last = { key: `{${account.id}}:day:${id}:${window.start}:${limitedSince}`, window }))
-  }
-  const { key, window } = last
-  const quota = { account: account.id, endpoint: id, window, every: DAY }
-  return { key, limit: { perSecond: 0, burst: dailyLimit }, units, quota }
 }
 
 /** What a call is told of the part that was not to be had. */

@@ -9,6 +9,8 @@ export interface Part {
   readonly limit: RateLimit
   readonly units: number
   readonly quota?: QuotaOf
+  /** Where its `Asking` counts it, once that was found: whoever keeps the part spares the search. */
+  entry?: Entry
 }
 
 /** How long a call has to wait, in milliseconds: 0 where it has what it takes, Infinity where nothing comes back; null where a quota cannot be read now. */
