@@ -11,9 +11,10 @@ import { startGateway } from '../support/gateway.ts'
 import { metric, metricIs } from '../support/metrics.ts'
 import { hang, held, resetBeforeReply, result, type Handler } from '../support/node-replies.ts'
 import { refused } from '../support/refusals.ts'
-import { routesLookedAt } from '../support/route-status.ts'
+import { routesLookedAt, routesOf } from '../support/route-status.ts'
 import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
 import { openClient } from '../support/socket-client.ts'
+import { until } from '../support/until.ts'
 
 const chainId = 1001
 const send = 'eth_sendRawTransaction'
@@ -70,13 +71,18 @@ const bounded = await network('bounded', 3, {
 const crowded = await network('crowded', 2, { c: { enabled: false } })
 const leaving = await network('leaving', 3)
 const relayed = await network('relayed', 3, { b: { private: true }, c: { private: true } })
+// A relay that takes transactions alone.
+for (const method of ['eth_chainId', 'eth_blockNumber', 'eth_syncing'])
+  relayed.c.on(method, fault(-32601, 'the method does not exist'))
 const alone = await network('alone', 1, { b: { private: true } })
 const closed = await network('closed', 3, { b: { private: true, enabled: false } })
 
 const gateway = await startGateway(t, { networks, routes })
 const accesses = await createAccesses(gateway, 'paid', Object.keys(networks))
-const disabled = ['crowded-c', 'closed-b']
-await routesLookedAt(gateway, disabled)
+await routesLookedAt(gateway, ['crowded-c', 'closed-b', 'relayed-c'])
+await until('the relay has been looked at', async () =>
+  (await routesOf(gateway)).some(({ id, healthy }) => id === 'relayed-c' && healthy),
+)
 
 const attempts = (route: string, of: string, value: number): Promise<void> =>
   metricIs(gateway, 'tollgate_attempts_total', { route, result: of }, value)
