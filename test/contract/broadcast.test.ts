@@ -11,10 +11,9 @@ import { startGateway } from '../support/gateway.ts'
 import { metric, metricIs } from '../support/metrics.ts'
 import { hang, held, resetBeforeReply, result, type Handler } from '../support/node-replies.ts'
 import { refused } from '../support/refusals.ts'
-import { routesLookedAt, routesOf } from '../support/route-status.ts'
+import { routesLookedAt } from '../support/route-status.ts'
 import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
 import { openClient } from '../support/socket-client.ts'
-import { until } from '../support/until.ts'
 
 const chainId = 1001
 const send = 'eth_sendRawTransaction'
@@ -80,9 +79,7 @@ const closed = await network('closed', 3, { b: { private: true, enabled: false }
 const gateway = await startGateway(t, { networks, routes })
 const accesses = await createAccesses(gateway, 'paid', Object.keys(networks))
 await routesLookedAt(gateway, ['crowded-c', 'closed-b', 'relayed-c'])
-await until('the relay has been looked at', async () =>
-  (await routesOf(gateway)).some(({ id, healthy }) => id === 'relayed-c' && healthy),
-)
+await relayed.c.arrived('eth_syncing')
 
 const attempts = (route: string, of: string, value: number): Promise<void> =>
   metricIs(gateway, 'tollgate_attempts_total', { route, result: of }, value)
