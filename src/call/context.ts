@@ -1,7 +1,7 @@
 /** What the line works with: the snapshot of this message, and the live parts that outlive it. */
 import type { Departure } from '../net/departure.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
-import type { Holder } from '../limits/byte-budget.ts'
+import type { MessageHolder } from '../limits/byte-budget.ts'
 import type { AnswerCache } from '../ports/answer-cache.ts'
 import type { Author } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -70,7 +70,7 @@ export interface Context {
   /** Who is charged for it; null on the public route. */
   readonly payer: Payer | null
   /** Where what is held for the message is counted. */
-  readonly holder: Holder | null
+  readonly holder: MessageHolder | null
   /** Of the client; asked for only where that spares a node much work, or the call has to wait. */
   readonly departure: () => Departure | null
 }

@@ -1,6 +1,5 @@
 /** Answers a call that was let in: here, by the socket's session, or by a node, to the next route while it may be repeated. */
 import { familyOf } from '../families/families.ts'
-import { hashDigits } from '../families/hash.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { refuse } from '../refusal/refusal.ts'
 import { refused } from './reply/answer.ts'
@@ -28,7 +27,8 @@ import type { BlockSpan } from '../families/evm/block.ts'
 import type { SlotRead } from '../families/solana/slot-read.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import { attempt } from './node/attempt.ts'
-import { takersOf } from './node/takers.ts'
+import { broadcast, spreadOf } from './node/broadcast.ts'
+import { noteTaken, takersOf } from './node/takers.ts'
 
 /** What the call is answered with. */
 export function execute(
@@ -95,7 +95,7 @@ async function askNode(
   const need = prefer.length === 0 ? own : { ...own, prefer }
   const holder = holderOf(caller)
   // prettier-ignore
-  const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder }
+  const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, reader }
   const ended = await forward(request, mode, context)
   trail.route = routeOf(ended)
   const { answer, route } = forwarded(ended, context)
@@ -122,14 +122,18 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
   const departure = rule.timeout === 'heavy' ? context.departure() : null
   const bounds = { repeat: rule.retry, isGone: () => (departure ?? context.departure())?.isOver === true }
+  const isBroadcast = spreadOf(network, rule) > 1
   return tryInTurn<Exclude<Verdict, Failure>, Round>(
     request,
     bounds,
     context,
-    ({ picked, left, sentBefore, another }) =>
-      network.hedge
-        ? hedged(picked, request, { left, mode, sentBefore, departure }, context, another)
-        : attempt(picked, request, { left, mode, sentBefore, departure }, context),
+    ({ picked, left, sentBefore, another, beside }) => {
+      const options = { left, mode, sentBefore, departure }
+      if (isBroadcast) return broadcast(picked, request, options, context, beside)
+      return network.hedge
+        ? hedged(picked, request, options, context, another)
+        : attempt(picked, request, options, context)
+    },
   )
 }
 
@@ -208,10 +212,7 @@ export function remember(
   const { network, call, wants, route, result } = shown
   const { heights, blockhash } = familyOf(network).shown(call, wants, result)
   for (const [scale, number] of heights) note(shown, scale, number, live)
-  if (call.row.rule.retry === 'dedupe' && route !== null) {
-    const hash = hashDigits(result)
-    if (hash !== null) live.sent.add({ network: network.slug, hash, reader: shown.reader, route })
-  }
+  if (route !== null) noteTaken({ network, row: call.row, reader: shown.reader }, route, result, live.sent)
   if (blockhash === null || route === null || wants === null) return
   const slot = heights[0]?.[1] ?? null
   live.blockhashes.add(network.slug, blockhash, { route, slot, commitment: wants.commitment })

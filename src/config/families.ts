@@ -32,11 +32,13 @@ const NAMES = {
 }
 const REMOVE = 'remove it'
 const QUESTIONS = { head: REMOVE, identity: REMOVE } as const
+/** Of no other family is it known what a node says that has a transaction already. */
+const NO_BROADCAST = { broadcast: REMOVE } as const
 
 /** Whether a rule of verbatim HTTP may be repeated follows from its verb; the rest is about JSON-RPC. */
 const HTTP_KEYS = 'cost tier needs timeout enabled networks dialects'
 /** Without what belongs to the subscriptions, filters and tracers of EVM nodes, and to Solana's commitments. */
-const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge answer nullIsLag jsonParams maxRange cache shows is`
+const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry sends hedge answer nullIsLag jsonParams maxRange cache shows is`
 
 const WORDS = new Map<Family, FamilyWords>([
   [
@@ -53,9 +55,9 @@ const WORDS = new Map<Family, FamilyWords>([
     {
       ...{ names: NAMES, arePaths: false, ruleKeys: null, called: 'a Solana network' },
       ...{
-        unusedKeys: ['is'],
+        unusedKeys: ['is', 'broadcast'],
         chainId: 'text',
-        unused: QUESTIONS,
+        unused: { ...QUESTIONS, ...NO_BROADCAST },
         outcomes: [],
         rare: [],
         finalityTags: ['finalized'],
@@ -73,7 +75,7 @@ const WORDS = new Map<Family, FamilyWords>([
       ...{
         unusedKeys: [],
         chainId: 'text',
-        unused: { ...QUESTIONS, finality: REMOVE, cache: REMOVE },
+        unused: { ...QUESTIONS, ...NO_BROADCAST, finality: REMOVE, cache: REMOVE },
         outcomes: [3, -32015],
         rare: [],
         finalityTags: [],
@@ -95,7 +97,7 @@ const WORDS = new Map<Family, FamilyWords>([
       },
       ...{
         chainId: 'text',
-        unused: { genesisHash: 'write identity' },
+        unused: { ...NO_BROADCAST, genesisHash: 'write identity' },
         outcomes: [],
         rare: [],
         finalityTags: [],

@@ -40,6 +40,7 @@ export interface RawNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'cha
   readonly stateWindow?: number
   readonly maxLag?: string | number
   readonly hedge?: boolean
+  readonly broadcast?: number
   readonly finality?: Finality | 'none'
   readonly cache?: boolean | { readonly tip?: string }
   readonly methods?: RawRules
@@ -64,6 +65,7 @@ export interface RawRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
   readonly limits?: { readonly inFlight?: number; readonly perSecond?: number }
   readonly methods?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
   readonly errors?: readonly RawErrorRow[]
+  readonly private?: boolean
   readonly enabled?: boolean
 }
 

@@ -3,6 +3,7 @@ import type { AlertsConfig } from './alerts.ts'
 import type { CacheConfig, NetworkCache, RuleCache, RuleResult } from './answers.ts'
 import type { DashboardConfig } from './dashboard/types.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig, WorkersConfig } from './fleet.ts'
+import type { NetworkSending, RouteSending, RuleSending } from './sending/types.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
 
@@ -91,7 +92,7 @@ export interface IdentityQuestion extends NodeQuestion {
 }
 
 /** One chain we serve (networks.yaml). */
-export interface NetworkConfig extends NetworkCache {
+export interface NetworkConfig extends NetworkCache, NetworkSending {
   readonly slug: string
   readonly name: string
   readonly family: Family
@@ -158,7 +159,7 @@ export interface ErrorRow {
 }
 
 /** One declared way to an upstream (routes.yaml). `http`, `ws` and `headers` are the operator's secrets. */
-export interface RouteConfig {
+export interface RouteConfig extends RouteSending {
   readonly id: string
   readonly network: string
   readonly http: string
@@ -183,7 +184,7 @@ export type LocalAnswer = 'chainId' | 'networkId' | 'emptyList' | 'false' | 'tru
 export type StickyRole = 'create' | 'use' | 'end'
 
 /** One row of methods.yaml as written: every key may be absent. Defaults are filled when the snapshot is compiled. */
-export interface RuleConfig extends RuleCache, RuleResult {
+export interface RuleConfig extends RuleCache, RuleResult, RuleSending {
   readonly cost?: number
   readonly tier?: string
   readonly needs?: readonly string[]

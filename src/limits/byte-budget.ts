@@ -33,6 +33,12 @@ export interface Holder {
   giveBack(bytes: number): void
 }
 
+/** The same of a message that others may outlive who work for it. */
+export interface MessageHolder extends Holder {
+  /** Counts what they hold for the same caller, until it is released. */
+  apart(): Holder & { release(): void }
+}
+
 /** A budget of bytes: of the whole process, or one caller's part in it. */
 export interface Budget {
   /** Whether whose budget it is holds as much as it may, and more than others do. */
@@ -119,7 +125,7 @@ function takeIfItFits(share: FairShare, bytes: number, caller?: string): boolean
 }
 
 /** What one message holds, its copies counted in; the first 4 KiB are free. */
-export class Hold implements Holder {
+export class Hold implements MessageHolder {
   readonly budget: Budget
   #size = 0
   #counted = 0
@@ -136,6 +142,10 @@ export class Hold implements Holder {
 
   get isSpent(): boolean {
     return this.budget.isSpent
+  }
+
+  apart(): Hold {
+    return new Hold(this.budget)
   }
 
   take(bytes: number): NoRoom | null {

@@ -18,6 +18,8 @@ export interface Asked extends JudgedCall {
   readonly heavy: boolean
   /** Whether a result is about another block or transaction than the call names; null where nothing is compared. */
   readonly isAboutAnother: ((result: Raw) => boolean) | null
+  /** Whether another route has answered the call meanwhile; absent where it was sent to no other. */
+  readonly isLate?: (() => boolean) | undefined
 }
 
 /** An answer to another call: of its connection, of a cache in front of the node, or of another chain behind the same URL. */

@@ -73,7 +73,7 @@ export class Finality {
     route.final = block?.number ?? null
     if (block === null) {
       state.silent.add(route.id)
-      if (state.isSilenceTold || network.routes.some(({ id }) => !state.silent.has(id))) return
+      if (state.isSilenceTold || reporting(network).some(id => !state.silent.has(id))) return
       state.isSilenceTold = true
       this.#unknown(network.slug)
       return
@@ -86,12 +86,14 @@ export class Finality {
   update(network: Chain, routes: readonly LiveRoute[], now: number): void {
     if (network.cache === null || network.finality === null) return
     const state = this.#stateOf(network.slug)
-    const needed = network.routes.length === 1 ? 1 : 2
-    const sound = routes.filter(live => live.identified && live.whyNot(now) === null)
+    const ids = reporting(network)
+    const needed = ids.length === 1 ? 1 : 2
+    const counted = routes.filter(({ id }) => ids.includes(id))
+    const sound = counted.filter(live => live.identified && live.whyNot(now) === null)
     const agreed = finals(network, sound)[needed - 1] ?? null
     if (agreed !== null && agreed > (state.final ?? -1)) state.final = agreed
     // A route that is down has said what it said: it is no reason to forget.
-    const all = finals(network, routes)
+    const all = finals(network, counted)
     const isBelow = all.length >= needed && all[0]! < (state.final ?? -1)
     state.belowSince = isBelow ? (state.belowSince ?? now) : null
     if (state.belowSince === null || now - state.belowSince < RESET_AFTER) return
@@ -153,6 +155,12 @@ export class Finality {
     }
     return state
   }
+}
+
+/** The routes whose word counts: a relay that takes transactions alone may know no block, and cannot be waited for. */
+function reporting({ routes }: Chain): string[] {
+  const open = routes.filter(route => !route.private)
+  return (open.length === 0 ? routes : open).map(({ id }) => id)
 }
 
 /** The final block of one route, by itself. */

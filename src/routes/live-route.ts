@@ -134,7 +134,7 @@ export class LiveRoute {
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
           if (exchange.kind === 'whole' && isCrossed(verdict)) exchange.retire?.()
-          this.#learn(verdict, heavy ? null : now() - begin, caller, now)
+          this.#learn(verdict, heavy ? null : now() - begin, caller, now, asked.isLate?.())
           resolve(verdict)
         } catch (error) {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
@@ -167,17 +167,24 @@ export class LiveRoute {
     return verdict
   }
 
-  #learn(verdict: Verdict | ReplyHead, ms: number | null, caller: string, now: () => number): void {
+  /** What comes late, when nobody waits for it any more, is left to a probe to judge. */
+  #learn(
+    verdict: Verdict | ReplyHead,
+    ms: number | null,
+    caller: string,
+    now: () => number,
+    isLate = false,
+  ): void {
     if (verdict.kind !== 'failure') {
       if (ms !== null) this.latency.add(ms)
       if ('body' in verdict) this.#follow(verdict.body, caller, now)
-      else this.breaker.succeeded(caller)
+      else if (!isLate) this.breaker.succeeded(caller)
       return
     }
     const { complaint, fault, why } = verdict
     if (complaint !== null) this.pauses.complain(complaint, now(), caller)
-    if (fault) this.#failed(caller, why, now())
-    if (PROBED_AFTER.has(why)) this.#suspect(this)
+    if (fault && !isLate) this.#failed(caller, why, now())
+    if (PROBED_AFTER.has(why) || (fault && isLate)) this.#suspect(this)
   }
 
   /** A reply that streams is a success or a fault when its body has ended, and neither where somebody let go of it. */

@@ -126,7 +126,13 @@ export function whyWaits(live: LiveRoute, need: Need, now: number): string | nul
   return hasWhatItReads(live, need, now) ? null : `it is behind block ${need.atLeast}`
 }
 
-function isHealthy(live: LiveRoute, { mayProbe }: Need, caller: string | undefined, now: number): boolean {
+/** Whether nothing is known to be wrong with a route, for `caller` or for anybody. */
+export function isHealthy(
+  live: LiveRoute,
+  { mayProbe }: Pick<Need, 'mayProbe'>,
+  caller: string | undefined,
+  now: number,
+): boolean {
   const state = live.breaker.state(now, caller)
   if (state === 'open' || (state === 'half-open' && !mayProbe)) return false
   return (

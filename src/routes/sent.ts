@@ -7,7 +7,12 @@ const LIVES = 60_000
 
 const NONE: readonly string[] = []
 
-type Takers = BoundedCache<readonly string[]>
+/** What is remembered of one network. */
+interface Remembered {
+  readonly takers: BoundedCache<readonly string[]>
+  /** The last transaction of each reader. */
+  readonly lastOf: BoundedCache<{ readonly hash: string }>
+}
 
 /** A transaction that a route has taken. */
 export interface SentNews {
@@ -21,8 +26,7 @@ export interface SentNews {
 
 /** Transactions that went through this machine, by network. Nothing is made of a network without any. */
 export class Sent {
-  readonly #byHash = new Map<string, Takers>()
-  readonly #byReader = new Map<string, Takers>()
+  readonly #networks = new Map<string, Remembered>()
   #listener: (news: SentNews) => void = () => undefined
 
   /** Calls `listener` when a route takes a transaction for a client of this process. */
@@ -37,32 +41,36 @@ export class Sent {
 
   /** Takes in what another process of this machine has sent; false where it was known. */
   takeIn({ network, hash, reader, route }: SentNews): boolean {
-    const takers = this.takers(network, hash)
+    let known = this.#networks.get(network)
+    if (known === undefined) this.#networks.set(network, (known = nothing()))
+    const takers = known.takers.get(hash) ?? NONE
     if (takers.includes(route)) return false
-    cacheOf(this.#byHash, network).set(hash, [...takers, route])
-    // What a later transaction of the reader went to knows its newest nonce; all that took it do.
-    cacheOf(this.#byReader, network).set(reader, [...takers, route])
+    known.takers.set(hash, [...takers, route])
+    // A route that is late to take a transaction may not have heard of what the reader has sent since.
+    if (takers.length === 0) known.lastOf.set(reader, { hash })
     return true
   }
 
   /** Whether any transaction of the network is remembered, or was. */
   any(network: string): boolean {
-    return this.#byHash.has(network)
+    return this.#networks.has(network)
   }
 
   /** The routes that took a transaction, the first to do so first. */
   takers(network: string, hash: string): readonly string[] {
-    return this.#byHash.get(network)?.get(hash) ?? NONE
+    return this.#networks.get(network)?.takers.get(hash) ?? NONE
   }
 
-  /** Those that took the last transaction of a reader. */
+  /** Those that took the last transaction of a reader, and so know its newest nonce. */
   lastOf(network: string, reader: string): readonly string[] {
-    return this.#byReader.get(network)?.get(reader) ?? NONE
+    const last = this.#networks.get(network)?.lastOf.get(reader)
+    return last === undefined ? NONE : this.takers(network, last.hash)
   }
 }
 
-function cacheOf(caches: Map<string, Takers>, network: string): Takers {
-  let cache = caches.get(network)
-  if (cache === undefined) caches.set(network, (cache = new BoundedCache(KEPT, { ttl: LIVES })))
-  return cache
+function nothing(): Remembered {
+  return {
+    takers: new BoundedCache(KEPT, { ttl: LIVES }),
+    lastOf: new BoundedCache(KEPT, { ttl: LIVES }),
+  }
 }

@@ -6,15 +6,14 @@ import type { LiveRoute } from './live-route.ts'
 import { openRoutes, type Entry, type Opened, type RouteListener } from './open-routes.ts'
 import { UNSHARED, type RouteSharing } from './route-limits.ts'
 import { contenders, hasWhatItReads, pick, whyWaits } from './pick.ts'
-import type { Candidate, Contenders, Need, Picked } from './pick.ts'
+import { carriersAmong } from './carriers.ts'
+import type { Candidate, Contenders, LagOf, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
+import { spread, type Spread } from './spread.ts'
 import { Unsupported } from './unsupported.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Heights } from '../families/gap.ts'
-import type { Lag, Heads } from './heads.ts'
-
-/** What speaks against carrying subscriptions over a route that is behind, or that calls keep away from. */
-const AGAINST: Readonly<Record<Lag, number>> = { none: 0, doubtful: 1, certain: 2 }
+import type { Heads } from './heads.ts'
 
 /** Opens, keeps and closes live routes as snapshots come and go. */
 export class Upstreams {
@@ -125,9 +124,13 @@ export class Upstreams {
     caller: string,
     now: number,
   ): Picked {
-    const all = this.#candidates(network, ids)
-    const able = tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
-    return pick(able, need, ({ live }) => this.#heads.lagOf(network, live), caller, now)
+    return pick(this.#untried(network, ids, tried), need, this.#lagOf(network), caller, now)
+  }
+
+  /** Further routes for a call that goes to several upstreams at once: up to `most` beside `first`, of those not among `tried`. */
+  beside(first: Candidate, call: Spread, tried: readonly string[], now: number, most: number): Candidate[] {
+    const { network, routes } = call
+    return spread(first, this.#untried(network, routes, tried), call, this.#lagOf(network), now, most)
   }
 
   /** Those of the routes that are not known to have come to what a call reads. */
@@ -140,8 +143,7 @@ export class Upstreams {
 
   /** The same without the draw, for the operator. */
   contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
-    const able = this.#candidates(network, ids)
-    return contenders(able, need, ({ live }) => this.#heads.lagOf(network, live), undefined, now)
+    return contenders(this.#candidates(network, ids), need, this.#lagOf(network), undefined, now)
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
@@ -150,18 +152,9 @@ export class Upstreams {
     return live === undefined ? null : whyWaits(live, need, now)
   }
 
-  /**
-   * Routes to carry a subscription, best first: those against which least speaks, then by priority. `trouble` says what speaks against
-   * the sockets of a route; a route that calls keep away from has 2. None is left out: the last one is better than none.
-   */
+  /** Routes to carry a subscription, best first; `trouble` says what speaks against the sockets of one. */
   carriers(network: Network, ids: readonly string[], trouble: (id: string) => number, now: number): Route[] {
-    const able = this.#candidates(network, ids).filter(({ live }) => live.fault === null)
-    const against = ({ live }: Candidate): number =>
-      trouble(live.id) +
-      (live.whyNot(now) === null ? AGAINST[this.#heads.lagOf(network, live)] : AGAINST.certain)
-    return able
-      .sort((a, b) => against(a) - against(b) || a.route.priority - b.route.priority)
-      .map(({ route }) => route)
+    return carriersAmong(this.#candidates(network, ids), this.#lagOf(network), trouble, now)
   }
 
   /** Whether a height is further behind than the network's maxLag allows, whatever a single route claims. */
@@ -201,11 +194,9 @@ export class Upstreams {
 
   /** Bounds the retries of a network. */
   budget(slug: string): RetryBudget {
-    const known = this.#budgets.get(slug)
-    if (known !== undefined) return known
-    const fresh = new RetryBudget()
-    this.#budgets.set(slug, fresh)
-    return fresh
+    let budget = this.#budgets.get(slug)
+    if (budget === undefined) this.#budgets.set(slug, (budget = new RetryBudget()))
+    return budget
   }
 
   /** Whether the node of a route has forgotten what it held at `since`: the route is gone, or was down for `RESTART` since then. */
@@ -234,6 +225,15 @@ export class Upstreams {
     this.#leaving.clear()
     this.#candidatesOf = new WeakMap()
     await Promise.all(live.map(route => route.destroy()))
+  }
+
+  #untried(network: Network, ids: readonly string[], tried: readonly string[]): readonly Candidate[] {
+    const all = this.#candidates(network, ids)
+    return tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
+  }
+
+  #lagOf(network: Network): LagOf {
+    return ({ live }) => this.#heads.lagOf(network, live)
   }
 
   /** The routes behind the ids of a snapshot's row: looked up once for each list, until the next snapshot. */

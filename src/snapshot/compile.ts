@@ -81,7 +81,9 @@ function compileNetwork(
     .filter(route => route.enabled)
     .sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1))
   const rules = rulesOf(config, all, shared)
-  const rows = joinRules(rules, routes)
+  // A private route that is switched off for a while must not send to everybody what it keeps from them.
+  const privateSends = own.some(route => route.private)
+  const rows = joinRules(rules, routes, privateSends)
   const httpsUrl = networkUrl(all.baseUrl, config)
   return {
     ...config,
@@ -97,6 +99,7 @@ function compileNetwork(
     cache:
       all.gateway.cache === null || !rows.some(({ rule }) => rule.cache.length > 0) ? null : config.cache,
     maxCost: Math.max(1, ...rows.map(row => row.rule.cost)),
+    privateSends,
     routes,
     disabled: own.filter(route => !route.enabled).map(route => route.id),
   }

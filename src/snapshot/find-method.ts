@@ -44,7 +44,8 @@ function joined(network: Network, pattern: MethodRow, method: string): MethodRow
   for (let at = 0; at < named.length; at += 1) if (covers(named[at]!, method)) kind += ` ${at}`
   let row = rows.get(kind)
   if (row === undefined) {
-    row = { ...joinRule({ ...pattern.rule, match: method }, network.routes), rule: pattern.rule }
+    const { routes, privateSends } = network
+    row = { ...joinRule({ ...pattern.rule, match: method }, routes, privateSends), rule: pattern.rule }
     // Templates of paths can be met in very many combinations.
     if (rows.size >= MAX_ROWS) rows.clear()
     rows.set(kind, row)

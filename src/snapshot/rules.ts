@@ -14,6 +14,8 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     reads: rule.reads ?? 'none',
     retry: rule.retry ?? 'never',
     hedge: rule.hedge ?? false,
+    sends: rule.sends ?? rule.retry === 'dedupe',
+    broadcast: rule.broadcast ?? null,
     cache: rule.cache ?? [],
     shows: rule.shows?.split('.') ?? null,
     is: rule.is === 'none' ? 'none' : (rule.is?.split('.') ?? null),

@@ -22,6 +22,10 @@ export interface Rule {
   readonly reads: NonNullable<RuleConfig['reads']>
   readonly retry: NonNullable<RuleConfig['retry']>
   readonly hedge: boolean
+  /** Whether it hands a transaction to the network. */
+  readonly sends: boolean
+  /** To how many upstreams at once; null is what the network says. */
+  readonly broadcast: number | null
   readonly cache: NonNullable<RuleConfig['cache']>
   /** The steps from the result to the number of its block; null where it shows none. */
   readonly shows: readonly string[] | null
@@ -89,6 +93,8 @@ export interface Network extends Omit<NetworkConfig, 'methods'> {
   readonly cache: NetworkConfig['cache']
   /** Highest cost of a call: what a rate limit's burst has to let through. */
   readonly maxCost: number
+  /** Whether its transactions go to private routes alone: it has one, enabled or not. */
+  readonly privateSends: boolean
   /** The enabled routes, by priority. */
   readonly routes: readonly Route[]
   /** Ids of routes that are switched off. */

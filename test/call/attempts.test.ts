@@ -30,6 +30,8 @@ interface Scene {
   readonly pick?: (able: readonly string[], tried: readonly string[]) => string
   /** Whether a second try beside the first is begun. */
   readonly hedges?: boolean
+  /** How many routes it is sent to at once. */
+  readonly spread?: number
   /** Routes that have not come to what the call reads. */
   readonly behind?: readonly string[]
 }
@@ -46,6 +48,11 @@ async function tries(verdicts: readonly Failure[], scene: Scene = {}) {
     budget: () => ({ call: () => undefined, take: () => (left -= 1) >= 0 }),
     unsupported: { among: () => unsupported },
     behind: () => scene.behind ?? [],
+    beside: (_: unknown, call: Wanted, tried: readonly string[], __: number, most: number): unknown =>
+      call.routes
+        .filter(id => !tried.includes(id))
+        .slice(0, most)
+        .map(id => ({ route: { id } })),
     pick: (_: unknown, able: readonly string[], tried: readonly string[]): unknown => {
       const id = (scene.pick ?? first)(able, tried)
       return id === 'none' || id === 'full' ? id : { route: { id } }
@@ -57,9 +64,12 @@ async function tries(verdicts: readonly Failure[], scene: Scene = {}) {
     ...{ need: {}, method: 'm', caller: 'c' },
   } as unknown as Wanted
   const pending = [...verdicts]
-  const tryOne = ({ picked, left: ms, sentBefore, another }: Try) => {
+  const tryOne = ({ picked, left: ms, sentBefore, another, beside }: Try) => {
     const second: Picked = scene.hedges === true ? another() : 'none'
-    const id = picked.route.id + (typeof second === 'string' ? '' : `+${second.route.id}`)
+    const more = scene.spread === undefined ? [] : beside(scene.spread - 1)
+    const id = [picked, ...(typeof second === 'string' ? more : [second])]
+      .map(({ route }) => route.id)
+      .join('+')
     seen.push(`${id}${sentBefore ? ' again' : ''} ${ms}`)
     clock.advance(takes)
     return Promise.resolve({ verdict: pending.shift() ?? ({ kind: 'result' } as const), candidate: picked })
@@ -166,6 +176,15 @@ t.test('routes thought not to have the method come last', async t => {
   t.equal(await routesOf([detour('unsupported')], none), 'a: failed', 'the other one said the same before')
   t.equal(await routesOf([failed('timeout')], none), 'a, b again: answered', 'a failure says nothing of it')
   t.equal(await routesOf([detour('unsupported')]), 'a, b again: answered')
+})
+
+t.test('a call goes to several routes at once, and then to the others in turn', async t => {
+  const down = failed('timeout')
+  t.equal(await routesOf([], { spread: 3 }), 'a+b+c: answered')
+  t.equal(await routesOf([down], { spread: 3 }), 'a+b+c, d again: answered')
+  t.equal(await routesOf([down, down, down], { spread: 2 }), 'a+b, c again, d again: failed')
+  t.equal(await routesOf([down], { spread: 4 }), 'a+b+c+d: failed')
+  t.equal(await routesOf([], { spread: 2, unsupported: ['b'] }), 'a+c: answered')
 })
 
 t.test('nothing is tried for a client that left', async t => {

@@ -113,7 +113,7 @@ t.test('what reads old state needs an archive', t => {
   ]
   for (const [reads, block, expected] of cases) {
     const rule = fillRule('m', { reads: reads ?? 'none', block: { at: 1, kind: 'ref', omitted: 'latest' } })
-    const row = joinRule(rule, [])
+    const row = joinRule(rule, [], false)
     const checked = checkParams(rule, evm, `[1,${block}]`, limits)
     if ('reason' in checked) throw new Error(checked.message)
     const network = { stateWindow: 128 } as Network

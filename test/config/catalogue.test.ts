@@ -81,6 +81,9 @@ const HASHES: Record<string, string> = {
   arbtrace_transaction: '0.transactionHash',
 }
 
+/** What hands a transaction to the network besides the rows that may be sent again. */
+const SENDS = ['eth_sendRawTransactionSync', 'eth_sendRawTransactionConditional']
+
 /** The rule that a catalogue row stands for: only what is not the default. */
 function ruleOf(name: string, row: Row): RuleConfig {
   const needs = row.needs.filter(word => !UNSAID.includes(word))
@@ -113,6 +116,7 @@ function ruleOf(name: string, row: Row): RuleConfig {
     jsonParams: JSON_PARAMS[name],
     tracers: TRACED.includes(name) ? TRACERS : undefined,
     is: HASHES[name],
+    sends: SENDS.includes(name) ? true : undefined,
   }
   return Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined))
 }
@@ -127,7 +131,7 @@ for (const family of ['evm', 'solana'] as const) {
     for (const [name, row] of expected) {
       const { cache, shows, ...rule } = families[family][name]!
       t.strictSame(rule, ruleOf(name, row), name)
-      if (cache === undefined) t.equal(shows, undefined, `${name} shows a block that nothing asks for`)
+      if (cache === undefined && rule.sends !== true) t.equal(shows, undefined, `${name} shows a block that nothing asks for`)
     }
     t.end()
   })

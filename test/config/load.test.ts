@@ -71,6 +71,7 @@ t.test('defaults', async t => {
         stateWindow: 128,
         maxLag: { unit: 'ms', value: 30_000 },
         hedge: false,
+        broadcast: 1,
         finality: 'finalized',
         cache: { tip: 0 },
         methods: {},
@@ -90,6 +91,7 @@ t.test('defaults', async t => {
         stateWindow: 128,
         maxLag: { unit: 'ms', value: 30_000 },
         hedge: false,
+        broadcast: 1,
         finality: 'finalized',
         cache: { tip: 0 },
         methods: {},
@@ -109,6 +111,7 @@ t.test('defaults', async t => {
         limits: { inFlight: null, perSecond: null },
         methods: { allow: null, deny: [] },
         errors: [],
+        private: false,
         enabled: true,
       },
       {
@@ -124,6 +127,7 @@ t.test('defaults', async t => {
         limits: { inFlight: null, perSecond: null },
         methods: { allow: null, deny: [] },
         errors: [],
+        private: false,
         enabled: true,
       },
     ],
@@ -219,6 +223,7 @@ t.test('everything that can be written', async t => {
       'stateWindow: 64',
       'maxLag: 5',
       'hedge: true',
+      'broadcast: 2',
       'methods: { eth_call: { enabled: false } }',
     ).replace('http://{subdomain}.localhost:8080', 'https://{subdomain}.Example.com:8443/'),
     routes: route(
@@ -230,11 +235,12 @@ t.test('everything that can be written', async t => {
       'timeout: 1500ms',
       'limits: { inFlight: 3, perSecond: 0.5 }',
       'methods: { allow: ["eth_*"], deny: [eth_call] }',
+      'private: true',
       'enabled: false',
     ),
     methods:
       rules(
-        'all_keys: { cost: 0, tier: paid, needs: [trace], params: [1, 2], block: { at: 0, kind: ref, path: a, omitted: latest }, reads: state, retry: dedupe, hedge: true, timeout: heavy, answer: true, sticky: use, nullIsLag: true, commitment: 1, jsonParams: [1], maxRange: 10, tracers: [callTracer], enabled: false, networks: [ethereum] }',
+        'all_keys: { cost: 0, tier: paid, needs: [trace], params: [1, 2], block: { at: 0, kind: ref, path: a, omitted: latest }, reads: state, retry: dedupe, sends: false, broadcast: 3, hedge: true, timeout: heavy, answer: true, sticky: use, nullIsLag: true, commitment: 1, jsonParams: [1], maxRange: 10, tracers: [callTracer], enabled: false, networks: [ethereum] }',
         'no: { answer: false, reads: none }',
       ) + '  http: { "GET /eth/v1/node/*": {} }\nnotification: { cost: 0 }\n',
     plans:
@@ -321,6 +327,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
     stateWindow: 64,
     maxLag: { unit: 'blocks', value: 5 },
     hedge: true,
+    broadcast: 2,
     methods: { eth_call: { enabled: false } },
   })
   t.same(config?.routes, [
@@ -337,6 +344,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
       limits: { inFlight: 3, perSecond: 0.5 },
       methods: { allow: ['eth_*'], deny: ['eth_call'] },
       errors: [],
+      private: true,
       enabled: false,
     },
   ])
@@ -348,6 +356,8 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
     block: { at: 0, kind: 'ref', path: 'a', omitted: 'latest' },
     reads: 'state',
     retry: 'dedupe',
+    sends: false,
+    broadcast: 3,
     hedge: true,
     timeout: 'heavy',
     answer: 'true',

@@ -21,7 +21,7 @@ const gateway = await startGateway(t, {
   routes: [
     { id: 'alpha-one', network: 'alpha', http: one.url, ws: one.url.replace('http', 'ws') },
     { id: 'alpha-two', network: 'alpha', http: two.url },
-    { id: 'beta-near', network: 'beta', http: near.url },
+    { id: 'beta-near', network: 'beta', http: near.url, methods: { deny: ['eth_sendRawTransactionSync'] } },
     { id: 'beta-far', network: 'beta', http: far.url, priority: 2 },
   ],
 })
@@ -117,3 +117,21 @@ t.test('a null of a route that has not taken it is not believed, and costs no re
   const [answer, atNear] = await asked([hash])
   t.strictSame([answer, atNear], [null, 1], "while it fails the other's word is all there is")
 })
+
+t.test(
+  'a send that is answered with a receipt makes its block a floor, and is looked up where it went',
+  async t => {
+    const beta = await createAccess(gateway, 'paid', 'beta')
+    const hash = `0x${'ef'.repeat(32)}`
+    const block = `0x${(far.head + 1).toString(16)}`
+    const receipt = JSON.stringify({ transactionHash: hash, blockNumber: block })
+    far.on('eth_sendRawTransactionSync', result(receipt))
+    for (const node of [near, far])
+      node.on('eth_getBalance', result('"0x0"')).on('eth_getTransactionByHash', result('null'))
+    t.strictSame((await beta.call('eth_sendRawTransactionSync', ['0x02f8'])).result, JSON.parse(receipt))
+    await beta.call('eth_getBalance', [someone, 'latest'])
+    await beta.call('eth_getTransactionByHash', [hash])
+    for (const method of ['eth_getBalance', 'eth_getTransactionByHash'])
+      t.strictSame([near.count(method), far.count(method)], [0, 1], method)
+  },
+)

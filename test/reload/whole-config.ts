@@ -10,7 +10,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       networks: {
         alpha: {
           ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true, devnet: false },
-          ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false },
+          ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false, broadcast: 2 },
           ...{ finality: 'finalized', cache: { tip: '1s' } },
           methods: { eth_gasPrice: { cost: 2 } },
         },
@@ -32,7 +32,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           methods: { allow: ['web3_sha3', 'eth_*', 'debug_*'], deny: ['eth_getLogs'] },
           errors: [{ code: [-32000], methods: ['eth_call'], family: 'evm', class: 'missing' }],
         },
-        { id: 'sol-a', network: 'sol', http: url, enabled: false },
+        { id: 'sol-a', network: 'sol', http: url, private: true, enabled: false },
         { id: 'any-a', network: 'any', http: url, enabled: false },
       ],
     },
@@ -49,6 +49,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
             ...{ block: { at: 0, kind: 'ref' }, retry: 'safe', cache: ['final', 'tip'], shows: 'number' },
             is: 'hash',
           },
+          eth_sendRawTransaction: { retry: 'dedupe', sends: true, broadcast: 3 },
           eth_newFilter: { sticky: 'create', dialects: ['alphanet', 'betanet'] },
           eth_subscribe: { needs: ['ws'], subscribe: 'eth_unsubscribe' },
           debug_traceCall: {

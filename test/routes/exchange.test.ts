@@ -34,6 +34,7 @@ function open(t: Test, http: string): LiveRoute {
     limits: { inFlight: null, perSecond: null },
     methods: { allow: null, deny: [] },
     errors: [],
+    private: false,
     enabled: true,
   }
   const live = new LiveRoute(route, 2_000)

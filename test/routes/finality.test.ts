@@ -6,7 +6,7 @@ import type { Network, Route } from '../../src/snapshot/types.ts'
 
 type Chain = Pick<Network, 'slug' | 'cache' | 'finality' | 'routes'>
 
-/** A network of some healthy routes. */
+/** A network of some healthy routes; those called relay are private. */
 function chain(ids: readonly string[], finality: Network['finality'] = 'finalized') {
   const routes = ids.map(id => {
     const route = new LiveRoute(
@@ -16,7 +16,8 @@ function chain(ids: readonly string[], finality: Network['finality'] = 'finalize
     route.identified = true
     return route
   })
-  const network: Chain = { slug: 'eth', cache: { tip: 0 }, finality, routes: routes as unknown as Route[] }
+  const configured = ids.map(id => ({ id, private: id.startsWith('relay') })) as Route[]
+  const network: Chain = { slug: 'eth', cache: { tip: 0 }, finality, routes: configured }
   t.teardown(() => Promise.all(routes.map(route => route.destroy())))
   const of = new Finality()
   const resets: (string | null)[] = []
@@ -38,6 +39,9 @@ function chain(ids: readonly string[], finality: Network['finality'] = 'finalize
 t.test('a block is final once two routes report it, or the only one does', t => {
   const one = chain(['a'])
   t.equal(one.report(5), 5)
+  const relayed = chain(['relay', 'a'])
+  t.equal(relayed.report(9, 5), 5, 'a private route is not waited for, and decides nothing')
+  t.equal(chain(['relay-a', 'relay-b']).report(5, 7), 5, 'unless there is no other')
   const three = chain(['a', 'b', 'c'])
   t.equal(three.report(7), null, 'what one says alone is not enough')
   t.equal(three.report(undefined, 1_000_000), 7, 'a liar raises nothing')

@@ -20,7 +20,14 @@ t.test('who took a transaction, and where a reader sent the last one', t => {
   t.strictSame(sent.takers('eth', hash), ['a', 'b'], 'the first to take it first')
   t.strictSame(sent.lastOf('eth', 'r'), ['b'])
   t.strictSame(sent.lastOf('eth', 'another'), [])
-  t.strictSame(heard, [one, { ...one, hash: 'cd'.repeat(32), route: 'b' }], 'what is new, of this process')
+  sent.add({ ...one, route: 'c' })
+  t.strictSame(sent.takers('eth', hash), ['a', 'b', 'c'])
+  t.strictSame(sent.lastOf('eth', 'r'), ['b'], 'one that is late may not know what was sent since')
+  t.strictSame(
+    heard.slice(0, 2),
+    [one, { ...one, hash: 'cd'.repeat(32), route: 'b' }],
+    'what is new, of this process',
+  )
   t.end()
 })
 

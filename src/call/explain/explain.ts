@@ -15,6 +15,7 @@ import type { Details } from './details.ts'
 import type { Question } from './question.ts'
 import type { LiveView } from './turns.ts'
 import { needOf } from '../execute.ts'
+import { spreadOf } from '../node/broadcast.ts'
 
 /** One route and whether the call could go there. */
 export interface ExplainedRoute {
@@ -34,6 +35,8 @@ export interface Explanation {
   readonly message?: string
   readonly rule: Pick<Rule, 'match' | 'cost' | 'tier' | 'needs'> | null
   readonly routes: readonly ExplainedRoute[]
+  /** To how many upstreams at once it goes; absent where to one. */
+  readonly broadcast?: number
   /** Absent where no cache is configured, and from what is never kept. */
   readonly cache?: ExplainedCache
 }
@@ -61,6 +64,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     live?.lackedBy(id, method) === 'everybody' ? LACKING : null
   const liveWhy = (id: string): string | null => whyDown(id) ?? live?.whyNot(id, need!.tip) ?? whyLacking(id)
   const routes = row === null ? [] : explainRoutes(row, network, keepers, liveWhy)
+  const spread = row === null ? 1 : spreadOf(network, row.rule)
   const isAnswered = question.management !== null || row?.rule.answer != null
   const isLocal = isAnswered || row?.rule.unsubscribes != null
   const cache =
@@ -78,6 +82,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
       : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),
     rule: row === null ? null : brief(row.rule),
     routes,
+    ...(spread === 1 ? {} : { broadcast: spread }),
     ...(cache === null ? {} : { cache }),
   }
   const decision = { row, archive, keepers, need, refusal, beyond, isDown, span }

@@ -17,7 +17,7 @@ import type { Rule } from '../../snapshot/types.ts'
 import type { Heads } from '../../routes/heads.ts'
 
 /** Bytes of a reply held back until status, id and error are known. */
-const HOLD_BACK = 256 * 1024
+export const HOLD_BACK = 256 * 1024
 /** Milliseconds for the question whether a transaction is there. */
 const LOOKUP_TIMEOUT = 5_000
 
@@ -30,6 +30,8 @@ export interface AttemptOptions {
   readonly sentBefore: boolean
   /** Ends the try early; null where nobody may. */
   readonly departure: Departure | null
+  /** Whether another try at the same time has answered; absent where there is none. */
+  readonly isLate?: () => boolean
 }
 
 /** How one try ended. */
@@ -59,7 +61,7 @@ function nextId(): number {
 export function attempt(
   candidate: Candidate,
   request: Request,
-  { left, mode, sentBefore, departure }: AttemptOptions,
+  { left, mode, sentBefore, departure, isLate }: AttemptOptions,
   { live: { observer, heads, upstreams, clock }, departure: whose, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
@@ -93,14 +95,15 @@ export function attempt(
       })
     }
     if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
-    else observe(verdict.kind === 'failure' ? verdict.why : verdict.kind === 'error' ? 'error' : 'ok')
+    else
+      observe(verdict.kind === 'failure' ? whyOf(verdict, isLate) : verdict.kind === 'error' ? 'error' : 'ok')
     upstreams.unsupported.take(verdict, { route: route.id, method, rule, caller }, now)
     return { verdict, candidate }
   }
   const isRange = rule.block?.kind === 'range'
   const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, isLate }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
@@ -115,6 +118,11 @@ export function observeEnd(body: StreamedBody, whenWhole: string, observe: (resu
   void body.ended.then(end => {
     observe(end === 'whole' ? whenWhole : end)
   })
+}
+
+/** Nobody has left where another route had answered before this one was sent the call. */
+function whyOf({ why }: Failure, isLate: AttemptOptions['isLate']): string {
+  return why === 'client_left' && isLate?.() === true ? 'unneeded' : why
 }
 
 function suspected(answer: Reply, why: Suspicion): Failure {

@@ -44,6 +44,8 @@ export interface Try {
   readonly sentBefore: boolean
   /** Picks one more route, for a second try beside this one. */
   readonly another: () => Picked
+  /** Picks up to so many more, each to another upstream, for tries at once with the first one. */
+  readonly beside: (most: number) => readonly Candidate[]
 }
 
 /** How one try, or two side by side, ended. */
@@ -123,7 +125,14 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
       if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }
-    const round = await tryOne({ picked, left, sentBefore, another })
+    const chosen = picked
+    const beside = (most: number): readonly Candidate[] => {
+      // After a first round that came to nothing, the routes that are left are tried in turn.
+      const more = failures.length > 0 ? [] : upstreams.beside(chosen, wanted, tried, now, most)
+      tried = [...tried, ...more.map(({ route: { id } }) => id)]
+      return more
+    }
+    const round = await tryOne({ picked, left, sentBefore, another, beside })
     const { verdict, candidate }: Tried<V> = round
     if (!isFailure(verdict)) return { kind: 'answered', verdict, tried: round }
     failures.push(verdict)
@@ -154,7 +163,7 @@ function isFailure(verdict: { readonly kind: string }): verdict is Failure {
 }
 
 /** A node that said why it would not take the call has not acted on it. */
-function isTurnedDown({ complaint, said, why }: Failure): boolean {
+export function isTurnedDown({ complaint, said, why }: Failure): boolean {
   return complaint !== null || (said !== null && why !== 'internal' && why !== 'stray_reply')
 }
 

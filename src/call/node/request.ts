@@ -19,8 +19,9 @@ export interface Request extends ReadCall {
   readonly need: Need
   /** Those that have taken the transaction which is asked for: what they say of it counts. */
   readonly takers: readonly string[]
-  /** Whose call it is (`holderOf`). */
+  /** Whose call it is (`holderOf`), and who is shown its answer (`readerOf`). */
   readonly caller: string
+  readonly reader: string
 }
 
 /** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */

@@ -1,7 +1,10 @@
 /** Which routes know of a transaction what others may not have heard of yet. */
 import { hashDigits } from '../../families/hash.ts'
+import { memberOf } from '../../jsonrpc/elements.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Sent } from '../../routes/sent.ts'
 import type { Decided } from '../decide.ts'
+import type { Request } from './request.ts'
 
 /** Of the routes that may serve a call. */
 interface Takers {
@@ -31,4 +34,16 @@ export function takersOf(
   }
   if (to.kind !== 'tag' || to.tag !== 'pending') return NOBODY
   return { takers: [], prefer: sent.lastOf(network, reader).filter(id => routes.includes(id)) }
+}
+
+/** Remembers that a route has taken a transaction: `result` is its hash, or the receipt for which the call has waited. */
+export function noteTaken(
+  { network, row, reader }: Pick<Request, 'network' | 'row' | 'reader'>,
+  route: string,
+  result: Raw,
+  sent: Pick<Sent, 'add'>,
+): void {
+  if (!row.rule.sends) return
+  const hash = hashDigits(result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result)
+  if (hash !== null) sent.add({ network: network.slug, hash, reader, route })
 }

@@ -1,5 +1,5 @@
 /** Where a message's reply goes: an HTTP reply, or frames of a socket. */
-import type { Holder } from '../../limits/byte-budget.ts'
+import type { MessageHolder } from '../../limits/byte-budget.ts'
 import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
@@ -11,7 +11,7 @@ export interface Sink {
   /** Whether a reply may be written piece by piece. */
   readonly streams: boolean
   /** Where the bytes held for the message are counted; null where nothing is held. */
-  readonly holder: Holder | null
+  readonly holder: MessageHolder | null
   /** Of the client; null where the transport cannot say. */
   readonly departure: Departure | null
   /** Has the reply say whether it comes from the cache; absent where replies have no headers. */

@@ -99,7 +99,8 @@ function routeLines({ explanation, details }: Explained): string[] {
     const turn = turns.get(id)
     const head = turn?.head == null ? '' : ` (at block ${turn.head})`
     const more = why === undefined ? failureOf(turn) + lackOf(turn) + paceOf(turn) : ''
-    return `${id.padEnd(width)}  ${turnSentence(turn, why, next, refused, standby)}${head}${more}`
+    const sentence = turnSentence(turn, why, next, refused, standby, explanation.broadcast)
+    return `${id.padEnd(width)}  ${sentence}${head}${more}`
   })
 }
 
@@ -128,6 +129,7 @@ function turnSentence(
   next: readonly Turn[],
   refused: boolean,
   standby: boolean,
+  broadcast = 1,
 ): string {
   if (turn === undefined || turn.when === 'never') return `skipped: ${why ?? 'it cannot serve the call'}`
   if (refused) return why === undefined ? 'could serve it' : `skipped now: ${why}`
@@ -135,6 +137,8 @@ function turnSentence(
   if (turn.when === 'next') return nextSentence(turn, next, standby)
   if (why !== undefined) return `skipped now: ${why}`
   if (turn.waits !== null) return `passed over now: ${turn.waits}`
+  if (broadcast > 1 && next.length > 0)
+    return `may get it too: one of up to ${broadcast} upstreams, after those of lower priority numbers`
   const first = next[0]?.priority
   return first === undefined || first === turn.priority
     ? 'passed over now'
@@ -157,6 +161,12 @@ function retryLines({ explanation, details }: Explained): string[] {
   if (others < 1) return ['none: no other route is able to serve it']
   if (details.rule.subscribe !== null)
     return ['when the route is lost, the subscription goes on over another able one']
+  const { broadcast } = explanation
+  if (broadcast !== undefined)
+    return [
+      `up to ${broadcast} upstreams get it at once, and the first that takes it answers (broadcast: ${broadcast})`,
+      `when all of them fail, another route, at most 3 attempts one behind the other (retry: ${details.rule.retry})`,
+    ]
   return details.rule.retry === 'never'
     ? ['another route only as long as nothing was sent (retry: never)']
     : [`another route after a failure, at most 3 attempts in all (retry: ${details.rule.retry})`]

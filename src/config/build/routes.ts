@@ -19,6 +19,7 @@ export function buildRoutes(routes: readonly RawRoute[]): RouteConfig[] {
     limits: { inFlight: route.limits?.inFlight ?? null, perSecond: route.limits?.perSecond ?? null },
     methods: { allow: route.methods?.allow ?? null, deny: route.methods?.deny ?? [] },
     errors: buildErrors(route.errors),
+    private: route.private ?? false,
     enabled: route.enabled ?? true,
   }))
 }

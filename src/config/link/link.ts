@@ -1,5 +1,6 @@
 import type { Finding } from '../finding.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
+import { checkPrivate } from '../sending/check.ts'
 import { checkAcknowledged } from './acknowledge.ts'
 import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
@@ -16,6 +17,7 @@ export function link(written: Partly<RawConfig>): readonly Finding[] {
   return [
     ...checkNetworks(written),
     ...checkRoutes(written, rows),
+    ...checkPrivate(written),
     ...checkErrors(written, rows),
     ...checkRules(written, rows),
     ...checkTiers(written, rows),

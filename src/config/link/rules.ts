@@ -4,6 +4,7 @@ import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
 import { suggester, type Suggest } from '../words/suggest.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
+import { checkBroadcast } from '../sending/check.ts'
 import { checkCache } from './cached-rules.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { checkHash } from './shown-hash.ts'
@@ -22,6 +23,7 @@ export function checkRules(written: Partly<RawConfig>, rows: readonly Row[]): Fi
     ...checkParams(row),
     ...checkCache(row),
     ...checkHash(row),
+    ...checkBroadcast(row),
     ...checkSubscription(row),
     ...checkNetworks(row),
   ])

@@ -29,7 +29,8 @@ export const evmProbe: ProbeWords = {
 
   identify: async probing => {
     const told = await probing.ask('eth_chainId', '[]')
-    if (told.kind === 'failed') return undefined
+    // A relay that takes transactions alone does not have the method.
+    if (told.kind === 'failed') return told.why === 'unsupported' ? null : undefined
     // A node that answers with an error cannot say; it is taken at the operator's word.
     return told.kind === 'result' ? chainFault(probing.network, told.result) : null
   },
