@@ -131,7 +131,8 @@ for (const family of ['evm', 'solana'] as const) {
     for (const [name, row] of expected) {
       const { cache, shows, ...rule } = families[family][name]!
       t.strictSame(rule, ruleOf(name, row), name)
-      if (cache === undefined && rule.sends !== true) t.equal(shows, undefined, `${name} shows a block that nothing asks for`)
+      if (cache === undefined && rule.sends !== true)
+        t.equal(shows, undefined, `${name} shows a block that nothing asks for`)
     }
     t.end()
   })
