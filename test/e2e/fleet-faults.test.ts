@@ -121,15 +121,18 @@ t.test('faults of a fleet', { skip: noServers, timeout: 280_000 }, async t => {
     },
     'Redis is killed': async () => {
       await redis.kill()
-      await pause(500)
+      for (const gateway of gateways) await metricIs(gateway, 'tollgate_limit_store_away', {}, 1)
       await redis.start()
+      for (const gateway of gateways) await metricIs(gateway, 'tollgate_limit_store_away', {}, 0)
     },
     'a machine is cut off from both': async t => {
       const i = anyone()
       const ways = [toPostgres[i]!, toRedis[i]!]
       for (const way of ways) way.isStalled = true
+      await metricIs(gateways[i]!, 'tollgate_limit_store_away', {}, 1)
       await goOn(t, FAILS)
       for (const way of ways) way.isStalled = false
+      await metricIs(gateways[i]!, 'tollgate_limit_store_away', {}, 0)
     },
     'connections to PostgreSQL end at any moment': async () => {
       for (let time = 0; time < 20; time += 1) {

@@ -3,7 +3,7 @@ import type { Postgres } from '../postgres.ts'
 import type { Puller } from './pull.ts'
 import { CHANNEL } from './write.ts'
 
-/** Between two pulls, and between two attempts to hear of changes, in milliseconds; others do not follow in step. */
+/** Between two pulls, and between two attempts to hear of changes, in milliseconds at most; others do not follow in step. */
 const PULL_EVERY = 1_000
 const LISTEN_AGAIN = 1_000
 
@@ -14,6 +14,8 @@ export interface FollowParts {
   /** Hears that PostgreSQL cannot be reached, once, and that it can be again. */
   readonly away: (error: unknown) => void
   readonly back: () => void
+  /** Milliseconds between two pulls where nothing is heard. */
+  readonly every?: number
 }
 
 /** Follows what other gateways change, until it is closed. */
@@ -72,9 +74,12 @@ export class Following {
   #next(): void {
     clearTimeout(this.#timer)
     if (this.#isClosed) return
-    this.#timer = setTimeout(() => {
-      this.#pull()
-    }, jittered(PULL_EVERY))
+    this.#timer = setTimeout(
+      () => {
+        this.#pull()
+      },
+      jittered(this.#parts.every ?? PULL_EVERY),
+    )
   }
 
   async #listen(): Promise<void> {

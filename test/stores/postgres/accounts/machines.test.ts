@@ -211,8 +211,16 @@ t.test('two machines', { skip: noServers }, async t => {
         b.onTaken(() => {
           keys.poll()
         })
-        const following = new Following({ ...b, away: error => t.fail(String(error)), back: () => undefined })
+        const following = new Following({
+          ...{ ...b, away: error => t.fail(String(error)), back: () => undefined },
+          // What is heard is not waited for.
+          every: notifies ? 600_000 : 1_000,
+        })
         t.teardown(() => following.close())
+        await until('it hears what is written', async () => {
+          const found = await a.postgres.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+          return found.length > 0
+        })
         const { account, endpoint } = await withEndpoint(a)
         t.equal(keys.find(endpoint.apiKey.slice(0, -1) + '~'), null)
         await until('the key works', async () => Promise.resolve(keys.find(endpoint.apiKey) !== null), 5_000)
