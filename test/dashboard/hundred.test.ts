@@ -4,10 +4,12 @@ import { prepareGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { noBrowser, openTab, signIn, startBrowser } from './support/browser.ts'
 import { writeCrowd } from './support/crowd.ts'
+import { PAGES } from './support/pages.ts'
+import { Transfers } from './support/transfers.ts'
 
 /** Three screens at 1280 x 900. */
 const TALLEST = 2_700
-/** Bytes of API data of a page. */
+/** Bytes of API data of a page, as they are transferred. */
 const MOST = 200_000
 
 t.test('a hundred endpoints fit their pages', { skip: noBrowser }, async t => {
@@ -28,38 +30,20 @@ t.test('a hundred endpoints fit their pages', { skip: noBrowser }, async t => {
   const { page, complaints } = await openTab(await startBrowser(t), {
     viewport: { width: 1280, height: 900 },
   })
-  const sizes: Promise<number>[] = []
-  page.on('response', reply => {
-    if (!reply.url().endsWith('/api/rpc')) return
-    // What is on its way to a page that is left is of no page.
-    sizes.push(
-      reply.body().then(
-        body => body.length,
-        () => 0,
-      ),
-    )
-  })
+  const transfers = new Transfers(page)
   await signIn(page, gateway.url, crowd.token)
   const rows = () => page.locator('tbody tr').count()
 
-  const pages: [path: string, ready: string][] = [
-    ['overview', 'text=Why calls were refused'],
-    ['endpoints', 'text=1–50 of 100'],
-    [`endpoints/${crowd.endpoints[0]!.id}`, 'text=against the 24 hours before'],
-    ['usage', 'text=1–20 of 100'],
+  for (const [path, ready] of [
+    ...PAGES(crowd.endpoints[0]!.id),
     ['usage?range=7d&by=hour&compare=before', 'text=1–20 of 100'],
     ['usage?range=90d&split=method&show=latency', 'text=eth_getBlockReceipts'],
-    ['methods', 'text=1–50 of'],
-    ['networks', 'text=Beta Chain'],
-    ['settings', 'text=Endpoint created'],
-  ]
-  for (const [path, ready] of pages) {
-    await page.goto('about:blank')
-    sizes.length = 0
-    await page.goto(`${gateway.url}/#/${path}`)
-    await page.locator(ready).first().waitFor()
-    await page.waitForLoadState('networkidle')
-    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  ] as const) {
+    const bytes = await transfers.during(async () => {
+      await page.goto('about:blank')
+      await page.goto(`${gateway.url}/#/${path}`)
+      await page.locator(ready).first().waitFor()
+    })
     const height = await page.evaluate<number>('document.documentElement.scrollHeight')
     t.ok(bytes > 0 && bytes < MOST, `${path}: ${bytes} bytes`)
     t.ok(height <= TALLEST, `${path}: ${height} pixels tall`)

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import { snippets } from '../../dashboard/src/text/snippets.ts'
@@ -11,6 +12,11 @@ import { startNode } from '../support/scripted-node.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 
 const runFile = promisify(execFile)
+/** With Foundry's cast of the npm registry. */
+const env = {
+  ...process.env,
+  PATH: [process.env['PATH'], join(root, 'node_modules/@foundry-rs/cast-linux-amd64/bin')].join(delimiter),
+}
 
 t.test('the snippets that the dashboard offers run as they are', async t => {
   const node = await startNode(t, { chainId: 1001, head: 4242 })
@@ -60,15 +66,55 @@ t.test('the snippets that the dashboard offers run as they are', async t => {
     t.match(first.toString(), /4242/)
   })
 
+  await t.test('web3.py', { skip: !has('python3') && 'python3 was not found' }, async t => {
+    const code = of('web3.py').code(evm.url)
+    await feed('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], code)
+    const isHere = spawnSync('python3', ['-c', 'import web3']).status === 0
+    await t.test('runs', { skip: !isHere && 'web3 was not found: pip install web3' }, async t => {
+      t.match(await feed('python3', ['-'], code), /4242/)
+    })
+  })
+
+  await t.test('Go', { skip: !has('gofmt') && 'gofmt was not found (Debian: golang-go)' }, async t => {
+    const code = of('Go').code(evm.url)
+    t.equal(await feed('gofmt', ['-e'], `${code}\n`), `${code}\n`, 'it is parsed, and laid out as Go is')
+  })
+
+  await t.test('Rust', { skip: !has('rustfmt') && 'rustfmt was not found (Debian: rustfmt)' }, async t => {
+    const code = of('Rust').code(evm.url)
+    t.equal(
+      await feed('rustfmt', ['--edition', '2021'], `${code}\n`),
+      `${code}\n`,
+      'it is parsed, and laid out',
+    )
+  })
+
+  await t.test(
+    'Foundry',
+    { skip: !has('cast') && 'cast was not found, neither as the optional package nor on the PATH' },
+    async t => {
+      t.match(await feed('sh', ['-s'], of('Foundry').code(evm.url)), /^4242$/m)
+    },
+  )
+
   await t.test('what cannot run here is at least a program of its language', async t => {
     const url = 'http://127.0.0.1/x'
-    t.equal(
-      of('web3.py').code(url),
-      `from web3 import Web3\n\nw3 = Web3(Web3.HTTPProvider('${url}'))\nprint(w3.eth.block_number)`,
-    )
     t.match((await transform(of('Hardhat').code(url), { loader: 'ts' })).code, url)
     t.equal(of('Foundry').code(url), `cast block-number --rpc-url ${url}`)
+    await feed('sh', ['-n'], of('Foundry').code(url))
     const isBalanced = (code: string) => code.split('{').length === code.split('}').length
     for (const tool of ['Go', 'Rust']) t.ok(isBalanced(of(tool).code(url)), tool)
   })
 })
+
+/** Whether a program can be started. */
+function has(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore', env }).error === undefined
+}
+
+/** Gives a program its input, and what it prints; rejects when it fails. */
+async function feed(program: string, args: readonly string[], input: string): Promise<string> {
+  const running = runFile(program, args, { cwd: root, timeout: 60_000, env })
+  running.child.stdin?.end(input)
+  return (await running).stdout
+}

@@ -17,8 +17,7 @@ const watched = new Map<Resource<unknown>, number>()
 
 /** Several parts of a page may look at the same thing, and a reply may take longer than the next look. */
 function loadIdle(resource: Resource<unknown>): void {
-  const { busy, value } = resource.known.peek()
-  if (!busy && !(resource.once && value !== null)) void resource.load()
+  if (!resource.known.peek().busy && !resource.isFresh()) void resource.load()
 }
 
 function refresh(): void {

@@ -10,7 +10,10 @@ const byNetwork = new Map<string, Resource<readonly Method[]>>()
 export function methodsOf(chain: string): Resource<readonly Method[]> {
   let methods = byNetwork.get(chain)
   if (methods === undefined) {
-    methods = resource(async () => (await service('service_methods', { chain })).methods, { once: true })
+    methods = resource(
+      async () => (await service('service_methods', { chain })).methods,
+      () => Infinity,
+    )
     byNetwork.set(chain, methods)
   }
   return methods

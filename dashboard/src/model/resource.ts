@@ -15,8 +15,8 @@ export interface Known<T> {
 export interface Resource<T> {
   readonly known: ReadonlySignal<Known<T>>
   load(): Promise<void>
-  /** It does not change while somebody looks at it: what is known is not fetched again. */
-  readonly once: boolean
+  /** Whether what is known will do for now: it is not fetched again only because time has passed. */
+  isFresh(): boolean
   /** Forgets the value, such as another account's. */
   clear(): void
 }
@@ -24,16 +24,19 @@ export interface Resource<T> {
 const NOTHING = { value: null, problem: '', busy: false }
 const all = new Set<Resource<unknown>>()
 
-/** A resource that `fetchValue` gets. */
-export function resource<T>(fetchValue: () => Promise<T>, { once = false } = {}): Resource<T> {
+/** A resource that `fetchValue` gets; `keep` says for how many milliseconds a value will do. */
+export function resource<T>(fetchValue: () => Promise<T>, keep: (value: T) => number = () => 0): Resource<T> {
   const known = signal<Known<T>>(NOTHING)
   let turn = 0
+  let fetchedAt = 0
   const load = async (): Promise<void> => {
     const mine = ++turn
     known.value = { ...known.value, busy: true }
     try {
       const value = await fetchValue()
-      if (mine === turn) known.value = { value, problem: '', busy: false }
+      if (mine !== turn) return
+      fetchedAt = Date.now()
+      known.value = { value, problem: '', busy: false }
     } catch (error) {
       if (mine === turn) known.value = { ...known.value, problem: sentence(error), busy: false }
     }
@@ -42,7 +45,11 @@ export function resource<T>(fetchValue: () => Promise<T>, { once = false } = {})
     turn++
     known.value = NOTHING
   }
-  const made = { known, load, once, clear }
+  const isFresh = (): boolean => {
+    const { value, problem } = known.peek()
+    return value !== null && problem === '' && Date.now() - fetchedAt < keep(value)
+  }
+  const made = { known, load, isFresh, clear }
   all.add(made)
   return made
 }

@@ -57,6 +57,19 @@ export interface Usage {
   } | null
 }
 
+/** Milliseconds for which long spans will do, which take the gateway longer and move less. */
+const LONG = 5 * 60_000
+
+/** For how long a value will do: as long as the URL asks for the same, until an hour or a day more has to be shown. */
+function keep({ choice }: Usage): number {
+  const asked = choiceOf(route.value.query, now())
+  if (JSON.stringify(asked) !== JSON.stringify(choice)) return 0
+  const { from, to } = choice.span
+  // Other gateways may report what they served a little later.
+  if (to + HOUR <= now()) return Infinity
+  return to - from > 7 * DAY || choice.by === 'day' ? LONG : 0
+}
+
 export const usage = resource(async (): Promise<Usage> => {
   // The span moves on with the clock, also while the page is open.
   const choice = choiceOf(route.value.query, now())
@@ -76,7 +89,7 @@ export const usage = resource(async (): Promise<Usage> => {
   const columns = split === 'reason' ? (['time', 'reason'] as const) : (['time'] as const)
   const before = { span: other, overTime: await overTimeOf(other, columns), groups: await groupsOf(other) }
   return { choice, overTime, groups, before }
-})
+}, keep)
 
 /** Every row of what the usage page shows, page by page. */
 export async function everyRow(): Promise<readonly UsageRow[]> {

@@ -55,7 +55,8 @@ function make(place: HTMLElement, drawn: Drawn): uPlot {
         ...axis,
         grid: { show: false },
         ticks: { ...lines, size: 4 },
-        values: (_, splits) => splits.map(tick),
+        // Between two days there is nothing that a bar stands for.
+        values: (_, splits) => splits.map(at => (by === 'day' && at % DAY !== 0 ? '' : tick(at))),
       },
       {
         ...axis,

@@ -7,7 +7,7 @@ import type { Management } from '../../call/context.ts'
 import type { Account } from '../../ports/accounts.ts'
 import type { SignIn } from './sign-in.ts'
 import { checkSender, readObject } from './json-body.ts'
-import { sendJson, sendRaw, sendRefusal } from './visit.ts'
+import { sendLong, sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
 /** Answers one call of a signed-in owner. */
@@ -22,8 +22,8 @@ export async function answerCall(visit: PageVisit, signIn: SignIn, gateway: Gate
   const answer = isRefusal(read) ? read : await serve(read.sent, account, gateway)
   const id = isRefusal(read) ? null : idOf(read.sent)
   if (isRefusal(answer)) sendRefusal(visit, answer, [], rawJson(id))
-  else if ('json' in answer) sendRaw(visit, 200, [], encodeResult(rawJson(id), answer.json))
-  else sendJson(visit, { jsonrpc: '2.0', id, ...answer })
+  else if ('json' in answer) await sendLong(visit, encodeResult(rawJson(id), answer.json))
+  else await sendLong(visit, rawJson({ jsonrpc: '2.0', id, ...answer }))
 }
 
 function idOf({ id }: Readonly<Record<string, unknown>>): string | number | null {

@@ -1,5 +1,6 @@
 /** Sends a file of the browser program. */
 import type { Asset } from './asset.ts'
+import { takesGzip } from './gzip.ts'
 import { imageHeaders, securityHeaders } from './security-headers.ts'
 import { send } from './visit.ts'
 import type { PageVisit } from './visit.ts'
@@ -21,10 +22,4 @@ export function sendFile(visit: PageVisit, { type, body, gzip, etag, hashed, isI
   const packed = takesGzip(headers['accept-encoding']) ? gzip : null
   const encoding = packed === null ? [] : ['Content-Encoding', 'gzip']
   send(visit, 200, ['Content-Type', type, ...caching, ...encoding], packed ?? body, safety)
-}
-
-function takesGzip(accepted: string | string[] | undefined): boolean {
-  return String(accepted ?? '')
-    .split(',')
-    .some(one => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
 }

@@ -6,6 +6,7 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { isShort, leaveRest } from '../body.ts'
 import { retryAfterHeaders } from '../replies/reply.ts'
+import { gzipLong, takesGzip } from './gzip.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** One request. */
@@ -54,13 +55,17 @@ export function sendRefusal(
 
 /** Sends JSON bytes, to be kept nowhere. */
 export function sendRaw(visit: PageVisit, status: number, headers: readonly string[], body: Raw): void {
-  const own = [
-    'Content-Type',
-    'application/json',
-    'X-Request-Id',
-    visit.requestId,
-    'Cache-Control',
-    'no-store',
-  ]
-  send(visit, status, [...own, ...headers], Buffer.from(body, 'latin1'))
+  send(visit, status, [...jsonHeaders(visit), ...headers], Buffer.from(body, 'latin1'))
+}
+
+/** Sends JSON bytes that may be many, compressed where the browser takes that. */
+export async function sendLong(visit: PageVisit, raw: Raw): Promise<void> {
+  const body = Buffer.from(raw, 'latin1')
+  const packed = takesGzip(visit.request.headers['accept-encoding']) ? await gzipLong(body) : null
+  const encoding = packed === null ? [] : ['Content-Encoding', 'gzip']
+  send(visit, 200, [...jsonHeaders(visit), 'Vary', 'Accept-Encoding', ...encoding], packed ?? body)
+}
+
+function jsonHeaders({ requestId }: PageVisit): readonly string[] {
+  return ['Content-Type', 'application/json', 'X-Request-Id', requestId, 'Cache-Control', 'no-store']
 }
