@@ -20,6 +20,8 @@ import type { Failure, Verdict } from '../routes/transport/verdict.ts'
 import { lastRefusal, routeOf, tryInTurn } from './node/attempts.ts'
 import type { Ended, Trail } from './node/attempts.ts'
 import { hedged } from './node/hedge.ts'
+import { coalesce } from './share/coalesce.ts'
+import type { Fetched } from './share/flight.ts'
 import type { Round } from './node/attempt.ts'
 import type { Rule, Network } from '../snapshot/types.ts'
 import type { Need } from '../routes/pick.ts'
@@ -89,16 +91,46 @@ async function askNode(
   const { wants, floor } = readsOf(call, caller, context)
   const need = needOf(row.rule, span, floor, wants)
   const { params, routes } = found
-  const request = { network, row, method, params, routes, need, caller: holderOf(caller) }
-  const ended = await forward(request, mode, context)
-  trail.route = routeOf(ended)
-  const { answer, route } = forwarded(ended, context)
+  const holder = holderOf(caller)
+  const { departure } = context
+  const compacted = keepable === null ? null : keepable.compacted
+  const wish = { call, network, wants, need, caller: holder, compacted, mode, departure }
+  const { answer, route, tried, isShared } = await coalesce<Ending>(
+    wish,
+    caller.freshness,
+    {
+      send: (flight, until) => {
+        const request = { network, row, method, params, routes, need, caller: holder, flight, until }
+        return flight === null
+          ? forward(request, mode, context)
+          : forward(request, mode, { ...context, departure: () => flight.departure() })
+      },
+      conclude: ended => fetchedOf(ended, context),
+    },
+    context.live,
+  )
+  trail.route = tried
+  trail.shared = isShared
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
-  if (keepable !== null && answer.kind === 'result' && route !== null)
+  if (keepable !== null && answer.kind === 'result' && route !== null && !isShared)
     keep(keepable, answer.result, route, context)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }
+
+function fetchedOf(ended: Ending, context: Context): Fetched {
+  const { answer, route } = forwarded(ended, context)
+  return { answer, route, tried: routeOf(ended), isOwn: isOwn(ended) }
+}
+
+/** Whether a call came to nothing for want of its caller's own share of routes, connections or memory. */
+function isOwn(ended: Ending): boolean {
+  if (ended.kind !== 'failed') return ended.kind === 'full'
+  const last = ended.failures.at(-1)
+  return last === undefined || OWN.has(last.why)
+}
+
+const OWN: ReadonlySet<string> = new Set(['no_room', 'too_large', 'no_turn', 'client_left', 'aborted'])
 
 /** The answer, and the route that gave it. */
 export interface Forwarded {

@@ -33,6 +33,8 @@ export interface Asked extends JudgedCall {
   readonly departure: () => ExchangeLimits['departure']
   /** Heavy calls may be long under way without a route being ill. */
   readonly heavy: boolean
+  /** Hears when it is sent; null where nobody wants to know. */
+  readonly flight: { sent(now: number): void } | null
 }
 
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
@@ -128,12 +130,13 @@ export class LiveRoute {
 
   /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
   ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
-    const { body, id, heavy, caller, departure } = asked
+    const { body, id, heavy, caller, departure, flight } = asked
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
       const begun = (): void => {
         begin = now()
+        flight?.sent(begin)
         if (!heavy) over = this.#hangs.begin(begin, caller)
       }
       this.#client.post(body, limits, { caller, begun, departure }, exchange => {

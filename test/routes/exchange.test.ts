@@ -153,7 +153,7 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   })
   const verdict = await live.ask(
     {
-      ...{ body: '{}', id: 1, heavy: false, caller: 'account', departure: () => null },
+      ...{ body: '{}', id: 1, heavy: false, caller: 'account', departure: () => null, flight: null },
       ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
     },
     limits,
@@ -183,7 +183,15 @@ t.test('calls that have waited leave no listener on the departure of their socke
   const live = await routeTo(t, (_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}'))
   const departure = new CountingDeparture()
   const call = { family: 'evm' as const, method: 'eth_call', params: '[]', isRange: false, rows: [] }
-  const asked = { ...call, body: '{}', id: 1, heavy: false, caller: 'account', departure: () => departure }
+  const asked = {
+    ...call,
+    body: '{}',
+    id: 1,
+    heavy: false,
+    caller: 'account',
+    departure: () => departure,
+    flight: null,
+  }
   const all = Array.from({ length: 300 }, () => live.ask(asked, limits, () => 0))
   t.ok(departure.count > 100, 'many wait')
   await within('the end of all', Promise.all(all), 5_000)
@@ -202,7 +210,14 @@ t.test('a call whose client leaves while it waits for a connection is never sent
   const ask = (id: number, departure: Departure | null) =>
     live.ask(
       {
-        ...{ body: `{"id":${id}}`, id, heavy: false, caller: 'account', departure: () => departure },
+        ...{
+          body: `{"id":${id}}`,
+          id,
+          heavy: false,
+          caller: 'account',
+          departure: () => departure,
+          flight: null,
+        },
         ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
       },
       limits,

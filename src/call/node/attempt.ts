@@ -62,7 +62,7 @@ export function attempt(
   { live: { observer, heads, upstreams, clock }, departure: whose, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
-  const { network, row, method, params, caller } = request
+  const { network, row, method, params, caller, flight } = request
   const { rule } = row
   const id = nextId()
   const begin = clock.monotonic()
@@ -98,7 +98,7 @@ export function attempt(
   }
   const isRange = rule.block?.kind === 'range'
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, flight }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
