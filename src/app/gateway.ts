@@ -24,6 +24,7 @@ import type { Records } from '../observe/records.ts'
 import { atOnce } from '../reload/time-slices.ts'
 import { Filters } from '../routes/filters.ts'
 import { Floors } from '../routes/floors.ts'
+import { Sent } from '../routes/sent.ts'
 import { Heads } from '../routes/heads.ts'
 import type { RouteSharing } from '../routes/route-limits.ts'
 import { Upstreams } from '../routes/upstreams.ts'
@@ -85,6 +86,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     freeEnds: new FreeEnds(),
     flights: new Flights(),
     floors: new Floors(),
+    sent: new Sent(),
     blockhashes: new Blockhashes(),
     badKeys: parts.badKeys ?? new BadKeys(),
     management: makeManagement({

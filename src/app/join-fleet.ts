@@ -1,5 +1,6 @@
 /** Joins a gateway to the others that share its accounts: it follows what they change, and one of all posts to webhooks. */
 import type { Logger } from '../observe/log.ts'
+import { StoreUnavailable } from '../ports/store-unavailable.ts'
 import type { SharedAccounts } from '../stores/postgres/accounts/open.ts'
 import type { Closing } from './closing.ts'
 
@@ -21,13 +22,14 @@ export async function joinFleet(shared: SharedAccounts, log: Logger, closing: Cl
   const following = new Following({
     ...{ postgres, puller },
     away: error => {
-      log.error(
-        { err: error },
-        'PostgreSQL cannot be reached: known keys are served, and accounts cannot be changed',
-      )
+      const what =
+        error instanceof StoreUnavailable
+          ? 'PostgreSQL cannot be reached'
+          : 'changes of accounts cannot be copied from PostgreSQL'
+      log.error({ err: error }, `${what}: known keys are served, and accounts cannot be changed`)
     },
     back: () => {
-      log.info('PostgreSQL is reached again')
+      log.info('accounts are copied from PostgreSQL again')
     },
   })
   closing.push(() => following.close())

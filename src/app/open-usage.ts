@@ -17,7 +17,7 @@ const SKEW = { logged: 1, unready: 30 }
 const REMIND_EVERY = 60_000
 
 /** What other machines have used of quotas. */
-export type OthersUsed = Pick<OpenUsage['others'], 'known' | 'usedByOthers' | 'whenChanged'>
+export type OthersUsed = Pick<OpenUsage['others'], 'known' | 'whenChanged'>
 
 /** What it works with. */
 export interface UsageParts {
@@ -49,7 +49,6 @@ type Followed = Parameters<Usage['follow']>
 
 const nobody: OthersUsed = {
   known: () => 0,
-  usedByOthers: () => Promise.resolve(0),
   whenChanged: () => undefined,
 }
 

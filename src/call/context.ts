@@ -13,6 +13,7 @@ import type { Blockhashes } from '../families/solana/blockhashes.ts'
 import type { Filters } from '../routes/filters.ts'
 import type { Floors } from '../routes/floors.ts'
 import type { Heads } from '../routes/heads.ts'
+import type { Sent } from '../routes/sent.ts'
 import type { Subscriptions } from '../ports/subscriptions.ts'
 import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
@@ -57,6 +58,7 @@ export interface Live {
   readonly filters: Filters
   readonly freeEnds: FreeEnds
   readonly floors: Floors
+  readonly sent: Sent
   readonly blockhashes: Blockhashes
   readonly clock: Clock
 }

@@ -1,5 +1,6 @@
 /** Answers a call that was let in: here, by the socket's session, or by a node, to the next route while it may be repeated. */
 import { familyOf } from '../families/families.ts'
+import { hashDigits } from '../families/hash.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { refuse } from '../refusal/refusal.ts'
 import { refused } from './reply/answer.ts'
@@ -29,6 +30,7 @@ import type { BlockSpan } from '../families/evm/block.ts'
 import type { SlotRead } from '../families/solana/slot-read.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import { attempt } from './node/attempt.ts'
+import { takersOf } from './node/takers.ts'
 
 /** What the call is answered with. */
 export function execute(
@@ -82,25 +84,27 @@ async function askNode(
 ): Promise<Answer> {
   // A reply that could not be held would cost a connection to the node, which ends amid it.
   if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
-  const { row, method, span } = call
+  const { row, method, elements, span } = call
   const { network } = caller
   const { sticky } = row.rule
   const found = sticky === 'use' || sticky === 'end' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
   const { wants, floor } = readsOf(call, caller, context)
-  const need = needOf(row.rule, span, floor, wants)
   const { params, routes } = found
+  const { takers, prefer } = takersOf(call, routes, network.slug, reader, context.live)
+  const own = needOf(row.rule, span, floor, wants)
+  const need = prefer.length === 0 ? own : { ...own, prefer }
   const holder = holderOf(caller)
-  const { departure } = context
   const compacted = keepable === null ? null : keepable.compacted
-  const wish = { call, network, wants, need, caller: holder, compacted, mode, departure }
+  const wish = { call, network, wants, need, caller: holder, compacted, mode, departure: context.departure }
   const { answer, route, tried, isShared } = await coalesce<Ending>(
     wish,
     caller.freshness,
     {
       send: (flight, until) => {
-        const request = { network, row, method, params, routes, need, caller: holder, flight, until }
+        // prettier-ignore
+        const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, flight, until }
         return flight === null
           ? forward(request, mode, context)
           : forward(request, mode, { ...context, departure: () => flight.departure() })
@@ -229,11 +233,15 @@ export interface Shown {
 /** Takes note of an answer. */
 export function remember(
   shown: Shown,
-  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'clock'>,
+  live: Pick<Live, 'floors' | 'sent' | 'upstreams' | 'blockhashes' | 'clock'>,
 ): void {
   const { network, call, wants, route, result } = shown
   const { heights, blockhash } = familyOf(network).shown(call, wants, result)
   for (const [scale, number] of heights) note(shown, scale, number, live)
+  if (call.row.rule.retry === 'dedupe' && route !== null) {
+    const hash = hashDigits(result)
+    if (hash !== null) live.sent.add({ network: network.slug, hash, reader: shown.reader, route })
+  }
   if (blockhash === null || route === null || wants === null) return
   const slot = heights[0]?.[1] ?? null
   live.blockhashes.add(network.slug, blockhash, { route, slot, commitment: wants.commitment })
@@ -246,6 +254,8 @@ export function note(
   number: number,
   { floors, upstreams, clock }: Pick<Live, 'floors' | 'upstreams' | 'clock'>,
 ): void {
+  // Every route that may serve the newest block has passed what is so far behind: an indexer reads old blocks all day.
+  if (scale === 'head' && upstreams.isBehind(network, number)) return
   if (route === null || upstreams.learnHead(network, route, number, clock.monotonic(), scale))
-    floors.show(reader, network.slug, number, scale)
+    floors.show(reader, network.slug, number, scale, route)
 }

@@ -10,6 +10,8 @@ export interface FamilyWords {
   readonly arePaths: boolean
   /** The keys that mean something in its rules; null is all of them. */
   readonly ruleKeys: ReadonlySet<string> | null
+  /** Keys of its rules that mean nothing although `ruleKeys` has them. */
+  readonly unusedKeys: readonly string[]
   /** How a network of it is called in a sentence about a key that means nothing there. */
   readonly called: string
   /** What identifies its chains. */
@@ -34,14 +36,14 @@ const QUESTIONS = { head: REMOVE, identity: REMOVE } as const
 /** Whether a rule of verbatim HTTP may be repeated follows from its verb; the rest is about JSON-RPC. */
 const HTTP_KEYS = 'cost tier needs timeout enabled networks dialects'
 /** Without what belongs to the subscriptions, filters and tracers of EVM nodes, and to Solana's commitments. */
-const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge share answer nullIsLag jsonParams maxRange cache shows`
+const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge share answer nullIsLag jsonParams maxRange cache shows is`
 
 const WORDS = new Map<Family, FamilyWords>([
   [
     'evm',
     {
       ...{ names: NAMES, arePaths: false, ruleKeys: null, called: 'an EVM network' },
-      ...{ chainId: 'number', unused: QUESTIONS, outcomes: [3, -32015] },
+      ...{ unusedKeys: [], chainId: 'number', unused: QUESTIONS, outcomes: [3, -32015] },
       rare: ['debug', 'trace', 'txpool', 'erigon', 'bundler', 'block-access-lists'],
       finalityTags: ['finalized', 'safe'],
     },
@@ -50,7 +52,14 @@ const WORDS = new Map<Family, FamilyWords>([
     'solana',
     {
       ...{ names: NAMES, arePaths: false, ruleKeys: null, called: 'a Solana network' },
-      ...{ chainId: 'text', unused: QUESTIONS, outcomes: [], rare: [], finalityTags: ['finalized'] },
+      ...{
+        unusedKeys: ['is'],
+        chainId: 'text',
+        unused: QUESTIONS,
+        outcomes: [],
+        rare: [],
+        finalityTags: ['finalized'],
+      },
     },
   ],
   [
@@ -62,6 +71,7 @@ const WORDS = new Map<Family, FamilyWords>([
       },
       ...{ arePaths: true, ruleKeys: new Set(HTTP_KEYS.split(' ')), called: 'a verbatim HTTP network' },
       ...{
+        unusedKeys: [],
         chainId: 'text',
         unused: { ...QUESTIONS, finality: REMOVE, cache: REMOVE, share: REMOVE },
         outcomes: [3, -32015],
@@ -80,6 +90,7 @@ const WORDS = new Map<Family, FamilyWords>([
       ...{
         arePaths: false,
         ruleKeys: new Set(JSONRPC_KEYS.split(' ')),
+        unusedKeys: [],
         called: 'a network of family jsonrpc',
       },
       ...{

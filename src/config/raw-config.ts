@@ -1,6 +1,6 @@
 /** The five files as their schemas let them be written: units still text, defaults still absent. */
 import type { AlertsConfig } from './alerts.ts'
-import type { Finality } from './cache.ts'
+import type { Finality } from './answers.ts'
 import type { RedisConfig } from './fleet.ts'
 import type {
   ErrorRow,

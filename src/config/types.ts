@@ -1,6 +1,6 @@
 /** The valid configuration: what the five YAML files say once substituted, checked and given their defaults. */
 import type { AlertsConfig } from './alerts.ts'
-import type { CacheConfig, NetworkCache, RuleCache } from './cache.ts'
+import type { CacheConfig, NetworkCache, RuleCache, RuleResult } from './answers.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig } from './fleet.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
@@ -190,7 +190,7 @@ export type LocalAnswer = 'chainId' | 'networkId' | 'emptyList' | 'false' | 'tru
 export type StickyRole = 'create' | 'use' | 'end'
 
 /** One row of methods.yaml as written: every key may be absent. Defaults are filled when the snapshot is compiled. */
-export interface RuleConfig extends RuleCache {
+export interface RuleConfig extends RuleCache, RuleResult {
   readonly cost?: number
   readonly tier?: string
   readonly needs?: readonly string[]
@@ -211,7 +211,6 @@ export interface RuleConfig extends RuleCache {
   readonly answer?: LocalAnswer
   readonly subscribe?: string
   readonly sticky?: StickyRole
-  readonly nullIsLag?: boolean
   readonly commitment?: number
   readonly jsonParams?: readonly number[]
   readonly maxRange?: number

@@ -42,7 +42,7 @@ export class Floors {
   /** What this process has shown anybody, and what others have. */
   readonly #own: Highest
   readonly #others: Highest
-  #risen: (network: string, scale: Scale, head: number) => void = () => undefined
+  #risen: (network: string, scale: Scale, head: number, route: string | null) => void = () => undefined
 
   /** `now` is a monotonic clock in milliseconds. */
   constructor(now = (): number => performance.now()) {
@@ -54,7 +54,7 @@ export class Floors {
    * Calls `listener` when a block is shown that is newer than any that this process or another one has shown within the time a floor
    * lasts.
    */
-  whenRisen(listener: (network: string, scale: Scale, head: number) => void): void {
+  whenRisen(listener: (network: string, scale: Scale, head: number, route: string | null) => void): void {
     this.#risen = listener
   }
 
@@ -69,8 +69,14 @@ export class Floors {
     return floor
   }
 
-  /** A block number was shown. */
-  show(reader: string, network: string, head: number, scale: Scale = 'head'): void {
+  /** A block number was shown, by a route where one is known. */
+  show(
+    reader: string,
+    network: string,
+    head: number,
+    scale: Scale = 'head',
+    route: string | null = null,
+  ): void {
     let scales = this.#shown.get(network)
     if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, BoundedCache<number>>()))
     let readers = scales.get(scale)
@@ -78,7 +84,7 @@ export class Floors {
     if (head >= (readers.get(reader) ?? 0)) readers.set(reader, head)
     if (head <= this.#own.of(network, scale)) return
     this.#own.set(network, scale, head)
-    if (head > this.#others.of(network, scale)) this.#risen(network, scale, head)
+    if (head > this.#others.of(network, scale)) this.#risen(network, scale, head, route)
   }
 
   /** Another process has shown a block: it is a floor for every reader of the network. No listener hears of it. */

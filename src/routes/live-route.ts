@@ -3,16 +3,17 @@ import type { Raw } from '../jsonrpc/raw.ts'
 import type { Family, Route } from '../snapshot/types.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { Latency, HangDetector, type Unanswered } from './health/load.ts'
-import type { JudgedCall } from '../families/errors/classify.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
 import { whyDown, whyNot, whyUnhealthy } from './health/why-not.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import { RouteLimits, type RouteSharing } from './route-limits.ts'
+import { ShownBlock } from './shown-block.ts'
 import { Slots } from './slots.ts'
 import type { StreamedBody } from './transport/streamed-body.ts'
 import { judge, type Failure, type Verdict } from './transport/verdict.ts'
+import { isCrossed, ofThisCall, type Asked } from './asked.ts'
 import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
 import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
@@ -22,20 +23,6 @@ const MAX_PROBE = 1024 * 1024
 
 /** Errors of a node that say how far it has come, or that it is ill: a probe asks it itself. */
 const PROBED_AFTER = new Set(['behind', 'unavailable'])
-
-/** One call for a route, and what its reply is judged by. */
-export interface Asked extends JudgedCall {
-  readonly body: Raw
-  readonly id: number
-  /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
-  readonly caller: string
-  /** Of whoever waits for its answer; asked for only while it waits for a connection. */
-  readonly departure: () => ExchangeLimits['departure']
-  /** Heavy calls may be long under way without a route being ill. */
-  readonly heavy: boolean
-  /** Hears when it is sent; null where nobody wants to know. */
-  readonly flight: { sent(now: number): void } | null
-}
 
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
 export class LiveRoute {
@@ -66,6 +53,7 @@ export class LiveRoute {
   /** Oldest slot that it keeps; null until it has told, and where it keeps all. */
   firstSlot: number | null = null
   readonly slots = new Slots()
+  readonly shown = new ShownBlock()
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
   readonly #hangs = new HangDetector()
@@ -142,11 +130,10 @@ export class LiveRoute {
       this.#client.post(body, limits, { caller, begun, departure }, exchange => {
         if (over !== null) this.#hangs.end(over)
         try {
-          const verdict = judge(exchange, id, asked)
+          const verdict = ofThisCall(judge(exchange, id, asked), asked)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
-          if (exchange.kind === 'whole' && 'why' in verdict && verdict.why === 'stray_reply')
-            exchange.retire?.()
+          if (exchange.kind === 'whole' && isCrossed(verdict)) exchange.retire?.()
           this.#learn(verdict, heavy ? null : now() - begin, caller, now)
           resolve(verdict)
         } catch (error) {
@@ -216,8 +203,9 @@ export class LiveRoute {
   }
 
   /** Whether it is known to have come to a block. */
-  hasReached(number: number, scale: Scale = 'head'): boolean {
-    return ((scale === 'head' ? this.head : this.slots.at(scale)) ?? -1) >= number
+  hasReached(number: number, scale: Scale, now: number): boolean {
+    if (scale !== 'head') return (this.slots.at(scale) ?? -1) >= number
+    return (this.head ?? -1) >= number || this.shown.hasReached(number, now)
   }
 
   /** Sends one request body of our own and waits for the reply, or for what broke it. */

@@ -1,9 +1,8 @@
-/** The route for the next attempt of a call, and what bounds attempts: retries of a network, and routes known to lack a method. */
+/** The route for the next attempt of a call. */
 import type { Route } from '../snapshot/types.ts'
 import type { LiveRoute } from './live-route.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Lag } from './heads.ts'
-import { BoundedCache } from '../limits/bounded-cache.ts'
 
 /** A route together with its live state. */
 export interface Candidate {
@@ -67,7 +66,7 @@ export function contenders(
   const usable = able.filter(({ live }) => live.fault === null && !live.pauses.isBinding(now, caller))
   // The only one is taken whatever its state: see below.
   if (usable.length === 1) return usable[0]!.live.limits.fits(now, caller) ? usable : 'full'
-  const choice = bestOf(usable, need, lagOf, ({ live }) => isHealthy(live, need, caller, now))
+  const choice = bestOf(usable, need, lagOf, now, ({ live }) => isHealthy(live, need, caller, now))
   if (choice.length === 0) return 'none'
   const withRoom = choice.filter(({ live }) => live.limits.fits(now, caller))
   if (withRoom.length === 0) return 'full'
@@ -87,12 +86,13 @@ function bestOf(
   usable: readonly Candidate[],
   need: Need,
   lagOf: LagOf,
+  now: number,
   isHealthy: (candidate: Candidate) => boolean,
 ): readonly Candidate[] {
   const lags = need.tip ? usable.map(candidate => ({ candidate, lag: lagOf(candidate) })) : null
   const current =
     lags === null ? usable : lags.flatMap(({ candidate, lag }) => (lag === 'none' ? [candidate] : []))
-  const fresh = freshest(current, need)
+  const fresh = freshest(current, need, now)
   const healthy = fresh.filter(isHealthy)
   if (healthy.length > 0 || lags === null) return healthy.length > 0 ? healthy : fresh
   const doubtful = lags.flatMap(({ candidate, lag }) =>
@@ -102,9 +102,28 @@ function bestOf(
 }
 
 /** Of current routes those that have come to the block which the call reads; where none is known to, all. */
-function freshest(current: readonly Candidate[], { atLeast, scale }: Need): readonly Candidate[] {
-  const reached = atLeast === null ? current : current.filter(({ live }) => live.hasReached(atLeast, scale))
+function freshest(current: readonly Candidate[], need: Need, now: number): readonly Candidate[] {
+  if (need.atLeast === null) return current
+  const reached = current.filter(({ live }) => hasWhatItReads(live, need, now))
   return reached.length > 0 ? reached : current
+}
+
+/** Whether a route is known to have come to the block that a call reads. */
+export function hasWhatItReads(
+  live: LiveRoute,
+  { atLeast, scale = 'head' }: Pick<Need, 'atLeast' | 'scale'>,
+  now: number,
+): boolean {
+  return atLeast === null || live.hasReached(atLeast, scale, now)
+}
+
+/** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
+export function whyWaits(live: LiveRoute, need: Need, now: number): string | null {
+  if (!live.identified) return 'its chain has not been checked yet'
+  if (!live.limits.fits(now)) return 'it is at its limits'
+  if (!need.mayProbe && live.breaker.state(now) === 'half-open')
+    return 'it failed, and waits for a call that may be retried'
+  return hasWhatItReads(live, need, now) ? null : `it is behind block ${need.atLeast}`
 }
 
 function isHealthy(live: LiveRoute, { mayProbe }: Need, caller: string | undefined, now: number): boolean {
@@ -135,103 +154,4 @@ function draw(candidates: readonly Candidate[], random: () => number): Candidate
 /** Expected latency × calls in flight: idle routes share by weight alone. */
 function load({ live }: Candidate): number {
   return live.latency.average * live.limits.inFlight
-}
-
-/** Retries allowed: a share of recent calls, and some in any case. */
-const SHARE = 0.2
-const PER_SECOND = 10
-/** Seconds that count as recent. */
-const WINDOW = 10
-
-interface Counts {
-  calls: number
-  retries: number
-  /** Those of the retries that came from the pool. */
-  pooled: number
-}
-
-interface Second {
-  readonly at: number
-  /** When its first call came, in milliseconds. */
-  readonly since: number
-  pooled: number
-  readonly callers: Map<string, Counts>
-}
-
-/** The last seconds of one network. Times are in milliseconds of a monotonic clock. */
-export class RetryBudget {
-  readonly #seconds: Second[] = []
-
-  /** Counts a client's call. */
-  call(caller: string, now: number): void {
-    countsOf(this.#second(now), caller).calls += 1
-  }
-
-  /** Takes one retry of a caller's call; false when the budget is spent. */
-  take(caller: string, now: number): boolean {
-    const second = this.#second(now)
-    const counts = countsOf(second, caller)
-    const own = { calls: 0, retries: 0, pooled: 0 }
-    let pooled = 0
-    for (const each of this.#seconds) {
-      const { calls = 0, retries = 0, pooled: drawn = 0 } = each.callers.get(caller) ?? {}
-      own.calls += calls
-      own.retries += retries
-      own.pooled += drawn
-      pooled += each.pooled
-    }
-    if (own.retries - own.pooled >= Math.floor(own.calls * SHARE)) {
-      // In a burst after quiet only the seconds that were really there may be spent.
-      const pool = PER_SECOND * Math.max(1, (now - (this.#seconds[0]?.since ?? now)) / 1000)
-      if (pooled >= pool || own.pooled >= pool / 2) return false
-      second.pooled += 1
-      counts.pooled += 1
-    }
-    counts.retries += 1
-    return true
-  }
-
-  #second(now: number): Second {
-    const at = Math.floor(now / 1000)
-    while (this.#seconds[0] !== undefined && this.#seconds[0].at <= at - WINDOW) this.#seconds.shift()
-    const last = this.#seconds.at(-1)
-    if (last?.at === at) return last
-    const fresh = { at, since: now, pooled: 0, callers: new Map<string, Counts>() }
-    this.#seconds.push(fresh)
-    return fresh
-  }
-}
-
-function countsOf({ callers }: Second, caller: string): Counts {
-  let counts = callers.get(caller)
-  if (counts === undefined) callers.set(caller, (counts = { calls: 0, retries: 0, pooled: 0 }))
-  return counts
-}
-
-/** Pairs of route and method remembered, and milliseconds after which a route is asked again. */
-const KEPT = 10_000
-const LIVES = 600_000
-
-const NONE: readonly string[] = []
-
-/** What routes lack. */
-export class Unsupported {
-  readonly #known = new BoundedCache<true>(KEPT, { ttl: LIVES })
-
-  /** A route said that it does not have a method. */
-  learn(route: string, method: string): void {
-    this.#known.set(`${route} ${method}`, true)
-  }
-
-  /** Those of the routes that are known to lack the method. */
-  among(routes: readonly string[], method: string): readonly string[] {
-    if (this.#known.size === 0) return NONE
-    const lacking = routes.filter(route => this.#known.has(`${route} ${method}`))
-    return lacking.length === 0 ? NONE : lacking
-  }
-
-  /** Forgets everything: an edit may have put other upstreams behind the same names. */
-  clear(): void {
-    this.#known.clear()
-  }
 }

@@ -1,14 +1,14 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
-import { RESTART } from './health/route-watch.ts'
+import { hasRestarted } from './health/route-watch.ts'
 import type { PauseReport } from './health/route-pauses.ts'
 import type { LiveRoute } from './live-route.ts'
-import { openRoutes } from './open-routes.ts'
-import type { Entry, Opened, RouteListener } from './open-routes.ts'
-import { UNSHARED } from './route-limits.ts'
-import type { RouteSharing } from './route-limits.ts'
-import { contenders, pick, RetryBudget, Unsupported } from './pick.ts'
+import { openRoutes, type Entry, type Opened, type RouteListener } from './open-routes.ts'
+import { UNSHARED, type RouteSharing } from './route-limits.ts'
+import { contenders, hasWhatItReads, pick, whyWaits } from './pick.ts'
 import type { Candidate, Contenders, Need, Picked } from './pick.ts'
+import { RetryBudget } from './retry-budget.ts'
+import { Unsupported } from './unsupported.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { Heights } from '../families/gap.ts'
 import type { Lag, Heads } from './heads.ts'
@@ -130,6 +130,14 @@ export class Upstreams {
     return pick(able, need, ({ live }) => this.#heads.lagOf(network, live), caller, now)
   }
 
+  /** Those of the routes that are not known to have come to what a call reads. */
+  behind(ids: readonly string[], need: Need, now: number): readonly string[] {
+    return ids.filter(id => {
+      const live = this.get(id)
+      return live !== undefined && !hasWhatItReads(live, need, now)
+    })
+  }
+
   /** The same without the draw, for the operator. */
   contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
     const able = this.#candidates(network, ids)
@@ -137,14 +145,9 @@ export class Upstreams {
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
-  waits(id: string, { atLeast, mayProbe, scale }: Need, now: number): string | null {
+  waits(id: string, need: Need, now: number): string | null {
     const live = this.get(id)
-    if (live === undefined) return null
-    if (!live.identified) return 'its chain has not been checked yet'
-    if (!live.limits.fits(now)) return 'it is at its limits'
-    if (!mayProbe && live.breaker.state(now) === 'half-open')
-      return 'it failed, and waits for a call that may be retried'
-    return atLeast !== null && !live.hasReached(atLeast, scale) ? `it is behind block ${atLeast}` : null
+    return live === undefined ? null : whyWaits(live, need, now)
   }
 
   /**
@@ -188,7 +191,8 @@ export class Upstreams {
   learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): boolean {
     const live = this.get(id)
     if (!this.#heads.isPlausible(network, head, now)) return false
-    if (scale !== 'head') live?.slots.show(scale, head, now)
+    if (scale === 'head') live?.shown.show(head, now)
+    else live?.slots.show(scale, head, now)
     if (live === undefined || scale.endsWith('height') || (live.head !== null && live.head >= head))
       return true
     this.#heads.claim(network, live, head, this.of(network), now)
@@ -207,10 +211,7 @@ export class Upstreams {
   /** Whether the node of a route has forgotten what it held at `since`: the route is gone, or was down for `RESTART` since then. */
   hasForgotten(id: string, since: number, now: number): boolean {
     const live = this.#entries.get(id)?.live
-    if (live === undefined) return true
-    const { downSince, restartedAt } = live
-    if (downSince !== null && now - downSince >= RESTART) return true
-    return restartedAt !== null && since < restartedAt
+    return live === undefined || hasRestarted(live, since, now)
   }
 
   /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */

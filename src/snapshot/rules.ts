@@ -17,6 +17,7 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     share: rule.share ?? true,
     cache: rule.cache ?? [],
     shows: rule.shows?.split('.') ?? null,
+    is: rule.is === 'none' ? 'none' : (rule.is?.split('.') ?? null),
     timeout: rule.timeout ?? 'normal',
     answer: rule.answer ?? null,
     subscribe: rule.subscribe ?? null,

@@ -27,6 +27,7 @@ export interface Rule {
   readonly cache: NonNullable<RuleConfig['cache']>
   /** The steps from the result to the number of its block; null where it shows none. */
   readonly shows: readonly string[] | null
+  readonly is: readonly string[] | 'none' | null
   readonly timeout: NonNullable<RuleConfig['timeout']>
   readonly answer: NonNullable<RuleConfig['answer']> | null
   /** On a subscribe row: the method that ends it. */

@@ -25,7 +25,7 @@ import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from 
 const PATIENCE = 200
 
 /** What one worker says that is for all others. */
-const PASSED_ON: ReadonlySet<News['t']> = new Set(['pause', 'shown', 'accounts'])
+const PASSED_ON: ReadonlySet<News['t']> = new Set(['pause', 'shown', 'sent', 'accounts'])
 
 /** What the keeper works with. */
 export interface KeeperParts {

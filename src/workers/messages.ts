@@ -11,6 +11,7 @@ import type { ProcessMetrics } from './kept-counters.ts'
 import type { Scale } from '../families/solana/scale.ts'
 import type { PauseReport } from '../routes/health/route-pauses.ts'
 import type { RouteReport } from '../routes/health/report.ts'
+import type { SentNews } from '../routes/sent.ts'
 import type { NetworkState } from '../routes/network-state.ts'
 import type { CallLine } from '../observe/call-line.ts'
 import type { Traced, TraceTarget } from '../observe/traces.ts'
@@ -67,8 +68,16 @@ export type News =
   | { readonly t: 'accounts' }
   /** How many machines share the limits. */
   | { readonly t: 'machines'; readonly live: number }
-  /** The highest block of a network that a client was shown. */
-  | { readonly t: 'shown'; readonly network: string; readonly scale: Scale; readonly head: number }
+  /** The highest block of a network that a client was shown, and the route that showed it, which older programs leave out. */
+  | {
+      readonly t: 'shown'
+      readonly network: string
+      readonly scale: Scale
+      readonly head: number
+      readonly route?: string | null
+    }
+  /** A route has taken a transaction. */
+  | { readonly t: 'sent'; readonly sent: SentNews }
 
 /** What a worker asks of the keeper. */
 export interface Questions {

@@ -30,6 +30,8 @@ interface Scene {
   readonly pick?: (able: readonly string[], tried: readonly string[]) => string
   /** Whether a second try beside the first is begun. */
   readonly hedges?: boolean
+  /** Routes that have not come to what the call reads. */
+  readonly behind?: readonly string[]
 }
 
 /** Tries with these verdicts, one a try; gives how it ended and, of each try, its route, whether one before it was sent, and the time left. */
@@ -43,6 +45,7 @@ async function tries(verdicts: readonly Failure[], scene: Scene = {}) {
   const upstreams = {
     budget: () => ({ call: () => undefined, take: () => (left -= 1) >= 0 }),
     unsupported: { among: () => unsupported },
+    behind: () => scene.behind ?? [],
     pick: (_: unknown, able: readonly string[], tried: readonly string[]): unknown => {
       const id = (scene.pick ?? first)(able, tried)
       return id === 'none' || id === 'full' ? id : { route: { id } }
@@ -128,6 +131,9 @@ t.test('every route after a failure takes from the budget, a detour does not', a
   t.equal(await routesOf([failed('timeout')], { budget: 1, repeat: 'never' }), 'a: failed')
   t.equal(await routesOf([down], { budget: 1, hedges: true }), 'a+b: failed', 'a second try takes too')
   t.equal(await routesOf([down], { hedges: true }), 'a+b, c+d again: answered')
+  const hedged = { hedges: true, behind: ['b', 'c'] }
+  t.equal(await routesOf([], hedged), 'a+d: answered', 'no second try where an older answer would win')
+  t.equal(await routesOf([down], hedged), 'a+d, b again: answered', 'but better an older one than none')
 })
 
 t.test(

@@ -102,15 +102,16 @@ t.test('a height is shown to its reader unless the route that gave it is not bel
   const live = (isBelieved: boolean) =>
     ({
       floors: { show: (...all: unknown[]) => shown.push(all) },
-      upstreams: { learnHead: () => isBelieved },
+      upstreams: { learnHead: () => isBelieved, isBehind: (_: unknown, height: number) => height < 7 },
       clock: { monotonic: () => 0 },
     }) as unknown as Live
   note({ network, reader: 'r', route: 'a' }, 'head', 7, live(true))
   note({ network, reader: 'r', route: 'a' }, 'head', 8, live(false))
   note({ network, reader: 'r', route: null }, 'head', 9, live(false))
+  note({ network, reader: 'r', route: 'a' }, 'head', 6, live(true))
   t.strictSame(shown, [
-    ['r', 'eth', 7, 'head'],
-    ['r', 'eth', 9, 'head'],
+    ['r', 'eth', 7, 'head', 'a'],
+    ['r', 'eth', 9, 'head', null],
   ])
   t.end()
 })

@@ -7,6 +7,7 @@ import type { Observation } from '../../src/ports/observer.ts'
 import type { Live } from '../../src/call/context.ts'
 import { makePublicListener } from '../../src/http/public-listener.ts'
 import { Floors } from '../../src/routes/floors.ts'
+import { Sent } from '../../src/routes/sent.ts'
 import { MemoryLimits } from '../../src/limits/memory.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -30,6 +31,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
     },
     heads: { best: () => null },
     floors: new Floors(),
+    sent: new Sent(),
     management: {
       methods: { has: (method: string) => method.startsWith('service_') },
       isPublic: () => true,

@@ -67,6 +67,20 @@ const JSON_PARAMS: Record<string, number[]> = {
 const TRACED = [...Object.keys(JSON_PARAMS).filter(name => name.startsWith('debug_')), 'debug_traceCallMany']
 const TRACERS = ['callTracer', 'prestateTracer', '4byteTracer', 'noopTracer', 'flatCallTracer', 'muxTracer']
 
+/** Where results repeat the hash that the call names. */
+const HASHES: Record<string, string> = {
+  eth_getBlockByHash: 'hash',
+  eth_getHeaderByHash: 'hash',
+  eth_getBlockReceipts: '0.blockHash',
+  eth_getTransactionByHash: 'hash',
+  eth_getTransactionByBlockHashAndIndex: 'blockHash',
+  eth_getTransactionReceipt: 'transactionHash',
+  eth_getLogs: '0.blockHash',
+  trace_transaction: '0.transactionHash',
+  trace_block: '0.blockHash',
+  arbtrace_transaction: '0.transactionHash',
+}
+
 /** The rule that a catalogue row stands for: only what is not the default. */
 function ruleOf(name: string, row: Row): RuleConfig {
   const needs = row.needs.filter(word => !UNSAID.includes(word))
@@ -98,6 +112,7 @@ function ruleOf(name: string, row: Row): RuleConfig {
     dialects: row.networks_only?.flatMap(network => DIALECTS[network]!),
     jsonParams: JSON_PARAMS[name],
     tracers: TRACED.includes(name) ? TRACERS : undefined,
+    is: HASHES[name],
   }
   return Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined))
 }

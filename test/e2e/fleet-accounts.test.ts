@@ -1,13 +1,12 @@
 /** Gateways with one PostgreSQL: what one writes all serve, sockets included, and while it is away they serve what they know. */
-import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { Access } from '../support/access.ts'
-import { AdminApi } from '../support/admin-api.ts'
 import { run } from '../support/cli.ts'
 import { writeConfig } from '../support/config-files.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
+import { FLEET_ENV as ENV } from '../support/fleet.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
@@ -15,12 +14,9 @@ import { result } from '../support/node-replies.ts'
 import { ScriptedChain } from '../support/scripted-chain.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { noServers, startPostgres } from '../support/servers.ts'
+import { apiOf, at, becomes, makeAccess, reasonOf, SOON } from '../support/shared-accounts.ts'
 import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
-
-const ENV = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }
-/** Milliseconds until a change has come to another machine that is busy. */
-const SOON = 10_000
 
 const node = await startSocketNode(t, { chainId: 1001, chain: new ScriptedChain() })
 node.on('eth_gasPrice', result('"0x1"'))
@@ -39,22 +35,6 @@ const configOf = (url: string, workers: number, more: object = {}) => ({
     postgres: { url, timeout: '1500ms', ...more },
   },
 })
-
-/** An account with one endpoint, made by the command line on a machine. */
-async function makeAccess(gateway: Gateway, plan: string): Promise<Access> {
-  const args = ['account', 'create', 'acme', '--plan', plan, '--config', gateway.dir, '--json']
-  const { accountId, endpoint } = JSON.parse((await run(args, ENV)).stdout)
-  return new Access(gateway, 'alpha', endpoint.apiKey, endpoint.endpointId, accountId)
-}
-
-const at = (access: Access, gateway: Gateway) =>
-  new Access(gateway, access.slug, access.key, access.endpointId, access.accountId)
-
-const reasonOf = async (access: Access): Promise<string> =>
-  String((await access.call('eth_gasPrice')).error?.data?.reason ?? 'served')
-
-const becomes = (access: Access, reason: string) =>
-  until(`it is ${reason}`, async () => (await reasonOf(access)) === reason, SOON)
 
 t.test('two machines with two workers each', { skip: noServers, timeout: 180_000 }, async t => {
   const server = await startPostgres(t)
@@ -122,10 +102,7 @@ t.test('while PostgreSQL is away', { skip: noServers, timeout: 180_000 }, async 
   const gateway = await startGateway(t, configOf(server.url, 1), { env: ENV })
   const access = await makeAccess(gateway, 'wide')
   await becomes(access, 'served')
-  const scope = ['--scope', 'accounts:write,accounts:read']
-  const made = await run(['token', 'create', ...scope, '--config', gateway.dir, '--json'], ENV)
-  const token = JSON.parse(made.stdout).token as string
-  const api = new AdminApi(gateway, token)
+  const api = await apiOf(gateway)
 
   // Calls go on, one after the other, until they are asked what became of them.
   const load = { isOver: false, failed: [] as string[], calls: 0 }

@@ -54,6 +54,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           eth_call: { block: { at: 1, kind: 'ref', omitted: 'latest' }, reads: 'state', nullIsLag: false },
           eth_getBlockByNumber: {
             ...{ block: { at: 0, kind: 'ref' }, retry: 'safe', cache: ['final', 'tip'], shows: 'number' },
+            is: 'hash',
           },
           eth_newFilter: { sticky: 'create', dialects: ['alphanet', 'betanet'] },
           eth_subscribe: { needs: ['ws'], subscribe: 'eth_unsubscribe' },

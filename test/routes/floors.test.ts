@@ -10,23 +10,23 @@ t.test('each rise of the highest block is told once, by network and scale', t =>
   floors.show('one', 'eth', 100)
   floors.show('two', 'eth', 100)
   floors.show('two', 'eth', 99)
-  floors.show('two', 'eth', 101)
+  floors.show('two', 'eth', 101, 'head', 'a')
   floors.show('one', 'sol', 7, 'finalized')
   floors.show('one', 'sol', 7, 'confirmed')
   floors.show('one', 'sol', 8, 'finalized')
   t.strictSame(rises, [
-    ['eth', 'head', 100],
-    ['eth', 'head', 101],
-    ['sol', 'finalized', 7],
-    ['sol', 'confirmed', 7],
-    ['sol', 'finalized', 8],
+    ['eth', 'head', 100, null],
+    ['eth', 'head', 101, 'a'],
+    ['sol', 'finalized', 7, null],
+    ['sol', 'confirmed', 7, null],
+    ['sol', 'finalized', 8, null],
   ])
   now = 4_999
   floors.show('one', 'eth', 101)
   t.equal(rises.length, 5)
   now = 5_000
   floors.show('one', 'eth', 101)
-  t.strictSame(rises.slice(5), [['eth', 'head', 101]], 'elsewhere that floor has yielded')
+  t.strictSame(rises.slice(5), [['eth', 'head', 101, null]], 'elsewhere that floor has yielded')
   t.end()
 })
 
@@ -46,7 +46,7 @@ t.test(
     floors.show('one', 'eth', 100)
     t.strictSame(rises, [], 'it is known there')
     floors.show('one', 'eth', 102)
-    t.strictSame(rises, [['eth', 'head', 102]])
+    t.strictSame(rises, [['eth', 'head', 102, null]])
     t.strictSame(all(), [102, 100, null], 'what one reader saw here holds for that one')
     floors.raise('sol', 'confirmed', 50)
     t.equal(floors.of('one', 'sol', 'processed'), 50)

@@ -37,7 +37,7 @@ t.test('one route that claims 2^53-1 gets nothing by it', t => {
   t.ok(heads.isConfirmed('eth'))
   claim(0, Number.MAX_SAFE_INTEGER, 5_000)
   t.equal(heads.best('eth'), 1_001)
-  t.notOk(routes[0]!.hasReached(1_002), 'it counts for what it could show')
+  t.notOk(routes[0]!.hasReached(1_002, 'head', 5_000), 'it counts for what it could show')
   t.equal(routes[0]!.claimed, Number.MAX_SAFE_INTEGER, '/status shows what it claims')
   t.notOk(heads.needsProof('eth', routes[0]!, routes), 'no block counts against two that agree')
   t.equal(heads.lagOf(network, routes[1]!), 'none')

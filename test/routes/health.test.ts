@@ -5,7 +5,7 @@ import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
 import { Latency, HangDetector } from '../../src/routes/health/load.ts'
 import { Pause, retryAfterMs, RoutePauses } from '../../src/routes/health/route-pauses.ts'
-import { RetryBudget } from '../../src/routes/pick.ts'
+import { RetryBudget } from '../../src/routes/retry-budget.ts'
 
 t.test('three failures in a row open a breaker, and so does a high rate of them', t => {
   const breaker = new Breaker()

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { COMMITMENTS } from '../../src/families/solana/scale.ts'
 import { roundOf } from '../../src/routes/health/prober.ts'
-import type { Asked } from '../../src/routes/live-route.ts'
+import type { Asked } from '../../src/routes/asked.ts'
 import type { PauseReport } from '../../src/routes/health/route-pauses.ts'
 import { atOnce } from '../../src/reload/time-slices.ts'
 import { Random } from '../support/random.ts'
@@ -29,7 +29,7 @@ function said({ upstreams, heads, clock }: Process, { snapshot }: ProbingMachine
       ...{ identified: live.identified, fault: live.fault, silent: live.silent },
       ...{ syncing: live.syncing, slotsBehind: live.slotsBehind, firstSlot: upstreams.firstSlot(live.id) },
       ...{ head: live.head, claimed: live.claimed, certainHead: upstreams.certainHead(live.id) },
-      reached: [1_000_000, 1_000_010].map(height => live.hasReached(height)),
+      reached: [1_000_000, 1_000_010].map(height => live.hasReached(height, 'head', now)),
       slots: COMMITMENTS.map(scale => live.slots.at(scale)),
       breaker: [live.breaker.state(now), live.breaker.retryIn(now), live.breaker.lastError],
       pause: live.pauses.report(now),
@@ -79,7 +79,7 @@ function aCall(id: number): Asked {
   return {
     ...{ family: 'evm', method: 'eth_blockNumber', params: '[]', isRange: false, rows: [] },
     ...{ body: `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`, id },
-    ...{ caller: 'one', departure: () => null, heavy: false, flight: null },
+    ...{ caller: 'one', departure: () => null, heavy: false, isAboutAnother: null, flight: null },
   }
 }
 

@@ -54,7 +54,7 @@ async function scene(t: Test, { isPublic = false } = {}) {
         return world.join()
       },
     },
-    upstreams: { learnHead: () => true },
+    upstreams: { learnHead: () => true, isBehind: () => false },
     floors: { show: (_: string, __: string, height: number) => see(`floor ${height}`) },
   } as unknown as Live
   const end = {

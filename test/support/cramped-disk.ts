@@ -72,22 +72,28 @@ const smallDisk = (): CrampedDisk => {
   }
 }
 
-/** A limit on how far the running process may write into any file. */
+/** How far a running process may write into any file. */
+export function limitFiles(pid: number, bytes: '1' | 'unlimited'): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
+}
+
+/** Why `limitFiles` cannot be used here; undefined where it can. */
+export function cannotLimitFiles(): string | undefined {
+  return failure('prlimit', ['--version'])
+}
+
 const smallFiles = (): CrampedDisk => {
-  const missing = failure('prlimit', ['--version'])
-  const limit = (gateway: Gateway, bytes: string) => {
-    execFileSync('prlimit', ['--pid', String(gateway.pid), `--fsize=${bytes}:unlimited`])
-  }
+  const missing = cannotLimitFiles()
   return {
     name: 'files that may not grow',
     outlivesProcess: false,
     ...(missing === undefined ? {} : { missing }),
     prepare: () => undefined,
-    fill: gateway => {
-      limit(gateway, '1')
+    fill: ({ pid }) => {
+      limitFiles(pid, '1')
     },
-    free: gateway => {
-      limit(gateway, 'unlimited')
+    free: ({ pid }) => {
+      limitFiles(pid, 'unlimited')
     },
   }
 }

@@ -8,6 +8,9 @@ import { startPostgres, type Server } from './servers.ts'
 import type { Teardown } from './teardown.ts'
 import { until } from './until.ts'
 
+/** What all machines have in their environment. */
+export const FLEET_ENV = { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
+
 /** Requests by table: all three agree. */
 export type Sums = Readonly<Record<'usage' | 'total' | 'quota_window', number>>
 
@@ -26,6 +29,10 @@ export interface FleetOptions {
   readonly plan?: string
   readonly network?: string
   readonly postgres?: Readonly<Record<string, unknown>>
+  /** The server, where it is there already. */
+  readonly server?: Server
+  /** Sees to each gateway before it is started. */
+  readonly prepare?: (gateway: Gateway, machine: number) => Promise<void>
 }
 
 /** Starts them; `machines` is what is different in gateway.yaml of each. */
@@ -33,10 +40,10 @@ export async function startFleet(
   t: Teardown,
   config: ConfigOptions,
   machines: readonly Readonly<Record<string, unknown>>[],
-  { plan = 'paid', network = 'alpha', postgres = {} }: FleetOptions = {},
+  { plan = 'paid', network = 'alpha', postgres = {}, ...options }: FleetOptions = {},
 ): Promise<Fleet> {
-  const server = await startPostgres(t)
-  const env = { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
+  const server = options.server ?? (await startPostgres(t))
+  const env = FLEET_ENV
   const gateways = await Promise.all(
     machines.map((own, i) =>
       prepareGateway(
@@ -47,13 +54,14 @@ export async function startFleet(
             ...config.gateway,
             node: { name: `machine-${i + 1}` },
             ...own,
-            postgres: { spool: '500ms', ...postgres, ...(own['postgres'] ?? {}), url: server.url },
+            postgres: { spool: '500ms', url: server.url, ...postgres, ...(own['postgres'] ?? {}) },
           },
         },
         { env },
       ),
     ),
   )
+  for (const [machine, gateway] of gateways.entries()) await options.prepare?.(gateway, machine)
   await Promise.all(gateways.map(gateway => gateway.start()))
   const made = await run(
     ['account', 'create', 'acme', '--plan', plan, '--chain', network, '--json', '--config', gateways[0]!.dir],

@@ -55,10 +55,10 @@ export class Gateway {
     return this.#before + (this.#child?.stdout ?? '') + (this.#child?.stderr ?? '')
   }
 
-  /** Starts the process and awaits its `ready`. */
-  async start(): Promise<void> {
+  /** Starts the process and awaits its `ready`; `env` is more of its environment, for this life alone. */
+  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#before = this.printed
-    this.#child = serve(this.dir, this.#env)
+    this.#child = serve(this.dir, { ...this.#env, ...env })
     this.#ready = await this.#child.output('ready', findReady)
   }
 

@@ -1,100 +1,111 @@
 /** A way to PostgreSQL that loses what a test wants it to lose. */
-import { createServer, connect } from 'node:net'
-import type { Socket } from 'node:net'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import { loopback, startStreamProxy, type StreamProxy } from './stream-proxy.ts'
 import type { Teardown } from './teardown.ts'
 
-/** What happens to a COMMIT: its reply is lost, or it is, each with its connection. */
-export type Loss = 'nothing' | 'reply' | 'commit'
+/**
+ * What happens to a COMMIT: it is lost with its connection, or its backend is ended before it gets it; or it is carried out, and the reply is lost with
+ * its connection, or with all that would follow, or as the backend is ended then.
+ */
+export type Loss = 'commit' | 'backend before' | 'reply' | 'silence' | 'backend after'
 
 /** What is on the way. */
-export interface PostgresProxy {
+export interface PostgresProxy extends StreamProxy {
   /** With the address of the proxy in place of the server's. */
   readonly url: string
   /** The next COMMIT; then nothing is lost again. `lost` is called when it was, before the client knows. */
   loseNext(loss: Loss, lost?: () => void): void
   /** Whether notifications get through. */
   notifies: boolean
-  /** Refuses connections and ends those that are there, until it is false. */
-  set isCut(cut: boolean)
 }
 
 const COMMIT = Buffer.from('COMMIT\0')
 const NOTIFICATION = 'A'.charCodeAt(0)
+/** Begins with the id of the process that serves the connection. */
+const KEY_DATA = 'K'.charCodeAt(0)
 
 /** Starts a proxy before a server. */
 export async function startPostgresProxy(t: Teardown, serverUrl: string): Promise<PostgresProxy> {
-  const target = new URL(serverUrl)
-  const sockets = new Set<Socket>()
-  let next: { loss: Loss; lost: () => void } = { loss: 'nothing', lost: () => undefined }
-  let cut = false
-  const proxy = createServer(client => {
-    if (cut) {
-      client.destroy()
-      return
-    }
-    const server = connect(Number(target.port), target.hostname)
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.setNoDelay(true)
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
-    let losing: Loss = 'nothing'
-    client.on('data', data => {
-      if (next.loss !== 'nothing' && data.includes(COMMIT)) {
-        const { loss, lost } = next
-        next = { loss: 'nothing', lost: () => undefined }
-        losing = loss
-        if (loss === 'commit') {
-          lost()
-          client.destroy()
-          return
-        }
-        server.once('data', () => {
-          lost()
-          client.destroy()
-        })
+  const url = new URL(serverUrl)
+  let next: { readonly loss: Loss; readonly lost: () => void } | null = null
+  let notifies = true
+  const proxy = await startStreamProxy(t, loopback(), loopback(Number(url.port)), (client, server) => {
+    let backend = 0
+    let isSilent = false
+    const commit = (data: Buffer, { loss, lost }: NonNullable<typeof next>): void => {
+      if (loss === 'commit') {
+        lost()
+        client.destroy()
+        return
       }
+      if (loss === 'backend before') {
+        lost()
+        void terminate(serverUrl, backend)
+        return
+      }
+      isSilent = true
+      // All of it comes at once.
+      server.once('data', () => {
+        lost()
+        if (loss === 'reply') client.destroy()
+        if (loss !== 'backend after') return
+        isSilent = false
+        void terminate(serverUrl, backend)
+      })
       server.write(data)
+    }
+    client.on('data', data => {
+      if (next === null || !data.includes(COMMIT)) server.write(data)
+      else {
+        const loss = next
+        next = null
+        commit(data, loss)
+      }
     })
     let rest: Buffer = Buffer.alloc(0)
     server.on('data', data => {
-      if (losing !== 'nothing') return
+      if (isSilent) return
       rest = Buffer.concat([rest, data])
       // A byte of type, and a length that counts itself.
       while (rest.length >= 5 && rest.length >= rest.readInt32BE(1) + 1) {
         const message = rest.subarray(0, rest.readInt32BE(1) + 1)
         rest = rest.subarray(message.length)
-        if (message[0] !== NOTIFICATION || made.notifies) client.write(message)
+        if (message[0] === KEY_DATA) backend = message.readInt32BE(5)
+        if (message[0] !== NOTIFICATION || notifies) client.write(message)
       }
     })
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.teardown(() => {
-    proxy.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const url = new URL(serverUrl)
-  url.port = String((proxy.address() as AddressInfo).port)
-  const made = {
+  url.port = String(proxy.port)
+  return {
     url: url.href,
-    notifies: true,
-    loseNext: (loss: Loss, lost: () => void = () => undefined) => {
+    loseNext: (loss, lost = () => undefined) => {
       next = { loss, lost }
     },
-    set isCut(isCut: boolean) {
-      cut = isCut
-      if (isCut) for (const socket of sockets) socket.destroy()
+    get notifies() {
+      return notifies
+    },
+    set notifies(notified: boolean) {
+      notifies = notified
+    },
+    set isCut(cut: boolean) {
+      proxy.isCut = cut
+    },
+    set isStalled(stalled: boolean) {
+      proxy.isStalled = stalled
     },
   }
-  return made
+}
+
+/** Ends the connection that a process of the server serves, as an operator would. */
+async function terminate(serverUrl: string, pid: number): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('SELECT pg_terminate_backend($1)', [pid])
+  } catch {
+    // The server has ended, and the connection with it.
+  } finally {
+    await client.end().catch(() => undefined)
+  }
 }

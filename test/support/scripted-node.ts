@@ -157,10 +157,10 @@ export class ScriptedNode {
     })
     this.#arrivals.emit('request')
     const scripted = request.method === null ? undefined : this.#script.get(request.method)
-    await (scripted ?? this.#housekeep(request.method) ?? this.#otherwise)(request, response)
+    await (scripted ?? this.#housekeep(request) ?? this.#otherwise)(request, response)
   }
 
-  #housekeep(method: string | null): Handler | undefined {
+  #housekeep({ method, params }: NodeRequest): Handler | undefined {
     const hex = `"0x${this.head.toString(16)}"`
     switch (method) {
       case 'eth_chainId':
@@ -172,7 +172,9 @@ export class ScriptedNode {
       case 'eth_syncing':
         return result('false')
       case 'eth_getBlockByNumber':
-        return result(`{"number":${hex},"hash":"0x${'1'.repeat(64)}","timestamp":"0x68000000"}`)
+        return result(
+          `{"number":${/"0x[0-9a-f]+"/.exec(params)?.[0] ?? hex},"hash":"0x${'1'.repeat(64)}","timestamp":"0x68000000"}`,
+        )
       case 'getSlot':
       case 'getBlockHeight':
         return result(String(this.head))

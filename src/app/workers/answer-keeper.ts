@@ -95,10 +95,18 @@ export class Started {
   heard(news: News): void {
     if (news.t === 'machines') this.machines = news.live
     if (news.t === 'heads') this.probing?.takeAll(news.reports)
-    const { upstreams, floors } = this.#serving?.gateway.live ?? {}
+    const { upstreams, floors, sent } = this.#serving?.gateway.live ?? {}
     if (news.t === 'pause') upstreams?.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
     else if (news.t === 'accounts') this.#serving?.keys.poll()
-    else if (news.t === 'shown') floors?.raise(news.network, news.scale, news.head)
+    else if (news.t === 'sent') sent?.takeIn(news.sent)
+    else if (news.t === 'shown') {
+      const { network, scale, head, route = null } = news
+      const served = this.#serving?.gateway.snapshot.networks[network]
+      // Readers are held to the block, so which route has come to it has to be known as well.
+      if (served !== undefined && route !== null)
+        upstreams?.learnHead(served, route, head, systemClock.monotonic(), scale)
+      floors?.raise(network, scale, head)
+    }
   }
 
   /** The version of the configuration that is served; empty while none is. */

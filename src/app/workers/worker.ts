@@ -211,7 +211,10 @@ function shareNews({ live }: Gateway, keeper: KeeperClient): void {
   live.upstreams.whenPaused(({ id }, pause) => {
     keeper.say({ t: 'pause', route: id, pause })
   })
-  live.floors.whenRisen((network, scale, head) => {
-    keeper.say({ t: 'shown', network, scale, head })
+  live.floors.whenRisen((network, scale, head, route) => {
+    keeper.say({ t: 'shown', network, scale, head, route })
+  })
+  live.sent.whenTaken(sent => {
+    keeper.say({ t: 'sent', sent })
   })
 }

@@ -10,6 +10,7 @@ import type { Failure, Verdict } from '../../routes/transport/verdict.ts'
 import type { Context } from '../context.ts'
 import type { ReplyMode, Request } from './request.ts'
 import { familyOf } from '../../families/families.ts'
+import { isAboutAnother, isComparable } from './identity.ts'
 import { TIMEOUTS } from './request.ts'
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import type { Rule } from '../../snapshot/types.ts'
@@ -97,8 +98,9 @@ export function attempt(
     return { verdict, candidate }
   }
   const isRange = rule.block?.kind === 'range'
+  const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, flight }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
@@ -136,16 +138,17 @@ async function alreadySent(
   return found.kind === 'result' && found.result !== 'null' ? { kind: 'result', result } : error
 }
 
-/** It has not heard of it yet, or keeps it no more. */
-export type Suspicion = 'null_behind' | 'missing'
+/** It has not heard of it yet, or keeps it no more; or another route has taken the transaction. */
+export type Suspicion = 'null_behind' | 'missing' | 'sent_elsewhere'
 
 /** Why the result is not believed yet; null when it is. */
 export function suspicionOf(
   result: Raw,
   { route, live }: Candidate,
-  { network, row }: Request,
+  { network, row, takers }: Request,
   heads: Pick<Heads, 'best'>,
 ): Suspicion | null {
+  if (takers.length > 0 && result === 'null' && !takers.includes(route.id)) return 'sent_elsewhere'
   const { rule, archive } = row
   if (!(rule.nullIsLag || rule.reads === 'history') || !saysNone(result, rule)) return null
   const allowed = familyOf(network).probeLag

@@ -116,7 +116,10 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     const sentBefore = failures.length > 0 && failures.some(each => each.sent && !isTurnedDown(each))
     const another = (): Picked => {
       const then = clock.monotonic()
-      const second = budget.take(caller, then) ? pickNow(wanted, tried, undefined, context, then) : 'none'
+      // A route that has not come to what the call reads would win with an older answer.
+      const behind = upstreams.behind(wanted.routes, wanted.need, then)
+      const out = [...tried, ...behind]
+      const second = budget.take(caller, then) ? pickNow(wanted, out, undefined, context, then) : 'none'
       if (typeof second !== 'string') tried = [...tried, second.route.id]
       return second
     }
@@ -164,8 +167,8 @@ function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolea
   return !sent || repeat !== 'never'
 }
 
-/** HTTP statuses of a front end whose node was not there for a moment, and a reply to another call that its connection still held. */
-const PASSING = new Set(['http_500', 'http_502', 'http_503', 'stray_reply'])
+/** HTTP statuses of a front end whose node was not there for a moment, and replies to other calls that its connection still held. */
+const PASSING = new Set(['http_500', 'http_502', 'http_503', 'stray_reply', 'wrong_answer'])
 
 /**
  * Whether the same route may be asked once more: a kept-alive connection that the upstream closed at that moment says nothing about it;

@@ -1,7 +1,7 @@
 /** A call on its way upstream. */
 import type { Holder } from '../../limits/byte-budget.ts'
-import type { Raw } from '../../jsonrpc/raw.ts'
-import type { MethodRow, Network } from '../../snapshot/types.ts'
+import type { ReadCall } from '../../families/family.ts'
+import type { Network } from '../../snapshot/types.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** Milliseconds per attempt and for all attempts of a call, by the rule's class (design, "Numbers"). */
@@ -12,14 +12,13 @@ export const TIMEOUTS = {
 } as const
 
 /** A call that has passed every check. */
-export interface Request {
+export interface Request extends ReadCall {
   readonly network: Network
-  readonly row: MethodRow
-  readonly method: string
-  readonly params: Raw
   /** Ids of the routes that may serve it. */
   readonly routes: readonly string[]
   readonly need: Need
+  /** Those that have taken the transaction which is asked for: what they say of it counts. */
+  readonly takers: readonly string[]
   /** Whose call it is (`holderOf`). */
   readonly caller: string
   /** Hears when it is sent; null where nobody waits with it. */

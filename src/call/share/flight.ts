@@ -89,12 +89,13 @@ export class Flight {
   }
 
   /**
-   * Whether there is a place for this call. A reader is not shown less than it was before. Whoever waits for a connection lets none wait with
-   * it but its own: another caller's turn may come first.
+   * Whether there is a place for this call. A reader is not shown less than it was before, and who knows a route that took its transaction asks
+   * that one. Whoever waits for a connection lets none wait with it but its own: another caller's turn may come first.
    */
   takes({ need, caller }: Passenger): boolean {
-    const { atLeast, scale } = this.#leader.need
+    const { atLeast, scale, prefer = NOWHERE } = this.#leader.need
     if (need.atLeast !== null && (need.scale !== scale || need.atLeast > (atLeast ?? -1))) return false
+    if (need.prefer?.some(id => !prefer.includes(id)) === true) return false
     if (this.#sentAt === null && caller !== this.#leader.caller) return false
     return (this.#waiting?.length ?? 0) < JOINERS && this.#departure?.isOver !== true
   }
@@ -148,6 +149,7 @@ export class Flight {
 }
 
 const NOTHING = (): void => undefined
+const NOWHERE: readonly string[] = []
 
 /** Calls `left` once when the client has left; at once where it has already. Returns how to prevent that. */
 function watch({ departure: whose }: Passenger, left: () => void): () => void {

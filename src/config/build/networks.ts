@@ -1,6 +1,6 @@
 import { defaultSubdomain } from '../link/networks.ts'
 import { wordsOf } from '../families.ts'
-import type { Finality } from '../cache.ts'
+import type { Finality } from '../answers.ts'
 import type { NetworkConfig, NodeQuestion } from '../types.ts'
 import { duration } from '../words/units.ts'
 import type { RawNetwork, RawQuestion } from '../raw-config.ts'

@@ -5,10 +5,10 @@ import type { Row } from './rows.ts'
 /** Keys of a rule that its family does not read. */
 export function checkKeys({ file, path, family, rule }: Row): Finding[] {
   if (family === undefined) return []
-  const { ruleKeys, called } = wordsOf(family)
-  if (ruleKeys === null) return []
+  const { ruleKeys, unusedKeys, called } = wordsOf(family)
+  const isUsed = (key: string): boolean => ruleKeys?.has(key) !== false && !unusedKeys.includes(key)
   return Object.entries(rule)
-    .filter(([key, value]) => value !== undefined && !ruleKeys.has(key))
+    .filter(([key, value]) => value !== undefined && !isUsed(key))
     .map(([key]) => ({
       ...{ file, path: [...path, key], at: 'key' },
       ...{ message: `"${key}" means nothing on ${called}`, hint: 'remove it' },

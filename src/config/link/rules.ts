@@ -6,6 +6,7 @@ import { suggester, type Suggest } from '../words/suggest.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
 import { checkCache } from './cached-rules.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
+import { checkHash } from './shown-hash.ts'
 import { checkKeys } from './rule-keys.ts'
 import { checkPath, checkTwins } from './http-rules.ts'
 import { checkName } from './method-names.ts'
@@ -20,6 +21,7 @@ export function checkRules(written: Partly<RawConfig>, rows: readonly Row[]): Fi
     ...checkNamed(row),
     ...checkParams(row),
     ...checkCache(row),
+    ...checkHash(row),
     ...checkSubscription(row),
     ...checkNetworks(row),
   ])

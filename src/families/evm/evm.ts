@@ -1,7 +1,7 @@
 /** Ethereum and the chains whose nodes speak as its nodes do (execution API). */
-import { memberOf } from '../../jsonrpc/elements.ts'
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { firstAt } from '../../jsonrpc/value-at.ts'
 import { isEvmOutcome } from '../errors/outcome.ts'
 import { EVM_ERRORS } from '../errors/table.ts'
 import type { Family, ReadCall } from '../family.ts'
@@ -39,9 +39,12 @@ export const evm: Family = {
 }
 
 /** The block number that an answer shows its reader; null when it shows none. */
-function shownHead({ method, span }: ReadCall, result: Raw): number | null {
+function shownHead({ row, method, span }: ReadCall, result: Raw): number | null {
   if (method === 'eth_blockNumber') return readQuantity(result)
-  const latest = span?.to.kind === 'tag' && span.to.tag === 'latest'
-  if (method !== 'eth_getBlockByNumber' || !latest || result.charCodeAt(0) !== 123) return null
-  return readQuantity(memberOf(result, 'number'))
+  const tag = span?.to.kind === 'tag' ? span.to.tag : null
+  const path = row.rule.shows ?? (method === 'eth_getBlockByNumber' && tag === 'latest' ? NUMBER : null)
+  // No node has come to the block that is pending.
+  return path === null || tag === 'pending' ? null : readQuantity(firstAt(result, path))
 }
+
+const NUMBER = ['number']

@@ -1,8 +1,8 @@
 /** Probes nodes of any chain with the questions that networks.yaml gives: the newest height, and what names the chain. */
-import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { valueAt } from '../../jsonrpc/value-at.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { ProbeWords, Probing } from '../probing.ts'
 
@@ -45,16 +45,4 @@ function isSame(value: Raw, expected: string): boolean {
   const told = value.charCodeAt(0) === 34 ? (decodeJson(value) as string) : value
   if (told === expected) return true
   return /^0x[0-9a-f]+$/i.test(expected) && told.toLowerCase() === expected.toLowerCase()
-}
-
-/** The value that a path leads to; null where there is none. */
-export function valueAt(result: Raw, path: readonly string[]): Raw | null {
-  let value: Raw | null = result
-  for (const step of path) {
-    if (value === null) return null
-    const first: number = value.charCodeAt(0)
-    if (first === 123) value = memberOf(value, step) ?? null
-    else value = first === 91 && /^\d{1,4}$/.test(step) ? (elementsOf(value)[Number(step)] ?? null) : null
-  }
-  return value
 }

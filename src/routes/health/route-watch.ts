@@ -12,7 +12,7 @@ export interface RouteEvents {
 }
 
 /** Milliseconds of being down after which a node may have started again, and have forgotten what it held for clients. */
-export const RESTART = 10_000
+const RESTART = 10_000
 
 /** What another process knows of a route that is or was down; milliseconds, null when it was not. */
 export interface KnownDown {
@@ -92,4 +92,14 @@ function reasonsOf(routes: readonly LiveRoute[], now: number): string {
     .map(live => `${live.id}: ${live.whyDown(now) ?? live.whyNot(now) ?? 'down'}`)
   const more = routes.length - reasons.length
   return more === 0 ? reasons.join('; ') : `${reasons.join('; ')}; and ${more} more`
+}
+
+/** Whether the node of a route has forgotten what it held at `since`, as it was down for `RESTART` after that. */
+export function hasRestarted(
+  { downSince, restartedAt }: Pick<LiveRoute, 'downSince' | 'restartedAt'>,
+  since: number,
+  now: number,
+): boolean {
+  if (downSince !== null && now - downSince >= RESTART) return true
+  return restartedAt !== null && since < restartedAt
 }

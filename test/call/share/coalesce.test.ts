@@ -34,6 +34,7 @@ interface Options {
   readonly block?: string
   readonly params?: string
   readonly floor?: number | null
+  readonly prefer?: readonly string[]
   readonly caller?: string
   readonly departure?: Departure | null
   readonly network?: Partial<Network>
@@ -75,7 +76,7 @@ function process() {
       call: { row: rows[row]!, method: options.method ?? row, params, span } as unknown as Decided,
       network: { slug: 'alpha', family: 'evm', share: true, ...options.network } as Network,
       ...{ wants: null, compacted: null, caller, departure: () => departure },
-      need: { tip: true, atLeast: floor, mayProbe: true },
+      need: { tip: true, atLeast: floor, mayProbe: true, prefer: options.prefer ?? [] },
       mode: {
         maxBytes: options.maxBytes ?? null,
         holder: { isSpent: false, take: () => noRoom, giveBack: () => undefined },
@@ -216,6 +217,22 @@ t.test('a reader is not shown less than before', t => {
     t.equal(sent.length, count, `${leader} ${joiner}`)
     void call({ floor: joiner })
     t.equal(sent.length, count, 'the flight of the higher floor is the one to join')
+  }
+  t.end()
+})
+
+t.test('who is to ask the route that took its transaction joins nobody who does not', t => {
+  const cases: readonly (readonly [leader: readonly string[], joiner: readonly string[], sent: number])[] = [
+    [['a'], [], 1],
+    [['a'], ['a'], 1],
+    [[], ['a'], 2],
+    [['a'], ['b'], 2],
+  ]
+  for (const [leader, joiner, count] of cases) {
+    const { call, sent } = process()
+    void call({ prefer: leader })
+    void call({ prefer: joiner })
+    t.equal(sent.length, count, `${leader} ${joiner}`)
   }
   t.end()
 })

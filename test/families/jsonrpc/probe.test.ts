@@ -1,24 +1,5 @@
 import t from 'tap'
-import { identityFault, valueAt } from '../../../src/families/jsonrpc/probe.ts'
-
-t.test('a path leads through members and indexes, and nowhere else', t => {
-  const result = '{"a":{"b":[1,"two",{"c":null}],"d":"0x1"},"e":3,"e":4}'
-  for (const [path, value] of [
-    ['', result],
-    ['a.d', '"0x1"'],
-    ['a.b.1', '"two"'],
-    ['a.b.2.c', 'null'],
-    ['a.b.3', null],
-    ['a.b.-1', null],
-    ['a.b.x', null],
-    ['a.d.x', null],
-    ['x', null],
-    ['A', null],
-    ['e', null],
-  ] as const)
-    t.equal(valueAt(result, path === '' ? [] : path.split('.')), value, path)
-  t.end()
-})
+import { identityFault } from '../../../src/families/jsonrpc/probe.ts'
 
 t.test('what names the chain', t => {
   const fault = (equals: string, result: string, at: readonly string[] = []) =>

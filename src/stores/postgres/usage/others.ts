@@ -51,12 +51,6 @@ export class OthersUsage {
     return known.requests
   }
 
-  /** What the others have reported by now. Rejects while PostgreSQL is away. */
-  async usedByOthers(account: string, start: number): Promise<number> {
-    const [requests] = await this.#read([{ account, start }])
-    return requests ?? 0
-  }
-
   /** Looks at all windows that were asked about of late. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {

@@ -29,11 +29,14 @@ function inUse(dataDir: string): string {
   return `another tollgate process is using ${dataDir}`
 }
 
-/** Takes the lock that a file is for; null while another process holds it. Throws a sentence where it cannot be made. */
-export function lockFile(file: string): Lock | null {
+/**
+ * Takes the lock that a file is for; null while another process holds it, which blocks this one for `patience` milliseconds. Throws a sentence where
+ * it cannot be made.
+ */
+export function lockFile(file: string, patience = BRIEF): Lock | null {
   let database: DatabaseSync | undefined
   try {
-    const opened = (database = new DatabaseSync(file, { timeout: BRIEF }))
+    const opened = (database = new DatabaseSync(file, { timeout: patience }))
     opened.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     return {
       release: () => {

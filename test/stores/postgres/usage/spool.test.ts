@@ -105,6 +105,32 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
     }
   })
 
+  t.test('what a machine charges beside a copy that goes on as its node is never counted twice', async t => {
+    const postgres = await fresh(t)
+    const dir = await tempDir(t)
+    const copied = join(await tempDir(t), 'copy')
+    const original = new Machine(dir, postgres)
+    original.charge({ units: 10 })
+    await original.spool.flush()
+    original.charge({ units: 5 })
+    await original.ledger.folded()
+    cpSync(dir, copied, { recursive: true })
+    const copy = new Machine(copied, postgres, { name: 'copy' })
+    copy.charge({ units: 1 })
+    await copy.spool.flush()
+    // PostgreSQL is away from it meanwhile: what it charges now cannot be distinguished from what the copy reports.
+    original.charge({ units: 100 })
+    await t.rejects(original.spool.flush())
+    t.strictSame(original.heard, ['fenced'])
+    original.charge({ units: 1_000 })
+    await original.stop(false)
+    const again = new Machine(dir, postgres)
+    again.charge({ units: 10_000 })
+    await again.stop()
+    await copy.stop()
+    t.strictSame(await sumsIn(postgres), agree(10 + 5 + 1 + 1_000 + 10_000))
+  })
+
   t.test('a directory put back from a backup goes on as another node', async t => {
     const postgres = await fresh(t)
     const [dir, backup] = [await tempDir(t), join(await tempDir(t), 'backup')]

@@ -137,6 +137,7 @@ function lockName(file: string): string {
   return `${file.slice(0, -'.db'.length)}.lock`
 }
 
+/** Waits for nobody: the keeper asks for the locks of all workers every second, and calls wait for the keeper. */
 function lockOf(dataDir: string, file: string): Lock | null {
-  return lockFile(join(dataDir, lockName(file)))
+  return lockFile(join(dataDir, lockName(file)), 0)
 }

@@ -1,4 +1,4 @@
-/** What the files say of kept answers. */
+/** What the files say of answers: those that are kept, and what a result shows. */
 
 /** The answers that each process keeps. Sizes in bytes. */
 export interface CacheConfig {
@@ -27,6 +27,14 @@ export interface NetworkCache {
 /** The same in a row of methods.yaml. */
 export interface RuleCache {
   readonly cache?: readonly CacheClass[]
+}
+
+/** What a row says of the results of its calls. */
+export interface RuleResult {
   /** Where the result shows the number of its block, as a path. */
   readonly shows?: string
+  /** Where it repeats the hash that the call names, as a path; `none` compares nothing of a result with its call. */
+  readonly is?: string
+  /** Whether null from a route that is behind may be its lag. */
+  readonly nullIsLag?: boolean
 }
