@@ -15,7 +15,7 @@ import { until, within } from '../support/until.ts'
 const chainId = 1001
 const node = await startNode(t, { chainId })
 const gateway = await startGateway(t, {
-  networks: { alpha: { chainId } },
+  networks: { alpha: { chainId, share: false } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, capabilities: allCapabilities }],
 })
 
@@ -58,7 +58,7 @@ t.test('so are all heavy calls that were pipelined on its connection', async t =
 async function twoRoutes(t: Test) {
   const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
   const gateway = await startGateway(t, {
-    networks: { alpha: { chainId } },
+    networks: { alpha: { chainId, share: false } },
     plans: amplePlans,
     routes: [
       { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },

@@ -9,7 +9,7 @@ import type { Answer } from '../reply/answer.ts'
 const JOINERS = 256
 
 /** Milliseconds after the first send during which a call about a block that moves may join: what was written before is not read later. */
-const FRESH = 20
+export const FRESH = 20
 
 /** What came of a call that nodes were asked for. */
 export interface Fetched {
