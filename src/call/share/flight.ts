@@ -114,7 +114,7 @@ export class Flight {
   /** That nobody waits any more. */
   departure(): Departure {
     if (this.#departure !== null) return this.#departure
-    const departure = (this.#departure = new Departure())
+    const departure = (this.#departure = new JointDeparture(() => this.#areGone()))
     this.#unwatchLeader = watch(this.#leader, () => {
       this.#leaves()
     })
@@ -142,6 +142,10 @@ export class Flight {
     })
   }
 
+  #areGone(): boolean {
+    return isGone(this.#leader) && (this.#waiting ?? []).every(({ passenger }) => isGone(passenger))
+  }
+
   #leaves(): void {
     this.#present -= 1
     if (this.#present === 0) this.#departure?.leave()
@@ -150,6 +154,24 @@ export class Flight {
 
 const NOTHING = (): void => undefined
 const NOWHERE: readonly string[] = []
+
+/** Of several, whose listeners hear a turn later of the last one than its own do: who asks knows at once. */
+class JointDeparture extends Departure {
+  readonly #areGone: () => boolean
+
+  constructor(areGone: () => boolean) {
+    super()
+    this.#areGone = areGone
+  }
+
+  override get isOver(): boolean {
+    return super.isOver || this.#areGone()
+  }
+}
+
+function isGone({ departure }: Passenger): boolean {
+  return departure()?.isOver === true
+}
 
 /** Calls `left` once when the client has left; at once where it has already. Returns how to prevent that. */
 function watch({ departure: whose }: Passenger, left: () => void): () => void {
