@@ -36,7 +36,7 @@ const QUESTIONS = { head: REMOVE, identity: REMOVE } as const
 /** Whether a rule of verbatim HTTP may be repeated follows from its verb; the rest is about JSON-RPC. */
 const HTTP_KEYS = 'cost tier needs timeout enabled networks dialects'
 /** Without what belongs to the subscriptions, filters and tracers of EVM nodes, and to Solana's commitments. */
-const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge answer nullIsLag jsonParams maxRange cache shows is`
+const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry hedge share answer nullIsLag jsonParams maxRange cache shows is`
 
 const WORDS = new Map<Family, FamilyWords>([
   [
@@ -73,7 +73,7 @@ const WORDS = new Map<Family, FamilyWords>([
       ...{
         unusedKeys: [],
         chainId: 'text',
-        unused: { ...QUESTIONS, finality: REMOVE, cache: REMOVE },
+        unused: { ...QUESTIONS, finality: REMOVE, cache: REMOVE, share: REMOVE },
         outcomes: [3, -32015],
         rare: [],
         finalityTags: [],

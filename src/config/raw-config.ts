@@ -40,6 +40,7 @@ export interface RawNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'cha
   readonly stateWindow?: number
   readonly maxLag?: string | number
   readonly hedge?: boolean
+  readonly share?: boolean
   readonly finality?: Finality | 'none'
   readonly cache?: boolean | { readonly tip?: string }
   readonly methods?: RawRules

@@ -14,6 +14,7 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     reads: rule.reads ?? 'none',
     retry: rule.retry ?? 'never',
     hedge: rule.hedge ?? false,
+    share: rule.share ?? true,
     cache: rule.cache ?? [],
     shows: rule.shows?.split('.') ?? null,
     is: rule.is === 'none' ? 'none' : (rule.is?.split('.') ?? null),

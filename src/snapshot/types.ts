@@ -22,6 +22,8 @@ export interface Rule {
   readonly reads: NonNullable<RuleConfig['reads']>
   readonly retry: NonNullable<RuleConfig['retry']>
   readonly hedge: boolean
+  /** Whether equal calls in flight may be one upstream call; only reads ever are. */
+  readonly share: boolean
   readonly cache: NonNullable<RuleConfig['cache']>
   /** The steps from the result to the number of its block; null where it shows none. */
   readonly shows: readonly string[] | null

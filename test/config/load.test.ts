@@ -71,6 +71,7 @@ t.test('defaults', async t => {
         stateWindow: 128,
         maxLag: { unit: 'ms', value: 30_000 },
         hedge: false,
+        share: true,
         finality: 'finalized',
         cache: { tip: 0 },
         methods: {},
@@ -90,6 +91,7 @@ t.test('defaults', async t => {
         stateWindow: 128,
         maxLag: { unit: 'ms', value: 30_000 },
         hedge: false,
+        share: true,
         finality: 'finalized',
         cache: { tip: 0 },
         methods: {},
@@ -219,6 +221,7 @@ t.test('everything that can be written', async t => {
       'stateWindow: 64',
       'maxLag: 5',
       'hedge: true',
+      'share: false',
       'methods: { eth_call: { enabled: false } }',
     ).replace('http://{subdomain}.localhost:8080', 'https://{subdomain}.Example.com:8443/'),
     routes: route(
@@ -234,7 +237,7 @@ t.test('everything that can be written', async t => {
     ),
     methods:
       rules(
-        'all_keys: { cost: 0, tier: paid, needs: [trace], params: [1, 2], block: { at: 0, kind: ref, path: a, omitted: latest }, reads: state, retry: dedupe, hedge: true, timeout: heavy, answer: true, sticky: use, nullIsLag: true, commitment: 1, jsonParams: [1], maxRange: 10, tracers: [callTracer], enabled: false, networks: [ethereum] }',
+        'all_keys: { cost: 0, tier: paid, needs: [trace], params: [1, 2], block: { at: 0, kind: ref, path: a, omitted: latest }, reads: state, retry: dedupe, hedge: true, share: false, timeout: heavy, answer: true, sticky: use, nullIsLag: true, commitment: 1, jsonParams: [1], maxRange: 10, tracers: [callTracer], enabled: false, networks: [ethereum] }',
         'no: { answer: false, reads: none }',
       ) + '  http: { "GET /eth/v1/node/*": {} }\nnotification: { cost: 0 }\n',
     plans:
@@ -321,6 +324,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
     stateWindow: 64,
     maxLag: { unit: 'blocks', value: 5 },
     hedge: true,
+    share: false,
     methods: { eth_call: { enabled: false } },
   })
   t.same(config?.routes, [
@@ -349,6 +353,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
     reads: 'state',
     retry: 'dedupe',
     hedge: true,
+    share: false,
     timeout: 'heavy',
     answer: 'true',
     sticky: 'use',

@@ -63,7 +63,7 @@ export function attempt(
   { live: { observer, heads, upstreams, clock }, departure: whose, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
-  const { network, row, method, params, caller } = request
+  const { network, row, method, params, caller, flight } = request
   const { rule } = row
   const id = nextId()
   const begin = clock.monotonic()
@@ -100,7 +100,7 @@ export function attempt(
   const isRange = rule.block?.kind === 'range'
   const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

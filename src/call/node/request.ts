@@ -21,6 +21,10 @@ export interface Request extends ReadCall {
   readonly takers: readonly string[]
   /** Whose call it is (`holderOf`). */
   readonly caller: string
+  /** Hears when it is sent; null where nobody waits with it. */
+  readonly flight: { sent(now: number): void } | null
+  /** When its time is up, by the monotonic clock; null where that is counted from now. */
+  readonly until: number | null
 }
 
 /** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */

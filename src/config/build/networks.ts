@@ -26,6 +26,7 @@ export function buildNetworks(networks: Readonly<Record<string, RawNetwork>>): N
     stateWindow: network.stateWindow ?? 128,
     maxLag: buildLag(network.maxLag ?? '30s'),
     hedge: network.hedge ?? false,
+    share: network.share ?? true,
     finality: buildFinality(network),
     cache: buildCache(network),
     methods: buildRules(network.methods),

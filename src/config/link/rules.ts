@@ -5,6 +5,7 @@ import { show } from '../words/show.ts'
 import { suggester, type Suggest } from '../words/suggest.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
 import { checkCache } from './cached-rules.ts'
+import { checkShare } from './shared-rules.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { checkHash } from './shown-hash.ts'
 import { checkKeys } from './rule-keys.ts'
@@ -21,6 +22,7 @@ export function checkRules(written: Partly<RawConfig>, rows: readonly Row[]): Fi
     ...checkNamed(row),
     ...checkParams(row),
     ...checkCache(row),
+    ...checkShare(row),
     ...checkHash(row),
     ...checkSubscription(row),
     ...checkNetworks(row),
