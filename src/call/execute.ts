@@ -92,27 +92,26 @@ async function askNode(
   const need = prefer.length === 0 ? own : { ...own, prefer }
   const holder = holderOf(caller)
   const compacted = keepable === null ? null : keepable.compacted
-  const wish = { call, network, wants, need, caller: holder, compacted, mode, departure: context.departure }
-  const { answer, route, tried, isShared } = await coalesce<Ending>(
+  const { freshness } = caller
+  // prettier-ignore
+  const wish = { call, network, wants, freshness, need, caller: holder, compacted, mode, trail, departure: context.departure }
+  const { answer, route, tried } = await coalesce<Ending>(
     wish,
-    caller.freshness,
     {
       send: (flight, until) => {
+        const departure = flight === null ? context.departure : () => flight.departure()
         // prettier-ignore
-        const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, flight, until }
-        return flight === null
-          ? forward(request, mode, context)
-          : forward(request, mode, { ...context, departure: () => flight.departure() })
+        const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, departure, flight, until }
+        return forward(request, mode, context)
       },
       conclude: ended => fetchedOf(ended, context),
     },
     context.live,
   )
   trail.route = tried
-  trail.shared = isShared
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
-  if (keepable !== null && answer.kind === 'result' && route !== null && !isShared)
+  if (keepable !== null && answer.kind === 'result' && route !== null && !trail.shared)
     keep(keepable, answer.result, route, context)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
 }

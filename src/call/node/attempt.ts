@@ -60,10 +60,10 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, departure }: AttemptOptions,
-  { live: { observer, heads, upstreams, clock }, departure: whose, requestId, payer }: Context,
+  { live: { observer, heads, upstreams, clock }, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
-  const { network, row, method, params, caller, flight } = request
+  const { network, row, method, params, caller, departure: whose, flight } = request
   const { rule } = row
   const id = nextId()
   const begin = clock.monotonic()

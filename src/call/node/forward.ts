@@ -27,8 +27,8 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
   const { network, row } = request
   const { rule } = row
   // Only heavy calls are worth a listener: a node may be at work on them for a minute.
-  const departure = rule.timeout === 'heavy' ? context.departure() : null
-  const bounds = { repeat: rule.retry, isGone: () => (departure ?? context.departure())?.isOver === true }
+  const departure = rule.timeout === 'heavy' ? request.departure() : null
+  const bounds = { repeat: rule.retry, isGone: () => (departure ?? request.departure())?.isOver === true }
   return tryInTurn<Exclude<Verdict, Failure>, Round>(
     request,
     bounds,

@@ -12,9 +12,13 @@ import type { Context, Live } from '../context.ts'
 import type { Decided } from '../decide.ts'
 import { TIMEOUTS } from '../node/request.ts'
 import type { ReplyMode } from '../node/request.ts'
+import type { Trail } from '../node/attempts.ts'
 import { refused } from '../reply/answer.ts'
+import type { Answer } from '../reply/answer.ts'
 import { LONG } from '../reply/long-reply.ts'
 import type { Fetched, Flight, FlightKey, Landing, Passenger } from './flight.ts'
+import { flightKey } from './flights.ts'
+import type { RowTraffic } from './row-traffic.ts'
 
 /** Bytes of the params of a call that is compared with others. */
 const MAX_PARAMS = 16 * 1024
@@ -27,9 +31,13 @@ export interface Wish extends Passenger {
   readonly call: Decided
   readonly network: Network
   readonly wants: SlotRead | null
+  /** Who wants no kept answer gets none of another call either. */
+  readonly freshness: Caller['freshness']
   /** The params without white space, where they are known. */
   readonly compacted: Raw | null
   readonly mode: Pick<ReplyMode, 'maxBytes' | 'holder'>
+  /** Where it is noted that an equal call was sent in its place. */
+  readonly trail: Pick<Trail, 'shared'>
 }
 
 /** How a call is sent. */
@@ -40,32 +48,27 @@ export interface Sending<E> {
   readonly conclude: (ended: E) => Fetched
 }
 
-/** The same for one of several who share it. */
-export interface Coalesced extends Fetched {
-  /** Whether another call was sent in its place. */
-  readonly isShared: boolean
-}
-
 /** Whether calls of a row may share an upstream call: reads alone, and nothing that is one caller's own. */
 export function isShareable({ share, retry, sticky }: Rule, network: Pick<Network, 'share'>): boolean {
   return share && network.share && retry === 'safe' && sticky === null
 }
 
-/** Asks the nodes, or waits for an equal call that is asking them. Who wants no kept answer gets none of another call either. */
+/** Asks the nodes, or waits for an equal call that is asking them. */
 export function coalesce<E>(
   wish: Wish,
-  freshness: Caller['freshness'],
   sending: Sending<E>,
   live: Pick<Live, 'flights' | 'heads' | 'clock'>,
-): Promise<Coalesced> {
-  const { call, network } = wish
+): Promise<Fetched> {
+  const { call, network, freshness } = wish
   const { row, method, params } = call
   if (freshness !== undefined || params.length > MAX_PARAMS || !isShareable(row.rule, network))
-    return lead(null, null, sending, live)
-  const key = live.flights.keyOf(row, method, wish.compacted ?? compact(params))
+    return lead(null, null, null, sending, live)
+  const traffic = live.flights.of(row)
+  if (traffic.isMostlyLong) return lead(null, traffic, null, sending, live)
+  const key = flightKey(traffic, method, wish.compacted ?? compact(params))
   const flight = live.flights.find(key, each => mayJoin(each, wish, live))
   return flight === null
-    ? lead(begin(key, wish, live), null, sending, live)
+    ? lead(begin(key, wish, live), traffic, null, sending, live)
     : follow(flight, key, wish, sending, live)
 }
 
@@ -97,21 +100,40 @@ function isSettled({ known }: Flight, { call, network, wants }: Wish): boolean {
   return reading.kind === 'numbers' ? known !== null && reading.to <= known : reading.kind === 'shown'
 }
 
+/** Asks for itself and, where there is a flight, for all who join it; notes what the reply was like. */
 async function lead<E>(
   flight: Flight | null,
+  traffic: RowTraffic | null,
   until: number | null,
   { send, conclude }: Sending<E>,
   { flights }: Pick<Live, 'flights'>,
-): Promise<Coalesced> {
+): Promise<Fetched> {
   let fetched: Fetched | null = null
   try {
     fetched = conclude(await send(flight, until))
-    return { ...fetched, isShared: false }
+    const bytes = traffic === null ? null : bytesOf(fetched.answer)
+    if (bytes !== null) traffic?.learn(bytes > LONG)
+    return fetched
   } finally {
     if (flight !== null) {
       flights.end(flight)
       flight.land(fetched)
     }
+  }
+}
+
+/** Those of a node's answer; of one that streams, more than are ever shared. Null where no node answered. */
+function bytesOf(answer: Answer): number | null {
+  switch (answer.kind) {
+    case 'stream':
+      return Infinity
+    case 'result':
+      return answer.result.length
+    case 'error':
+      return answer.error.length
+    case 'refused':
+    case 'abandoned':
+      return null
   }
 }
 
@@ -125,23 +147,26 @@ async function follow<E>(
   wish: Wish,
   sending: Sending<E>,
   live: Pick<Live, 'flights' | 'heads' | 'clock'>,
-): Promise<Coalesced> {
+): Promise<Fetched> {
   const { clock, flights } = live
-  const began = clock.monotonic()
-  const until = began + TIMEOUTS[wish.call.row.rule.timeout].deadline
+  const { trail } = wish
+  const until = clock.monotonic() + TIMEOUTS[wish.call.row.rule.timeout].deadline
   let flight = first
+  trail.shared = true
   for (let round = 1; ; round += 1) {
     const isFresh = flight.isFresh(clock.monotonic())
     const landing = await flight.join(wish)
     if (landing === 'left') return leftAt(flight)
     const use = useOf(landing, isFresh, wish)
     const isLast = round === ROUNDS || clock.monotonic() >= until
-    if (landing !== null && (use === 'answer' || (use === 'failed' && isLast)))
-      return { ...landing, isShared: true }
+    if (landing !== null && (use === 'answer' || (use === 'failed' && isLast))) return landing
     if (clock.monotonic() >= until) return TIMED_OUT
-    if (isLast || use === 'alone') return lead(null, until, sending, live)
-    const next = flights.find(key, each => mayJoin(each, wish, live))
-    if (next === null) return lead(begin(key, wish, live), until, sending, live)
+    const isAlone = isLast || use === 'alone'
+    const next = isAlone ? null : flights.find(key, each => mayJoin(each, wish, live))
+    if (next === null) {
+      trail.shared = false
+      return lead(isAlone ? null : begin(key, wish, live), key.row, until, sending, live)
+    }
     flight = next
   }
 }
@@ -154,28 +179,27 @@ function useOf(
 ): 'answer' | 'failed' | 'again' | 'alone' {
   if (landing === null) return 'again'
   const { answer, isOwn } = landing
-  if (answer.kind === 'stream') return 'alone'
-  if (answer.kind === 'refused') return isOwn ? 'again' : 'failed'
-  if (answer.kind === 'abandoned') return 'again'
-  if (!isFresh && (answer.kind === 'error' || !isThere(answer.result, call.row.rule))) return 'again'
-  const { length } = answer.kind === 'error' ? answer.error : answer.result
-  if (length > LONG || (maxBytes !== null && length + ENVELOPE > maxBytes)) return 'alone'
-  return (holder?.take(length) ?? null) === null ? 'answer' : 'alone'
+  const bytes = bytesOf(answer)
+  if (bytes === null) return answer.kind === 'refused' && !isOwn ? 'failed' : 'again'
+  if (!isFresh && !isLasting(answer, call.row.rule)) return 'again'
+  if (bytes > LONG || (maxBytes !== null && bytes + ENVELOPE > maxBytes)) return 'alone'
+  return (holder?.take(bytes) ?? null) === null ? 'answer' : 'alone'
 }
 
-/** Whether the result is about a block that was there: what was missing, or pending, may have come since. */
-function isThere(result: Raw, { shows, block }: Rule): boolean {
-  if (result === 'null') return false
+/** Whether who came late may take it: what is about a block that was there. What failed, was missing or pending may be otherwise by now. */
+function isLasting(answer: Answer, { shows, block }: Rule): boolean {
+  if (answer.kind !== 'result') return answer.kind === 'stream'
+  if (answer.result === 'null') return false
   const isByHash = block?.kind === 'hash' || block?.kind === 'txhash'
-  return !isByHash || shows === null || shownNumber(result, shows) !== null
+  return !isByHash || shows === null || shownNumber(answer.result, shows) !== null
 }
 
 /** A client that leaves what was sent is charged for it, as one that leaves its own call is. */
-function leftAt({ isSent }: Flight): Coalesced {
+function leftAt({ isSent }: Flight): Fetched {
   return isSent ? ABANDONED : UNSENT
 }
 
-const NOWHERE = { route: null, tried: null, isOwn: true, isShared: true } as const
-const ABANDONED: Coalesced = { ...NOWHERE, answer: { kind: 'abandoned' } }
-const UNSENT: Coalesced = { ...NOWHERE, answer: refused(refuse('overloaded', 'Every route is at its limit')) }
-const TIMED_OUT: Coalesced = { ...NOWHERE, answer: refused(refuse('upstream_timeout')) }
+const NOWHERE = { route: null, tried: null, isOwn: true } as const
+const ABANDONED: Fetched = { ...NOWHERE, answer: { kind: 'abandoned' } }
+const UNSENT: Fetched = { ...NOWHERE, answer: refused(refuse('overloaded', 'Every route is at its limit')) }
+const TIMED_OUT: Fetched = { ...NOWHERE, answer: refused(refuse('upstream_timeout')) }

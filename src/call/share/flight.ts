@@ -2,11 +2,13 @@
 import { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Need } from '../../routes/pick.ts'
-import type { MethodRow } from '../../snapshot/types.ts'
 import type { Answer } from '../reply/answer.ts'
+import type { RowTraffic } from './row-traffic.ts'
 
-/** Calls that may wait for one flight: all of them are answered in one turn of the event loop. */
-const JOINERS = 256
+/** Calls that may wait for one flight; the next begins another. */
+const JOINERS = 4_096
+/** Those that are answered in one turn of the event loop, before others get theirs. */
+const PER_TURN = 256
 
 /** Milliseconds after the first send during which a call about a block that moves may join: what was written before is not read later. */
 export const FRESH = 20
@@ -24,8 +26,7 @@ export interface Fetched {
 
 /** What makes calls equal. */
 export interface FlightKey {
-  /** Of one snapshot: another one has other rows. */
-  readonly row: MethodRow
+  readonly row: RowTraffic
   readonly method: string
   /** Without white space between values. */
   readonly params: Raw
@@ -60,7 +61,7 @@ export class Flight {
   readonly #leader: Passenger
   /** When a node was first sent the call, by the monotonic clock; null while it waits for a connection. */
   #sentAt: number | null = null
-  #waiting: Waiting[] | null = null
+  #waiting: Set<Waiting> | null = null
   /** Of all who wait; made when somebody wants to know. */
   #departure: Departure | null = null
   #unwatchLeader: () => void = NOTHING
@@ -93,19 +94,19 @@ export class Flight {
    * that one. Whoever waits for a connection lets none wait with it but its own: another caller's turn may come first.
    */
   takes({ need, caller }: Passenger): boolean {
-    const { atLeast, scale, prefer = NOWHERE } = this.#leader.need
+    const { atLeast, scale, prefer } = this.#leader.need
     if (need.atLeast !== null && (need.scale !== scale || need.atLeast > (atLeast ?? -1))) return false
-    if (need.prefer?.some(id => !prefer.includes(id)) === true) return false
+    if (need.prefer !== undefined && !isWithin(prefer, need.prefer)) return false
     if (this.#sentAt === null && caller !== this.#leader.caller) return false
-    return (this.#waiting?.length ?? 0) < JOINERS && this.#departure?.isOver !== true
+    return (this.#waiting?.size ?? 0) < JOINERS && this.#departure?.isOver !== true
   }
 
   /** Waits for its end, or for the client's. */
   join(passenger: Passenger): Promise<Landing> {
     return new Promise(land => {
       const joined: Waiting = { land, passenger, unwatch: NOTHING }
-      this.#waiting ??= []
-      this.#waiting.push(joined)
+      this.#waiting ??= new Set()
+      this.#waiting.add(joined)
       this.#present += 1
       if (this.#departure !== null) this.#watchJoined(joined)
     })
@@ -118,32 +119,29 @@ export class Flight {
     this.#unwatchLeader = watch(this.#leader, () => {
       this.#leaves()
     })
-    for (const joined of [...(this.#waiting ?? [])]) this.#watchJoined(joined)
+    for (const joined of this.#waiting ?? []) this.#watchJoined(joined)
     return departure
   }
 
   /** Gives everybody what came of it; null where it broke. */
   land(fetched: Fetched | null): void {
     this.#unwatchLeader()
-    const waiting = this.#waiting
-    if (waiting === null) return
+    if (this.#waiting !== null) landInTurns([...this.#waiting], fetched)
     this.#waiting = null
-    for (const { land, unwatch } of waiting) {
-      unwatch()
-      land(fetched)
-    }
   }
 
   #watchJoined(joined: Waiting): void {
     joined.unwatch = watch(joined.passenger, () => {
-      this.#waiting = this.#waiting?.filter(each => each !== joined) ?? null
+      this.#waiting?.delete(joined)
       joined.land('left')
       this.#leaves()
     })
   }
 
   #areGone(): boolean {
-    return isGone(this.#leader) && (this.#waiting ?? []).every(({ passenger }) => isGone(passenger))
+    if (!isGone(this.#leader)) return false
+    for (const { passenger } of this.#waiting ?? []) if (!isGone(passenger)) return false
+    return true
   }
 
   #leaves(): void {
@@ -153,7 +151,21 @@ export class Flight {
 }
 
 const NOTHING = (): void => undefined
-const NOWHERE: readonly string[] = []
+
+/** Who has left meanwhile has landed already. */
+function landInTurns(waiting: readonly Waiting[], fetched: Fetched | null): void {
+  for (const { land, unwatch } of waiting.slice(0, PER_TURN)) {
+    unwatch()
+    land(fetched)
+  }
+  if (waiting.length > PER_TURN) setImmediate(landInTurns, waiting.slice(PER_TURN), fetched)
+}
+
+/** Whether the flight prefers routes, and each of them is one that the reader prefers too. */
+function isWithin(prefer: readonly string[] | undefined, wanted: readonly string[]): boolean {
+  if (wanted.length === 0) return true
+  return prefer !== undefined && prefer.length > 0 && prefer.every(id => wanted.includes(id))
+}
 
 /** Of several, whose listeners hear a turn later of the last one than its own do: who asks knows at once. */
 class JointDeparture extends Departure {

@@ -1,29 +1,31 @@
 /** The calls that are under way to the nodes and may be joined, by the bytes that ask for them. */
-import { randomInt } from 'node:crypto'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { MethodRow } from '../../snapshot/types.ts'
 import { Flight } from './flight.ts'
 import type { FlightKey, Passenger } from './flight.ts'
+import { RowTraffic } from './row-traffic.ts'
 
 /** A power of two. */
 const CHAINS = 1_024
 /** Flights of one chain; what does not fit is not shared, so that nobody can make others search for long. */
 const LONGEST = 16
 /** Characters of the params that the hash is made of. */
-const SAMPLES = 32
+const SAMPLES = 64
 
 /**
- * The flights in chains by a cheap hash; keys are compared whole. Not a Map: the hash tables that a busy one leaves behind keep each other alive, and
- * with them every message they held, until the next full collection.
+ * The flights in chains by a cheap hash; keys are compared whole. Not a Map: it would hash each key whole, and the hash tables that a busy one leaves
+ * behind keep each other alive until the next full collection (`bench/flights.ts` measures both).
  */
 export class Flights {
   readonly #chains: (Flight | null)[] = Array.from({ length: CHAINS }, () => null)
-  /** A number of each row, which nobody outside knows. */
-  readonly #seeds = new WeakMap<MethodRow, number>()
+  /** Of the rows of each snapshot. */
+  readonly #rows = new WeakMap<MethodRow, RowTraffic>()
 
-  /** The key of a call; `params` are those without white space. */
-  keyOf(row: MethodRow, method: string, params: Raw): FlightKey {
-    return { row, method, params, hash: hashOf(params, this.#seedOf(row)) }
+  /** What is known of a row's calls. */
+  of(row: MethodRow): RowTraffic {
+    let traffic = this.#rows.get(row)
+    if (traffic === undefined) this.#rows.set(row, (traffic = new RowTraffic()))
+    return traffic
   }
 
   /** A flight of equal calls that fits. */
@@ -61,12 +63,11 @@ export class Flights {
     }
     flight.next = null
   }
+}
 
-  #seedOf(row: MethodRow): number {
-    let seed = this.#seeds.get(row)
-    if (seed === undefined) this.#seeds.set(row, (seed = randomInt(2 ** 32)))
-    return seed
-  }
+/** The key of a call; `params` are those without white space. */
+export function flightKey(row: RowTraffic, method: string, params: Raw): FlightKey {
+  return { row, method, params, hash: hashOf(params, row.seed) }
 }
 
 function isSame(a: FlightKey, b: FlightKey): boolean {

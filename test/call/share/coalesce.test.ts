@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Decided } from '../../../src/call/decide.ts'
 import { coalesce } from '../../../src/call/share/coalesce.ts'
-import type { Coalesced, Wish } from '../../../src/call/share/coalesce.ts'
+import type { Wish } from '../../../src/call/share/coalesce.ts'
 import type { Fetched, Flight } from '../../../src/call/share/flight.ts'
 import { Flights } from '../../../src/call/share/flights.ts'
 import { scalarRef } from '../../../src/families/evm/block.ts'
@@ -52,6 +52,11 @@ const ok = (result: string): Fetched => came({ kind: 'result', result })
 const down = came({ kind: 'refused', refusal: refuse('upstream_error') })
 const own = came({ kind: 'refused', refusal: refuse('overloaded') }, true)
 
+/** What came of one of several calls. */
+interface Coalesced extends Fetched {
+  readonly isShared: boolean
+}
+
 /** Calls of one process, by a clock of the test. */
 function process() {
   const clock = new TestClock()
@@ -67,15 +72,17 @@ function process() {
     end: (fetched: Fetched) => void
     fail: () => void
   }[] = []
-  const call = (options: Options = {}, isSent = true): Promise<Coalesced> => {
+  const call = async (options: Options = {}, isSent = true): Promise<Coalesced> => {
     const { row = 'gasPrice', block, floor = null, caller = 'one', departure = null, noRoom = null } = options
     const ref = block === undefined ? null : scalarRef(block, true)
     const span = ref === null || 'why' in ref ? null : { from: ref, to: ref }
     const params = options.params ?? `["0x1",${block ?? ''}]`
+    const trail = { shared: false }
     const wish: Wish = {
       call: { row: rows[row]!, method: options.method ?? row, params, span } as unknown as Decided,
       network: { slug: 'alpha', family: 'evm', share: true, ...options.network } as Network,
-      ...{ wants: null, compacted: null, caller, departure: () => departure },
+      ...{ wants: null, compacted: null, caller, departure: () => departure, trail },
+      freshness: options.freshness,
       need: { tip: true, atLeast: floor, mayProbe: true, prefer: options.prefer ?? [] },
       mode: {
         maxBytes: options.maxBytes ?? null,
@@ -87,7 +94,8 @@ function process() {
         sent.push({ flight, until, end, fail: () => reject(new Error('a bug')) })
         if (isSent) flight?.sent(clock.monotonic())
       })
-    return coalesce(wish, options.freshness, { send, conclude: fetched => fetched }, live)
+    const fetched = await coalesce(wish, { send, conclude: each => each }, live)
+    return { ...fetched, isShared: trail.shared }
   }
   /** Resolves when so many have been sent. */
   const sending = (count: number): Promise<unknown> =>
@@ -227,6 +235,8 @@ t.test('who is to ask the route that took its transaction joins nobody who does 
     [['a'], ['a'], 1],
     [[], ['a'], 2],
     [['a'], ['b'], 2],
+    [['a'], ['a', 'b'], 1],
+    [['a', 'b'], ['b'], 2],
   ]
   for (const [leader, joiner, count] of cases) {
     const { call, sent } = process()
@@ -314,12 +324,74 @@ t.test('what is too long to be shared, or finds no room, is fetched by each', as
   }
 })
 
-t.test('256 wait for one flight, and the next call begins another', async t => {
+t.test('4 096 wait for one flight, and the next call begins another', async t => {
   const { call, sent } = process()
-  const calls = Array.from({ length: 300 }, () => call())
+  const calls = Array.from({ length: 4_100 }, () => call())
   t.equal(sent.length, 2)
   for (const each of sent) each.end(ok('1'))
-  t.equal((await Promise.all(calls)).filter(({ isShared }) => isShared).length, 298)
+  t.equal((await Promise.all(calls)).filter(({ isShared }) => isShared).length, 4_098)
+})
+
+t.test('of those who wait 256 are answered in one turn of the event loop', async t => {
+  const { call, sent } = process()
+  let answered = 0
+  const calls = Array.from({ length: 601 }, async () => {
+    await call()
+    answered += 1
+  })
+  sent[0]!.end(ok('1'))
+  const seen: number[] = []
+  while (answered < 601) {
+    await new Promise(resolve => setImmediate(resolve))
+    seen.push(answered)
+  }
+  t.strictSame(seen.slice(-3), [257, 513, 601])
+  await Promise.all(calls)
+})
+
+t.test('who leaves while others are answered is let go once', async t => {
+  const { call, sent } = process()
+  const departure = new Departure()
+  const calls = Array.from({ length: 300 }, () => call())
+  const last = call({ departure })
+  const over = sent[0]!.flight!.departure()
+  sent[0]!.end(ok('1'))
+  await calls[1]
+  departure.leave()
+  t.equal(said(await last), '1 shared')
+  t.strictSame(new Set((await Promise.all(calls)).map(said)), new Set(['1', '1 shared']))
+  t.equal(over.isOver, false)
+})
+
+t.test('a row whose replies are mostly too long is not waited for until they are shorter', async t => {
+  const { call, sent } = process()
+  const streamed = came({ kind: 'stream', member: 'result', body: null as never })
+  let n = 0
+  const replies = async (count: number, fetched: Fetched): Promise<void> => {
+    for (let left = count; left > 0; left -= 1) {
+      const done = call({ params: `[${(n += 1)}]` })
+      sent.at(-1)!.end(fetched)
+      await done
+    }
+  }
+  const sentOfTwo = (row: keyof typeof rows = 'gasPrice'): number => {
+    const before = sent.length
+    const params = `[${(n += 1)}]`
+    void call({ row, params })
+    void call({ row, params })
+    return sent.length - before
+  }
+  await replies(5, streamed)
+  t.equal(sentOfTwo(), 1, 'a few long ones change nothing')
+  await replies(5, down)
+  await replies(1, streamed)
+  t.equal(sentOfTwo(), 2)
+  t.equal(sentOfTwo('heavy'), 1, 'of another row nothing is known')
+  await replies(1, ok(`"${'x'.repeat(256 * 1024)}"`))
+  await replies(5, down)
+  t.equal(sentOfTwo(), 2, 'a refusal says nothing of the length')
+  await replies(2, ok('1'))
+  t.equal(sentOfTwo(), 1)
 })
 
 t.test(
