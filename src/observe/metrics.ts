@@ -64,7 +64,7 @@ export class Metrics {
   )
   readonly #shared = this.counter(
     'tollgate_shared_calls_total',
-    'Calls that were answered with the answer to an equal call in flight',
+    'Calls in whose place an equal call in flight was sent upstream',
     ['network', 'method'],
   )
   readonly #duration = new Histogram(
