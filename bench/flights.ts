@@ -73,7 +73,7 @@ function next(): Came {
   const to = `0x${(came * 2_654_435_761).toString(16).padStart(40, '0')}`
   const params = `[{"to":"${to}","data":"0x70a08231${to.slice(2).padStart(64, '0')}"},"latest"]`
   const body = `{"jsonrpc":"2.0","id":${came},"method":"eth_call","params":${params}}`
-  const text = Buffer.from(body, 'latin1').latin1Slice()
+  const text = Buffer.from(body, 'latin1').toString('latin1')
   return { row: rows[came % rows.length]!, method: 'eth_call', params: text.slice(-params.length - 1, -1) }
 }
 

@@ -148,7 +148,11 @@ t.test('what is not shared: sends, filters, and what the YAML says', async t => 
   for (const method of methods) await node.arrived(method, 5)
   gate.open()
   const [, filters] = await Promise.all(replies)
-  t.equal(new Set(filters!.map((reply: any) => reply.result)).size, 5, 'each has a filter of its own')
+  t.equal(
+    new Set(filters!.map((reply: any): unknown => reply.result)).size,
+    5,
+    'each has a filter of its own',
+  )
   const changes = new Gate()
   node.on('eth_getFilterChanges', held(changes, result('[]')))
   const [{ result: id }] = filters as any[]
@@ -166,7 +170,7 @@ t.test('a leader that leaves leaves the call to the others; when all have left i
     ended = once(response, 'close')
     await held(gate, echo)(asked, response)
   })
-  const leave = async (params: unknown) => {
+  const leave = (params: unknown) => {
     const { port, path } = { port: gateway.port, path: access.path }
     const client = request({ port, path, method: 'POST', headers: { 'content-type': 'application/json' } })
     client.on('error', () => undefined)
@@ -174,7 +178,7 @@ t.test('a leader that leaves leaves the call to the others; when all have left i
     return client
   }
   const params = [`0x${'ab'.repeat(32)}`]
-  const leader = await leave(params)
+  const leader = leave(params)
   await node.arrived('debug_traceTransaction', 1)
   const [one, two] = [await openClient(t, access), await openClient(t, access)]
   const sockets = await metric(gateway, 'tollgate_ws_connections', { network: 'alpha' })
@@ -195,7 +199,7 @@ t.test('a leader that leaves leaves the call to the others; when all have left i
     ended = once(response, 'close')
     await held(second, echo)(asked, response)
   })
-  const again = await leave([`0x${'cd'.repeat(32)}`])
+  const again = leave([`0x${'cd'.repeat(32)}`])
   await node.arrived('debug_traceTransaction', 2)
   one.send(message('debug_traceTransaction', [`0x${'cd'.repeat(32)}`]))
   await begun(one)

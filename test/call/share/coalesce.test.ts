@@ -99,7 +99,7 @@ function process() {
   }
   /** Resolves when so many have been sent. */
   const sending = (count: number): Promise<unknown> =>
-    until(`${count} are sent`, async () => sent.length === count)
+    until(`${count} are sent`, () => Promise.resolve(sent.length === count))
   return { call, sent, sending, clock }
 }
 
@@ -147,7 +147,7 @@ t.test('equal calls are one, others are not', async t => {
 
 t.test(
   'a call about a block that moves joins within 20 ms of the first send, others as long as it takes',
-  async t => {
+  t => {
     const cases: readonly (readonly [options: Options, ms: number, sent: number])[] = [
       [{ row: 'gasPrice' }, 5, 1],
       [{ row: 'gasPrice' }, 20, 1],
@@ -177,6 +177,7 @@ t.test(
     t.equal(sent.length, 1, 'the time begins when it is sent, not while it waits for a connection')
     void call({ caller: 'two' })
     t.equal(sent.length, 2, "and another caller does not wait for the first one's turn")
+    t.end()
   },
 )
 
@@ -242,7 +243,7 @@ t.test('who is to ask the route that took its transaction joins nobody who does 
     const { call, sent } = process()
     void call({ prefer: leader })
     void call({ prefer: joiner })
-    t.equal(sent.length, count, `${leader} ${joiner}`)
+    t.equal(sent.length, count, `${leader.join()} ${joiner.join()}`)
   }
   t.end()
 })
@@ -407,9 +408,9 @@ t.test(
     void call(alike(10))
     t.equal(sent.length, 30)
     for (const each of sent.slice(0, 16)) each.end(ok('1'))
-    await until('there is room', async () => {
+    await until('there is room', () => {
       void call(alike(41))
-      return sent.at(-1)!.flight !== null
+      return Promise.resolve(sent.at(-1)!.flight !== null)
     })
   },
 )
