@@ -27,7 +27,7 @@ const gateway = await startGateway(t, {
     { id: 'pair-well', network: 'pair', ...at(well), priority: 2 },
     {
       ...{ id: 'uneven-behind', network: 'uneven', ...at(behind) },
-      methods: { deny: ['eth_blockNumber', 'eth_sendRawTransaction'] },
+      methods: { deny: ['eth_getTransactionByHash', 'eth_sendRawTransaction'] },
     },
     { id: 'uneven-newest', network: 'uneven', ...at(newest), priority: 2 },
     { id: 'liar-a', network: 'liar', ...at(crossed) },
@@ -72,15 +72,15 @@ t.test('a route that does not answer is left for the next one, once for all who 
 
 t.test('what a shared answer shows raises the floor of each who got it', async t => {
   const gate = new Gate()
-  newest.on('eth_blockNumber', held(gate, result('"0x1000"')))
+  const hash = `0x${'cd'.repeat(32)}`
+  newest.on('eth_getTransactionByHash', held(gate, result(`{"hash":"${hash}","blockNumber":"0x1000"}`)))
   const [leader, joiner, other] = [await member('uneven'), await member('uneven'), await member('uneven')]
-  const before = newest.count('eth_blockNumber')
-  const first = await leader.call('eth_blockNumber')
-  await newest.arrived('eth_blockNumber', before + 1)
-  const second = await joiner.call('eth_blockNumber')
+  const first = await leader.call('eth_getTransactionByHash', [hash])
+  await newest.arrived('eth_getTransactionByHash')
+  const second = await joiner.call('eth_getTransactionByHash', [hash])
   gate.open()
-  for (const { reply } of [first, second]) t.match(await reply, { result: '0x1000' })
-  t.equal(await shared('uneven', 'eth_blockNumber'), 1)
+  for (const { reply } of [first, second]) t.match(await reply, { result: { hash } })
+  t.equal(await shared('uneven', 'eth_getTransactionByHash'), 1)
 
   const latest = ['0x01', 'latest']
   behind.on('eth_getBalance', result('"old"'))
