@@ -3,7 +3,7 @@
  * `node --import=tsx bench/builds.ts ../before/dist/main.js`. Gateways have a core of their own, the load and its node another.
  */
 import { resolve } from 'node:path'
-import { FORWARDED, LOCAL, REFUSED } from './parts/calls.ts'
+import { FORWARDED, inBatches, LOCAL, REFUSED } from './parts/calls.ts'
 import { CALLS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
 import type { Load } from './parts/load.ts'
@@ -24,7 +24,7 @@ const works: readonly (readonly [title: string, work: Omit<Load, 'url'>, calls?:
   [
     `forwarded call in a batch of ${BATCH}`,
     {
-      body: `[${Array.from({ length: BATCH }, () => FORWARDED).join()}]`,
+      body: inBatches(BATCH),
       posts: Math.ceil(CALLS / BATCH),
       connections: 4,
     },

@@ -1,5 +1,5 @@
 /** CPU per call of the real process over HTTP, as a ratio against a reference measured in the same minutes. */
-import { FORWARDED, LOCAL, REFUSED } from './parts/calls.ts'
+import { FORWARDED, inBatches, LOCAL, REFUSED } from './parts/calls.ts'
 import type { Side } from './parts/compare.ts'
 import { CALLS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
@@ -42,8 +42,7 @@ await overStarts(async (table, processes) => {
   )
   // The relay would pass a batch on as one body, which is other work: it is given the same calls one by one.
   const posts = Math.ceil(CALLS / BATCH)
-  const body = `[${Array.from({ length: BATCH }, () => FORWARDED).join()}]`
-  const batches = { body, posts, connections: BATCHES_AT_A_TIME }
+  const batches = { body: inBatches(BATCH), posts, connections: BATCHES_AT_A_TIME }
   const batched = { ...us, work: async () => (await load({ url, ...batches })) * BATCH }
   const title = `forwarded call in a batch of ${BATCH} (reference: a call by itself)`
   await table.compare(title, batched, sent(forwarding, forwarded))

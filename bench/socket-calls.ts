@@ -17,8 +17,12 @@ await overStarts(async (table, processes) => {
     await openAll(`ws://${relay.listen}/`),
     await openAll(`ws://${hello.listen}/`),
   ]
-  const us = (call: string): Side => ({ name: 'gateway', pid, work: () => exchange(ours, call) })
-  const http = (body: string): Side => ({
+  const us = (call: string | readonly string[]): Side => ({
+    name: 'gateway',
+    pid,
+    work: () => exchange(ours, call),
+  })
+  const http = (body: string | readonly string[]): Side => ({
     ...{ name: 'the gateway over HTTP', pid },
     work: () => load({ url: `http://${path}`, body }),
   })

@@ -7,7 +7,8 @@ import type { Order } from './wrk.ts'
 export interface Load {
   /** Where posts go: one URL, or those of one host in turn. */
   readonly url: string | readonly string[]
-  readonly body: string
+  /** What is posted: one body, or several in turn. */
+  readonly body: string | readonly string[]
   readonly posts?: number
   /** As many posts are under way at a time. */
   readonly connections?: number
@@ -32,12 +33,13 @@ export function load({
   const urls = typeof url === 'string' ? [url] : url
   const { origin } = new URL(urls[0]!)
   const paths = urls.map(each => each.slice(origin.length))
-  const order = { origin, paths, body, posts, connections, seconds, refused }
+  const bodies = typeof body === 'string' ? [body] : body
+  const order = { origin, paths, bodies, posts, connections, seconds, refused }
   return wrkIsHere ? wrk(order) : send(order)
 }
 
 /** The same without wrk. This process is often slower than what it measures, which then sleeps between calls: that costs it more. */
-async function send({ origin, paths, body, posts, connections, seconds, refused }: Order): Promise<number> {
+async function send({ origin, paths, bodies, posts, connections, seconds, refused }: Order): Promise<number> {
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const headers = { 'content-type': 'application/json' }
   const until = performance.now() + seconds * 1000
@@ -45,6 +47,7 @@ async function send({ origin, paths, body, posts, connections, seconds, refused 
   const worker = async (): Promise<void> => {
     while (sent < posts && performance.now() < until) {
       const path = paths[sent % paths.length]!
+      const body = bodies[sent % bodies.length]!
       sent += 1
       const reply = await pool.request({ path, method: 'POST', headers, body })
       const text = await reply.body.text()

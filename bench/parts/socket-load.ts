@@ -3,8 +3,12 @@ import type { WebSocket } from 'ws'
 import { CALLS, CONNECTIONS } from './effort.ts'
 import { openSocket } from './open-socket.ts'
 
-/** Sends calls, the next on a socket when the one before is answered; rejects on an error in a reply. */
-export async function exchange(sockets: readonly WebSocket[], call: string): Promise<number> {
+/** Sends calls in turn, the next on a socket when the one before is answered; rejects on an error in a reply. */
+export async function exchange(
+  sockets: readonly WebSocket[],
+  call: string | readonly string[],
+): Promise<number> {
+  const calls = typeof call === 'string' ? [call] : call
   let sent = 0
   const work = (socket: WebSocket): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -14,7 +18,7 @@ export async function exchange(sockets: readonly WebSocket[], call: string): Pro
           return
         }
         sent += 1
-        socket.send(call)
+        socket.send(calls[sent % calls.length]!)
       }
       socket.removeAllListeners('message').on('message', (reply: Buffer) => {
         if (reply.includes('"result"')) next()

@@ -10,7 +10,8 @@ export interface Order {
   readonly origin: string
   /** The paths that posts go to, in turn. */
   readonly paths: readonly string[]
-  readonly body: string
+  /** One line each, in turn. */
+  readonly bodies: readonly string[]
   readonly posts: number
   readonly connections: number
   /** Most seconds that it may take. */
@@ -32,11 +33,16 @@ export const wrkIsHere = ((): boolean => {
 
 /** Has wrk send posts from one thread; resolves with how many, rejects on a reply that is not as expected. */
 export async function wrk(order: Order): Promise<number> {
-  const { origin, paths, connections, seconds } = order
+  const { origin, paths, bodies, connections, seconds } = order
   const dir = mkdtempSync(join(tmpdir(), 'tollgate-wrk-'))
   try {
-    const [script, list] = [join(dir, 'posts.lua'), join(dir, 'paths')]
-    writeFileSync(list, paths.join('\n'))
+    const [script, list] = [join(dir, 'posts.lua'), join(dir, 'posts')]
+    const count = Math.max(paths.length, bodies.length)
+    const lines = Array.from({ length: count }, (_, n) => [
+      paths[n % paths.length],
+      bodies[n % bodies.length],
+    ])
+    writeFileSync(list, lines.flat().join('\n'))
     writeFileSync(script, scriptFor(order, list))
     const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script]
     const child = new Child('wrk', [...args, origin + paths[0]!], cleanEnvironment())
@@ -69,15 +75,17 @@ function answersIn({ stdout, stderr }: Child, url: string): number {
 }
 
 /** wrk gives each thread a Lua of its own and `done` another: what a thread has counted is asked of it. */
-function scriptFor({ body, posts, refused }: Order, list: string): string {
+function scriptFor({ posts, refused }: Order, list: string): string {
   return `
 wrk.method = 'POST'
 wrk.headers['Content-Type'] = 'application/json'
-wrk.body = [==[${body}]==]
 answers, wrong = 0, ''
 local requests, at = {}, 0
 function init()
-  for path in io.lines('${list}') do requests[#requests + 1] = wrk.format(nil, path) end
+  local path
+  for line in io.lines('${list}') do
+    if path then requests[#requests + 1] = wrk.format(nil, path, nil, line) path = nil else path = line end
+  end
 end
 function request()
   at = at % #requests + 1

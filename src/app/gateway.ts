@@ -8,6 +8,7 @@ import type { Limits } from '../ports/limits.ts'
 import type { Observer } from '../ports/observer.ts'
 import { Gateway } from '../call/gateway.ts'
 import type { Live } from '../call/context.ts'
+import { Flights } from '../call/share/flights.ts'
 import { Blockhashes } from '../families/solana/blockhashes.ts'
 import { LAST_CALLS } from '../http/listen.ts'
 import { BadKeys } from '../limits/bad-keys.ts'
@@ -83,6 +84,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     ...{ clientSubscriptions: new Slots(), clock: systemClock },
     filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),
+    flights: new Flights(),
     floors: new Floors(),
     sent: new Sent(),
     blockhashes: new Blockhashes(),

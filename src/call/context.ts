@@ -20,6 +20,7 @@ import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeyCounter } from '../limits/bad-keys.ts'
 import type { FreeEnds } from '../limits/free-ends.ts'
 import type { Payer } from './caller.ts'
+import type { Flights } from './share/flights.ts'
 import type { Slots } from '../limits/holdings.ts'
 
 /** The `service_*` methods, as the line sees them. */
@@ -52,6 +53,7 @@ export interface Live {
   readonly management: Management
   readonly heads: Pick<Heads, 'best' | 'isConfirmed' | 'finality'>
   readonly answers: AnswerCache
+  readonly flights: Flights
   readonly prober: Pick<Prober, 'watch'>
   readonly filters: Filters
   readonly freeEnds: FreeEnds

@@ -7,27 +7,23 @@ import type { Answer } from './reply/answer.ts'
 import type { Caller } from './caller.ts'
 import type { Context, Live } from './context.ts'
 import type { Decided } from './decide.ts'
-import type { ReplyMode, Request } from './node/request.ts'
+import type { ReplyMode } from './node/request.ts'
 import { keep, recall } from './cache/recall.ts'
 import type { Keepable } from './cache/recall.ts'
 import { healthOf } from './health.ts'
 import { holderOf, readerOf } from './caller.ts'
 import { localResult } from './local.ts'
 import { findFilter, keepFilter } from './node/sticky.ts'
-import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
-import type { Failure, Verdict } from '../routes/transport/verdict.ts'
-import { lastRefusal, routeOf, tryInTurn } from './node/attempts.ts'
-import type { Ended, Trail } from './node/attempts.ts'
-import { hedged } from './node/hedge.ts'
-import type { Round } from './node/attempt.ts'
+import type { Trail } from './node/attempts.ts'
+import { fetchedOf, forward } from './node/forward.ts'
+import type { Ending } from './node/forward.ts'
+import { coalesce } from './share/coalesce.ts'
 import type { Rule, Network } from '../snapshot/types.ts'
 import type { Need } from '../routes/pick.ts'
 import type { BlockSpan } from '../families/evm/block.ts'
 import type { SlotRead } from '../families/solana/slot-read.ts'
 import type { Scale } from '../families/solana/scale.ts'
-import { attempt } from './node/attempt.ts'
-import { broadcast, spreadOf } from './node/broadcast.ts'
 import { noteTaken, takersOf } from './node/takers.ts'
 
 /** What the call is answered with. */
@@ -94,74 +90,29 @@ async function askNode(
   const own = needOf(row.rule, span, floor, wants)
   const need = prefer.length === 0 ? own : { ...own, prefer }
   const holder = holderOf(caller)
+  const compacted = keepable === null ? null : keepable.compacted
+  const { freshness } = caller
   // prettier-ignore
-  const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, reader }
-  const ended = await forward(request, mode, context)
-  trail.route = routeOf(ended)
-  const { answer, route } = forwarded(ended, context)
+  const wish = { call, network, wants, freshness, need, caller: holder, compacted, mode, trail, departure: context.departure }
+  const { answer, route, tried } = await coalesce<Ending>(
+    wish,
+    {
+      send: (flight, until) => {
+        const departure = flight === null ? context.departure : () => flight.departure()
+        // prettier-ignore
+        const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, reader, departure, flight, until }
+        return forward(request, mode, context)
+      },
+      conclude: ended => fetchedOf(ended, context),
+    },
+    context.live,
+  )
+  trail.route = tried
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
-  if (keepable !== null && answer.kind === 'result' && route !== null)
+  if (keepable !== null && answer.kind === 'result' && route !== null && !trail.shared)
     keep(keepable, answer.result, route, context)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
-}
-
-/** The answer, and the route that gave it. */
-export interface Forwarded {
-  readonly answer: Answer
-  readonly route: string | null
-}
-
-/** How the tries of a call ended. */
-export type Ending = Ended<Exclude<Verdict, Failure>, Round>
-
-/** Sends `request` upstream until a route answers, or no more may be tried. */
-export function forward(request: Request, mode: ReplyMode, context: Context): Promise<Ending> {
-  const { network, row } = request
-  const { rule } = row
-  // Only heavy calls are worth a listener: a node may be at work on them for a minute.
-  const departure = rule.timeout === 'heavy' ? context.departure() : null
-  const bounds = { repeat: rule.retry, isGone: () => (departure ?? context.departure())?.isOver === true }
-  const isBroadcast = spreadOf(network, rule) > 1
-  return tryInTurn<Exclude<Verdict, Failure>, Round>(
-    request,
-    bounds,
-    context,
-    ({ picked, left, sentBefore, another, beside }) => {
-      const options = { left, mode, sentBefore, departure }
-      if (isBroadcast) return broadcast(picked, request, options, context, beside)
-      return network.hedge
-        ? hedged(picked, request, options, context, another)
-        : attempt(picked, request, options, context)
-    },
-  )
-}
-
-/** What the client gets. */
-export function forwarded(ended: Ending, context: Context): Forwarded {
-  switch (ended.kind) {
-    case 'answered': {
-      return { answer: answerOf(ended.verdict), route: ended.tried.candidate.route.id }
-    }
-    case 'full':
-      return { answer: refused(refuse('overloaded', 'Every route is at its limit')), route: null }
-    case 'abandoned':
-      return { answer: { kind: 'abandoned' }, route: null }
-    case 'failed':
-      return { answer: lastWord(ended.failures, context), route: null }
-  }
-}
-
-/** A node's own word about the call is worth more than that a later route could not be reached. */
-function lastWord(failures: readonly Failure[], context: Context): Answer {
-  if (context.live.upstreams.closed) return refused(lastRefusal(failures, context))
-  const said = failures.findLast(({ passOn }) => passOn)?.said ?? null
-  if (said !== null) return answerOf(said)
-  return refused(lastRefusal(failures, context))
-}
-
-function answerOf(verdict: Exclude<Verdict, Failure> | Reply): Answer {
-  return verdict.kind === 'open' ? { ...verdict, kind: 'stream' } : verdict
 }
 
 /**

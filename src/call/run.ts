@@ -40,7 +40,15 @@ export function run<A extends Answer | VerbatimAnswer>(
   work: Work<A>,
 ): MaybePromise<void> {
   const begin = context.live.clock.monotonic()
-  const running: Running = { rule: null, charge: null, route: null, cache: null, upstreamMs: 0, begin }
+  const running: Running = {
+    rule: null,
+    charge: null,
+    route: null,
+    cache: null,
+    shared: false,
+    upstreamMs: 0,
+    begin,
+  }
   let refusal: Refusal
   try {
     if (isRefusal(asked)) refusal = asked

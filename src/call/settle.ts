@@ -36,7 +36,7 @@ export interface Sent {
 /** Settles and observes a call whose reply has left. */
 export function settle(
   given: Answer | VerbatimAnswer,
-  { rule, charge, route, cache, upstreamMs: untilReply, begin }: Running,
+  { rule, charge, route, cache, shared, upstreamMs: untilReply, begin }: Running,
   { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
   { network, plan, transport, payer }: Caller,
   { live, requestId }: Context,
@@ -66,6 +66,7 @@ export function settle(
     rowClass: rule?.answer === null && cache !== 'hit' ? rule.timeout : 'none',
     outcome,
     cache,
+    shared,
     upstreamMs,
     reason,
     requests,

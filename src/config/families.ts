@@ -38,7 +38,7 @@ const NO_BROADCAST = { broadcast: REMOVE } as const
 /** Whether a rule of verbatim HTTP may be repeated follows from its verb; the rest is about JSON-RPC. */
 const HTTP_KEYS = 'cost tier needs timeout enabled networks dialects'
 /** Without what belongs to the subscriptions, filters and tracers of EVM nodes, and to Solana's commitments. */
-const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry sends hedge answer nullIsLag jsonParams maxRange cache shows is`
+const JSONRPC_KEYS = `${HTTP_KEYS} params block reads retry sends hedge share answer nullIsLag jsonParams maxRange cache shows is`
 
 const WORDS = new Map<Family, FamilyWords>([
   [
@@ -75,7 +75,7 @@ const WORDS = new Map<Family, FamilyWords>([
       ...{
         unusedKeys: [],
         chainId: 'text',
-        unused: { ...QUESTIONS, ...NO_BROADCAST, finality: REMOVE, cache: REMOVE },
+        unused: { ...QUESTIONS, ...NO_BROADCAST, finality: REMOVE, cache: REMOVE, share: REMOVE },
         outcomes: [3, -32015],
         rare: [],
         finalityTags: [],

@@ -41,6 +41,7 @@ export interface RawNetwork extends Pick<NetworkConfig, 'name' | 'family' | 'cha
   readonly maxLag?: string | number
   readonly hedge?: boolean
   readonly broadcast?: number
+  readonly share?: boolean
   readonly finality?: Finality | 'none'
   readonly cache?: boolean | { readonly tip?: string }
   readonly methods?: RawRules

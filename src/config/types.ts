@@ -113,6 +113,8 @@ export interface NetworkConfig extends NetworkCache, NetworkSending {
   /** How far behind the best healthy head a route may be and serve tip reads. */
   readonly maxLag: { readonly unit: 'ms' | 'blocks'; readonly value: number }
   readonly hedge: boolean
+  /** Whether equal calls that are in flight at the same time are one upstream call. */
+  readonly share: boolean
   /** Rules of its own: laid over the family's rule of that name, or added. */
   readonly methods: Readonly<Record<string, RuleConfig>>
 }
@@ -200,6 +202,7 @@ export interface RuleConfig extends RuleCache, RuleResult, RuleSending {
   readonly reads?: 'state' | 'replay' | 'history' | 'none'
   readonly retry?: 'safe' | 'dedupe' | 'never'
   readonly hedge?: boolean
+  readonly share?: boolean
   readonly timeout?: 'fast' | 'normal' | 'heavy'
   readonly answer?: LocalAnswer
   readonly subscribe?: string

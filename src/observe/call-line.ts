@@ -25,6 +25,8 @@ export interface CallLine {
   readonly requests?: number
   /** What the cache made of it, where answers of its method are kept. */
   readonly cache?: NonNullable<Observation['cache']>
+  /** Only where it was answered with the answer to an equal call. */
+  readonly shared?: true
   /** Milliseconds until the reply; of a message, absent. */
   readonly ms?: number
   readonly upstreamMs?: number
@@ -47,6 +49,7 @@ export function callLine(seen: Observation, at: number): CallLine {
     },
     ...{ status, reason, outcome, plan, transport, requests },
     ...(seen.cache === null ? {} : { cache: seen.cache }),
+    ...(seen.shared ? { shared: true } : {}),
     ...{ ms: rounded(totalMs), upstreamMs: rounded(upstreamMs) },
   }
 }

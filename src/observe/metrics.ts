@@ -62,6 +62,11 @@ export class Metrics {
     'Answers that show another block than was asked for, and so were not kept',
     ['network', 'route'],
   )
+  readonly #shared = this.counter(
+    'tollgate_shared_calls_total',
+    'Calls in whose place an equal call in flight was sent upstream',
+    ['network', 'method'],
+  )
   readonly #duration = new Histogram(
     'tollgate_call_duration_seconds',
     'From the arrival of a call to the end of its reply',
@@ -102,6 +107,7 @@ export class Metrics {
     if (seen.requests > 0) this.#requests.add([network, plan], seen.requests)
     if (seen.reason !== null) this.#refusals.add([network, plan, seen.reason])
     if (seen.cache !== null) this.#cacheCalls.add([network, method, seen.cache])
+    if (seen.shared) this.#shared.add([network, method])
     this.#duration.observe([network, plan, transport, seen.rowClass], seen.totalMs / 1000)
     this.#overhead.observe([network], Math.max(0, seen.totalMs - seen.upstreamMs) / 1000)
   }

@@ -28,6 +28,8 @@ export interface Observation extends Whose {
   readonly outcome: OutcomeKind
   /** What the cache made of it; null where nothing of its method is kept. */
   readonly cache: 'hit' | 'miss' | 'bypass' | null
+  /** Whether it was answered with the answer to an equal call. */
+  readonly shared: boolean
   readonly reason: Reason | null
   /** Requests charged. */
   readonly requests: number

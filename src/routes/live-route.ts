@@ -119,12 +119,13 @@ export class LiveRoute {
 
   /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
   ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
-    const { body, id, heavy, caller, departure } = asked
+    const { body, id, heavy, caller, departure, flight } = asked
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
       const begun = (): void => {
         begin = now()
+        flight?.sent(begin)
         if (!heavy) over = this.#hangs.begin(begin, caller)
       }
       this.#client.post(body, limits, { caller, begun, departure }, exchange => {

@@ -16,6 +16,7 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     hedge: rule.hedge ?? false,
     sends: rule.sends ?? rule.retry === 'dedupe',
     broadcast: rule.broadcast ?? null,
+    share: rule.share ?? true,
     cache: rule.cache ?? [],
     shows: rule.shows?.split('.') ?? null,
     is: rule.is === 'none' ? 'none' : (rule.is?.split('.') ?? null),

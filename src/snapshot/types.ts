@@ -26,6 +26,8 @@ export interface Rule {
   readonly sends: boolean
   /** To how many upstreams at once; null is what the network says. */
   readonly broadcast: number | null
+  /** Whether equal calls in flight may be one upstream call; only reads ever are. */
+  readonly share: boolean
   readonly cache: NonNullable<RuleConfig['cache']>
   /** The steps from the result to the number of its block; null where it shows none. */
   readonly shows: readonly string[] | null

@@ -16,6 +16,8 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['run', LINE, 4],
   ['run', LINE, 4, { LOAD: 'node' }],
   ['socket-calls', LINE, 4],
+  ['sharing', LINE, 1],
+  ['flights', /^\| in .+ \| \S+ µs \|$/gm, 2],
   ['scale', LINE, 4],
   ['builds dist/main.js', LINE, 5],
   ['http-server', LINE, 3],

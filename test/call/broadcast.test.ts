@@ -72,7 +72,7 @@ function scene({ room = true } = {}) {
           seen.attempts.push(`${route} ${how}`),
         bug: (bug: unknown) => seen.bugs.push(bug),
       },
-      upstreams: { unsupported: { learn: () => undefined } },
+      upstreams: { unsupported: { take: () => undefined } },
       sent: {
         add: (news: SentNews) => seen.taken.push(`${news.route} ${news.reader} ${news.hash === hash}`),
       },

@@ -49,6 +49,7 @@ t.test('the decision for a call, and what speaks against each route', async t =>
       { id: 'rich', able: true },
       { id: 'off', able: false, why: 'it is not enabled' },
     ],
+    share: 'not shared: only methods with retry: safe are',
   })
   t.match(ask({ params: '[{},"0x1"]', head: 1000 }), {
     outcome: 'forward',

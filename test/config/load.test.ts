@@ -72,6 +72,7 @@ t.test('defaults', async t => {
         maxLag: { unit: 'ms', value: 30_000 },
         hedge: false,
         broadcast: 1,
+        share: true,
         finality: 'finalized',
         cache: { tip: 0 },
         methods: {},
@@ -92,6 +93,7 @@ t.test('defaults', async t => {
         maxLag: { unit: 'ms', value: 30_000 },
         hedge: false,
         broadcast: 1,
+        share: true,
         finality: 'finalized',
         cache: { tip: 0 },
         methods: {},
@@ -224,6 +226,7 @@ t.test('everything that can be written', async t => {
       'maxLag: 5',
       'hedge: true',
       'broadcast: 2',
+      'share: false',
       'methods: { eth_call: { enabled: false } }',
     ).replace('http://{subdomain}.localhost:8080', 'https://{subdomain}.Example.com:8443/'),
     routes: route(
@@ -240,7 +243,7 @@ t.test('everything that can be written', async t => {
     ),
     methods:
       rules(
-        'all_keys: { cost: 0, tier: paid, needs: [trace], params: [1, 2], block: { at: 0, kind: ref, path: a, omitted: latest }, reads: state, retry: dedupe, sends: false, broadcast: 3, hedge: true, timeout: heavy, answer: true, sticky: use, nullIsLag: true, commitment: 1, jsonParams: [1], maxRange: 10, tracers: [callTracer], enabled: false, networks: [ethereum] }',
+        'all_keys: { cost: 0, tier: paid, needs: [trace], params: [1, 2], block: { at: 0, kind: ref, path: a, omitted: latest }, reads: state, retry: dedupe, sends: false, broadcast: 3, hedge: true, share: false, timeout: heavy, answer: true, sticky: use, nullIsLag: true, commitment: 1, jsonParams: [1], maxRange: 10, tracers: [callTracer], enabled: false, networks: [ethereum] }',
         'no: { answer: false, reads: none }',
       ) + '  http: { "GET /eth/v1/node/*": {} }\nnotification: { cost: 0 }\n',
     plans:
@@ -328,6 +331,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
     maxLag: { unit: 'blocks', value: 5 },
     hedge: true,
     broadcast: 2,
+    share: false,
     methods: { eth_call: { enabled: false } },
   })
   t.same(config?.routes, [
@@ -359,6 +363,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
     sends: false,
     broadcast: 3,
     hedge: true,
+    share: false,
     timeout: 'heavy',
     answer: 'true',
     sticky: 'use',

@@ -15,7 +15,7 @@ import { until, within } from '../support/until.ts'
 const chainId = 1001
 const node = await startNode(t, { chainId })
 const gateway = await startGateway(t, {
-  networks: { alpha: { chainId } },
+  networks: { alpha: { chainId, share: false } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, capabilities: allCapabilities }],
 })
 
@@ -58,7 +58,7 @@ t.test('so are all heavy calls that were pipelined on its connection', async t =
 async function twoRoutes(t: Test) {
   const [first, second] = [await startNode(t, { chainId }), await startNode(t, { chainId })]
   const gateway = await startGateway(t, {
-    networks: { alpha: { chainId } },
+    networks: { alpha: { chainId, methods: { eth_gasPrice: { share: false } } } },
     plans: amplePlans,
     routes: [
       { id: 'alpha-a', network: 'alpha', priority: 1, http: first.url },
@@ -75,21 +75,24 @@ t.test(
   'calls that wait for a connection when their client leaves are sent to no node, and cost nothing',
   async t => {
     const { first, second, gateway, access, gate } = await twoRoutes(t)
-    for (const node of [first, second]) node.on('eth_gasPrice', held(gate, echo))
-    const body = message('eth_gasPrice')
+    for (const node of [first, second]) node.on('eth_getCode', held(gate, echo))
     const head = `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
-    const requests = `${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(16)
+    const requestOf = (n: number): string => {
+      const body = message('eth_getCode', [`0x${n}`, 'latest'])
+      return `${head}Content-Length: ${body.length}\r\n\r\n${body}`
+    }
     const sockets = await Promise.all(Array.from({ length: 25 }, () => openSocket(gateway.port)))
-    for (const socket of sockets) socket.write(requests)
+    for (const [at, socket] of sockets.entries())
+      socket.write(Array.from({ length: 16 }, (_, n) => requestOf(at * 16 + n)).join(''))
     const inFlight = () => metric(gateway, 'tollgate_route_in_flight', { route: 'alpha-a' })
     await until('all calls are sent, or wait', async () => (await inFlight()) === 400)
-    const sent = first.count('eth_gasPrice')
+    const sent = first.count('eth_getCode')
     t.ok(sent < 300, `${sent} are sent`)
     for (const socket of sockets) socket.destroy()
     await until('those that wait have ended', async () => (await inFlight()) === sent)
     gate.open()
     await until('the others have', async () => (await inFlight()) === 0)
-    t.strictSame([first.count('eth_gasPrice'), second.count('eth_gasPrice')], [sent, 0])
+    t.strictSame([first.count('eth_getCode'), second.count('eth_getCode')], [sent, 0])
     t.strictSame(await access.usage(), { requests: sent, calls: sent })
   },
 )

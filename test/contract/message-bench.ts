@@ -25,8 +25,9 @@ export async function startBench(
   }
   const gateway = await startGateway(t, {
     networks: {
-      alpha: { chainId: evmChainId, public: true, methods: evmOverrides },
-      sol: { family: 'solana', chainId: 'solana-test' },
+      // Each call is looked for at the node.
+      alpha: { chainId: evmChainId, public: true, share: false, methods: evmOverrides },
+      sol: { family: 'solana', chainId: 'solana-test', share: false },
     },
     routes: [
       {

@@ -14,8 +14,10 @@ const everything = ['any', 'paid']
 const rate = { perSecond: 100_000, burst: 100_000 }
 const gateway = await startGateway(t, {
   networks: {
-    alpha: { chainId },
+    // Each call is looked for at the node.
+    alpha: { chainId, share: false },
     sol: {
+      share: false,
       family: 'solana',
       chainId: 'solana-test',
       methods: { getSupply: { cost: 20, tier: 'paid' }, getProgramAccounts: { needs: ['scan'] } },

@@ -22,7 +22,7 @@ const rate = { perSecond: 100_000, burst: 100_000 }
 const ws = { connections: 1_000, subscriptions: 10 }
 const gateway = await startGateway(t, {
   networks: {
-    alpha: { chainId: 1001, public: true },
+    alpha: { chainId: 1001, public: true, share: false },
     twofold: { chainId: 1002 },
     sol: { family: 'solana', chainId: 'solana-test' },
   },

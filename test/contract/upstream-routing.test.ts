@@ -24,7 +24,7 @@ type RouteOptions = NodeOptions & { readonly route?: Readonly<Record<string, unk
 
 /** Declares a network whose routes `<slug>-a`, `<slug>-b` … lead to nodes that answer with their letter. */
 async function declare(slug: string, ...wanted: readonly RouteOptions[]): Promise<ScriptedNode[]> {
-  networks[slug] = { chainId, public: true, methods: { web3_sha3: { timeout: 'normal' } } }
+  networks[slug] = { chainId, public: true, share: false, methods: { web3_sha3: { timeout: 'normal' } } }
   const own: ScriptedNode[] = []
   for (const [index, { route = {}, ...options }] of wanted.entries()) {
     const letter = 'abcd'[index]!

@@ -23,7 +23,7 @@ t.test('SIGTERM: what is in flight is answered, idle connections close, exit 0',
   const gateway = await startGateway(t, options(node.url, '20s'))
   const access = await createAccess(gateway, 'paid', 'alpha')
   const idle = await openSocket(gateway.port)
-  const calls = Array.from({ length: 20 }, () => access.post(message('web3_sha3', ['0x00'])))
+  const calls = Array.from({ length: 20 }, (_, n) => access.post(message('web3_sha3', [`0x${n}`])))
   await node.arrived('web3_sha3', 20)
   gateway.signal('SIGTERM')
   await new Promise(resolve => idle.once('close', resolve).resume())

@@ -55,7 +55,7 @@ const explanation = exactly(
     },
     routes: { type: 'array', items: exactly({ id: text, able: truth }, { why: text }) },
   },
-  { reason: text, message: text },
+  { reason: text, message: text, share: text },
 )
 const problem = exactly(
   { file: text, line: whole, column: whole, path: { type: 'string' }, severity: text, message: text },

@@ -20,7 +20,15 @@ const call = (more: Partial<Observation> = {}): Observation => ({
     method: 'eth_call',
   },
   ...{ route: 'eth-a', status: 200, outcome: 'ok', reason: null, plan: 'pro', transport: 'http' },
-  ...{ rowClass: 'normal', cache: null, requests: 1, totalMs: 12.3456, upstreamMs: 11, ...more },
+  ...{
+    rowClass: 'normal',
+    cache: null,
+    shared: false,
+    requests: 1,
+    totalMs: 12.3456,
+    upstreamMs: 11,
+    ...more,
+  },
 })
 const refusal: RefusedMessage = {
   ...{ requestId: 'BBBBBBBBBBBBBBBB', account: 'acc_1', endpoint: 'ep_1', network: 'eth', plan: 'pro' },

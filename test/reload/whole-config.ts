@@ -10,7 +10,14 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       networks: {
         alpha: {
           ...{ name: 'Alpha', family: 'evm', chainId, subdomain: 'alpha-rpc', public: true, devnet: false },
-          ...{ dialect: 'alphanet', stateWindow: 128, maxLag: '30s', hedge: false, broadcast: 2 },
+          ...{
+            dialect: 'alphanet',
+            stateWindow: 128,
+            maxLag: '30s',
+            hedge: false,
+            broadcast: 2,
+            share: true,
+          },
           ...{ finality: 'finalized', cache: { tip: '1s' } },
           methods: { eth_gasPrice: { cost: 2 } },
         },
@@ -40,7 +47,14 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       notification: { cost: 1 },
       families: {
         evm: {
-          web3_sha3: { params: [1, 1], retry: 'safe', hedge: true, timeout: 'fast', enabled: true },
+          web3_sha3: {
+            params: [1, 1],
+            retry: 'safe',
+            hedge: true,
+            share: false,
+            timeout: 'fast',
+            enabled: true,
+          },
           eth_gasPrice: { cost: 1, tier: 'any' },
           eth_chainId: { answer: 'chainId' },
           eth_getLogs: { block: { at: 0, kind: 'range' }, maxRange: 10_000, networks: ['alpha'] },

@@ -154,7 +154,15 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
   })
   const verdict = await live.ask(
     {
-      ...{ body: '{}', id: 1, heavy: false, caller: 'account', departure: () => null, isAboutAnother: null },
+      ...{
+        body: '{}',
+        id: 1,
+        heavy: false,
+        caller: 'account',
+        departure: () => null,
+        isAboutAnother: null,
+        flight: null,
+      },
       ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
     },
     limits,
@@ -192,6 +200,7 @@ t.test('calls that have waited leave no listener on the departure of their socke
     caller: 'account',
     departure: () => departure,
     isAboutAnother: null,
+    flight: null,
   }
   const all = Array.from({ length: 300 }, () => live.ask(asked, limits, () => 0))
   t.ok(departure.count > 100, 'many wait')
@@ -218,6 +227,7 @@ t.test('a call whose client leaves while it waits for a connection is never sent
           caller: 'account',
           departure: () => departure,
           isAboutAnother: null,
+          flight: null,
         },
         ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
       },

@@ -49,7 +49,15 @@ async function throughRoute(t: Test, http: string): Promise<{ body: StreamedBody
   const live = new LiveRoute(route, 1_000)
   t.teardown(() => live.destroy())
   const asked = {
-    ...{ body: '{}', id: 1, caller: 'a', heavy: false, departure: () => null, isAboutAnother: null },
+    ...{
+      body: '{}',
+      id: 1,
+      caller: 'a',
+      heavy: false,
+      departure: () => null,
+      isAboutAnother: null,
+      flight: null,
+    },
     family: 'evm' as const,
     ...{ method: 'web3_sha3', params: '[]', isRange: false, rows: [] },
   }

@@ -35,6 +35,7 @@ export interface Yaml {
   readonly routes?: string
   readonly methods?: string
   readonly plans?: string
+  readonly gateway?: string
 }
 
 /** Loads a small configuration from real files. */
@@ -44,6 +45,7 @@ export function load(t: Directories, yaml: Yaml = {}): Promise<LoadedSnapshot> {
     'routes.yaml': yaml.routes ?? routes,
     'methods.yaml': yaml.methods ?? methods,
     'plans.yaml': yaml.plans ?? plans,
+    ...(yaml.gateway === undefined ? {} : { 'gateway.yaml': yaml.gateway }),
   })
   return loadSnapshot(dir, {})
 }

@@ -8,7 +8,7 @@ import type { Network } from '../../snapshot/types.ts'
 import type { Caller } from '../caller.ts'
 import type { Context, Live } from '../context.ts'
 import type { Decided } from '../decide.ts'
-import { keyOf } from './key.ts'
+import { compact, keyOf } from './key.ts'
 import { keepingOf } from './plan.ts'
 import type { Keeping } from './plan.ts'
 import { showsAsked, shownNumber } from './shown.ts'
@@ -17,7 +17,7 @@ import { showsAsked, shownNumber } from './shown.ts'
 const FIXED_FOR = 3_600_000
 
 /** Bytes of a node's reply around its result, at most about. */
-const ENVELOPE = 256
+export const ENVELOPE = 256
 
 /** A call whose answer may be kept. */
 export interface Keepable {
@@ -25,6 +25,8 @@ export interface Keepable {
   readonly network: Network
   readonly keeping: Keeping
   readonly key: string
+  /** Its params without white space. */
+  readonly compacted: Raw
   /** Of the cache, when the call began. */
   readonly purges: number
   /** Of an answer about a block that moves. */
@@ -68,8 +70,9 @@ export function recall(
   if (keeping === null) return BYPASS
   const tip = keeping.kind === 'tip' ? askedTip(call, keeping, wants?.scale ?? 'head', network, live) : null
   if (keeping.kind === 'tip' && tip === null) return BYPASS
-  const key = keyOf(network.slug, call.method, call.params)
-  const keepable = { call, network, keeping, key, purges: live.answers.purges, tip }
+  const compacted = compact(call.params)
+  const key = keyOf(network.slug, call.method, compacted)
+  const keepable = { call, network, keeping, key, compacted, purges: live.answers.purges, tip }
   if (freshness === 'no-cache') return { status: 'bypass', kept: null, keepable }
   const kept = live.answers.find(key)
   // A reply with no room for it is refused as that of a node is.

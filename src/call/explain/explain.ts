@@ -11,6 +11,7 @@ import type { BlockSpan } from '../../families/evm/block.ts'
 import { explainCache } from './cached.ts'
 import type { ExplainedCache } from './cached.ts'
 import { detailsOf } from './details.ts'
+import { explainSharing } from './shared.ts'
 import type { Details } from './details.ts'
 import type { Question } from './question.ts'
 import type { LiveView } from './turns.ts'
@@ -39,6 +40,8 @@ export interface Explanation {
   readonly broadcast?: number
   /** Absent where no cache is configured, and from what is never kept. */
   readonly cache?: ExplainedCache
+  /** Whether equal calls in flight are sent as one; absent where nothing is sent to a node. */
+  readonly share?: string
 }
 
 /** The same with what a person wants to know besides. */
@@ -67,10 +70,12 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
   const spread = row === null ? 1 : spreadOf(network, row.rule)
   const isAnswered = question.management !== null || row?.rule.answer != null
   const isLocal = isAnswered || row?.rule.unsubscribes != null
+  const forwarded = call === null || isLocal || call.row.rule.subscribe !== null ? null : call
+  const hasParams = question.params !== null
   const cache =
-    call === null || isLocal || call.row.rule.subscribe !== null
-      ? null
-      : explainCache(call, question.params !== null, network, snapshot, live?.cache ?? null)
+    forwarded === null ? null : explainCache(forwarded, hasParams, network, snapshot, live?.cache ?? null)
+  const isShareable = forwarded !== null && familyOf(network).wire === 'json-rpc'
+  const share = isShareable ? explainSharing(forwarded, hasParams, head, network) : null
   const isKept = cache !== null && cache.keptFrom !== null
   const isDown =
     live !== null && !isLocal && !isKept && decided === null && keepers.every(id => whyDown(id) !== null)
@@ -84,6 +89,7 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     routes,
     ...(spread === 1 ? {} : { broadcast: spread }),
     ...(cache === null ? {} : { cache }),
+    ...(share === null ? {} : { share }),
   }
   const decision = { row, archive, keepers, need, refusal, beyond, isDown, span }
   return { explanation, details: detailsOf(question, decision, snapshot, live) }

@@ -62,10 +62,10 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, departure, isLate }: AttemptOptions,
-  { live: { observer, heads, upstreams, clock }, departure: whose, requestId, payer }: Context,
+  { live: { observer, heads, upstreams, clock }, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
-  const { network, row, method, params, caller } = request
+  const { network, row, method, params, caller, departure: whose, flight } = request
   const { rule } = row
   const id = nextId()
   const begin = clock.monotonic()
@@ -103,7 +103,7 @@ export function attempt(
   const isRange = rule.block?.kind === 'range'
   const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, isLate }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight, isLate }
   return live.ask(asked, limits, clock.monotonic).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

@@ -25,6 +25,8 @@ export interface Wanted {
   readonly method: string
   /** Whose call it is: what its calls have suffered keeps only its own away from a route. */
   readonly caller: string
+  /** When its time is up, by the monotonic clock; null where that is counted from now. */
+  readonly until: number | null
 }
 
 /** What bounds the tries. */
@@ -60,6 +62,8 @@ export interface Trail {
   route: string | null
   /** What the cache made of the call; null where nothing of its method is kept. */
   cache: 'hit' | 'miss' | 'bypass' | null
+  /** Whether an equal call was sent in its place. */
+  shared: boolean
 }
 
 /** What came of all tries. */
@@ -82,7 +86,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   const { upstreams, clock } = context.live
   // Read once a round: the clock costs what a stage of the call does.
   let now = clock.monotonic()
-  const deadline = now + TIMEOUTS[row.rule.timeout].deadline
+  const deadline = wanted.until ?? now + TIMEOUTS[row.rule.timeout].deadline
   const budget = upstreams.budget(network.slug)
   budget.call(caller, now)
   let tried = upstreams.unsupported.among(wanted.routes, wanted.method, caller, now)

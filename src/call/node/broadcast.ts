@@ -46,7 +46,7 @@ export function broadcast(
     mode: { stream: false, maxBytes: HOLD_BACK, holder: held, cached: null },
   }
   const rounds = [first, ...others].map(async candidate => {
-    const round = await attempt(candidate, request, own, { ...context, departure: () => release.waiting })
+    const round = await attempt(candidate, { ...request, departure: () => release.waiting }, own, context)
     if (round.verdict.kind === 'result') {
       noteTaken(request, candidate.route.id, round.verdict.result, live.sent)
       isAnswered = true

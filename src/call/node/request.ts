@@ -2,6 +2,7 @@
 import type { Holder } from '../../limits/byte-budget.ts'
 import type { ReadCall } from '../../families/family.ts'
 import type { Network } from '../../snapshot/types.ts'
+import type { Context } from '../context.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** Milliseconds per attempt and for all attempts of a call, by the rule's class (design, "Numbers"). */
@@ -22,6 +23,12 @@ export interface Request extends ReadCall {
   /** Whose call it is (`holderOf`), and who is shown its answer (`readerOf`). */
   readonly caller: string
   readonly reader: string
+  /** Of its client, or of all who wait for its answer. */
+  readonly departure: Context['departure']
+  /** Hears when it is sent; null where nobody waits with it. */
+  readonly flight: { sent(now: number): void } | null
+  /** When its time is up, by the monotonic clock; null where that is counted from now. */
+  readonly until: number | null
 }
 
 /** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */

@@ -26,7 +26,7 @@ export async function forwardVerbatim(
   // RFC 9110, section 9.2.1: asking twice changes nothing. What has a body was poured out at the first try.
   const repeatable = proxied.verb === 'GET' || proxied.verb === 'HEAD'
   const need = { tip: true, atLeast: null, mayProbe: repeatable }
-  const wanted = { network, row, routes, need, method: row.rule.match, caller: holderOf(caller) }
+  const wanted = { network, row, routes, need, method: row.rule.match, caller: holderOf(caller), until: null }
   // A response that we finished ourselves was cut short by a drain: then the call is refused, not abandoned.
   const { response } = proxied
   const isGone = (): boolean => response.destroyed && !response.writableFinished

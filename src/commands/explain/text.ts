@@ -25,6 +25,7 @@ export function explainLines(explained: Explained, files: Files, run: Run): stri
     ...labelled('rule', ruleLines(explained)),
     ...labelled('block', blockLines(details)),
     ...labelled('cache', explanation.cache === undefined ? [] : [explanation.cache.why]),
+    ...labelled('share', explanation.share === undefined ? [] : [explanation.share]),
     ...labelled('routes', routeLines(explained)),
     ...labelled('retry', retryLines(explained)),
     ...labelled('change', adviceFor(explained, run)),

@@ -27,6 +27,7 @@ export function buildNetworks(networks: Readonly<Record<string, RawNetwork>>): N
     maxLag: buildLag(network.maxLag ?? '30s'),
     hedge: network.hedge ?? false,
     broadcast: network.broadcast ?? 1,
+    share: network.share ?? true,
     finality: buildFinality(network),
     cache: buildCache(network),
     methods: buildRules(network.methods),

@@ -6,6 +6,7 @@ import { suggester, type Suggest } from '../words/suggest.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
 import { checkBroadcast } from '../sending/check.ts'
 import { checkCache } from './cached-rules.ts'
+import { checkShare } from './shared-rules.ts'
 import { lacksFamily, mayLack } from './gaps.ts'
 import { checkHash } from './shown-hash.ts'
 import { checkKeys } from './rule-keys.ts'
@@ -22,6 +23,7 @@ export function checkRules(written: Partly<RawConfig>, rows: readonly Row[]): Fi
     ...checkNamed(row),
     ...checkParams(row),
     ...checkCache(row),
+    ...checkShare(row),
     ...checkHash(row),
     ...checkBroadcast(row),
     ...checkSubscription(row),

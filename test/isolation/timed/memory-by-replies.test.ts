@@ -18,7 +18,7 @@ const limit = 128
 
 async function start(limits: object = {}): Promise<{ gateway: Gateway; access: Access; bystander: Access }> {
   const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001, public: true } },
+    networks: { alpha: { chainId: 1001, public: true, share: false } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') }],
     gateway: { limits: { memory: `${limit}MiB`, ...limits } },
   })

@@ -14,7 +14,7 @@ import { exchange, openSocket } from '../../support/tcp.ts'
 const node = await startNode(t, { chainId: 1001 })
 node.on('web3_sha3', echo)
 const gateway = await startGateway(t, {
-  networks: { alpha: { chainId: 1001 } },
+  networks: { alpha: { chainId: 1001, share: false } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
 })
 const access = await createAccess(gateway, 'paid', 'alpha')
