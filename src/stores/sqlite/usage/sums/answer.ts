@@ -133,12 +133,8 @@ function rowOf(group: Group, { groupBy, detail }: SumsQuery, other?: number): st
     ...(Object.fromEntries(named) as object),
     ...(other === undefined ? {} : { other }),
     ...(groupBy.includes('reason') ? { refusals } : { calls, requests, errors, refusals }),
-    ...(detail
-      ? {
-          ...{ bytesOut, upstreamMs, refusalsByReason: Object.fromEntries(reasons ?? []) },
-          latency: shownLatency(latency ?? []),
-        }
-      : {}),
+    ...(detail ? { bytesOut, upstreamMs, refusalsByReason: Object.fromEntries(reasons ?? []) } : {}),
+    ...(detail ? { latency: shownLatency(latency ?? []) } : {}),
   })
 }
 

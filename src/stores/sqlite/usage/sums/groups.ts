@@ -74,9 +74,10 @@ export class Groups {
 
 /** An empty group. */
 export function newGroup(values: GroupValues): Group {
+  // One literal: there is one for every row of a reply.
+  // prettier-ignore
   return {
-    ...{ values, calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0 },
-    ...{ latency: null, reasons: null },
+    values, calls: 0, requests: 0, errors: 0, refusals: 0, bytesOut: 0, upstreamMs: 0, latency: null, reasons: null,
   }
 }
 

@@ -5,6 +5,7 @@
 import type { DatabaseSync, StatementSync } from '../../driver.ts'
 import { LATENCY_SUMS } from '../columns.ts'
 import { addReason, Groups, MAX_GROUPS } from './groups.ts'
+import type { Amounts } from './groups.ts'
 import type { Latency } from '../../../../ports/latency.ts'
 import { STEP } from '../../../../ports/ledger.ts'
 import type { Column, GroupValues, SumsQuery } from '../../../../ports/ledger.ts'
@@ -27,7 +28,8 @@ type Row = Readonly<Record<string, string | number>>
 
 const AMOUNTS = `sum(calls) AS calls, sum(requests) AS requests, sum(errors) AS errors, sum(refusals) AS refusals,
   sum(bytes_out) AS bytesOut, sum(upstream_ms) AS upstreamMs`
-const LATENCY = LATENCY_SUMS.map(sum => `sum(${sum}) AS ${sum}`).join(', ')
+/** One value of a row: thirteen would take longer to hand over than to add up. */
+const LATENCY = `json_array(${LATENCY_SUMS.map(sum => `sum(${sum})`).join(', ')}) AS latency`
 const ENDPOINTS =
   'SELECT endpoint, account FROM totals WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR endpoint = ?2)'
 const CHARGES = `SELECT account, endpoint, network, method, hour, calls, requests FROM charges
@@ -83,7 +85,7 @@ export class Scan {
     const { detail } = this.#query
     const sums = detail ? `${AMOUNTS}, ${LATENCY}` : AMOUNTS
     for (const row of this.#rows('usage', sums, columns, [endpoint, from, to]))
-      groups.add(valuesOf(row, endpoint, columns), detail ? { ...row, latency: latencyOf(row) } : row)
+      groups.add(valuesOf(row, endpoint, columns), detail ? amountsOf(row) : row)
     for (const { hour, calls, requests, ...charge } of this.#charges.get(endpoint.endpoint) ?? []) {
       if (hour < from || hour >= to) continue
       const time = hour - (hour % STEP[this.#query.by])
@@ -147,8 +149,8 @@ function sqlOf(
       AND (?5 IS NULL OR network = ?5) AND (?6 IS NULL OR method = ?6) ${groupBy} HAVING count(*) > 0`
 }
 
-function latencyOf(row: Row): Latency {
-  return LATENCY_SUMS.map(sum => row[sum] as number)
+function amountsOf(row: Row): Partial<Amounts> {
+  return { ...row, latency: JSON.parse(row['latency'] as string) as Latency }
 }
 
 function valuesOf(row: Row, owned: Owned, columns: readonly Column[]): GroupValues {
