@@ -58,6 +58,8 @@ interface Serving {
   reopenLogs(): void
   restart(): void
   stop(): Promise<void>
+  /** Ends its other processes at once. */
+  kill?(): void
 }
 
 /** Starts a gateway: what it has several processes for is loaded only then. Null where one of those could not start, and has said why. */
@@ -79,7 +81,9 @@ async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<num
   if (serving === null) return 1
   const { bound, log, warnings } = serving
   for (const problem of warnings) log.warn(formatProblem(problem))
-  const stopping = signalled()
+  const stopping = signalled(() => {
+    serving.kill?.()
+  })
   surviveFullFiles()
   process.on('SIGHUP', () => {
     serving.reload()

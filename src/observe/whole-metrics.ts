@@ -30,8 +30,11 @@ const SMALLEST = new Set([
 interface Metric {
   readonly head: string[]
   readonly values: Map<string, number>
+  /** Whether it is a counter or a histogram. */
+  grows: boolean
 }
 
+const GROWS = /^# TYPE \S+ (counter|histogram)$/
 const LINE = /^([A-Za-z_:][\w:]*)(\{.*\})? (\S+)$/
 
 /** The texts of some processes as one, in Prometheus' format; yields now and then, as a text may have thousands of lines. */
@@ -46,9 +49,10 @@ export function* wholeMetrics(texts: readonly string[]): Generator<void, string>
       if (line.startsWith('# ')) {
         const [, , about = ''] = line.split(' ', 3)
         if (about !== name) metric = metrics.get((name = about))
-        if (metric === undefined) metrics.set(about, (metric = { head: [], values: new Map() }))
+        if (metric === undefined) metrics.set(about, (metric = { head: [], values: new Map(), grows: false }))
         if (!metric.head.includes(line)) metric.head.push(line)
-      } else if (metric !== undefined) add(metric.values, name, line)
+        if (GROWS.test(line)) metric.grows = true
+      } else if (metric !== undefined) add(metric, name, line)
     }
   }
   const out: string[] = []
@@ -72,20 +76,27 @@ export function* countersOf(text: string): Generator<void, string> {
       help = line
       isCounter = false
     } else if (line.startsWith('# TYPE ')) {
-      isCounter = /(counter|histogram)$/.test(line)
+      isCounter = GROWS.test(line)
       if (isCounter) out.push(help, line)
     } else if (isCounter && line !== '') out.push(line)
   }
   return `${out.join('\n')}\n`
 }
 
-function add(values: Map<string, number>, name: string, line: string): void {
+function add({ values, grows }: Metric, name: string, line: string): void {
   const [, series = '', labels = '', text = ''] = LINE.exec(line) ?? []
   if (series === '') return
   const key = series + labels
-  const value = Number(text.replace(/Inf$/, 'Infinity'))
+  const said = Number(text.replace(/Inf$/, 'Infinity'))
+  const value = grows ? millionths(said) : said
   const before = values.get(key)
-  values.set(key, before === undefined ? value : together(name, before, value))
+  const all = before === undefined ? value : together(name, before, value)
+  values.set(key, grows ? millionths(all) : all)
+}
+
+/** Rounded, so that a sum does not depend on the order of its parts: Prometheus takes a counter that falls by its last digit for one that began anew. */
+function millionths(value: number): number {
+  return Number.isInteger(value) ? value : Math.round(value * 1e6) / 1e6
 }
 
 function together(name: string, one: number, other: number): number {

@@ -132,6 +132,13 @@ export class Child {
     clearTimeout(timer)
   }
 
+  /** Ends it at once, and for good. */
+  kill(): void {
+    this.#isEnding = true
+    clearTimeout(this.#restart)
+    this.#process?.kill('SIGKILL')
+  }
+
   #begin(role: Role, prepared: () => void = () => undefined): Promise<boolean> {
     return new Promise(resolve => {
       this.#fork(role, {

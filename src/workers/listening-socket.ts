@@ -4,6 +4,7 @@ import net, { createServer, isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import type { ListenAddress } from '../config/types.ts'
+import type { Bound as Addresses } from '../http/admin/running.ts'
 import { listenFault } from '../http/listen-fault.ts'
 
 /** A socket that is bound. As long as it is open, connections wait in its queue, whatever becomes of those who accept them. */
@@ -21,6 +22,19 @@ export interface Sockets {
   readonly listen: ListeningSocket
   readonly admin: ListeningSocket
   readonly probes: ListeningSocket | null
+}
+
+/** Where they are bound. */
+export function boundOf({ listen, admin, probes }: Sockets): Addresses {
+  return {
+    ...{ listen: listen.address, admin: admin.address },
+    ...(probes === null ? {} : { probes: probes.address }),
+  }
+}
+
+/** Closes them; again does nothing. */
+export function closeAll({ listen, admin, probes }: Sockets): void {
+  for (const socket of [listen, admin, probes]) socket?.close()
 }
 
 /** Node's own handle of a TCP socket. */

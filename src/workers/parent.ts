@@ -42,6 +42,8 @@ export type Order =
   | { readonly t: 'reload' }
   /** Open log files again, which were renamed. */
   | { readonly t: 'reopenLogs' }
+  /** To the keeper: the workers leave for good, and it behind them. */
+  | { readonly t: 'stopping' }
   /** Workers that are still to be replaced, none of them when it is the keeper's turn; null when all are. */
   | { readonly t: 'restarting'; readonly left: readonly number[] | null }
   /** A connection, which comes with it; another worker has served it before where it `isKept`. */
@@ -57,6 +59,7 @@ export interface Orders {
   drain(how: Drain): void
   reload?(): void
   reopenLogs?(): void
+  stopping?(): void
   restarting?(left: readonly number[] | null): void
   connection?(socket: Socket, isKept: boolean): void
   keep?(): void
@@ -116,6 +119,7 @@ export function hearOrders(orders: Orders): void {
     else if (order.t === 'reload') orders.reload?.()
     else if (order.t === 'reopenLogs') orders.reopenLogs?.()
     else if (order.t === 'restarting') orders.restarting?.(order.left)
+    else if (order.t === 'stopping') orders.stopping?.()
     else if (order.t === 'keep') orders.keep?.()
     else if (socket !== undefined) orders.connection?.(socket, order.isKept === true)
   })

@@ -5,6 +5,7 @@ import type { Child } from './child.ts'
 import { Connections } from './connections.ts'
 import { Crew } from './crew.ts'
 import type { PrimaryOptions } from './crew.ts'
+import { boundOf, closeAll } from './listening-socket.ts'
 import { NextPrimary } from './next-primary.ts'
 
 /** Milliseconds beyond its drain that a process gets before it is ended by force. */
@@ -33,12 +34,8 @@ export class Primary {
   readonly #connections = new Connections(() => (this.#isStopping ? [] : this.#workers))
 
   constructor(options: PrimaryOptions) {
-    const { listen, admin, probes } = options.sockets
     this.#options = options
-    this.bound = {
-      ...{ listen: listen.address, admin: admin.address },
-      ...(probes === null ? {} : { probes: probes.address }),
-    }
+    this.bound = boundOf(options.sockets)
     this.#crew = new Crew(options, this.bound, {
       there: () => this.#workers.filter(({ isReady }) => isReady).length,
       left: () => this.#left,
@@ -102,8 +99,7 @@ export class Primary {
     if (this.#isBusy()) return
     this.#isRestarting = true
     log.info({ workers: this.#workers.length }, 'restarting all processes, one after another')
-    const isDone = await this.#restartWorkers()
-    const isWhole = isDone && (await this.#restartKeeper())
+    const isWhole = (await this.#restartWorkers()) && (await this.#restartKeeper())
     this.#isRestarting = false
     this.#tellLeft(null)
     if (isWhole) log.info('all processes are restarted')
@@ -125,7 +121,7 @@ export class Primary {
       const isServing = await next.serves()
       await ended
       if (isServing) {
-        this.#closeSockets()
+        closeAll(this.#options.sockets)
         return next.pid
       }
       this.#startAnew()
@@ -138,7 +134,8 @@ export class Primary {
 
   /** Whether a restart is under way, or the end: another one is not begun. */
   #isBusy(): boolean {
-    if (this.#isRestarting) this.#options.log.warn('a restart is under way; another one is not begun')
+    if (this.#isStopping) this.#options.log.warn('the gateway stops; a restart is not begun')
+    else if (this.#isRestarting) this.#options.log.warn('a restart is under way; another one is not begun')
     return this.#isRestarting || this.#isStopping
   }
 
@@ -151,16 +148,20 @@ export class Primary {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#next?.end()
+    this.#keeper.send({ t: 'stopping' })
     const order = { t: 'drain', leaving: 'with all' } as const
-    await Promise.all(this.#all.map(worker => worker.end(order, this.#options.drain + BEYOND_DRAIN)))
+    const ended = this.#all.map(worker => worker.end(order, this.#options.drain + BEYOND_DRAIN))
+    // The workers have the socket, too, and close it when no more connections come: in ours the last ones would wait for nobody.
     this.#options.sockets.listen.close()
+    await Promise.all(ended)
     await this.#keeper.end(order, BEYOND_DRAIN)
-    this.#closeSockets()
+    closeAll(this.#options.sockets)
   }
 
-  #closeSockets(): void {
-    const { listen, admin, probes } = this.#options.sockets
-    for (const socket of [listen, admin, probes]) socket?.close()
+  /** Ends all at once. */
+  kill(): void {
+    for (const child of [...this.#all, this.#keeper]) child.kill()
+    this.#next?.end()
   }
 
   async #startWorkers(): Promise<boolean> {

@@ -47,7 +47,7 @@ async function start(t: Test, more: Readonly<Record<string, unknown>>) {
   other!.on(method, result('"other"'))
   only!.on(method, limited())
   const gateway = await startGateway(t, {
-    networks: { alpha: { chainId }, alone: { chainId } },
+    networks: { alpha: { chainId, share: false }, alone: { chainId, share: false } },
     routes: [
       { id: 'alpha-limited', network: 'alpha', http: node!.url },
       { id: 'alpha-other', network: 'alpha', http: other!.url, priority: 2 },

@@ -91,3 +91,14 @@ t.test('counters and histograms are what only grows', t => {
   ])
   t.end()
 })
+
+t.test('bug: a sum of seconds fell by its last digit when a process ended', t => {
+  const took = (seconds: number): string =>
+    ['# HELP took Seconds', '# TYPE took histogram', `took_sum ${seconds}`, ''].join('\n')
+  const whole = (...seconds: number[]): string => atOnce(wholeMetrics(seconds.map(took)))
+  // In this order the sum of all is 0.6000000000000001, in the other one 0.6.
+  t.equal(whole(0.1, 0.2, 0.3), whole(0.3, 0.2, 0.1))
+  t.match(whole(0.1, 0.2, 0.3), /^took_sum 0\.6$/m)
+  t.equal(whole(0.30000000000000004), whole(0.30000000000000004, 0), 'and none by a process that begins')
+  t.end()
+})

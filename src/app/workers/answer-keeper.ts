@@ -42,6 +42,8 @@ export class Started {
   #serving: Serving | null = null
   #served: Served | null = null
   #isLeaving = false
+  /** Whether the log says that the keeper does not answer. */
+  #isAlone = false
   #begin: (serving: Serving) => void = () => undefined
   readonly #begun = new Promise<Serving>(resolve => {
     this.#begin = resolve
@@ -85,10 +87,13 @@ export class Started {
 
   /** The keeper is there again, and knows what all hold. */
   connected(): void {
+    if (this.#isAlone) this.#serving?.log.info('the keeper answers again')
+    this.#isAlone = false
     this.#serving?.sockets.recount()
   }
 
   keeperHangs(): void {
+    this.#isAlone = true
     this.#serving?.log.error('the keeper does not answer; calls go on without it')
   }
 

@@ -43,6 +43,11 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
       keep: () => {
         mayKeep()
       },
+      stopping: () => {
+        void coming.then(keeper => {
+          keeper.stopping()
+        })
+      },
       restarting: left => {
         void coming.then(keeper => {
           keeper.restarting(left)

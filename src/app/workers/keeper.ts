@@ -49,6 +49,8 @@ export interface RunningKeeper {
   readonly log: Logger
   readonly warnings: readonly Problem[]
   reload(by: LoadedBy): void
+  /** Hears that the workers leave for good: nothing new is begun. */
+  stopping(): void
   /** Hears which workers a restart has still to replace. */
   restarting(left: readonly number[] | null): void
   /** Closes everything: where the workers leave too, once none has anything more to hand over. */
@@ -224,6 +226,9 @@ async function open(
     reload: reloading.reload,
     restarting: left => {
       restarting.left = left
+    },
+    stopping: () => {
+      state.draining = true
     },
     stop: async leaving => {
       state.draining = true

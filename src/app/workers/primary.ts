@@ -29,6 +29,8 @@ export interface RunningPrimary {
   reopenLogs(): void
   restart(): void
   stop(): Promise<void>
+  /** Ends all other processes at once. */
+  kill(): void
 }
 
 /**
@@ -83,6 +85,9 @@ export async function startPrimary(
       void primary.restart()
     },
     stop: () => primary.stop(),
+    kill: () => {
+      primary.kill()
+    },
   }
 }
 

@@ -70,7 +70,8 @@ export class Reserve implements Share {
   /** This process's part of what was left when that was last known. Where nothing is known the rate bounds what is taken. The store hears of it. */
   takeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number {
     if (alone.away === 'closed') return CLOSED
-    if (this.#held + this.#leftAlone(alone) < units) return Infinity
+    // What the others may still spend is left, as far as is known: that is no reason to come back in the next window only.
+    if (this.#held + this.#leftAlone(alone) < units) return this.#left! < units ? Infinity : CLOSED
     this.takeSomeAlone(limit, units, now, alone)
     return 0
   }
@@ -135,7 +136,7 @@ export class Reserve implements Share {
 
   unanswered(): void {
     this.#debt += Math.max(0, this.#reporting)
-    this.#held += Math.max(0, -this.#reporting)
+    // What was given back is not taken again: a store that only hung may have it by now, and gives it to others.
     this.#reporting = 0
   }
 

@@ -3,6 +3,7 @@ import { Asking } from '../../../src/limits/shared/asking.ts'
 import type { Part } from '../../../src/limits/shared/part.ts'
 import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
 import type { LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
+import { until } from '../../support/until.ts'
 import { TestClock } from '../../support/test-clock.ts'
 
 const EVERY = 25
@@ -15,14 +16,16 @@ const quota = (units: number, requests = 100): Part => ({
 /** Processes that share buckets, and all that they ask. `used` is what the ledger says was used of the quota before. */
 function open(used: number | null = 0) {
   const clock = new TestClock()
-  const state = { used, isAway: false }
+  const state = { used, isAway: false, isLost: false }
   const buckets = new SharedBuckets(clock, () => state.used)
   const asked: (readonly LimitQuestion[])[] = []
   const through = (store: LimitStore): LimitStore => ({
     ask: async questions => {
       asked.push(questions)
       if (state.isAway) throw new Error('away')
-      return store.ask(questions)
+      const answers = await store.ask(questions)
+      if (state.isLost) throw new Error('lost')
+      return answers
     },
   })
   const [one, other] = ['one', 'other'].map(
@@ -197,4 +200,40 @@ t.test('closing gives back what is held of a quota', async t => {
   for (let call = 0; call < 11; call += 1) await one.take(quota(1))
   await one.close()
   t.equal(await other.ask(quota(0)), 89)
+})
+
+t.test(
+  'bug: a quota was overspent behind a store that hung: what it was given back was held as well',
+  async t => {
+    const { one, other, state, asked, clock } = open()
+    let all = 0
+    const take = async (asking: Asking, times: number): Promise<void> => {
+      for (let i = 0; i < times; i += 1) if ((await asking.take(quota(1, 320))) === 0) all += 1
+    }
+    await take(one, 17)
+    // It gives back what it does not use; the store hears that, and its answer is lost.
+    state.isLost = true
+    clock.advance(1_000)
+    await new Promise(setImmediate)
+    state.isLost = false
+    const given = asked.flat().reduce((sum, { spent }) => sum + Math.max(0, -spent), 0)
+    t.ok(given > 0, `it gave back ${given}`)
+    clock.advance(EVERY)
+    await new Promise(setImmediate)
+    t.notOk(one.isAway)
+    await take(one, 400)
+    await take(other, 400)
+    t.equal(all, 320)
+  },
+)
+
+t.test('a quota of which others hold parts is not used up while nobody can be asked', async t => {
+  const { one, state } = open()
+  await one.take(quota(1))
+  state.isAway = true
+  const first = await until('its part is spent', async () => {
+    const taken = await one.take(quota(1))
+    return taken === 0 ? undefined : { taken }
+  })
+  t.equal(first.taken, 1_000, 'its part of 100 is spent; a client may come back soon')
 })
