@@ -1,12 +1,12 @@
 /** Journals that processes have left behind, killed before the ledger had taken over what is in them. */
 import { randomBytes } from 'node:crypto'
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { newCounter } from '../counters.ts'
 import { openUsageDatabase } from '../database.ts'
 import type { UsageDatabase } from '../database.ts'
 import type { Usage } from '../fold.ts'
-import { lockFile } from '../lock.ts'
+import { isLocked, isLockedFile, lockFile } from '../lock.ts'
 import type { Lock } from '../lock.ts'
 
 /** `journal-<worker>-<random>.db`: a name is never used again. */
@@ -19,6 +19,12 @@ export function journalsIn(dataDir: string): string[] {
   return readdirSync(dataDir)
     .filter(name => NAME.test(name))
     .sort()
+}
+
+/** Whether a gateway runs on a data directory: its keeper has the lock, and while that is away each worker has its journal. Takes nothing. */
+export function isServed(dataDir: string): boolean {
+  if (isLocked(dataDir)) return true
+  return existsSync(dataDir) && journalsIn(dataDir).some(file => isLockedFile(join(dataDir, lockName(file))))
 }
 
 /** What is logged of a journal that cannot be taken over. */
