@@ -1,6 +1,6 @@
 /** Journals that processes have left behind, killed before the ledger had taken over what is in them. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { newCounter } from '../counters.ts'
 import { openUsageDatabase } from '../database.ts'
@@ -24,7 +24,11 @@ export function journalsIn(dataDir: string): string[] {
 /** Whether a gateway runs on a data directory: its keeper has the lock, and while that is away each worker has its journal. Takes nothing. */
 export function isServed(dataDir: string): boolean {
   if (isLocked(dataDir)) return true
-  return existsSync(dataDir) && journalsIn(dataDir).some(file => isLockedFile(join(dataDir, lockName(file))))
+  try {
+    return journalsIn(dataDir).some(file => isLockedFile(join(dataDir, lockName(file))))
+  } catch {
+    return false // it is not there, or this user may not read it, which whoever opens it reports
+  }
 }
 
 /** What is logged of a journal that cannot be taken over. */
