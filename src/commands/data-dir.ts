@@ -45,7 +45,7 @@ export async function useDataDir(
 ): Promise<void> {
   const { dataDir } = known.gateway
   const why = whyNoAccounts(dataDir)
-  const { onData, onConfig } = await known.around()
+  const { onData, onConfig, silent } = await known.around()
   // Several gateways may serve one configuration, each on data of its own.
   const isElsewhere = onData === null && onConfig !== null
   const elsewhere = isElsewhere ? otherDir(onConfig, known) : ''
@@ -63,6 +63,7 @@ export async function useDataDir(
   }
   if (!json) io.err(`tollgate: data directory ${dataDir}${why === null ? '' : ' (new)'}`)
   if (another !== null) io.err(`tollgate: warning: ${another}`)
+  if (silent !== null) io.err(`tollgate: warning: ${silent}`)
   if (isElsewhere) io.err(`tollgate: warning: this is not the running gateway's data: ${elsewhere}`)
   // A command that is refused, for whatever reason, leaves no directory without an account.
   if (why !== null) process.once('exit', takingBack(dataDir))

@@ -6,7 +6,7 @@ import { DEFAULTS } from '../config/build/gateway.ts'
 import { findWhereabouts } from '../config/data-dir.ts'
 import { listenAddress } from '../config/words/units.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
-import { gatewaysAround, whyLost } from '../http/admin/find-gateway.ts'
+import { gatewaysAround, SILENT, whyLost } from '../http/admin/find-gateway.ts'
 import { findRunning } from '../http/admin/running.ts'
 import { readServed, servedOf } from '../http/admin/served.ts'
 import type { Served } from '../http/admin/served.ts'
@@ -54,7 +54,9 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
     snapshot: async () => (await load()).snapshot,
     servedIfKnown: async () => {
       const served = await find()
-      if (served === null) io.err(`${broken} and no gateway runs on it: networks and URLs are not known`)
+      if (served !== null) return served
+      const why = (await around()).silent === null ? 'no gateway runs on it' : SILENT
+      io.err(`${broken} and ${why}: networks and URLs are not known`)
       return served
     },
     served: async () => {

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { duration } from '../config/words/units.ts'
 import type { CallLine } from '../observe/call-line.ts'
+import { SILENT } from '../http/admin/find-gateway.ts'
 import { withAccounts } from './accounts/accounts.ts'
 import { ownerOf } from './accounts/owner.ts'
 import type { Owner } from './accounts/owner.ts'
@@ -31,13 +32,17 @@ A key stands for its endpoint and is not printed. --json prints the lines as the
       { config, json },
       io,
       async (store, known) => {
-        const { onData, onConfig } = await known.around()
-        return { owner: await ownerOf(words[0]!, store), admin: (onData ?? onConfig)?.admin ?? null }
+        const { onData, onConfig, silent } = await known.around()
+        const admin = (onData ?? onConfig)?.admin ?? null
+        return { owner: await ownerOf(words[0]!, store), admin, silent }
       },
       { reads: true },
     )
     if (found.owner === null) return fail(io, json, 'there is no such endpoint, account or key')
-    if (found.admin === null) return fail(io, json, 'no gateway runs here, so there are no calls to trace')
+    if (found.admin === null) {
+      const why = found.silent === null ? 'no gateway runs here' : SILENT
+      return fail(io, json, `${why}, so there are no calls to trace`)
+    }
     return watch(found.owner, found.admin, time, json, io)
   },
 }

@@ -12,6 +12,9 @@ import { startKeeper } from './keeper.ts'
 import type { RunningKeeper } from './keeper.ts'
 import { startWorker } from './worker.ts'
 
+/** What is logged by each process that a killed primary leaves behind. */
+const ORPHANED = 'the primary is gone: this process finishes its calls in flight and ends'
+
 /** Serves by its role; resolves to the exit code when it has ended. */
 export async function runChild(options: AppOptions, role: KeeperRole | WorkerRole): Promise<number> {
   // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
@@ -68,7 +71,9 @@ async function runKeeper(options: AppOptions, role: KeeperRole): Promise<void> {
   const keeper = await coming
   for (const problem of keeper.warnings) keeper.log.warn(formatProblem(problem))
   report({ t: 'ready' })
-  await keeper.stop(await draining)
+  const leaving = await draining
+  if (leaving === 'orphaned') keeper.log.error(ORPHANED)
+  await keeper.stop(leaving)
 }
 
 /** Does what can be done before the keeper that is there has ended, so that nobody misses one for long. `ended`: it has, or how this one is to leave. */
@@ -116,7 +121,9 @@ async function runWorker(options: AppOptions, role: WorkerRole): Promise<void> {
   )
   const worker = await coming
   report({ t: 'ready' })
-  await worker.stop(await draining)
+  const how = await draining
+  if (how.leaving === 'orphaned') worker.log.error(ORPHANED)
+  await worker.stop(how)
 }
 
 /** Ends a process at once whose primary is gone before it serves: it has nothing in flight, and holds a socket on which nobody would answer. */

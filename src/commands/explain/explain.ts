@@ -52,6 +52,9 @@ restrictions, rate and quota as well, and say what refuses it before its call is
       return fail(io, json, await known.whyNot('network', slug, Object.keys(served.networks)))
     const caller = await callerOf(given, slug, { config, json }, io)
     if (typeof caller === 'string') return fail(io, json, caller)
+    const { silent } = await known.around()
+    // Who looks for a caller's account is warned there.
+    if (silent !== null && caller === null) io.err(`tollgate: warning: ${silent}`)
     const plan = planOf(caller?.plan ?? given['plan'], served)
     if (plan === null) return fail(io, json, await known.whyNot('plan', String(given['plan']), served.plans))
     const params = paramsOf(given['params'])
@@ -70,7 +73,9 @@ restrictions, rate and quota as well, and say what refuses it before its call is
     const shown = caller === null ? explained.explanation : { ...explained.explanation, caller: caller.shown }
     print(io, json, shown, () => [
       ...(caller?.lines ?? []),
-      ...explainLines(explained, { version: files, variables }, words => typed(io, words, config)),
+      ...explainLines(explained, { version: files, variables, isSilent: silent !== null }, words =>
+        typed(io, words, config),
+      ),
     ])
     return caller?.refusal != null || explained.explanation.outcome === 'refuse' ? 1 : 0
   },

@@ -2,6 +2,7 @@
 import type { Explained } from '../../call/explain/explain.ts'
 import type { Details } from '../../call/explain/details.ts'
 import type { Turn } from '../../call/explain/turns.ts'
+import { SILENT } from '../../http/admin/find-gateway.ts'
 import { ago } from '../output/ago.ts'
 import { adviceFor } from './advice.ts'
 import type { Run } from './advice.ts'
@@ -12,6 +13,8 @@ export interface Files {
   readonly version: string | null
   /** Those of which the gateway's environment has others, where nothing else differs from what it serves; else null. */
   readonly variables: readonly string[] | null
+  /** Whether a gateway runs that does not answer. */
+  readonly isSilent: boolean
 }
 
 /** The lines for a person. `run` is a command as it is typed. */
@@ -173,10 +176,10 @@ function retryLines({ explanation, details }: Explained): string[] {
     : [`another route after a failure, at most 3 attempts in all (retry: ${details.rule.retry})`]
 }
 
-function seenLines({ explanation, details }: Explained, { version, variables }: Files): string[] {
+function seenLines({ explanation, details }: Explained, { version, variables, isSilent }: Files): string[] {
   const head = details.head === null ? 'no head known' : `head ${details.head}`
-  if (!explanation.live)
-    return [`offline, ${head}: no gateway runs on this dataDir, so the health of routes is not known`]
+  const why = isSilent ? SILENT : 'no gateway runs on this dataDir'
+  if (!explanation.live) return [`offline, ${head}: ${why}, so the health of routes is not known`]
   if (version === null)
     return [`by the running gateway, ${head}`, 'it serves what it had before: these files have errors']
   if (variables !== null && variables.length > 0)

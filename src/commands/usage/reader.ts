@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 import { openUsageReader } from '../../stores/sqlite/usage/reader.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
 import type { Reading } from '../../stores/postgres/usage/reader.ts'
+import { SILENT } from '../../http/admin/find-gateway.ts'
 import { askRunning, postAdmin } from '../ask-running.ts'
 import type { Io } from '../command.ts'
 import type { Known } from '../known.ts'
@@ -18,8 +19,11 @@ export async function openReaderOf(known: Known, io: Io, reading: Reading): Prom
   const postgres = (await known.snapshot())?.gateway.postgres ?? null
   if (postgres === null) return openUsageReader(dataDir)
   const told = await askRunning(known, admin => postAdmin<{ sent: boolean }>(admin, '/spool', {}, TO_REPORT))
-  if (told === null)
-    io.err('tollgate: no gateway runs here: what it had not yet reported to PostgreSQL is missing')
+  if (told === null) {
+    const { silent } = await known.around()
+    const why = silent === null ? 'no gateway runs here' : SILENT
+    io.err(`tollgate: ${why}: what it had not yet reported to PostgreSQL is missing`)
+  }
   const { openFleetReader } = await import('../../stores/postgres/usage/reader.ts')
   try {
     const reader = await openFleetReader(postgres, reading)

@@ -1,6 +1,7 @@
 /** Which gateway serves a configuration directory now: an edit may have changed its admin address or its data directory since it was started. */
 import { listenAddress } from '../../config/words/units.ts'
 import type { ListenAddress } from '../../config/types.ts'
+import { isServed } from '../../stores/sqlite/usage/journals/left.ts'
 import { processAt, realDir } from './running.ts'
 import type { Found, Running, Settings } from './running.ts'
 import { readServing, whyUnread } from './serving-file.ts'
@@ -17,14 +18,21 @@ export interface Around {
   readonly onData: Found | null
   /** Who serves the configuration directory, wherever its data is. */
   readonly onConfig: Found | null
+  /** That one runs on the data directory whose admin listener does not answer. Null when one answers, or none runs. */
+  readonly silent: string | null
 }
+
+/** The same in few words, for a command that has said it. */
+export const SILENT = 'the running gateway does not answer'
 
 /** Who runs on `dataDir` and who serves `dir`, by the admin address of its configuration, or by what lies in its data directory. */
 export async function gatewaysAround(dir: string, settings: Settings): Promise<Around> {
   const found = await answering(settings)
+  const onData = onDataDir(settings, found)
   return {
-    onData: onDataDir(settings, found),
+    onData,
     onConfig: found.find(one => one !== null && serves(one, dir)) ?? null,
+    silent: onData === null ? whySilent(settings) : null,
   }
 }
 
@@ -41,11 +49,11 @@ async function answering({ admin, dataDir }: Settings): Promise<readonly (Found 
 
 /** The gateway that serves `dir`. */
 export async function findGateway(dir: string, settings: Settings): Promise<Sought> {
-  const { onData, onConfig } = await gatewaysAround(dir, settings)
+  const { onData, onConfig, silent } = await gatewaysAround(dir, settings)
   if (onConfig !== null) return { gateway: onConfig }
   const unread = whyUnread(settings.dataDir)
   if (unread !== null) return { none: unread }
-  return { none: onData === null ? nobody(dir, settings) : servesAnother(onData, dir) }
+  return { none: onData === null ? (silent ?? nobody(dir, settings)) : servesAnother(onData, dir) }
 }
 
 /** The gateway that answers at an address, if it serves `dir`. */
@@ -86,6 +94,11 @@ export async function whoServes(
   const lost = whyLost(onData)
   const why = lost ?? `another tollgate serve is using ${settings.dataDir}`
   return { why, isLeaving: lost === null && onData.draining === true }
+}
+
+function whySilent({ dataDir }: Settings): string | null {
+  if (!isServed(dataDir)) return null
+  return `a gateway runs on the data directory ${dataDir}, but its admin listener does not answer: it is starting or stopping, or it hangs (with several workers its keeper does); see its log`
 }
 
 function nobody(dir: string, { admin, dataDir }: Settings): string {

@@ -52,7 +52,11 @@ export function lockFile(file: string, patience = BRIEF): Lock | null {
 
 /** Whether a gateway holds the lock of a data directory now. Takes and makes nothing. */
 export function isLocked(dataDir: string): boolean {
-  const file = join(dataDir, LOCK_NAME)
+  return isLockedFile(join(dataDir, LOCK_NAME))
+}
+
+/** The same of the lock that a file is for. */
+export function isLockedFile(file: string): boolean {
   if (!existsSync(file)) return false
   let database: DatabaseSync | undefined
   try {

@@ -6,7 +6,7 @@ import { newCounter } from '../counters.ts'
 import { openUsageDatabase } from '../database.ts'
 import type { UsageDatabase } from '../database.ts'
 import type { Usage } from '../fold.ts'
-import { lockFile } from '../lock.ts'
+import { isLocked, isLockedFile, lockFile } from '../lock.ts'
 import type { Lock } from '../lock.ts'
 
 /** `journal-<worker>-<random>.db`: a name is never used again. */
@@ -19,6 +19,16 @@ export function journalsIn(dataDir: string): string[] {
   return readdirSync(dataDir)
     .filter(name => NAME.test(name))
     .sort()
+}
+
+/** Whether a gateway runs on a data directory: its keeper has the lock, and while that is away each worker has its journal. Takes nothing. */
+export function isServed(dataDir: string): boolean {
+  if (isLocked(dataDir)) return true
+  try {
+    return journalsIn(dataDir).some(file => isLockedFile(join(dataDir, lockName(file))))
+  } catch {
+    return false // it is not there, or this user may not read it, which whoever opens it reports
+  }
 }
 
 /** What is logged of a journal that cannot be taken over. */
