@@ -25,7 +25,8 @@ export function keepDownNetworks(
   { gateway, there = 0 }: Pick<KeeperRole, 'gateway' | 'there'>,
 ): DownNetworks {
   const file = join(dataDir, 'networks-down.json')
-  const since = new Map(Object.entries(readKept<Kept>(file, gateway)?.since ?? {}))
+  const kept = readKept(file, gateway) as Kept | null
+  const since = new Map(Object.entries(kept?.since ?? {}))
   const keep = (): void => {
     keepForNext(file, gateway, { since: Object.fromEntries(since) } satisfies Kept)
   }

@@ -170,7 +170,7 @@ async function open(
         inUse: accounts.inUse,
         heard: auditReload(accounts.audit, log),
         kept: {
-          before: { known: readKept<KnownReloads>(reloads, role.gateway), rejected: begun.rejected },
+          before: { known: readKept(reloads, role.gateway) as KnownReloads | null, rejected: begun.rejected },
           keep: known => {
             keepForNext(reloads, role.gateway, known)
           },

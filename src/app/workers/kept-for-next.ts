@@ -7,9 +7,9 @@ interface OfGateway {
 }
 
 /** What this gateway has kept; null where it has not, or the file cannot be read. */
-export function readKept<T extends object>(file: string, gateway: string): T | null {
+export function readKept(file: string, gateway: string): object | null {
   try {
-    const kept = JSON.parse(readFileSync(file, 'utf8')) as T & OfGateway
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as OfGateway
     return kept.gateway === gateway ? kept : null
   } catch {
     return null
