@@ -17,7 +17,16 @@ export function wholeState(own: NetworkState, workers: readonly Placed[]): Netwo
     const network = told.networks.find(({ slug }) => slug === own.slug)
     return network === undefined ? [] : [{ slot, network }]
   })
-  return { ...own, routes: own.routes.map(route => wholeRoute(route, seen)) }
+  // A keeper that has just taken over has probed nothing yet: its workers know heads from the one before.
+  const { head, headConfirmed } = [own, ...seen.map(({ network }) => network)].find(hasHead) ?? own
+  return {
+    ...{ ...own, head, ...(headConfirmed === undefined ? {} : { headConfirmed }) },
+    routes: own.routes.map(route => wholeRoute(route, seen)),
+  }
+}
+
+function hasHead({ head }: { readonly head: number | null }): boolean {
+  return head !== null
 }
 
 interface Seen {
@@ -40,8 +49,9 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
   const unsupported = [...new Set(others.flatMap(({ route }) => route.unsupported ?? []))].sort()
   const lastError =
     own.lastError ?? others.find(({ route }) => route.lastError !== undefined)?.route.lastError
+  const { head, lag, claimedHead } = [own, ...others.map(({ route }) => route)].find(hasHead) ?? own
   return {
-    ...own,
+    ...{ ...own, head, lag, ...(claimedHead === undefined ? {} : { claimedHead }) },
     ...(ill === undefined
       ? {}
       : {

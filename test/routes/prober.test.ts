@@ -129,7 +129,7 @@ t.test('a route that goes down and comes back is one line each, and so is its ne
       ...quiet,
       ...{ routeDown: say('down'), routeUp: say('up'), networkDown: say('none'), networkUp: say('some') },
     },
-    () => now,
+    { now: () => now },
   )
   t.teardown(() => {
     prober.close()
@@ -153,4 +153,56 @@ t.test('a route that goes down and comes back is one line each, and so is its ne
     ['some', 'eth', 5_000],
     ['up', 'eth', 'b', 10_000],
   ])
+})
+
+t.test(
+  'a prober that follows another one waits for the first answer of a route, and not for ever',
+  async t => {
+    const mute = (id: string): LiveRoute =>
+      Object.assign(route(id, []), { fault: null, probe: () => new Promise(() => undefined) })
+    const { upstreams, snapshot } = scene([mute('a'), mute('b')])
+    const alarms: string[] = []
+    const start = (before: ReadonlyMap<string, number> | null): void => {
+      const events = { ...quiet, networkDown: (network: string) => alarms.push(network) }
+      const prober = new Prober(upstreams, new Heads(), snapshot, events, { before })
+      t.teardown(() => {
+        prober.close()
+      })
+    }
+    start(new Map())
+    await pass(600)
+    t.strictSame(alarms, [])
+    await pass(4_400)
+    t.strictSame(alarms, ['eth'])
+    start(new Map([['eth', 60_000]]))
+    await pass(5_000)
+    t.strictSame(alarms, ['eth'], 'the one before has raised it')
+    start(null)
+    await pass(600)
+    t.strictSame(alarms, ['eth', 'eth'], 'the first one waits a moment only')
+  },
+)
+
+t.test('bug: a route that a reload added to a network that was down ended the alarm unasked', async t => {
+  const lines: string[] = []
+  const down = Object.assign(route('a', []), {
+    fault: null,
+    isSuspect: () => false,
+    probe: () => Promise.resolve({ kind: 'failure', why: 'refused', fault: true, complaint: null }),
+  })
+  const { upstreams, live, snapshot } = scene([down])
+  const events = {
+    ...quiet,
+    networkDown: () => lines.push('down'),
+    networkUp: () => lines.push('up'),
+  }
+  const prober = new Prober(upstreams, new Heads(), snapshot, events)
+  t.teardown(() => {
+    prober.close()
+  })
+  await pass(0)
+  t.strictSame(lines, ['down'])
+  live.push(Object.assign(route('b', []), { fault: null, probe: () => new Promise(() => undefined) }))
+  await pass(5_000)
+  t.strictSame(lines, ['down'])
 })

@@ -86,7 +86,7 @@ export class ProbingMachine {
     mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
     this.keeper = this.#process(0)
     const { upstreams, heads, clock } = this.keeper
-    this.prober = new Prober(upstreams, heads, snapshot, quiet, clock.monotonic)
+    this.prober = new Prober(upstreams, heads, snapshot, quiet, { now: clock.monotonic })
     this.prober.whenReported(report => {
       this.onReport(sent(report))
       this.#reported(report.route)

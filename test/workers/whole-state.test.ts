@@ -30,3 +30,17 @@ t.test('what calls have found out about a route is put together from all workers
   t.equal(whole({ heldToPerSecond: 7.1 }, {}, { heldToPerSecond: 5.2 }).heldToPerSecond, 12.3)
   t.end()
 })
+
+t.test('until the keeper has probed, heads are those of its workers', t => {
+  const own: NetworkState = { ...network({ head: null, lag: null }), head: null }
+  const told = {
+    networks: [{ ...network({ lag: 1 }), head: 8, headConfirmed: true }],
+  } as unknown as WorkerState
+  t.match(wholeState(own, [{ slot: 1, told }]), {
+    ...{ head: 8, headConfirmed: true },
+    routes: [{ healthy: true, head: 7, lag: 1 }],
+  })
+  t.match(wholeState(network({}), [{ slot: 1, told }]), { head: 7, routes: [{ head: 7, lag: 0 }] })
+  t.match(wholeState(own, []), { head: null, routes: [{ head: null }] })
+  t.end()
+})

@@ -11,8 +11,7 @@ import { orAfter } from '../../net/or-after.ts'
 import { KeptCounters, metricsOf } from '../../workers/kept-counters.ts'
 import type { Logger } from '../../observe/log.ts'
 import { inTimeSlices } from '../../reload/time-slices.ts'
-import { keepReloads, readReloads } from '../../reload/kept-reloads.ts'
-import type { LoadedBy } from '../../reload/reloader.ts'
+import type { KnownReloads, LoadedBy } from '../../reload/reloader.ts'
 import { compileInSteps } from '../../snapshot/compile.ts'
 import type { LoadedSnapshot } from '../../snapshot/load-snapshot.ts'
 import { LeftJournals, UNREADABLE } from '../../stores/sqlite/usage/journals/left.ts'
@@ -36,6 +35,7 @@ import { auditReload, keepAudit } from '../keep-audit.ts'
 import { openAdmin } from '../open-listeners.ts'
 import { openReloader } from '../open-reloader.ts'
 import { gatheredReports, openUsageOf } from '../open-usage.ts'
+import { keepForNext, readKept } from './kept-for-next.ts'
 import { openRoutes } from './open-routes.ts'
 
 /** Milliseconds that a worker gets to compile a configuration. */
@@ -119,7 +119,7 @@ async function open(
     closing,
   )
   const usage = gatheredUsage(fleet.usage, () => keeper.gather())
-  const { gateway, prober } = openRoutes(begun, { ...fleet, usage }, options, closing)
+  const { gateway, prober } = openRoutes(begun, role, { ...fleet, usage }, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     ...limits.parts,
@@ -172,9 +172,9 @@ async function open(
         inUse: accounts.inUse,
         heard: auditReload(accounts.audit, log),
         kept: {
-          before: { known: readReloads(reloads, role.gateway), rejected: begun.rejected },
+          before: { known: readKept(reloads, role.gateway) as KnownReloads | null, rejected: begun.rejected },
           keep: known => {
-            keepReloads(reloads, role.gateway, known)
+            keepForNext(reloads, role.gateway, known)
           },
         },
       },

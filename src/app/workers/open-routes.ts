@@ -3,6 +3,7 @@ import { ByteBudget } from '../../limits/byte-budget.ts'
 import { MemoryLimits } from '../../limits/memory.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import { Prober } from '../../routes/health/prober.ts'
+import type { KeeperRole } from '../../workers/role.ts'
 import type { AppOptions, Begun } from '../begin.ts'
 import type { Closing } from '../closing.ts'
 import { makeGateway } from '../gateway.ts'
@@ -11,10 +12,12 @@ import { logRoutes } from '../log-routes.ts'
 import { openAlerts } from '../open-alerts.ts'
 import { openRecords } from '../open-records.ts'
 import type { Usage } from '../open-usage.ts'
+import { keepDownNetworks } from './keep-down-networks.ts'
 
 /** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
 export function openRoutes(
   begun: Begun,
+  role: Pick<KeeperRole, 'gateway' | 'there'>,
   { usage, others, usedInWindow }: Usage,
   { output }: Pick<AppOptions, 'output'>,
   closing: Closing,
@@ -22,6 +25,7 @@ export function openRoutes(
   const { stores, snapshot, log, metrics } = begun
   const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
+  const down = keepDownNetworks(snapshot.gateway.dataDir, role)
   const alerts = openAlerts(
     {
       ...{ gateway: () => gateway, accounts, fleet: stores.fleet, database: stores.database },
@@ -38,7 +42,8 @@ export function openRoutes(
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) => {
         keepPaces(snapshot.gateway.dataDir, heads, closing)
-        return (made.prober = new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts)))
+        const events = down.heard(logRoutes(log, observer, alerts))
+        return (made.prober = new Prober(upstreams, heads, snapshot, events, { before: down.before }))
       },
     },
     closing,

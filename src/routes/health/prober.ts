@@ -16,6 +16,8 @@ const AT_A_TIME = 20
 const PACE = 50
 /** Milliseconds after which a route that has never answered is taken to be down, while its first probe goes on. */
 const FIRST_PATIENCE = 600
+/** The same for a route that another process has probed before this one: longer than its first question may take. */
+const NEXT_PATIENCE = 5_000
 /** Milliseconds between two probes of a route that calls give rise to. */
 export const CONFIRM_EVERY = 1_000
 
@@ -28,6 +30,14 @@ export function roundOf(routes: number): number {
 export interface ProberEvents extends RouteEvents, ProbeEvents {
   /** Something threw while a route was probed: a bug of ours, which costs this probe only. */
   bug(error: unknown, route: string): void
+}
+
+/** What a prober begins with. */
+export interface ProberOptions {
+  /** A monotonic clock in milliseconds. */
+  readonly now?: () => number
+  /** For how many milliseconds networks were without a route, as the process that probed before this one left them; null without one. */
+  readonly before?: ReadonlyMap<string, number> | null
 }
 
 /** A route that waits for its probe. */
@@ -53,23 +63,30 @@ export class Prober {
   readonly #soon = new Set<NodeJS.Timeout>()
   /** Routes in the queue or being probed: none is asked twice at a time, however many there are. */
   readonly #busy = new Set<LiveRoute>()
+  /** Routes that another process has probed before, and this one has not yet: what the others know of them is newer. */
+  readonly #inherited: WeakSet<LiveRoute>
   /** When calls last gave rise to a probe. */
   readonly #confirmedAt = new WeakMap<LiveRoute, number>()
 
-  /** `now` is a monotonic clock in milliseconds. */
   constructor(
     upstreams: Upstreams,
     heads: Heads,
     snapshot: Snapshot,
     events: ProberEvents,
-    now = (): number => performance.now(),
+    { now = () => performance.now(), before = null }: ProberOptions = {},
   ) {
     this.#upstreams = upstreams
     this.#heads = heads
     this.#snapshot = snapshot
     this.#events = events
     this.#now = now
-    this.#watch = new RouteWatch(events)
+    const networks = Object.values(snapshot.networks)
+    this.#inherited = new WeakSet(before === null ? [] : networks.flatMap(network => upstreams.of(network)))
+    const down = networks.flatMap(({ slug }) => {
+      const ms = before?.get(slug)
+      return ms === undefined ? [] : [[slug, now() - ms] as const]
+    })
+    this.#watch = new RouteWatch(events, down)
     this.#probe = new RouteProbe({ upstreams, heads, now, events })
     upstreams.whenSuspect(live => {
       this.#confirm(live)
@@ -90,8 +107,12 @@ export class Prober {
     return Object.values(this.#snapshot.networks).flatMap(network =>
       this.#upstreams
         .of(network)
-        .flatMap(live => (this.#probe.knows(live) ? this.#probe.report(network, live) : [])),
+        .flatMap(live => (this.#isKnown(live) ? this.#probe.report(network, live) : [])),
     )
+  }
+
+  #isKnown(live: LiveRoute): boolean {
+    return this.#probe.knows(live) && !this.#inherited.has(live)
   }
 
   /** Calls in another process speak against a route, by its id: asks it, at most once a second, whether that holds for everybody. */
@@ -158,11 +179,12 @@ export class Prober {
 
   /** A node that takes its time over the first question is told without waiting for the end of it. */
   #lookSoon(network: Network, live: LiveRoute): void {
+    const patience = this.#inherited.has(live) ? NEXT_PATIENCE : FIRST_PATIENCE
     const timer = setTimeout(() => {
       this.#soon.delete(timer)
       const isServed = this.#snapshot.networks[network.slug] === network
       if (isServed && this.#busy.has(live) && !live.identified) this.#look(network, live)
-    }, FIRST_PATIENCE)
+    }, patience)
     this.#soon.add(timer)
   }
 
@@ -191,6 +213,7 @@ export class Prober {
   #look(network: Network, live: LiveRoute): void {
     // Probes that a stop has cut short say nothing about a route.
     if (this.#isClosed) return
+    this.#inherited.delete(live)
     const routes = this.#upstreams.of(network)
     this.#heads.update(network, routes, this.#now())
     this.#heads.finality.update(network, routes, this.#now())

@@ -29,10 +29,14 @@ const MOST_REASONS = 5
 export class RouteWatch {
   readonly #events: RouteEvents
   /** Networks without a route, and since when. */
-  readonly #networksDown = new Map<string, number>()
+  readonly #networksDown: Map<string, number>
+  /** Routes of which anything is known here. */
+  readonly #checked = new WeakSet<LiveRoute>()
 
-  constructor(events: RouteEvents) {
+  /** `networksDown` are those that are known to be without a route, and since when. */
+  constructor(events: RouteEvents, networksDown: Iterable<readonly [slug: string, since: number]> = []) {
     this.#events = events
+    this.#networksDown = new Map(networksDown)
   }
 
   /**
@@ -60,6 +64,7 @@ export class RouteWatch {
     }
     if (known.restartedAgo !== null)
       live.restartedAt = Math.max(live.restartedAt ?? -Infinity, now - known.restartedAgo)
+    this.#checked.add(live)
     this.#checkNetwork(slug, routes, now)
   }
 
@@ -69,13 +74,13 @@ export class RouteWatch {
   }
 
   #checkNetwork(slug: string, routes: readonly LiveRoute[], now: number): void {
-    const isWithout = routes.length > 0 && routes.every(isDown)
     const since = this.#networksDown.get(slug)
-    if (isWithout === (since !== undefined)) return
     if (since === undefined) {
+      if (routes.length === 0 || !routes.every(isDown)) return
       this.#networksDown.set(slug, now)
       this.#events.networkDown(slug, reasonsOf(routes, now))
-    } else {
+    } else if (routes.some(live => this.#checked.has(live) && !isDown(live))) {
+      // One that nobody has asked yet is not a route again.
       this.#networksDown.delete(slug)
       this.#events.networkUp(slug, now - since)
     }
