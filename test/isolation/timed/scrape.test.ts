@@ -33,14 +33,14 @@ function crowd(): {
     Array.from({ length: NETWORKS }, (_, i) => [`net-${i}`, { slug: `net-${i}` }]),
   )
   const routes = Array.from({ length: ROUTES }, (_, i) => ({
-    ...{ id: `route-${i}`, head: 1_000_000 + i, limits: { inFlight: i } },
+    ...{ id: `route-${i}`, head: 1_000_000 + i, limits: { inFlight: i, pace: { at: () => null } } },
   }))
   const clientSubscriptions = new Slots()
   const gateway = {
     ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.', postgres: null } } },
     live: {
       ...{ clock: systemClock, clientSubscriptions },
-      upstreams: { of: () => routes, whyUnhealthy: () => null },
+      upstreams: { of: () => routes, whyUnhealthy: () => null, unsupported: { of: () => [] } },
       heads: { best: () => 1_000_009, finality: { of: () => 1_000_000 } },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
     },
