@@ -68,31 +68,13 @@ export function contenders(
   if (usable.length === 1) return usable[0]!.live.limits.fits(now, caller) ? usable : 'full'
   const choice = bestOf(usable, need, lagOf, now, ({ live }) => isHealthy(live, need, caller, now))
   if (choice.length === 0) return 'none'
-  const fitting = choice.filter(({ live }) => live.limits.fits(now, caller))
-  const withRoom = fitting.length > 0 ? fitting : beyondPace(usable, choice, need, caller, now)
+  const withRoom = choice.filter(({ live }) => live.limits.fits(now, caller))
   if (withRoom.length === 0) return 'full'
   const preferred =
     need.prefer === undefined ? [] : withRoom.filter(({ route }) => need.prefer!.includes(route.id))
   if (preferred.length > 0) return preferred
   const first = Math.min(...withRoom.map(({ route }) => route.priority))
   return withRoom.filter(({ route }) => route.priority === first)
-}
-
-/**
- * Where others have room, and only lack a block that the call reads, a pace has done its part with the calls that go to them: the few that
- * remain do not wait for it.
- */
-function beyondPace(
-  usable: readonly Candidate[],
-  choice: readonly Candidate[],
-  need: Need,
-  caller: string | undefined,
-  now: number,
-): readonly Candidate[] {
-  const serves = ({ live }: Candidate): boolean =>
-    isHealthy(live, need, caller, now) && live.limits.fits(now, caller)
-  const isElsewhere = usable.some(one => !choice.includes(one) && serves(one))
-  return isElsewhere ? choice.filter(({ live }) => live.limits.hasRoom(now, caller)) : []
 }
 
 /**

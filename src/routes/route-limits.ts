@@ -53,11 +53,7 @@ export class RouteLimits {
 
   /** Whether one more call of this caller may be sent; without one, of somebody who holds nothing. `now` in milliseconds. */
   fits(now: number, caller?: string): boolean {
-    return this.pace.fits(now, caller) && this.hasRoom(now, caller)
-  }
-
-  /** The same by the operator's limits alone, whatever the route's upstream has shown to bear. */
-  hasRoom(now: number, caller?: string): boolean {
+    if (!this.pace.fits(now, caller)) return false
     return this.#share?.fits(1, caller) !== false && (this.#rate === null || this.#rate.fits(now))
   }
 

@@ -112,20 +112,6 @@ t.test('after the pause one call that may be repeated is let through', t => {
   t.end()
 })
 
-t.test('bug: a read that only a paced route has the block for waited, while others had room', t => {
-  const [a, b] = [candidate('a'), candidate('b')]
-  a.live.head = 100
-  b.live.head = 95
-  a.live.limits.fits(NOW)
-  for (let i = 0; i < 20; i += 1) a.live.limits.pace.count('someone')
-  a.live.limits.pace.slow('someone', NOW, NOW)
-  a.live.limits.pace.count('someone')
-  t.equal(choose([a, b]), 'b', 'its turn has not come: another one serves')
-  t.equal(choose([a, b], { tip: true, atLeast: 100 }), 'a', 'which has not come to the block that is read')
-  t.equal(choose([a], { tip: true, atLeast: 100 }), 'full', 'without any other it waits for its turn')
-  t.end()
-})
-
 t.test('a full route counts as not able, and all full is said as such', t => {
   const a = candidate('a', { limits: { inFlight: 1, perSecond: null } })
   const b = candidate('b', { priority: 2, limits: { inFlight: null, perSecond: 2 } })
