@@ -64,7 +64,7 @@ export interface Probing {
 export interface ProbeWords {
   /** How far the route has come, and whether it is well. */
   probe(probing: Probing): Promise<void>
-  /** Whether what calls say about the route is true: one question, which has to be answered soon. */
+  /** Whether what calls say about the route is true, and how far it has come: what has to be answered soon. */
   confirm(probing: Probing): Promise<void>
   /** What is wrong with the route's chain, as a sentence; null when nothing is or nobody can say, undefined when it did not answer. */
   identify(probing: Probing): Promise<string | null | undefined>

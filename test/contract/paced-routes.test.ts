@@ -109,6 +109,27 @@ t.test('after a 429 a route is held to less than it bore, for whose calls drew i
   t.strictSame(await ask(two, 30), Array(30).fill('limited'), 'the other account is not held')
 })
 
+t.test(
+  'bug: reads that only a paced route was known to have the block for waited for it, until others were probed',
+  async t => {
+    const { gateway, node, other } = await start(t, {})
+    const access = await createAccess(gateway, 'paid', 'alpha')
+    await drawPause(gateway, access, 'alpha-limited', node)
+    let head = Number((await gateway.status()).networks.find(({ slug }: any) => slug === 'alpha').head)
+    const shown = async (): Promise<boolean> => {
+      const before = other.count('eth_blockNumber')
+      head += 1
+      for (const each of [node, other]) each.on('eth_blockNumber', result(`"0x${head.toString(16)}"`))
+      const { result: number } = await access.call('eth_blockNumber')
+      return Number(number) === head && other.count('eth_blockNumber') === before
+    }
+    await until('only the paced route has shown the newest block', shown)
+    const replies = await ask(access, 20)
+    t.ok(countOf(replies, 'other') >= 10, 'the other one was asked how far it is, and serves')
+    t.equal(countOf(replies, 'limited') + countOf(replies, 'other'), 20)
+  },
+)
+
 t.test('without another route calls wait for their turn, up to a second', async t => {
   const { gateway, only } = single
   const access = await createAccess(gateway, 'paid', 'alone')

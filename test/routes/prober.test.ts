@@ -29,7 +29,7 @@ function route(id: string, asked: string[]): LiveRoute {
 
 /** As much of a snapshot and of the live routes as the prober reads. */
 function scene(live: LiveRoute[]): { upstreams: Upstreams; live: LiveRoute[]; snapshot: Snapshot } {
-  const upstreams = { of: () => live, whenSuspect: () => undefined } as unknown as Upstreams
+  const upstreams = { of: () => live, whenUnsure: () => undefined } as unknown as Upstreams
   const eth = { slug: 'eth', family: 'evm', chainId: 1, cache: null }
   const snapshot = { networks: { eth } } as unknown as Snapshot
   return { upstreams, live, snapshot }

@@ -1,13 +1,16 @@
 import { spawn, execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { freePort } from './free-port.ts'
+import { freePortPair } from './free-port.ts'
 import type { Teardown } from './teardown.ts'
 import { tempDir } from './temp-dir.ts'
 import { until } from './until.ts'
 
+/** How far above its own port a server of a cluster listens for the others. */
+const BUS = 10_000
+
 /** Three servers that are one cluster, without replicas; their URLs. */
 export async function startRedisCluster(t: Teardown): Promise<readonly string[]> {
-  const ports = await Promise.all(Array.from({ length: 3 }, freePort))
+  const ports = await Promise.all(Array.from({ length: 3 }, () => freePortPair(BUS)))
   for (const port of ports) {
     const dir = await tempDir(t)
     const args = [

@@ -204,9 +204,11 @@ async function waitForRoom(
   last: Failure | undefined,
   context: Context,
 ): Promise<Picked> {
-  const { clock } = context.live
+  const { clock, upstreams } = context.live
+  const { routes, need, caller } = wanted
   const patience = clock.monotonic() + WAIT_FOR_ROOM
   for (;;) {
+    upstreams.lookAgain(routes, need, caller, clock.monotonic())
     await new Promise<void>(resolve => clock.after(LOOK_EVERY, resolve))
     const now = clock.monotonic()
     const picked = pickNow(wanted, tried, last, context, now)

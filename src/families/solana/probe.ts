@@ -20,25 +20,13 @@ interface Unhealthy {
 
 export const solanaProbe: ProbeWords = {
   probe: async probing => {
-    const { route } = probing
-    const askedAt = probing.now()
-    const slots = await slotsOf(probing)
-    if (slots === null) return
-    if (slots.length > 0) {
-      const newest = Math.max(...slots.map(([, slot]) => slot))
-      probing.claim(newest)
-      if (route.head === newest)
-        for (const [commitment, slot] of slots) route.slots.tell(commitment, slot, askedAt, probing.now())
-      const final = slots.find(([commitment]) => commitment === 'finalized')
-      if (final !== undefined) probing.final({ number: final[1], hash: null })
-    }
+    if (!(await askSlots(probing))) return
     await askHealth(probing)
     await askFirstSlot(probing)
   },
 
   confirm: async probing => {
-    const told = await probing.askAlive('getSlot', paramsAt('processed'))
-    if (told.kind !== 'failed') await askHealth(probing)
+    if (await askSlots(probing)) await askHealth(probing)
   },
 
   identify: async probing => {
@@ -47,6 +35,23 @@ export const solanaProbe: ProbeWords = {
     if (told.kind === 'failed') return undefined
     return told.kind === 'result' ? genesisFault(probing.network, told.result) : null
   },
+}
+
+/** How far a route has come; false when it does not answer at all. */
+async function askSlots(probing: Probing): Promise<boolean> {
+  const { route } = probing
+  const askedAt = probing.now()
+  const slots = await slotsOf(probing)
+  if (slots === null) return false
+  if (slots.length > 0) {
+    const newest = Math.max(...slots.map(([, slot]) => slot))
+    probing.claim(newest)
+    if (route.head === newest)
+      for (const [commitment, slot] of slots) route.slots.tell(commitment, slot, askedAt, probing.now())
+    const final = slots.find(([commitment]) => commitment === 'finalized')
+    if (final !== undefined) probing.final({ number: final[1], hash: null })
+  }
+  return true
 }
 
 /** The slots of a route. One that does not answer at all is not asked more: null. */

@@ -61,7 +61,7 @@ export class ProbeFollower {
     this.#heads = heads
     this.#snapshot = snapshot
     this.#options = options
-    upstreams.whenSuspect(live => {
+    upstreams.whenUnsure(live => {
       this.#suspect(live)
     })
     this.#stop = this.#checkSoon()

@@ -88,7 +88,7 @@ export class Prober {
     })
     this.#watch = new RouteWatch(events, down)
     this.#probe = new RouteProbe({ upstreams, heads, now, events })
-    upstreams.whenSuspect(live => {
+    upstreams.whenUnsure(live => {
       this.#confirm(live)
     })
     this.#timer = setInterval(() => {
