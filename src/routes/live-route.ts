@@ -60,22 +60,22 @@ export class LiveRoute {
   readonly #client: RouteClient
   readonly #family: Family
   readonly #openProxy: () => HttpProxy
-  readonly #suspect: (live: LiveRoute) => void
+  readonly #unsure: (live: LiveRoute) => void
   #proxy: HttpProxy | null = null
   /** Those of replies that are on their way. */
   readonly #bodies = new Set<StreamedBody>()
 
-  /** `suspect` is called when calls of one caller speak against it, and a probe could say whether that holds for everybody. */
+  /** `unsure` is called when a probe could say more: calls of one caller speak against it, or wait for a block of it. */
   constructor(
     route: Route,
     connectTimeout: number,
     family: Family = 'evm',
-    suspect: (live: LiveRoute) => void = () => undefined,
+    unsure: (live: LiveRoute) => void = () => undefined,
     sharing?: RouteSharing,
   ) {
     this.id = route.id
     this.network = route.network
-    this.#suspect = suspect
+    this.#unsure = unsure
     this.limits = new RouteLimits(route.id, route.limits, sharing)
     this.pauses = new RoutePauses(this.limits.pace)
     this.#family = family
@@ -108,8 +108,13 @@ export class LiveRoute {
     const { p99 } = this.latency
     const hanging = this.#hangs.isHanging(now, p99, caller)
     // The calls of one caller may be slow by themselves: a probe knows.
-    if (hanging && caller !== undefined && !this.#hangs.isHanging(now, p99)) this.#suspect(this)
+    if (hanging && caller !== undefined && !this.#hangs.isHanging(now, p99)) this.#unsure(this)
     return hanging
+  }
+
+  /** A call waits until this route, or another one, is known to have come to a block: what is known of it may be seconds old. */
+  lookAgain(now: number): void {
+    if (this.whyNot(now) === null) this.#unsure(this)
   }
 
   /** Whether calls of somebody speak against it. */
@@ -185,7 +190,7 @@ export class LiveRoute {
     const { complaint, fault, why } = verdict
     if (complaint !== null) this.pauses.complain(complaint, now(), caller)
     if (fault && !isLate) this.#failed(caller, why, now())
-    if (PROBED_AFTER.has(why) || (fault && isLate)) this.#suspect(this)
+    if (PROBED_AFTER.has(why) || (fault && isLate)) this.#unsure(this)
   }
 
   /** A reply that streams is a success or a fault when its body has ended, and neither where somebody let go of it. */
@@ -199,7 +204,7 @@ export class LiveRoute {
   }
 
   #failed(caller: string, why: string, now: number): void {
-    if (this.breaker.failed(caller, why, now) !== null) this.#suspect(this)
+    if (this.breaker.failed(caller, why, now) !== null) this.#unsure(this)
   }
 
   /** Asks the node something of our own, without a word about its health. */

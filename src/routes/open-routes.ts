@@ -21,8 +21,8 @@ export interface Opened {
 
 /** Hears what calls find out about routes. */
 export interface RouteListener {
-  /** Calls of one caller speak against it, and a probe could say more. */
-  suspect(live: LiveRoute): void
+  /** A probe could say more of it: calls of one caller speak against it, or wait for a block of it. */
+  unsure(live: LiveRoute): void
   /** Its upstream wants it to be left alone. */
   paused(live: LiveRoute, pause: PauseReport): void
 }
@@ -57,10 +57,10 @@ function openRoute(
   listener: RouteListener,
   sharing: RouteSharing,
 ): LiveRoute {
-  const suspect = (suspected: LiveRoute): void => {
-    listener.suspect(suspected)
+  const unsure = (one: LiveRoute): void => {
+    listener.unsure(one)
   }
-  const live = new LiveRoute(route, connect, family, suspect, sharing)
+  const live = new LiveRoute(route, connect, family, unsure, sharing)
   live.pauses.whenBegun(pause => {
     listener.paused(live, pause)
   })

@@ -5,7 +5,7 @@ import type { PauseReport } from './health/route-pauses.ts'
 import type { LiveRoute } from './live-route.ts'
 import { openRoutes, type Entry, type Opened, type RouteListener } from './open-routes.ts'
 import { UNSHARED, type RouteSharing } from './route-limits.ts'
-import { contenders, hasWhatItReads, isHealthy, pick, whyWaits } from './pick.ts'
+import { contenders, hasWhatItReads, pick, whyWaits } from './pick.ts'
 import { carriersAmong } from './carriers.ts'
 import type { Candidate, Contenders, LagOf, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
@@ -52,7 +52,7 @@ export class Upstreams {
    */
   open(snapshot: Snapshot): Generator<void, Opened> {
     const listener: RouteListener = {
-      suspect: live => {
+      unsure: live => {
         this.#unsure(live)
       },
       paused: (live, pause) => {
@@ -139,17 +139,6 @@ export class Upstreams {
       const live = this.get(id)
       return live !== undefined && !hasWhatItReads(live, need, now)
     })
-  }
-
-  /**
-   * Has those of the routes looked at that are well, and passed over only because they are not known to have come to what a call reads: their
-   * last look may be seconds old.
-   */
-  lookAgain(ids: readonly string[], need: Need, caller: string, now: number): void {
-    for (const id of this.behind(ids, need, now)) {
-      const live = this.get(id)!
-      if (live.fault === null && isHealthy(live, need, caller, now)) this.#unsure(live)
-    }
   }
 
   /** The same without the draw, for the operator. */

@@ -205,10 +205,11 @@ async function waitForRoom(
   context: Context,
 ): Promise<Picked> {
   const { clock, upstreams } = context.live
-  const { routes, need, caller } = wanted
+  const { routes, need } = wanted
   const patience = clock.monotonic() + WAIT_FOR_ROOM
   for (;;) {
-    upstreams.lookAgain(routes, need, caller, clock.monotonic())
+    const then = clock.monotonic()
+    for (const id of upstreams.behind(routes, need, then)) upstreams.get(id)?.lookAgain(then)
     await new Promise<void>(resolve => clock.after(LOOK_EVERY, resolve))
     const now = clock.monotonic()
     const picked = pickNow(wanted, tried, last, context, now)
