@@ -86,7 +86,7 @@ export class Connection {
   enter(exchange: Exchange, limit: number): void {
     this.newest = exchange
     // This is the one listener that is told of its end: two make a list, which V8 came to keep in the old part of the heap, with all that
-    // the reply holds (docs/decisions.md).
+    // the reply holds (docs/decisions/code.md).
     exchange.response.on('close', this.#replyIsOver)
     this.#limit = this.#running === 0 ? limit : Math.min(this.#limit, limit)
     if (this.#running < this.#limit) {

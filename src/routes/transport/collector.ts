@@ -26,7 +26,7 @@ const turns = new ReplyTurns()
 
 /**
  * Collects a reply for one request. undici calls it by its older interface, around which 7.x wraps the newer one: an object of all headers, a controller
- * and three calls more a reply, which come to 3 % of a forwarded call (docs/decisions.md).
+ * and three calls more a reply, which come to 3 % of a forwarded call (docs/decisions/code.md).
  */
 export class Collector implements Handler {
   connection: Handler['connection'] = null

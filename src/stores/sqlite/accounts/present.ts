@@ -17,7 +17,7 @@ export function refuseLostAccounts(dataDir: string): void {
   const file = join(dataDir, accountsFile.name)
   refuseLoneLog(file)
   const journal = join(dataDir, journalFile.name)
-  // In this order: whoever makes the files at this moment has accounts.db before the others (docs/decisions.md).
+  // In this order: whoever makes the files at this moment has accounts.db before the others (docs/decisions/storage.md).
   const others = [journal, `${journal}-wal`].filter(other => sizeOf(other) > 0)
   if (others.length === 0 || sizeOf(file) > 0) return
   const state = statSync(file, { throwIfNoEntry: false }) === undefined ? 'missing' : 'empty'

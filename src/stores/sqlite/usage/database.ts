@@ -229,7 +229,7 @@ export function openUsageDatabase(dataDir: string, name = journalFile.name): Usa
     const opened = (database = new DatabaseSync(path))
     const file = realPath(path)
     const isUnchecked = prepareFile(opened, file, journalFile, CHECKED_AT_ONCE)
-    // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions.md).
+    // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions/storage.md).
     opened.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32000')
     inTransaction(opened, () => {
       migrate(opened, journalFile)
