@@ -1,7 +1,8 @@
 /**
  * What a backup costs a gateway under full load: calls per second with backups one after the other beside it, against none, and the longest block of the
  * gateway's loop. The gateway has a core to itself; the load and the backups share the other one, on which the load
- * comes first (as root), so that it is the gateway that is measured. A loop of the lowest priority that does nothing runs in the place of the backups for
+ * comes first (as root), so that it is the gateway that is measured. What a call costs the gateway in CPU is said beside it: that tells the
+ * gateway's own loss from the load's. A loop of the lowest priority that does nothing runs in the place of the backups for
  * comparison: what it costs, anything would that runs on that core. `ENDPOINTS`, `ROWS` (of usage), `ROUNDS` and `SECONDS` make it larger or smaller.
  */
 import { rmSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Child } from '../test/support/child.ts'
 import { LOCAL } from './parts/calls.ts'
-import { median } from './parts/cpu.ts'
+import { cpuOf, median } from './parts/cpu.ts'
 import { fill } from './parts/fill.ts'
 import { fillUsageFile } from './parts/fill-usage.ts'
 import { load } from './parts/load.ts'
@@ -33,6 +34,15 @@ try {
 } catch {
   console.error('not root: the backups take time from the load, too')
 }
+/** Calls a second, and microseconds of the gateway's CPU for each. */
+interface Round {
+  readonly perSecond: number
+  readonly cpu: number
+}
+
+/** Both of a round, against rounds without. */
+type Ratio = Round
+
 const processes = new Processes()
 const dir = dirname(processes.dataDir)
 
@@ -88,27 +98,24 @@ try {
     while (lines().length === before) await pause(5)
     return (JSON.parse(lines().at(-1)!) as { ms: number }).ms
   }
-  const perSecond = async (): Promise<number> => {
-    const begin = performance.now()
+  /** One load: calls a second, and what one cost the gateway in microseconds of CPU. */
+  const round = async (): Promise<Round> => {
+    const [begin, cpu] = [performance.now(), cpuOf(pid)]
     const calls = await load({ url, body: LOCAL, posts: 1e9, seconds: SECONDS })
-    return (calls * 1000) / (performance.now() - begin)
+    return { perSecond: (calls * 1000) / (performance.now() - begin), cpu: (cpuOf(pid) - cpu) / calls }
   }
 
-  await perSecond()
+  await round()
   await block()
-  const [ratios, loops, blocks, alone, made] = [
-    [] as number[],
-    [] as number[],
-    [] as number[],
-    [] as number[],
-    [] as { ms: number; bytes: number }[],
-  ]
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const before = await perSecond()
+  const [ratios, loops]: [Ratio[], Ratio[]] = [[], []]
+  const [blocks, alone]: [number[], number[]] = [[], []]
+  const made: { ms: number; bytes: number }[] = []
+  for (let i = 0; i < ROUNDS; i += 1) {
+    const before = await round()
     alone.push(await block())
     const state = { isOver: false }
     const taking = backups(() => state.isOver)
-    const beside = await perSecond()
+    const beside = await round()
     blocks.push(await block())
     state.isOver = true
     const taken = await taking
@@ -117,25 +124,50 @@ try {
       rmSync(join(dir, `backup-${n}`), { recursive: true })
     })
     await pause(1_000)
-    const after = await perSecond()
+    const after = await round()
     alone.push(await block())
-    ratios.push(beside / ((before + after) / 2))
+    ratios.push(against(beside, before, after))
     const spinning = { isOver: false }
     const loop = idleLoop(() => spinning.isOver)
-    const besideLoop = await perSecond()
+    const besideLoop = await round()
     spinning.isOver = true
     await loop
-    loops.push(besideLoop / ((before + after) / 2))
+    loops.push(against(besideLoop, before, after))
+    const [speeds, costs] = [[before, beside, after, besideLoop]].flatMap(rounds => [
+      rounds.map(each => each.perSecond.toFixed(0)).join(' '),
+      rounds.map(each => each.cpu.toFixed(2)).join(' '),
+    ])
+    const longest = [alone.at(-2)!, blocks.at(-1)!, alone.at(-1)!].map(ms => ms.toFixed(1)).join(' ')
     console.error(
-      `blocks ${alone.at(-2)!.toFixed(1)} ${blocks.at(-1)!.toFixed(1)} ${alone.at(-1)!.toFixed(1)} ms, ${before.toFixed(0)} ${beside.toFixed(0)} ${after.toFixed(0)} calls/s, beside a loop ${besideLoop.toFixed(0)}`,
+      `before, beside, after, beside a loop: ${speeds} calls/s, ${costs} us of CPU a call; blocks ${longest} ms`,
     )
   }
   console.log(`backups of ${((made[0]?.bytes ?? 0) / 1e6).toFixed(0)} MB (${ENDPOINTS} endpoints, ${ROWS} rows of usage) under full load, ${ROUNDS} rounds
-| calls per second with backups one after the other, against none, median (least) | ${(100 * median(ratios)).toFixed(1)} % (${(100 * Math.min(...ratios)).toFixed(1)} %) |
-| the same with a loop that does nothing in their place, median (least) | ${(100 * median(loops)).toFixed(1)} % (${(100 * Math.min(...loops)).toFixed(1)} %) |
+| calls per second with backups one after the other, against none, median (least) | ${inPercent(ratios, 'perSecond', Math.min)} |
+| the same with a loop that does nothing in their place, median (least) | ${inPercent(loops, 'perSecond', Math.min)} |
+| CPU of the gateway for a call with backups, against none, median (most) | ${inPercent(ratios, 'cpu', Math.max)} |
+| the same with the loop, median (most) | ${inPercent(loops, 'cpu', Math.max)} |
 | longest block of the loop in a round with them, without, medians | ${median(blocks).toFixed(1)} ms, ${median(alone).toFixed(1)} ms |
 | longest of all rounds | ${Math.max(...blocks).toFixed(1)} ms, ${Math.max(...alone).toFixed(1)} ms |
 | seconds of a backup, median | ${(median(made.map(({ ms }) => ms)) / 1000).toFixed(1)} |`)
 } finally {
   await processes.stop()
+}
+
+/** What a round was against those before and behind it. */
+function against(round: Round, before: Round, after: Round): Ratio {
+  const [perSecond, cpu] = (['perSecond', 'cpu'] as const).map(
+    what => round[what] / ((before[what] + after[what]) / 2),
+  )
+  return { perSecond: perSecond!, cpu: cpu! }
+}
+
+/** The median, and the worst. */
+function inPercent(
+  ratios: readonly Ratio[],
+  what: keyof Ratio,
+  worst: (...values: number[]) => number,
+): string {
+  const values = ratios.map(each => 100 * each[what])
+  return `${median(values).toFixed(1)} % (${worst(...values).toFixed(1)} %)`
 }
