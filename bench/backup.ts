@@ -16,6 +16,7 @@ import { cpuOf, median } from './parts/cpu.ts'
 import { fill } from './parts/fill.ts'
 import { fillUsageFile } from './parts/fill-usage.ts'
 import { load } from './parts/load.ts'
+import { longestBlock, LOOP_DELAY } from './parts/loop-block.ts'
 import { pinLoad, pinMeasured } from './parts/pin.ts'
 import { configFor, Processes } from './parts/processes.ts'
 
@@ -26,7 +27,6 @@ const SECONDS = Number(process.env['SECONDS'] ?? 15)
 const KEYS = 100
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-const monitor = new URL('parts/loop-delay.mjs', import.meta.url).href
 
 pinLoad()
 try {
@@ -82,22 +82,11 @@ try {
   const endpointIds = Array.from({ length: 100 }, (_, e) => `ep_other_${e}`)
   const hours = Math.ceil(ROWS / endpointIds.length / 20)
   fillUsageFile(processes.dataDir, [{ accountId: 'acc_other', endpointIds, methods: 20, hours, until }])
-  const { pid, listen } = await processes.gateway(configFor(upstream.listen), ['--import', monitor])
+  const { pid, listen } = await processes.gateway(configFor(upstream.listen), ['--import', LOOP_DELAY])
   pinMeasured(pid)
   const url = keys.map(key => `http://${listen}/${network}/v1/rpc/${key}`)
 
-  /** The longest block of the loop since the last look. */
-  const block = async (): Promise<number> => {
-    const lines = () =>
-      processes
-        .printed(pid)
-        .split('\n')
-        .filter(line => line.includes('"msg":"loop"'))
-    const before = lines().length
-    process.kill(pid, 'SIGUSR2')
-    while (lines().length === before) await pause(5)
-    return (JSON.parse(lines().at(-1)!) as { ms: number }).ms
-  }
+  const block = (): Promise<number> => longestBlock(processes, pid)
   /** One load: calls a second, and what one cost the gateway in microseconds of CPU. */
   const round = async (): Promise<Round> => {
     const [begin, cpu] = [performance.now(), cpuOf(pid)]

@@ -11,13 +11,13 @@ import { until } from '../test/support/until.ts'
 import { LOCAL } from './parts/calls.ts'
 import { fill } from './parts/fill.ts'
 import { load } from './parts/load.ts'
+import { longestBlock, LOOP_DELAY } from './parts/loop-block.ts'
 import { configFor, Processes } from './parts/processes.ts'
 
 const ENDPOINTS = Number(process.env['ENDPOINTS'] ?? 100_000)
 const KEYS = 5_000
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-const monitor = new URL('parts/loop-delay.mjs', import.meta.url).href
 const endings: (() => unknown)[] = []
 const server = await startPostgres({ teardown: end => void endings.push(end) })
 const [here, elsewhere] = [new Processes(), new Processes()]
@@ -45,19 +45,8 @@ try {
   for (const processes of [here, elsewhere]) processes.write(files)
   const keys = await fill(here.dataDir, { endpoints: ENDPOINTS, wanted: KEYS, network: 'eth' })
   await command(here, 'migrate', '--to', 'postgres')
-  const { pid, listen } = await here.gateway(files, ['--import', monitor], env)
-  /** The longest block of the loop since the last look. */
-  const block = async (): Promise<number> => {
-    const lines = (): string[] =>
-      here
-        .printed(pid)
-        .split('\n')
-        .filter(line => line.includes('"msg":"loop"'))
-    const before = lines().length
-    process.kill(pid, 'SIGUSR2')
-    while (lines().length === before) await pause(5)
-    return (JSON.parse(lines().at(-1)!) as { ms: number }).ms
-  }
+  const { pid, listen } = await here.gateway(files, ['--import', LOOP_DELAY], env)
+  const block = (): Promise<number> => longestBlock(here, pid)
   const serves = async (key: string): Promise<boolean> => {
     const response = await fetch(`http://${listen}/other/v1/rpc/${key}`, {
       ...{ method: 'POST', body: LOCAL, headers: { 'content-type': 'application/json' } },

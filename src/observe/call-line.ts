@@ -32,22 +32,14 @@ export interface CallLine {
   readonly upstreamMs?: number
 }
 
+type Whose = 'requestId' | 'account' | 'endpoint' | 'network' | 'method'
+
 /** The line of a call. */
 export function callLine(seen: Observation, at: number): CallLine {
-  const { requestId, account, endpoint, network, method, route, status, reason } = seen
-  const { outcome, plan, transport, requests, totalMs, upstreamMs } = seen
+  const { route, status, reason, outcome, plan, transport, requests, totalMs, upstreamMs } = seen
   return {
-    ...{
-      time: new Date(at).toISOString(),
-      msg: 'call',
-      requestId,
-      account,
-      endpoint,
-      network,
-      method,
-      route,
-    },
-    ...{ status, reason, outcome, plan, transport, requests },
+    ...beginning('call', seen, at),
+    ...{ route, status, reason, outcome, plan, transport, requests },
     ...(seen.cache === null ? {} : { cache: seen.cache }),
     ...(seen.shared ? { shared: true } : {}),
     ...{ ms: rounded(totalMs), upstreamMs: rounded(upstreamMs) },
@@ -56,37 +48,26 @@ export function callLine(seen: Observation, at: number): CallLine {
 
 /** The line of a message that was refused before any call in it was read. */
 export function refusalLine(seen: RefusedMessage, at: number): CallLine {
-  const { requestId, account, endpoint, network, plan, status, reason } = seen
+  const { plan, status, reason } = seen
   return {
-    ...{
-      time: new Date(at).toISOString(),
-      msg: 'refusal',
-      requestId,
-      account,
-      endpoint,
-      network,
-      method: null,
-    },
+    ...beginning('refusal', { ...seen, method: null }, at),
     ...{ route: null, status, reason, outcome: 'refused', plan },
   }
 }
 
 /** The line of one attempt at a route. */
 export function attemptLine(seen: AttemptObservation, at: number): CallLine {
-  const { requestId, account, endpoint, network, method, route, result, ms } = seen
-  return {
-    ...{
-      time: new Date(at).toISOString(),
-      msg: 'attempt',
-      requestId,
-      account,
-      endpoint,
-      network,
-      method,
-      route,
-    },
-    ...{ result, ms: rounded(ms) },
-  }
+  const { route, result, ms } = seen
+  return { ...beginning('attempt', seen, at), ...{ route, result, ms: rounded(ms) } }
+}
+
+/** What every line begins with: when, what, and whose. */
+function beginning(
+  msg: CallLine['msg'],
+  { requestId, account, endpoint, network, method }: Pick<CallLine, Whose>,
+  at: number,
+): Pick<CallLine, 'time' | 'msg' | Whose> {
+  return { time: new Date(at).toISOString(), msg, requestId, account, endpoint, network, method }
 }
 
 function rounded(ms: number): number {

@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap'
 import { createAccess } from '../support/accounts.ts'
-import { startGateway } from '../support/gateway.ts'
 import { result } from '../support/node-replies.ts'
-import { ScriptedChain, someAddress } from '../support/scripted-chain.ts'
-import { startSocketNode, type ScriptedSocketNode } from '../support/scripted-socket-node.ts'
+import { someAddress, type ScriptedChain } from '../support/scripted-chain.ts'
 import { openClient } from '../support/socket-client.ts'
+import { startSocketPairs } from '../support/socket-pairs.ts'
 
 /** What no node should send where a number is expected. */
 const oddNumbers = [
@@ -27,23 +26,7 @@ const oddNumbers = [
 
 const slugs = ['heads', 'logs', 'gap-heads', 'gap-logs', 'absurd'] as const
 type Slug = (typeof slugs)[number]
-const pairs = new Map<
-  Slug,
-  { a: ScriptedSocketNode; b: ScriptedSocketNode; chainA: ScriptedChain; chainB: ScriptedChain }
->()
-for (const [i, slug] of slugs.entries()) {
-  const [chainA, chainB] = [new ScriptedChain(), new ScriptedChain()]
-  const a = await startSocketNode(t, { chainId: 500 + i, chain: chainA })
-  const b = await startSocketNode(t, { chainId: 500 + i, chain: chainB })
-  pairs.set(slug, { a, b, chainA, chainB })
-}
-const gateway = await startGateway(t, {
-  networks: Object.fromEntries(slugs.map((slug, i) => [slug, { chainId: 500 + i }])),
-  routes: [...pairs].flatMap(([slug, { a, b }]) => [
-    { id: `${slug}-a`, network: slug, http: a.url, ws: a.wsUrl, priority: 1 },
-    { id: `${slug}-b`, network: slug, http: b.url, ws: b.wsUrl, priority: 2 },
-  ]),
-})
+const { gateway, pairs } = await startSocketPairs(t, slugs, 500)
 const account = await createAccess(gateway, 'paid', 'heads')
 const pid = gateway.pid
 

@@ -2,34 +2,18 @@ import t, { type Test } from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createAccess } from '../../support/accounts.ts'
 import { Gate } from '../../support/gate.ts'
-import { startGateway } from '../../support/gateway.ts'
 import { memoryIsVisible, resident } from '../../support/memory.ts'
 import { held } from '../../support/node-replies.ts'
-import { ScriptedChain, someAddress } from '../../support/scripted-chain.ts'
-import { startSocketNode, type ScriptedSocketNode } from '../../support/scripted-socket-node.ts'
+import { someAddress, type ScriptedChain } from '../../support/scripted-chain.ts'
+import type { ScriptedSocketNode } from '../../support/scripted-socket-node.ts'
 import { openClient } from '../../support/socket-client.ts'
+import { startSocketPairs } from '../../support/socket-pairs.ts'
 import { until } from '../../support/until.ts'
 
 const MiB = 2 ** 20
 const slugs = ['early', 'gap', 'stray', 'heads', 'large'] as const
 type Slug = (typeof slugs)[number]
-const pairs = new Map<
-  Slug,
-  { a: ScriptedSocketNode; b: ScriptedSocketNode; chainA: ScriptedChain; chainB: ScriptedChain }
->()
-for (const [i, slug] of slugs.entries()) {
-  const [chainA, chainB] = [new ScriptedChain(), new ScriptedChain()]
-  const a = await startSocketNode(t, { chainId: 600 + i, chain: chainA })
-  const b = await startSocketNode(t, { chainId: 600 + i, chain: chainB })
-  pairs.set(slug, { a, b, chainA, chainB })
-}
-const gateway = await startGateway(t, {
-  networks: Object.fromEntries(slugs.map((slug, i) => [slug, { chainId: 600 + i }])),
-  routes: [...pairs].flatMap(([slug, { a, b }]) => [
-    { id: `${slug}-a`, network: slug, http: a.url, ws: a.wsUrl, priority: 1 },
-    { id: `${slug}-b`, network: slug, http: b.url, ws: b.wsUrl, priority: 2 },
-  ]),
-})
+const { gateway, pairs } = await startSocketPairs(t, slugs, 600)
 const account = await createAccess(gateway, 'paid', 'early')
 const stranger = await createAccess(gateway, 'paid', 'early')
 
