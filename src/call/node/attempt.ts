@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import type { ReplyMode, Request } from './request.ts'
 import { familyOf } from '../../families/families.ts'
 import { isAboutAnother, isComparable } from './identity.ts'
-import { TIMEOUTS } from './request.ts'
+import { mayGather, TIMEOUTS } from './request.ts'
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import type { Rule } from '../../snapshot/types.ts'
 import type { Heads } from '../../routes/heads.ts'
@@ -104,7 +104,8 @@ export function attempt(
   const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
   const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight, isLate }
-  return live.ask(asked, limits, clock.monotonic).then(verdict => {
+  const gather = route.batch > 1 && !sentBefore && mayGather(request) ? mode.gather : null
+  return live.ask(asked, limits, clock.monotonic, gather).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
     const suspicion =
