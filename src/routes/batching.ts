@@ -25,9 +25,9 @@ export class Batching {
   most(now: number): number {
     if (this.size === 1 || this.refusal(now) !== null) return 1
     const { size } = this
-    return this.#bytes * SPARE * size <= MOST_REPLIED
-      ? size
-      : Math.max(1, Math.floor(MOST_REPLIED / (SPARE * this.#bytes)))
+    if (this.#bytes * SPARE * size <= MOST_REPLIED) return size
+    // Two at least, or nothing would show that answers have become shorter.
+    return Math.max(2, Math.floor(MOST_REPLIED / (SPARE * this.#bytes)))
   }
 
   /** Why calls go one by one for now; null where they do not have to. */

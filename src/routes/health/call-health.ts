@@ -68,17 +68,18 @@ export class CallHealth {
     isLate = false,
     voice: Heard | null = null,
   ): void {
-    const isFailure = verdict.kind === 'failure'
-    const isHeard = !isLate && (voice === null || voice.isFirst(isFailure ? 'failed' : 'answered'))
-    if (!isFailure) {
-      if (ms !== null && (isHeard || isLate)) this.latency.add(ms)
+    if (verdict.kind !== 'failure') {
+      const isFirst = voice === null || voice.isFirst('answered')
+      const isHeard = isFirst && !isLate
+      if (ms !== null && isFirst) this.latency.add(ms)
       if ('body' in verdict) this.#follow(verdict.body, caller, now)
       else if (isHeard) this.#breaker.succeeded(caller)
       return
     }
     const { complaint, fault, why } = verdict
     if (complaint !== null) this.#pauses.complain(complaint, now(), caller)
-    if (fault && isHeard) this.#failed(caller, why, now())
+    const isHeard = fault && !isLate && (voice === null || voice.isFirst('failed'))
+    if (isHeard) this.#failed(caller, why, now())
     if (PROBED_AFTER.has(why) || (fault && !isHeard)) this.#unsure()
   }
 
