@@ -5,11 +5,12 @@ import { CALLS } from './parts/effort.ts'
 import { load } from './parts/load.ts'
 import type { Load } from './parts/load.ts'
 import { overStarts } from './parts/over-starts.ts'
-import { configFor } from './parts/processes.ts'
+import { configFor, Processes } from './parts/processes.ts'
 
-/** Calls of a batch, and batches under way at a time. */
+/** Calls of a batch, batches under way at a time, and calls that go to the node in one body where that is allowed. */
 const BATCH = 100
 const BATCHES_AT_A_TIME = 4
+const IN_ONE_BODY = 20
 
 /** A process that has calls sent to it. */
 interface Target {
@@ -43,7 +44,19 @@ await overStarts(async (table, processes) => {
   // The relay would pass a batch on as one body, which is other work: it is given the same calls one by one.
   const posts = Math.ceil(CALLS / BATCH)
   const batches = { body: inBatches(BATCH), posts, connections: BATCHES_AT_A_TIME }
-  const batched = { ...us, work: async () => (await load({ url, ...batches })) * BATCH }
+  const inBatch = ({ name, pid, url: to }: Target): Side => ({
+    ...{ name, pid },
+    work: async () => (await load({ url: to, ...batches })) * BATCH,
+  })
   const title = `forwarded call in a batch of ${BATCH} (reference: a call by itself)`
-  await table.compare(title, batched, sent(forwarding, forwarded))
+  await table.compare(title, inBatch(us), sent(forwarding, forwarded))
+  const others = new Processes()
+  try {
+    const gathering = await others.gateway(configFor(upstream.listen, IN_ONE_BODY))
+    const to = `http://${gathering.listen}/eth/v1/rpc/${await others.key('bench')}`
+    const them = { name: 'gateway', pid: gathering.pid, url: to }
+    await table.compare(`the same with batch: ${IN_ONE_BODY}`, inBatch(them), sent(forwarding, forwarded))
+  } finally {
+    await others.stop()
+  }
 })

@@ -81,12 +81,16 @@ export class Processes {
   }
 }
 
-/** The smallest configuration in front of one upstream, with a public route: no limit gets in the way of what is measured. */
-export function configFor(upstream: string): Record<string, string> {
+/**
+ * The smallest configuration in front of one upstream, with a public route: no limit gets in the way of what is measured. Up to `batch` calls of a
+ * client's batch go in one body.
+ */
+export function configFor(upstream: string, batch = 1): Record<string, string> {
+  const several = batch === 1 ? '' : `, batch: ${batch}`
   return {
     'networks.yaml':
       'baseUrl: http://127.0.0.1:1/{slug}\nnetworks: { eth: { name: Bench, family: evm, chainId: 1, public: true } }',
-    'routes.yaml': `routes: [{ id: a, network: eth, http: "http://${upstream}", ws: "ws://${upstream}" }]`,
+    'routes.yaml': `routes: [{ id: a, network: eth, http: "http://${upstream}", ws: "ws://${upstream}"${several} }]`,
     'methods.yaml': `
 families:
   evm:

@@ -3,6 +3,7 @@ import type { BadCall, Call } from '../jsonrpc/message.ts'
 import { MAX_BATCH } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { Gather } from '../routes/gather.ts'
 import { refuse, statusOf } from '../refusal/refusal.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
 import { encodeAnswer, encodeParts, refused } from './reply/answer.ts'
@@ -58,13 +59,14 @@ async function runItems(
 ): Promise<void> {
   const { batchReply, wsReply } = context.snapshot.gateway.limits
   const share = new ReplyShare(sink.streams ? batchReply : Math.min(batchReply, wsReply), context.holder)
+  const gather = new Gather({ hold: () => share.open(), departure: context.departure })
   const done: Done[] = []
   const runs: Promise<void>[] = []
   let announce = (): void => undefined
   const left = new Promise<void>(resolve => (announce = resolve))
   const begin = (item: Call | BadCall, index: number, answered: () => void): MaybePromise<void> => {
     const holder = share.open()
-    const mode = { stream: false, maxBytes: share.left, holder, cached: null } as const
+    const mode = { stream: false, maxBytes: share.left, holder, cached: null, gather } as const
     const reply = (answer: Answer): MaybePromise<Sent> => {
       const said = encodeItem(answer, item, caller, context, holder)
       done[index] = said

@@ -44,8 +44,8 @@ function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Co
   const { holder } = context
   const cached = cache?.header === true ? (status: 'hit' | 'miss') => sink.cached?.(status) : null
   const mode: ReplyMode = sink.streams
-    ? { stream: true, maxBytes: limits.response, holder, cached }
-    : { stream: false, maxBytes: limits.wsReply, holder, cached }
+    ? { stream: true, maxBytes: limits.response, holder, cached, gather: null }
+    : { stream: false, maxBytes: limits.wsReply, holder, cached, gather: null }
   return run<Answer>(askedBy(item, caller, context), caller, context, {
     execute: (decided, trail) => execute(decided, caller, mode, context, trail),
     reply: answer =>

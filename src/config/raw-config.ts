@@ -64,6 +64,7 @@ export interface RawRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
   readonly headers?: Readonly<Record<string, string>>
   readonly timeout?: string
   readonly limits?: { readonly inFlight?: number; readonly perSecond?: number }
+  readonly batch?: number
   readonly methods?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
   readonly errors?: readonly RawErrorRow[]
   readonly private?: boolean

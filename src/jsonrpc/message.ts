@@ -194,7 +194,7 @@ const MAX_REPLY_DEPTH = 10_000
 
 const REPLY_NAMES = ['id', 'result', 'error'] as const
 type ErrorReply = Reply & { readonly kind: 'error' }
-type FoundInReply = Partial<Record<(typeof REPLY_NAMES)[number] | 'ambiguous', Raw>>
+type FoundInReply = Partial<Record<(typeof REPLY_NAMES)[number], Raw>>
 
 /** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
 export function readReply(body: Raw, id: number): Reply | null {
@@ -231,20 +231,30 @@ function readError(error: Raw, sent: Raw | undefined, id: number): ErrorReply | 
 
 /** The members of one response object that matter, each as it was sent; null when the body is no such object. */
 export function scanResponse(body: Raw): FoundInReply | null {
-  const begin = skipSpace(body, 0)
-  if (body.charCodeAt(begin) !== 123) return null
+  const { end, found, isAmbiguous } = scanResponseAt(body, skipSpace(body, 0))
+  return end < 0 || isAmbiguous || skipSpace(body, end) !== body.length ? null : found
+}
+
+/** The same of the value at `at`, and where it ends: negative where it is not JSON. `found` is null where it is no object. */
+export function scanResponseAt(
+  raw: Raw,
+  at: number,
+): { readonly end: number; readonly found: FoundInReply | null; readonly isAmbiguous: boolean } {
+  if (raw.charCodeAt(at) !== 123)
+    return { end: skipValue(raw, at, MAX_REPLY_DEPTH), found: null, isAmbiguous: false }
   const found: FoundInReply = {}
-  const end = walkMembers(body, begin, (nameAt, valueAt) => {
-    const valueEnd = skipValue(body, valueAt, MAX_REPLY_DEPTH - 1)
+  let isAmbiguous = false
+  const end = walkMembers(raw, at, (nameAt, valueAt) => {
+    const valueEnd = skipValue(raw, valueAt, MAX_REPLY_DEPTH - 1)
     if (valueEnd < 0) return valueEnd
     for (const name of REPLY_NAMES) {
-      const match = matchName(body, nameAt, name)
-      if (match === 'variant' && name !== 'id') found.ambiguous = name
+      const match = matchName(raw, nameAt, name)
+      if (match === 'variant' && name !== 'id') isAmbiguous = true
       if (match !== 'same') continue
-      if (found[name] !== undefined) found.ambiguous = name
-      found[name] = body.slice(valueAt, valueEnd)
+      if (found[name] !== undefined) isAmbiguous = true
+      found[name] = raw.slice(valueAt, valueEnd)
     }
     return valueEnd
   })
-  return end < 0 || found.ambiguous !== undefined || skipSpace(body, end) !== body.length ? null : found
+  return { end, found, isAmbiguous }
 }

@@ -2,7 +2,7 @@
 import type { JudgedCall } from '../families/errors/classify.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { refuse } from '../refusal/refusal.ts'
-import type { ExchangeLimits } from './transport/exchange.ts'
+import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { failure } from './transport/verdict.ts'
 import type { Failure, Verdict } from './transport/verdict.ts'
 
@@ -33,6 +33,12 @@ const CROSSED = new Set(['stray_reply', 'wrong_answer'])
 /** The verdict, unless it is a result about another block or transaction than the call names. */
 export function ofThisCall(verdict: Verdict, { isAboutAnother }: Pick<Asked, 'isAboutAnother'>): Verdict {
   return verdict.kind === 'result' && isAboutAnother?.(verdict.result) === true ? WRONG_ANSWER : verdict
+}
+
+/** The same as a failure that takes nothing from the retry budget, where another call of its body does so for both. */
+export function paidFor(verdict: Verdict, exchange: Exchange): Verdict {
+  const isPaidFor = exchange.kind !== 'open' && exchange.isPaidFor === true
+  return isPaidFor && verdict.kind === 'failure' ? { ...verdict, detour: true } : verdict
 }
 
 /** Whether its connection may hold somebody else's replies. */

@@ -2,7 +2,10 @@
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Family, Route } from '../snapshot/types.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
-import { Latency, HangDetector, type Unanswered } from './health/load.ts'
+import { CallHealth } from './health/call-health.ts'
+import type { Latency, Unanswered } from './health/load.ts'
+import { Batching } from './batching.ts'
+import type { Gather, OneVoice, Way } from './gather.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
@@ -11,18 +14,14 @@ import type { Scale } from '../families/solana/scale.ts'
 import { RouteLimits, type RouteSharing } from './route-limits.ts'
 import { ShownBlock } from './shown-block.ts'
 import { Slots } from './slots.ts'
-import type { StreamedBody } from './transport/streamed-body.ts'
 import { judge, type Failure, type Verdict } from './transport/verdict.ts'
-import { isCrossed, ofThisCall, type Asked } from './asked.ts'
+import { isCrossed, ofThisCall, paidFor, type Asked } from './asked.ts'
 import { HttpProxy } from './transport/proxy/http-proxy.ts'
 import { judgeHead } from './transport/proxy/judge.ts'
 import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
 
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
-
-/** Errors of a node that say how far it has come, or that it is ill: a probe asks it itself. */
-const PROBED_AFTER = new Set(['behind', 'unavailable'])
 
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
 export class LiveRoute {
@@ -31,8 +30,8 @@ export class LiveRoute {
   readonly network: string
   readonly breaker = new RouteBreaker()
   readonly pauses: RoutePauses
-  readonly latency = new Latency()
   readonly limits: RouteLimits
+  readonly batching: Batching
   /** Last block or slot that it showed and that is believed; null until there is one. */
   head: number | null = null
   /** The last one that it claimed, believed or not. */
@@ -56,14 +55,14 @@ export class LiveRoute {
   readonly shown = new ShownBlock()
   /** Whether it has been asked for its chain, and did not say another one. */
   identified = false
-  readonly #hangs = new HangDetector()
   readonly #client: RouteClient
+  /** The same, for bodies of several calls. */
+  readonly #way: Way
   readonly #family: Family
   readonly #openProxy: () => HttpProxy
   readonly #unsure: (live: LiveRoute) => void
+  readonly #health: CallHealth
   #proxy: HttpProxy | null = null
-  /** Those of replies that are on their way. */
-  readonly #bodies = new Set<StreamedBody>()
 
   /** `unsure` is called when a probe could say more: calls of one caller speak against it, or wait for a block of it. */
   constructor(
@@ -77,9 +76,14 @@ export class LiveRoute {
     this.network = route.network
     this.#unsure = unsure
     this.limits = new RouteLimits(route.id, route.limits, sharing)
+    this.batching = new Batching(route.batch)
     this.pauses = new RoutePauses(this.limits.pace)
+    this.#health = new CallHealth(this.breaker, this.pauses, () => {
+      unsure(this)
+    })
     this.#family = family
     this.#client = new RouteClient(route, connectTimeout, this.limits)
+    this.#way = { client: this.#client, limits: this.limits, batching: this.batching }
     this.#openProxy = () => new HttpProxy(route, connectTimeout)
   }
 
@@ -105,11 +109,12 @@ export class LiveRoute {
 
   /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for everybody. */
   isHanging(now: number, caller?: string): boolean {
-    const { p99 } = this.latency
-    const hanging = this.#hangs.isHanging(now, p99, caller)
-    // The calls of one caller may be slow by themselves: a probe knows.
-    if (hanging && caller !== undefined && !this.#hangs.isHanging(now, p99)) this.#unsure(this)
-    return hanging
+    return this.#health.isHanging(now, caller)
+  }
+
+  /** How long it takes to answer. */
+  get latency(): Latency {
+    return this.#health.latency
   }
 
   /** A call waits until this route, or another one, is known to have come to a block: what is known of it may be seconds old. */
@@ -119,33 +124,47 @@ export class LiveRoute {
 
   /** Whether calls of somebody speak against it. */
   isSuspect(now: number): boolean {
-    return this.#hangs.isSuspect(now, this.latency.p99)
+    return this.#health.isSuspect(now)
   }
 
-  /** Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. */
-  ask(asked: Asked, limits: ExchangeLimits, now: () => number): Promise<Verdict> {
+  /**
+   * Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. With a `gather` it may go in one
+   * body with others of its client's batch.
+   */
+  ask(
+    asked: Asked,
+    limits: ExchangeLimits,
+    now: () => number,
+    gather: Gather | null = null,
+  ): Promise<Verdict> {
     const { body, id, heavy, caller, departure, flight } = asked
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
-      const begun = (): void => {
+      const begun = (isHeard = true): void => {
         begin = now()
         flight?.sent(begin)
-        if (!heavy) over = this.#hangs.begin(begin, caller)
+        if (!heavy && isHeard) over = this.#health.begin(begin, caller)
       }
-      this.#client.post(body, limits, { caller, begun, departure }, exchange => {
-        if (over !== null) this.#hangs.end(over)
+      const done = (exchange: Exchange, voice: OneVoice | null): void => {
+        if (over !== null) this.#health.end(over)
         try {
-          const verdict = ofThisCall(judge(exchange, id, asked), asked)
+          const verdict = paidFor(ofThisCall(judge(exchange, id, asked), asked), exchange)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
           if (exchange.kind === 'whole' && isCrossed(verdict)) exchange.retire?.()
-          this.#learn(verdict, heavy ? null : now() - begin, caller, now, asked.isLate?.())
+          this.#health.learn(verdict, heavy ? null : now() - begin, caller, now, asked.isLate?.(), voice)
           resolve(verdict)
         } catch (error) {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
         }
-      })
+      }
+      const most = gather === null ? 1 : this.batching.most(now())
+      if (gather !== null && most > 1) gather.add(this.#way, { asked, limits, begun, done }, most, now)
+      else
+        this.#client.post(body, limits, { caller, begun, departure }, exchange => {
+          done(exchange, null)
+        })
     })
   }
 
@@ -156,11 +175,11 @@ export class LiveRoute {
     now: () => number,
   ): Promise<ReplyHead | Failure> {
     const begin = now()
-    const over = heavy ? null : this.#hangs.begin(begin, caller)
+    const over = heavy ? null : this.#health.begin(begin, caller)
     this.limits.enter(caller)
     this.#proxy ??= this.#openProxy()
     const result = await this.#proxy.send(proxied, timeout)
-    if (over !== null) this.#hangs.end(over)
+    if (over !== null) this.#health.end(over)
     const verdict = judgeHead(result)
     if (result.kind === 'failure') this.limits.leave(caller)
     else {
@@ -169,42 +188,8 @@ export class LiveRoute {
       })
       if (verdict.kind === 'failure') result.body.destroy()
     }
-    this.#learn(verdict, heavy ? null : now() - begin, caller, now)
+    this.#health.learn(verdict, heavy ? null : now() - begin, caller, now)
     return verdict
-  }
-
-  /** What comes late, when nobody waits for it any more, is left to a probe to judge. */
-  #learn(
-    verdict: Verdict | ReplyHead,
-    ms: number | null,
-    caller: string,
-    now: () => number,
-    isLate = false,
-  ): void {
-    if (verdict.kind !== 'failure') {
-      if (ms !== null) this.latency.add(ms)
-      if ('body' in verdict) this.#follow(verdict.body, caller, now)
-      else if (!isLate) this.breaker.succeeded(caller)
-      return
-    }
-    const { complaint, fault, why } = verdict
-    if (complaint !== null) this.pauses.complain(complaint, now(), caller)
-    if (fault && !isLate) this.#failed(caller, why, now())
-    if (PROBED_AFTER.has(why) || (fault && isLate)) this.#unsure(this)
-  }
-
-  /** A reply that streams is a success or a fault when its body has ended, and neither where somebody let go of it. */
-  #follow(body: StreamedBody, caller: string, now: () => number): void {
-    this.#bodies.add(body)
-    void body.ended.then(end => {
-      this.#bodies.delete(body)
-      if (end === 'whole') this.breaker.succeeded(caller)
-      else if (body.isBrokenOff) this.#failed(caller, end, now())
-    })
-  }
-
-  #failed(caller: string, why: string, now: number): void {
-    if (this.breaker.failed(caller, why, now) !== null) this.#unsure(this)
   }
 
   /** Asks the node something of our own, without a word about its health. */
@@ -243,7 +228,7 @@ export class LiveRoute {
 
   /** Cuts the connections. */
   destroy(): Promise<void> {
-    for (const body of this.#bodies) body.destroy()
+    this.#health.letGo()
     this.#proxy?.destroy()
     return this.#client.destroy()
   }

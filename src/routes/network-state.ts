@@ -20,6 +20,10 @@ export interface RouteState {
   readonly inFlight: number
   /** Calls a second that it is held to after an HTTP 429. */
   readonly heldToPerSecond?: number
+  /** Calls of a client's batch that go to it in one body, where it may be sent several. */
+  readonly batch?: number
+  /** Why they go one by one for now. */
+  readonly refusesBatches?: string
   readonly capabilities: readonly string[]
   /** Methods that it answered not to have, in the last ten minutes and to one caller at least. */
   readonly unsupported?: readonly string[]
@@ -45,7 +49,7 @@ export interface Known {
 /** The state of one network. */
 export function networkState(network: Network, { heads, upstreams, clock }: Known): NetworkState {
   const best = heads.best(network.slug)
-  const routes = network.routes.map(({ id, capabilities, ws }) => {
+  const routes = network.routes.map(({ id, capabilities, ws, batch }) => {
     const route = upstreams.get(id)
     const now = clock.monotonic()
     const why = upstreams.whyUnhealthy(network, id, now) ?? route?.whyDown(now) ?? null
@@ -53,6 +57,7 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
     const claimed = route?.claimed ?? null
     const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)
     const heldTo = route?.limits.pace.state(now) ?? null
+    const refusesBatches = route?.batching.refusal(now) ?? null
     const unsupported = upstreams.unsupported.of(id, now)
     const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
     return {
@@ -64,6 +69,8 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
       latencyMs: Math.round(route?.latency.average ?? 0),
       inFlight: route?.limits.inFlight ?? 0,
       ...(heldTo === null ? {} : { heldToPerSecond: heldTo.perSecond }),
+      ...(batch === 1 ? {} : { batch }),
+      ...(refusesBatches === null ? {} : { refusesBatches }),
       capabilities: ws === null ? capabilities : [...capabilities, 'ws'],
       ...(unsupported.length === 0 ? {} : { unsupported }),
       ...(route?.breaker.lastError == null ? {} : { lastError: route.breaker.lastError }),

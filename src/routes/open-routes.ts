@@ -68,8 +68,14 @@ function openRoute(
 }
 
 /** What identifies the chain belongs to it: a route that was found to be wrong may be right for another one. */
-function definitionOf({ network, http, headers, limits }: Route, chain: Network, connect: number): string {
+function definitionOf(
+  { network, http, headers, limits, batch }: Route,
+  chain: Network,
+  connect: number,
+): string {
   const known = [chain.family, chain.chainId, chain.genesisHash, chain.head, chain.identity]
-  const definition = JSON.stringify({ network, known, http, headers, limits, connect })
+  // Absent where it says nothing: then the hash is that of earlier versions, beside which this one may serve.
+  const several = batch === 1 ? {} : { batch }
+  const definition = JSON.stringify({ network, known, http, headers, limits, connect, ...several })
   return createHash('sha256').update(definition).digest('base64url')
 }

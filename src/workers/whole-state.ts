@@ -47,6 +47,8 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
   // Each worker is held to its own part.
   const heldTo = sum(({ heldToPerSecond = 0 }) => heldToPerSecond)
   const unsupported = [...new Set(others.flatMap(({ route }) => route.unsupported ?? []))].sort()
+  const refusesBatches =
+    own.refusesBatches ?? others.find(({ route }) => route.refusesBatches !== undefined)?.route.refusesBatches
   const lastError =
     own.lastError ?? others.find(({ route }) => route.lastError !== undefined)?.route.lastError
   const { head, lag, claimedHead } = [own, ...others.map(({ route }) => route)].find(hasHead) ?? own
@@ -65,6 +67,7 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
     latencyMs:
       busy.length === 0 ? own.latencyMs : Math.round(sum(({ latencyMs }) => latencyMs) / busy.length),
     ...(unsupported.length === 0 ? {} : { unsupported }),
+    ...(refusesBatches === undefined ? {} : { refusesBatches }),
     ...(lastError === undefined ? {} : { lastError }),
   }
 }

@@ -36,7 +36,7 @@ const request = {
 } as unknown as Request
 const options = {
   left: 1_000,
-  mode: { stream: true, maxBytes: null, holder: null, cached: null },
+  mode: { stream: true, maxBytes: null, holder: null, cached: null, gather: null },
   sentBefore: false,
   departure: null,
 }

@@ -24,6 +24,7 @@ const view: LiveView = {
   whyDown: () => null,
   lackedBy: () => null,
   heldTo: () => null,
+  refusesBatches: () => null,
   lastFailure: () => null,
   whyNoSocket: () => null,
   waits: () => null,

@@ -54,7 +54,7 @@ function open(): { readonly answer: OpenAnswer; readonly source: Readable } {
 }
 const options = {
   left: 1_000,
-  mode: { stream: true, maxBytes: null, holder: null, cached: null },
+  mode: { stream: true, maxBytes: null, holder: null, cached: null, gather: null },
   sentBefore: false,
   departure: null,
 }

@@ -31,6 +31,9 @@ const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>
   fault: (route, value) => (route.fault = value.replaceAll('-', ' ')),
   paused: route => route.pauses.complain({ about: 'limited', asked: 5_000, from: 'status' }, now()),
   full: route => route.limits.enter(),
+  refused: (route, value) => {
+    route.batching.refuse(value.replaceAll('-', ' '), now())
+  },
   held: (route, value) => {
     const before = now() - 2_000
     route.limits.pace.fits(before)

@@ -35,7 +35,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         {
           ...{ id: 'alpha-a', network: 'alpha', http: url, ws: wsUrl },
           ...{ capabilities: ['debug', 'trace'], priority: 1, weight: 2, headers: { 'X-Of-Ours': 'yes' } },
-          ...{ timeout: '10s', limits: { inFlight: 256, perSecond: 100_000 }, enabled: true },
+          ...{ timeout: '10s', limits: { inFlight: 256, perSecond: 100_000 }, batch: 20, enabled: true },
           methods: { allow: ['web3_sha3', 'eth_*', 'debug_*'], deny: ['eth_getLogs'] },
           errors: [{ code: [-32000], methods: ['eth_call'], family: 'evm', class: 'missing' }],
         },

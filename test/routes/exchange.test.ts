@@ -32,6 +32,7 @@ function open(t: Test, http: string): LiveRoute {
     headers: { 'X-Operator': 'yes' },
     timeout: null,
     limits: { inFlight: null, perSecond: null },
+    batch: 1,
     methods: { allow: null, deny: [] },
     errors: [],
     private: false,

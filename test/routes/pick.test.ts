@@ -10,7 +10,7 @@ const NOW = 1_000_000
 function candidate(id: string, more: Partial<Route> = {}): Candidate {
   const route: Route = {
     ...{ id, network: 'eth', http: 'http://127.0.0.1:1', ws: null, capabilities: [], priority: 1, weight: 1 },
-    ...{ headers: {}, timeout: null, limits: { inFlight: null, perSecond: null } },
+    ...{ headers: {}, timeout: null, limits: { inFlight: null, perSecond: null }, batch: 1 },
     ...{ methods: { allow: null, deny: [] }, errors: [], private: false, enabled: true },
     ...more,
   }

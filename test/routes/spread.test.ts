@@ -9,7 +9,14 @@ const NOW = 1_000_000
 function candidate(id: string, more: Partial<Route> = {}): Candidate {
   const route: Route = {
     ...{ id, network: 'eth', http: `http://${id}.test/key`, ws: null, capabilities: [] },
-    ...{ priority: 1, weight: 1, headers: {}, timeout: null, limits: { inFlight: null, perSecond: null } },
+    ...{
+      priority: 1,
+      weight: 1,
+      headers: {},
+      timeout: null,
+      limits: { inFlight: null, perSecond: null },
+      batch: 1,
+    },
     ...{ methods: { allow: null, deny: [] }, errors: [], private: false, enabled: true },
     ...more,
   }

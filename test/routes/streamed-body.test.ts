@@ -45,6 +45,7 @@ async function throughRoute(t: Test, http: string): Promise<{ body: StreamedBody
   const route = {
     ...{ id: 'a', network: 'eth', http, ws: null, headers: {}, timeout: null, errors: [] },
     limits: { inFlight: null, perSecond: null },
+    batch: 1,
   } as unknown as Route
   const live = new LiveRoute(route, 1_000)
   t.teardown(() => live.destroy())

@@ -156,6 +156,11 @@ export class ScriptedNode {
       if (counted) this.#inFlight--
     })
     this.#arrivals.emit('request')
+    await this.answer(request, response)
+  }
+
+  /** Answers a request as its method is scripted. */
+  async answer(request: NodeRequest, response: ServerResponse): Promise<void> {
     const scripted = request.method === null ? undefined : this.#script.get(request.method)
     await (scripted ?? this.#housekeep(request) ?? this.#otherwise)(request, response)
   }

@@ -58,6 +58,7 @@ function liveView(network: Network, snapshot: Snapshot, live: Asked['live']): Li
     whyNoSocket: id => subscriptions.whyNoSocket(id),
     waits: (id, need) => upstreams.waits(id, need, clock.monotonic()),
     lackedBy: (id, method) => upstreams.unsupported.lackedBy(id, method, clock.monotonic()),
+    refusesBatches: id => upstreams.get(id)?.batching.refusal(clock.monotonic()) ?? null,
     heldTo: id => upstreams.get(id)?.limits.pace.state(clock.monotonic()) ?? null,
     contenders: (ids, need) => {
       const found = upstreams.contenders(network, ids, need, clock.monotonic())

@@ -11,6 +11,7 @@ import type { Question } from './question.ts'
 import { turnsOf } from './turns.ts'
 import type { LiveView, Turns } from './turns.ts'
 import { localResult } from '../local.ts'
+import { mayGather } from '../node/request.ts'
 
 /** Facts for sentences. */
 export interface Details {
@@ -37,6 +38,8 @@ export interface Details {
   readonly data: Readonly<Record<string, unknown>>
   /** What would refuse the call on a plan with its tier too, where the plan refuses it. */
   readonly beyond: Pick<Refusal, 'reason' | 'message' | 'data'> | null
+  /** Whether it may go to a route in one body with others of its batch. */
+  readonly gathers: boolean
   /** Whether all that is in the way is that no route answers. */
   readonly isDown: boolean
   readonly turns: Turns
@@ -89,6 +92,7 @@ export function detailsOf(
     absence: refusal?.reason === 'method_not_found' ? absenceOf(network, method, snapshot) : null,
     data: refusal?.data ?? {},
     beyond: beyond === null ? null : { reason: beyond.reason, message: beyond.message, data: beyond.data },
+    gathers: row !== null && mayGather({ row, network }),
     isDown,
     turns: need === null ? { state: 'none', routes: [] } : turnsOf(network, carriers, method, need, live),
   }

@@ -16,6 +16,8 @@ export interface LiveView {
   lackedBy(id: string, method: string): LackedBy | null
   /** What the route is held to after an HTTP 429; null when it is not. */
   heldTo(id: string): HeldTo | null
+  /** Why calls go to the route one by one although routes.yaml allows several in one body; null where they do not have to. */
+  refusesBatches(id: string): string | null
   /** What failed last at a route, and how many milliseconds ago; null when something was answered since. */
   lastFailure(id: string): LastFailure | null
   /** Why a route can carry no subscription now although it answers calls, or null. */
@@ -44,6 +46,9 @@ export interface Turn {
   readonly lackedBy: LackedBy | null
   /** What it is held to after an HTTP 429; null when it is not. */
   readonly heldTo: HeldTo | null
+  /** Calls of one client's batch that may go to it in one body, and why they go one by one for now. */
+  readonly batch: number
+  readonly refusesBatches: string | null
   /** Why it is passed over although it could serve, where that is not its priority. */
   readonly waits: string | null
 }
@@ -69,13 +74,14 @@ export function turnsOf(
   const next = typeof found === 'string' ? [] : found
   return {
     state: typeof found === 'string' ? found : next.length === 0 ? 'none' : 'open',
-    routes: routes.map(({ id, priority, weight }) => ({
-      ...{ id, priority, weight },
+    routes: routes.map(({ id, priority, weight, batch }) => ({
+      ...{ id, priority, weight, batch },
       when: next.includes(id) ? 'next' : ids.includes(id) ? 'later' : 'never',
       head: live?.head(id) ?? null,
       lastFailure: live?.lastFailure(id) ?? null,
       lackedBy: lackedBy(id),
       heldTo: live?.heldTo(id) ?? null,
+      refusesBatches: live?.refusesBatches(id) ?? null,
       waits: ids.includes(id) && !next.includes(id) ? (live?.waits(id, need) ?? null) : null,
     })),
   }

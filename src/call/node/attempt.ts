@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import type { ReplyMode, Request } from './request.ts'
 import { familyOf } from '../../families/families.ts'
 import { isAboutAnother, isComparable } from './identity.ts'
-import { TIMEOUTS } from './request.ts'
+import { mayGather, TIMEOUTS } from './request.ts'
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import type { Rule } from '../../snapshot/types.ts'
 import type { Heads } from '../../routes/heads.ts'
@@ -62,7 +62,7 @@ export function attempt(
   candidate: Candidate,
   request: Request,
   { left, mode, sentBefore, departure, isLate }: AttemptOptions,
-  { live: { observer, heads, upstreams, clock }, requestId, payer }: Context,
+  { live: { observer, heads, upstreams, clock, flights }, requestId, payer }: Context,
 ): Promise<Round> {
   const { route, live } = candidate
   const { network, row, method, params, caller, departure: whose, flight } = request
@@ -104,7 +104,11 @@ export function attempt(
   const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
   const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight, isLate }
-  return live.ask(asked, limits, clock.monotonic).then(verdict => {
+  const { gather } = mode
+  const isGathered = gather !== null && route.batch > 1 && !sentBefore && mayGather(request)
+  // Long replies would not fit into one.
+  const own = isGathered && !flights.of(row).isMostlyLong ? gather : null
+  return live.ask(asked, limits, clock.monotonic, own).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
     const suspicion =

@@ -183,6 +183,9 @@ function mayGoOn(repeat: Bounds['repeat'], failures: readonly Failure[]): boolea
 /** HTTP statuses of a front end whose node was not there for a moment, and replies to other calls that its connection still held. */
 const PASSING = new Set(['http_500', 'http_502', 'http_503', 'stray_reply', 'wrong_answer'])
 
+/** What went in one body with other calls goes by itself then, and does not fail so again. */
+const IN_ONE_BODY = new Set(['batch_refused', 'batch_too_long'])
+
 /**
  * Whether the same route may be asked once more: a kept-alive connection that the upstream closed at that moment says nothing about it;
  * and where there is no other, a safe read is worth a second try.
@@ -193,6 +196,7 @@ function mayAskAgain(
   { routes }: Wanted,
   repeat: Bounds['repeat'],
 ): boolean {
+  if (IN_ONE_BODY.has(why)) return true
   if (why === 'reset') return failures.filter(each => each.why === 'reset').length === 1
   return PASSING.has(why) && routes.length === 1 && repeat === 'safe' && failures.length === 1
 }

@@ -43,7 +43,7 @@ export function broadcast(
   const release = letGo(context)
   const own = {
     ...{ left: options.left, sentBefore: true, departure: null, isLate: () => isAnswered },
-    mode: { stream: false, maxBytes: HOLD_BACK, holder: held, cached: null },
+    mode: { stream: false, maxBytes: HOLD_BACK, holder: held, cached: null, gather: null },
   }
   const rounds = [first, ...others].map(async candidate => {
     const round = await attempt(candidate, { ...request, departure: () => release.waiting }, own, context)

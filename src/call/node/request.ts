@@ -3,6 +3,7 @@ import type { Holder } from '../../limits/byte-budget.ts'
 import type { ReadCall } from '../../families/family.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { Context } from '../context.ts'
+import type { Gather } from '../../routes/gather.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** Milliseconds per attempt and for all attempts of a call, by the rule's class (design, "Numbers"). */
@@ -39,4 +40,15 @@ export interface ReplyMode {
   readonly holder: Holder | null
   /** Hears whether the answer comes from the cache; null where the reply does not say. */
   readonly cached: ((status: 'hit' | 'miss') => void) | null
+  /** Where calls of the same batch wait for each other, to go to a route in one body; null where each goes by itself. */
+  readonly gather: Gather | null
+}
+
+/**
+ * Whether a call may go in one body with others. Its node may answer all of them when the slowest is ready, or none: so only what may be sent
+ * again does, and nothing that is slow, tied to a route, or doubled when it is slow.
+ */
+export function mayGather({ row: { rule }, network }: Pick<Request, 'row' | 'network'>): boolean {
+  const { retry, timeout, sticky, hedge } = rule
+  return retry === 'safe' && timeout !== 'heavy' && sticky === null && !(network.hedge && hedge)
 }

@@ -102,7 +102,8 @@ function routeLines({ explanation, details }: Explained): string[] {
   return explanation.routes.map(({ id, why }) => {
     const turn = turns.get(id)
     const head = turn?.head == null ? '' : ` (at block ${turn.head})`
-    const more = why === undefined ? failureOf(turn) + lackOf(turn) + paceOf(turn) : ''
+    const more =
+      why === undefined ? failureOf(turn) + lackOf(turn) + paceOf(turn) + batchOf(turn, details) : ''
     const sentence = turnSentence(turn, why, next, refused, standby, explanation.broadcast)
     return `${id.padEnd(width)}  ${sentence}${head}${more}`
   })
@@ -113,6 +114,14 @@ function paceOf(turn: Turn | undefined): string {
   if (turn?.heldTo == null) return ''
   const { perSecond, concerns } = turn.heldTo
   return `; ${concerns === 'everybody' ? '' : 'one caller is '}held to ${perSecond} calls a second after HTTP 429`
+}
+
+/** How many calls of a batch it gets in one body, where this one may be among them. */
+function batchOf(turn: Turn | undefined, { gathers }: Details): string {
+  if (!gathers || turn === undefined || turn.when === 'never' || turn.batch === 1) return ''
+  return turn.refusesBatches === null
+    ? `; up to ${turn.batch} calls of a batch in one body`
+    : `; calls of a batch one by one, as it did not take several in one body: ${turn.refusesBatches}`
 }
 
 /** Others than that caller are still sent there. */

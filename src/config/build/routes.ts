@@ -17,6 +17,7 @@ export function buildRoutes(routes: readonly RawRoute[]): RouteConfig[] {
     headers: route.headers ?? emptyRecord<string>(),
     timeout: route.timeout === undefined ? null : duration(route.timeout),
     limits: { inFlight: route.limits?.inFlight ?? null, perSecond: route.limits?.perSecond ?? null },
+    batch: route.batch ?? 1,
     methods: { allow: route.methods?.allow ?? null, deny: route.methods?.deny ?? [] },
     errors: buildErrors(route.errors),
     private: route.private ?? false,

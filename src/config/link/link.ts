@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
-import { checkPrivate } from '../sending/check.ts'
+import { checkSending } from '../sending/check.ts'
 import { checkAcknowledged } from './acknowledge.ts'
 import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
@@ -17,7 +17,7 @@ export function link(written: Partly<RawConfig>): readonly Finding[] {
   return [
     ...checkNetworks(written),
     ...checkRoutes(written, rows),
-    ...checkPrivate(written),
+    ...checkSending(written),
     ...checkErrors(written, rows),
     ...checkRules(written, rows),
     ...checkTiers(written, rows),

@@ -13,13 +13,15 @@ export function checkBroadcast({ file, path, rule, whole }: Row): Finding[] {
   return [{ file, path: [...path, 'broadcast'], at: 'key', message, hint }]
 }
 
-/** Private routes of networks where no call is known to be a transaction. */
-export function checkPrivate({ routes, networks }: Partly<RawConfig>): Finding[] {
+/** Private routes of networks where no call is known to be a transaction, and bodies of several calls where requests pass as they are. */
+export function checkSending({ routes, networks }: Partly<RawConfig>): Finding[] {
   return (routes?.routes ?? []).flatMap((route, index): Finding[] => {
     const family = networks?.networks?.[route?.network ?? '']?.family
-    if (route?.private === undefined || family === undefined || !wordsOf(family).arePaths) return []
-    const message = `"private" means nothing on ${wordsOf(family).called}`
-    const path = ['routes', index, 'private']
-    return [{ file: 'routes.yaml', path, at: 'key', message, hint: 'remove it' }]
+    if (route === undefined || family === undefined || !wordsOf(family).arePaths) return []
+    const keys = (['private', 'batch'] as const).filter(key => route[key] !== undefined)
+    return keys.map(key => {
+      const message = `"${key}" means nothing on ${wordsOf(family).called}`
+      return { file: 'routes.yaml', path: ['routes', index, key], at: 'key', message, hint: 'remove it' }
+    })
   })
 }

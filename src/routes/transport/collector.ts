@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream'
 import type { Handler } from './connections.ts'
 import { headerOf } from './exchange.ts'
-import type { Broken, Exchange, ExchangeLimits } from './exchange.ts'
+import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { ReplyTurns } from './reply-turns.ts'
-import { BodyError } from './streamed-body.ts'
+import { BodyError, type Break } from './streamed-body.ts'
 
 /** Why an exchange is ended early, without a stack: streams read it of each error, which costs more than the rest. */
 function plainError(message: string): Error {
@@ -180,7 +180,7 @@ export class Collector implements Handler {
   }
 
   /** Ends the exchange early. */
-  break(how: Broken['how']): void {
+  break(how: Break): void {
     if (this.#done) this.#tail?.destroy(new BodyError(how))
     else {
       // Nobody has it yet who would hear of an error.

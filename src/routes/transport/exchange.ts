@@ -8,9 +8,16 @@ import type { Break } from './streamed-body.ts'
 /** How an exchange broke, and whether the upstream may have seen the request. */
 export interface Broken {
   readonly kind: 'broken'
-  readonly how: Break
+  readonly how: Break | NotInOneBody
   readonly sent: boolean
+  readonly isPaidFor?: IsPaidFor
 }
+
+/** Set where another call that went in the same body pays for the retry. */
+type IsPaidFor = true
+
+/** Why a call that went in one body with others has to go by itself: its upstream took the body badly, or the reply was too long to hold. */
+export type NotInOneBody = 'batch_refused' | 'batch_too_long'
 
 /** What came back. */
 export type Exchange =
@@ -21,6 +28,7 @@ export type Exchange =
       readonly body: Raw
       /** Has nothing more sent over its connection, which brought something else than the answer. */
       readonly retire?: () => void
+      readonly isPaidFor?: IsPaidFor
     }
   /** The reply is longer than what is held back: its first part, and the rest as it comes. */
   | { readonly kind: 'open'; readonly status: number; readonly head: Buffer; readonly tail: Readable }

@@ -18,6 +18,8 @@ const CONNECTIONS = 256
 export interface Sender {
   /** Undefined for questions of our own. */
   readonly caller: string | undefined
+  /** Whether what it sends has entered the route's limits already, and leaves them without help. */
+  readonly isCounted?: true
   /** Called when the request has its turn and is sent. */
   readonly begun: () => void
   /** Of whoever wants the reply; asked for only where the request has to wait. */
@@ -63,7 +65,7 @@ export class RouteClient {
     sender: Sender,
     done: (exchange: Exchange) => void,
   ): void {
-    this.#room.enter(sender.caller)
+    if (sender.isCounted !== true) this.#room.enter(sender.caller)
     const collector = new Collector(limits, exchange => {
       // An open reply keeps its connection until it has been read.
       if (exchange.kind === 'open') exchange.tail.once('close', leave)
@@ -75,7 +77,7 @@ export class RouteClient {
     })
     const leave = (): void => {
       turn.stay()
-      this.#room.leave(sender.caller)
+      if (sender.isCounted !== true) this.#room.leave(sender.caller)
       this.#queue.leave(turn)
     }
     this.#queue.enter(turn)

@@ -151,6 +151,8 @@ const breaks: Readonly<Record<Broken['how'], readonly [refusal: Refusal, fault: 
   no_turn: [refuse('overloaded', 'Every route is at its limit'), false],
   client_left: [refuse('overloaded', 'Every route is at its limit'), false],
   aborted: [refuse('upstream_error'), false],
+  batch_refused: [refuse('upstream_error'), false],
+  batch_too_long: [refuse('upstream_error'), false],
 }
 
 const AT_LIMIT = refuse('no_route', 'Every route is at its limit')

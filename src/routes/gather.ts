@@ -1,0 +1,165 @@
+/** Calls of one client's batch on their way to nodes: those for one route that leave in one turn of the event loop go in one body. */
+import type { Holder } from '../limits/byte-budget.ts'
+import type { Departure } from '../net/departure.ts'
+import type { Asked } from './asked.ts'
+import { MOST_REPLIED } from './batching.ts'
+import type { Batching } from './batching.ts'
+import { shareOut } from './body-reply.ts'
+import type { Heard } from './health/call-health.ts'
+import type { RouteLimits } from './route-limits.ts'
+import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
+import type { RouteClient } from './transport/route-client.ts'
+
+/** Bytes of calls in one body; a call that is longer goes by itself. */
+const MOST_SENT = 256 * 1024
+
+/** How calls get to one route. */
+export interface Way {
+  readonly client: RouteClient
+  readonly limits: RouteLimits
+  readonly batching: Batching
+}
+
+/** One call, which may be sent again; its reply is held whole. */
+export interface Gathered {
+  readonly asked: Asked
+  readonly limits: ExchangeLimits
+  /** It is sent. `isHeard`: whether it counts as in flight for all of its body. */
+  readonly begun: (isHeard: boolean) => void
+  readonly done: (exchange: Exchange, voice: OneVoice | null) => void
+}
+
+/** The message whose calls these are. */
+export interface Gathering {
+  /** Counts the bytes of one reply while they are held for all of its calls. */
+  readonly hold: () => Holder
+  /** Of its client; asked for only while a body waits for a connection. */
+  readonly departure: () => Departure | null
+}
+
+/** Calls for one route with the same time to be answered in: none waits for one that may take longer. */
+interface Body {
+  readonly way: Way
+  readonly calls: Gathered[]
+  bytes: number
+}
+
+/** What the calls of one body say of their route: together no more than one call does. */
+export class OneVoice implements Heard {
+  readonly #said = { answered: false, failed: false }
+
+  isFirst(what: 'answered' | 'failed'): boolean {
+    const isFirst = !this.#said[what]
+    this.#said[what] = true
+    return isFirst
+  }
+}
+
+/** One message's calls. Those of different messages never meet in one body. */
+export class Gather {
+  readonly #message: Gathering
+  #open: Body[] = []
+
+  constructor(message: Gathering) {
+    this.#message = message
+  }
+
+  /** Sends the call with others at the end of this turn, or as soon as there are `most`. It counts at its route from now on. */
+  add(way: Way, call: Gathered, most: number, now: () => number): void {
+    const { asked, limits } = call
+    const { length } = asked.body
+    way.limits.enter(asked.caller)
+    let body = this.#open.find(each => each.way === way && isAlike(each.calls[0]!.limits, limits))
+    if (body !== undefined && !fits(body, asked)) {
+      this.#close(body, now)
+      body = undefined
+    }
+    if (body === undefined) {
+      if (this.#open.length === 0)
+        setImmediate(() => {
+          for (const each of [...this.#open]) this.#close(each, now)
+        })
+      body = { way, calls: [], bytes: 0 }
+      this.#open.push(body)
+    }
+    body.calls.push(call)
+    body.bytes += length
+    if (body.calls.length >= most) this.#close(body, now)
+  }
+
+  #close(body: Body, now: () => number): void {
+    this.#open = this.#open.filter(each => each !== body)
+    if (body.calls.length === 1) sendAlone(body)
+    else this.#send(body, now)
+  }
+
+  #send({ way, calls }: Body, now: () => number): void {
+    const { client, limits, batching } = way
+    const { asked, limits: first } = calls[0]!
+    const { caller } = asked
+    const holder = this.#message.hold()
+    const bounds = {
+      timeout: first.timeout,
+      holdBack: Infinity,
+      maxBytes: MOST_REPLIED,
+      departure: null,
+      holder,
+    }
+    const { departure } = this.#message
+    const begun = (): void => {
+      calls.forEach((call, i) => {
+        call.begun(i === 0)
+      })
+    }
+    const text = `[${calls.map(call => call.asked.body).join(',')}]`
+    client.post(text, bounds, { caller, isCounted: true, begun, departure }, exchange => {
+      for (const call of calls) limits.leave(call.asked.caller)
+      const { exchanges, refusal } = shareOut(
+        exchange,
+        calls.map(call => call.asked),
+      )
+      if (refusal !== null) batching.refuse(refusal, now())
+      else if (exchange.kind === 'whole') batching.learn(exchange.body.length, calls.length)
+      else if (exchange.kind === 'broken' && exchanges[0] !== exchange)
+        batching.learn(MOST_REPLIED, calls.length)
+      if (exchange.kind === 'whole') holder.giveBack(exchange.body.length)
+      const voice = new OneVoice()
+      calls.forEach((call, i) => {
+        call.done(held(exchanges[i]!, call), voice)
+      })
+    })
+  }
+}
+
+function sendAlone({ way, calls: [call] }: Body): void {
+  const { asked, limits, begun, done } = call!
+  const { caller, departure } = asked
+  const sender = {
+    caller,
+    isCounted: true,
+    begun: (): void => {
+      begun(true)
+    },
+    departure,
+  } as const
+  way.client.post(asked.body, limits, sender, exchange => {
+    way.limits.leave(caller)
+    done(exchange, null)
+  })
+}
+
+function isAlike(a: ExchangeLimits, b: ExchangeLimits): boolean {
+  return a.timeout === b.timeout
+}
+
+/** Whether the body stays short enough, and no other call in it has the same id. */
+function fits({ calls, bytes }: Body, { id, body }: Asked): boolean {
+  return bytes + body.length <= MOST_SENT && calls.every(each => each.asked.id !== id)
+}
+
+/** The call's part of the reply, which it holds by itself from now on. */
+function held(exchange: Exchange, { limits }: Gathered): Exchange {
+  if (exchange.kind !== 'whole') return exchange
+  const noRoom = limits.holder?.take(exchange.body.length) ?? null
+  return noRoom === null ? exchange : { kind: 'broken', how: noRoom, sent: true }
+}
