@@ -1,7 +1,8 @@
 /**
  * What the cache costs: CPU of a kept answer against one that the gateway gives itself, of a call whose answer is not there and is kept
  * against one that is only forwarded, and of a row with `cache` where none is configured. Then a full cache under distinct calls at a given pace: how
- * long its event loop is held, and how much memory the process takes. `KEYS` distinct calls (a million), `PACE` a second (10 000).
+ * long its event loop is held, and how much memory the process takes. `FILL` calls fill the cache (150 000), and `KEYS` (a million) come at `PACE` a second
+ * (10 000); `STARTS=0` or `KEYS=0` leaves one part out.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { peakResident, resident } from '../test/support/memory.ts'
@@ -18,8 +19,8 @@ const MiB = 2 ** 20
 const MEMORY = 64
 const KEYS = Number(process.env['KEYS'] ?? 1_000_000)
 const PACE = Number(process.env['PACE'] ?? 10_000)
-/** Small answers that fill the cache: each is counted as about 480 bytes. */
-const FULL = Math.min(KEYS, 150_000)
+/** Small answers, each counted as about 480 bytes: they fill the cache. */
+const FILL = Number(process.env['FILL'] ?? 150_000)
 /** For so many a second, with some to spare where one is late. */
 const CONNECTIONS = 128
 
@@ -82,7 +83,7 @@ await overStarts(async (table, processes) => {
       callOf('eth_call').replace('{n}', `ffff${n + 1_000}`),
     )
     // The answers that are asked for again are the last ones to make room.
-    await distinct(kept.url, 'eth_call', FULL)
+    await distinct(kept.url, 'eth_call', FILL)
     await table.compare(
       'kept answer',
       side(kept, 'gateway', () => load({ url: kept.url, body })),
@@ -120,7 +121,7 @@ async function held(memory: number | null): Promise<string> {
       while (lines().length === before) await pause(5)
       return JSON.parse(lines().at(-1)!) as { ms: number; p999: number }
     }
-    await distinct(url, 'eth_call', FULL)
+    await distinct(url, 'eth_call', FILL)
     await delay()
     const [begin, cpu] = [performance.now(), cpuOf(pid)]
     const calls = await distinct(url, 'eth_call', KEYS, PACE)
@@ -138,9 +139,11 @@ async function held(memory: number | null): Promise<string> {
   }
 }
 
-pinLoad()
-console.log(`\n${KEYS} distinct calls at ${PACE} a second`)
-console.log(
-  '| cache | calls a second | CPU | loop delay p99.9 | longest | RSS | most |\n|---|---|---|---|---|---|---|',
-)
-for (const memory of [MEMORY, null]) console.log(`| ${await held(memory)} |`)
+if (KEYS > 0) {
+  pinLoad()
+  console.log(`\n${KEYS} distinct calls at ${PACE} a second`)
+  console.log(
+    '| cache | calls a second | CPU | loop delay p99.9 | longest | RSS | most |\n|---|---|---|---|---|---|---|',
+  )
+  for (const memory of [MEMORY, null]) console.log(`| ${await held(memory)} |`)
+}

@@ -118,7 +118,7 @@ t.test(
     t.ok(told[1]!.includes('test_sometimes'), 'and calls that fail')
     const hashed = accounts.reduce((sum, { ledger }) => sum + (ledger.told.get('web3_sha3')?.calls ?? 0), 0)
     const asked = node.count('web3_sha3')
-    t.ok(hashed > 2 * asked, `most answers to web3_sha3 were kept ones: ${hashed}, ${asked} from the node`)
+    t.ok(hashed > 5 * asked, `most answers to web3_sha3 were kept ones: ${hashed}, ${asked} from the node`)
     t.ok((accounts[1]!.ledger.refusals.get('upstream_error') ?? 0) > rounds, 'that were given back')
   },
 )
