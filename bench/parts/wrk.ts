@@ -18,6 +18,10 @@ export interface Order {
   readonly seconds: number
   /** Every reply is to hold an error; otherwise none may. */
   readonly refused: boolean
+  /** The number of the first post, in the place of `{n}` in a body. */
+  readonly numbered: number
+  /** Most posts a second. */
+  readonly perSecond: number
 }
 
 /** Whether wrk is to be used: it takes so little of the machine that the server is always the one who is waited for. `LOAD=node` does without. */
@@ -75,22 +79,24 @@ function answersIn({ stdout, stderr }: Child, url: string): number {
 }
 
 /** wrk gives each thread a Lua of its own and `done` another: what a thread has counted is asked of it. */
-function scriptFor({ posts, refused }: Order, list: string): string {
+function scriptFor({ bodies, posts, refused, numbered, perSecond }: Order, list: string): string {
+  const isNumbered = bodies.some(body => body.includes('{n}'))
   return `
 wrk.method = 'POST'
 wrk.headers['Content-Type'] = 'application/json'
 answers, wrong = 0, ''
-local requests, at = {}, 0
+local requests, at, number = {}, 0, ${numbered}
 function init()
   local path
   for line in io.lines('${list}') do
-    if path then requests[#requests + 1] = wrk.format(nil, path, nil, line) path = nil else path = line end
+    if path then requests[#requests + 1] = ${isNumbered ? '{ path, line }' : 'wrk.format(nil, path, nil, line)'} path = nil else path = line end
   end
 end
 function request()
   at = at % #requests + 1
-  return requests[at]
+  ${isNumbered ? NUMBERED : 'return requests[at]'}
 end
+${Number.isFinite(perSecond) ? paced(1000 / perSecond) : ''}
 function response(status, headers, text)
   answers = answers + 1
   local isError = string.find(text, '"error"', 1, true) ~= nil
@@ -107,6 +113,28 @@ function done(summary)
   local e = summary.errors
   local text = 'answers %d broken %d wrong <%s>'
   print(text:format(sender:get('answers'), e.connect + e.read + e.write + e.timeout, sender:get('wrong')))
+end
+`
+}
+
+const NUMBERED = `local path, body = unpack(requests[at])
+  number = number + 1
+  return wrk.format(nil, path, nil, (body:gsub('{n}', ('%08x'):format(number - 1))))`
+
+/** A post each so many milliseconds, on whichever connection is free: wrk asks before each how long to wait. */
+function paced(ms: number): string {
+  return `
+local ffi = require('ffi')
+ffi.cdef('typedef struct { long s, us; } timeval; int gettimeofday(timeval *, void *);')
+local time = ffi.new('timeval')
+local function now()
+  ffi.C.gettimeofday(time, nil)
+  return tonumber(time.s) * 1000 + tonumber(time.us) / 1000
+end
+local due
+function delay()
+  due = due and due + ${ms} or now()
+  return math.max(0, math.floor(due - now()))
 end
 `
 }

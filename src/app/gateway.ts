@@ -86,7 +86,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     freeEnds: new FreeEnds(),
     flights: new Flights(),
     floors: new Floors(),
-    sent: new Sent(),
+    sent: new Sent(systemClock),
     blockhashes: new Blockhashes(),
     badKeys: parts.badKeys ?? new BadKeys(),
     management: makeManagement({

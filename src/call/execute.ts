@@ -46,7 +46,7 @@ export function execute(
   const { status, kept, keepable } = recall(call, caller, reads, mode.maxBytes, context)
   trail.cache = status
   if (caller.freshness !== 'no-store') cached?.(status === 'hit' ? 'hit' : 'miss')
-  if (kept === null) return askNode(call, caller, mode, context, trail, keepable)
+  if (kept === null) return askNode(call, caller, mode, context, trail, reads, keepable)
   const { result, bounds } = kept
   // What a reader was shown of the tip it is not shown less of later, wherever it came from.
   if (bounds?.tip != null)
@@ -58,11 +58,12 @@ export function execute(
 }
 
 /** What a call wants of a route besides being able, and the newest block that its reader was shown. */
-function readsOf(
-  call: Decided,
-  caller: Caller,
-  { live: { blockhashes, floors } }: Context,
-): { readonly wants: SlotRead | null; readonly floor: number | null } {
+interface Reads {
+  readonly wants: SlotRead | null
+  readonly floor: number | null
+}
+
+function readsOf(call: Decided, caller: Caller, { live: { blockhashes, floors } }: Context): Reads {
   const { network } = caller
   const wants = familyOf(network).wants(call, network.slug, blockhashes)
   return { wants, floor: floors.of(readerOf(caller), network.slug, wants?.scale) }
@@ -74,6 +75,7 @@ async function askNode(
   mode: ReplyMode,
   context: Context,
   trail: Trail,
+  { wants, floor }: Reads = readsOf(call, caller, context),
   keepable: Keepable | null = null,
 ): Promise<Answer> {
   // A reply that could not be held would cost a connection to the node, which ends amid it.
@@ -84,7 +86,6 @@ async function askNode(
   const found = sticky === 'use' || sticky === 'end' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
   const reader = readerOf(caller)
-  const { wants, floor } = readsOf(call, caller, context)
   const { params, routes } = found
   const { takers, prefer } = takersOf(call, routes, network.slug, reader, context.live)
   const own = needOf(row.rule, span, floor, wants)
@@ -110,6 +111,8 @@ async function askNode(
   trail.route = tried
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
+  if (route !== null && (answer.kind === 'result' || answer.kind === 'error'))
+    noteTaken({ network, row, params, caller: holder, reader }, route, answer, context.live.sent)
   if (keepable !== null && answer.kind === 'result' && route !== null && !trail.shared)
     keep(keepable, answer.result, route, context)
   return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
@@ -158,12 +161,11 @@ export interface Shown {
 /** Takes note of an answer. */
 export function remember(
   shown: Shown,
-  live: Pick<Live, 'floors' | 'sent' | 'upstreams' | 'blockhashes' | 'clock'>,
+  live: Pick<Live, 'floors' | 'upstreams' | 'blockhashes' | 'clock'>,
 ): void {
   const { network, call, wants, route, result } = shown
   const { heights, blockhash } = familyOf(network).shown(call, wants, result)
   for (const [scale, number] of heights) note(shown, scale, number, live)
-  if (route !== null) noteTaken({ network, row: call.row, reader: shown.reader }, route, result, live.sent)
   if (blockhash === null || route === null || wants === null) return
   const slot = heights[0]?.[1] ?? null
   live.blockhashes.add(network.slug, blockhash, { route, slot, commitment: wants.commitment })

@@ -1,7 +1,8 @@
 /** Which routes have taken a transaction: until the network has heard of it, others know nothing of it. */
-import { BoundedCache } from '../limits/bounded-cache.ts'
+import { FairCache } from '../limits/fair-cache.ts'
+import type { Clock } from '../ports/clock.ts'
 
-/** Transactions, and readers who sent some, that are remembered of a network, and milliseconds. */
+/** Transactions that are remembered of a network, and for how many milliseconds. */
 const KEPT = 20_000
 const LIVES = 60_000
 
@@ -9,9 +10,15 @@ const NONE: readonly string[] = []
 
 /** What is remembered of one network. */
 interface Remembered {
-  readonly takers: BoundedCache<readonly string[]>
+  /** By hash. */
+  readonly taken: FairCache<Taken>
   /** The last transaction of each reader. */
-  readonly lastOf: BoundedCache<{ readonly hash: string }>
+  readonly lastOf: FairCache<Taken>
+}
+
+/** The routes that have taken a transaction, the first to do so first. */
+interface Taken {
+  takers: readonly string[]
 }
 
 /** A transaction that a route has taken. */
@@ -21,13 +28,20 @@ export interface SentNews {
   readonly hash: string
   /** Whose call it was: the endpoint, or on the public route the address. */
   readonly reader: string
+  /** Out of whose share it is remembered: the account, or on the public route the address. Absent from processes of an older version. */
+  readonly holder?: string
   readonly route: string
 }
 
 /** Transactions that went through this machine, by network. Nothing is made of a network without any. */
 export class Sent {
+  readonly #clock: Pick<Clock, 'monotonic'>
   readonly #networks = new Map<string, Remembered>()
   #listener: (news: SentNews) => void = () => undefined
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock
+  }
 
   /** Calls `listener` when a route takes a transaction for a client of this process. */
   whenTaken(listener: (news: SentNews) => void): void {
@@ -40,14 +54,20 @@ export class Sent {
   }
 
   /** Takes in what another process of this machine has sent; false where it was known. */
-  takeIn({ network, hash, reader, route }: SentNews): boolean {
+  takeIn({ network, hash, reader, route, holder = reader }: SentNews): boolean {
+    const now = this.#clock.monotonic()
     let known = this.#networks.get(network)
     if (known === undefined) this.#networks.set(network, (known = nothing()))
-    const takers = known.takers.get(hash) ?? NONE
-    if (takers.includes(route)) return false
-    known.takers.set(hash, [...takers, route])
-    // A route that is late to take a transaction may not have heard of what the reader has sent since.
-    if (takers.length === 0) known.lastOf.set(reader, { hash })
+    const before = known.taken.get(hash, now)
+    if (before === undefined) {
+      const taken: Taken = { takers: [route] }
+      known.taken.add(hash, taken, holder, now)
+      known.lastOf.add(reader, taken, holder, now)
+      return true
+    }
+    if (before.takers.includes(route)) return false
+    // It does not become its reader's last one again: a late route may not have heard of what was sent since.
+    before.takers = [...before.takers, route]
     return true
   }
 
@@ -58,19 +78,15 @@ export class Sent {
 
   /** The routes that took a transaction, the first to do so first. */
   takers(network: string, hash: string): readonly string[] {
-    return this.#networks.get(network)?.takers.get(hash) ?? NONE
+    return this.#networks.get(network)?.taken.get(hash, this.#clock.monotonic())?.takers ?? NONE
   }
 
   /** Those that took the last transaction of a reader, and so know its newest nonce. */
   lastOf(network: string, reader: string): readonly string[] {
-    const last = this.#networks.get(network)?.lastOf.get(reader)
-    return last === undefined ? NONE : this.takers(network, last.hash)
+    return this.#networks.get(network)?.lastOf.get(reader, this.#clock.monotonic())?.takers ?? NONE
   }
 }
 
 function nothing(): Remembered {
-  return {
-    takers: new BoundedCache(KEPT, { ttl: LIVES }),
-    lastOf: new BoundedCache(KEPT, { ttl: LIVES }),
-  }
+  return { taken: new FairCache(KEPT, LIVES), lastOf: new FairCache(KEPT, LIVES) }
 }

@@ -17,6 +17,12 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['run', LINE, 4, { LOAD: 'node' }],
   ['socket-calls', LINE, 4],
   ['sharing', LINE, 1],
+  [
+    'cache',
+    /^\| (?:[^|]+ \| \S+ µs \| [^|]+ µs \| \S+|(?:64 MiB|none) \|(?: [^|]+ \|){5} \d+ MiB) \|$/gm,
+    5,
+    { FILL: '200', KEYS: '200', PACE: '400' },
+  ],
   ['flights', /^\| in .+ \| \S+ µs \|$/gm, 2],
   ['scale', LINE, 4],
   ['builds dist/main.js', LINE, 5],

@@ -31,7 +31,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
     },
     heads: { best: () => null },
     floors: new Floors(),
-    sent: new Sent(),
+    sent: new Sent(systemClock),
     management: {
       methods: { has: (method: string) => method.startsWith('service_') },
       isPublic: () => true,

@@ -2,12 +2,13 @@
  * A client that has sent a transaction finds it, and once it has seen a receipt no read of the newest block is older, though one of the two
  * nodes knows nothing of either. `ROUNDS` makes it longer.
  */
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { inNewest, startLaggingPair } from '../support/lagging-pair.ts'
-import { resetBeforeReply, result } from '../support/node-replies.ts'
+import { error, resetBeforeReply, result } from '../support/node-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { openClient } from '../support/socket-client.ts'
 
@@ -135,3 +136,23 @@ t.test(
       t.strictSame([near.count(method), far.count(method)], [0, 1], method)
   },
 )
+
+t.test('bug: a transaction whose receipt has not come in time is not looked up where it went', async t => {
+  const beta = await createAccess(gateway, 'paid', 'beta')
+  /** Whether the transaction is looked up at the other node, after it was sent and drew this error. */
+  const isAskedElsewhere = async (code: number, data?: string): Promise<boolean> => {
+    const raw = `0x02f8${(code + 40_000).toString(16).padStart(4, '0')}${data === undefined ? '00' : '01'}`
+    const hash = `0x${Buffer.from(keccak_256(Buffer.from(raw.slice(2), 'hex'))).toString('hex')}`
+    const said = { code, message: "The transaction was added to the mempool but wasn't processed in 2s." }
+    far.on('eth_sendRawTransactionSync', error(JSON.stringify({ ...said, data: data ?? hash })))
+    t.match(await beta.call('eth_sendRawTransactionSync', [raw]), { error: { ...said, data: data ?? hash } })
+    const before = near.count('eth_getTransactionByHash')
+    await beta.call('eth_getTransactionByHash', [hash])
+    return near.count('eth_getTransactionByHash') > before
+  }
+  t.notOk(await isAskedElsewhere(4), 'it waits for a block')
+  t.notOk(await isAskedElsewhere(5), 'it waits for an earlier nonce')
+  t.ok(await isAskedElsewhere(4, `0x${'ab'.repeat(32)}`), 'another hash says nothing of it')
+  t.ok(await isAskedElsewhere(6, '0x7'), 'nor does the nonce that is expected')
+  t.ok(await isAskedElsewhere(-32000), 'nor any other error')
+})

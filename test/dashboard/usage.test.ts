@@ -6,7 +6,7 @@ import { usedUpAt } from '../../dashboard/src/usage/forecast.ts'
 import { isTime, shown } from '../../dashboard/src/usage/measures.ts'
 import { COLOURS, groupsOf, overTime, seriesOf, stack } from '../../dashboard/src/usage/series.ts'
 import { spanBefore, spanOf, stepsOf } from '../../dashboard/src/usage/span.ts'
-import { sumOf } from '../../dashboard/src/usage/sums.ts'
+import { sumOf, withoutNode } from '../../dashboard/src/usage/sums.ts'
 
 const row = (given: Partial<UsageRow>): UsageRow => ({
   ...{ time: 0, endpointId: 'ep_1', network: 'alpha', method: 'eth_call' },
@@ -148,6 +148,17 @@ t.test('percentiles are those of all calls of a step, and nothing where none is 
   t.strictSame([shown('p50', sum), shown('p95', sum), shown('p50', sumOf([]))], ['4.9 ms', '948 ms', '–'])
   t.strictSame([isTime('p95'), isTime('calls')], [true, false])
   t.match(choiceOf({ show: 'p95' }, now), { measure: 'p95' })
+  t.end()
+})
+
+t.test('calls that waited for no node are those without a time at one, where times are known', t => {
+  const kept = row({ calls: 3, upstreamMs: 0, latency: null })
+  const asked = row({ calls: 2, upstreamMs: 9, latency: { p50: 4, p95: 5, buckets: { 5: 2 } } })
+  const old = row({ calls: 7, upstreamMs: 70, latency: null })
+  t.strictSame(
+    [[kept], [asked], [kept, asked], [old], []].map(rows => withoutNode(sumOf(rows))),
+    [3, 0, 3, null, 0],
+  )
   t.end()
 })
 

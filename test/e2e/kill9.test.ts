@@ -30,6 +30,7 @@ const gateway = await startGateway(t, {
     { id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl, capabilities: allCapabilities },
   ],
   methods: mixedMethods,
+  gateway: { cache: {} },
 })
 const random = new Random(randomInt(2 ** 32))
 const failing = [...mixedCalls.slice(0, 2), ['test_sick', []], ['test_sometimes', []]] as const
@@ -115,6 +116,9 @@ t.test(
       'subscriptions were served',
     )
     t.ok(told[1]!.includes('test_sometimes'), 'and calls that fail')
+    const hashed = accounts.reduce((sum, { ledger }) => sum + (ledger.told.get('web3_sha3')?.calls ?? 0), 0)
+    const asked = node.count('web3_sha3')
+    t.ok(hashed > 5 * asked, `most answers to web3_sha3 were kept ones: ${hashed}, ${asked} from the node`)
     t.ok((accounts[1]!.ledger.refusals.get('upstream_error') ?? 0) > rounds, 'that were given back')
   },
 )

@@ -26,7 +26,7 @@ const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, capabilities: allCapabilities }],
   methods: mixedMethods,
-  gateway: { workers: WORKERS },
+  gateway: { workers: WORKERS, cache: {} },
 })
 const random = new Random(randomInt(2 ** 32))
 const account = new LoadedAccess(await createAccess(gateway, 'paid', 'alpha'), random)
@@ -107,5 +107,8 @@ t.test(
         t.notOk(isAlive(pid) && [now.keeper, ...now.workers].includes(pid), 'others serve now')
     }
     t.ok(account.ledger.everUnheard > 0, `calls were in flight: ${account.ledger.everUnheard}`)
+    const hashed = account.ledger.told.get('web3_sha3')?.calls ?? 0
+    const asked = node.count('web3_sha3')
+    t.ok(hashed > 5 * asked, `most answers to web3_sha3 were kept ones: ${hashed}, ${asked} from the node`)
   },
 )

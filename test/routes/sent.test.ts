@@ -1,13 +1,15 @@
 import t from 'tap'
 import { Sent } from '../../src/routes/sent.ts'
 import { ShownBlock } from '../../src/routes/shown-block.ts'
+import { TestClock } from '../support/test-clock.ts'
 
 const hash = 'ab'.repeat(32)
-const one = { network: 'eth', hash, reader: 'r', route: 'a' }
+const one = { network: 'eth', hash, reader: 'r', holder: 'acc_1', route: 'a' }
 
 t.test('who took a transaction, and where a reader sent the last one', t => {
   const heard: unknown[] = []
-  const sent = new Sent()
+  const clock = new TestClock()
+  const sent = new Sent(clock)
   sent.whenTaken(news => heard.push(news))
   t.notOk(sent.any('eth'), 'nothing is made of a network without any')
   t.strictSame([sent.takers('eth', hash), sent.lastOf('eth', 'r')], [[], []])
@@ -28,6 +30,40 @@ t.test('who took a transaction, and where a reader sent the last one', t => {
     [one, { ...one, hash: 'cd'.repeat(32), route: 'b' }],
     'what is new, of this process',
   )
+  clock.advance(59_999)
+  t.strictSame([sent.takers('eth', hash), sent.lastOf('eth', 'r')], [['a', 'b', 'c'], ['b']])
+  clock.advance(1)
+  t.strictSame([sent.takers('eth', hash), sent.lastOf('eth', 'r')], [[], []], 'for a minute')
+  t.end()
+})
+
+t.test('bug: one account that sends 20 000 transactions makes those of others forgotten', t => {
+  const sent = new Sent(new TestClock())
+  const send = (n: number, holder: string, reader = holder) => {
+    const digits = n.toString(16).padStart(64, '0')
+    sent.add({ network: 'eth', hash: digits, reader, holder, route: 'a' })
+    return () => sent.takers('eth', digits).length + sent.lastOf('eth', reader).length
+  }
+  const mine = [send(1, 'acc_1'), send(2, 'public 10.0.0.1')]
+  // Addresses of the public route are as many as somebody likes, and an account has several endpoints.
+  for (let n = 100; n < 40_100; n += 1) {
+    send(n, 'acc_2', `ep_${n % 20}`)
+    send(n + 100_000, 'public 10.0.0.2')
+  }
+  const later = [send(3, 'acc_3'), send(4, 'public 10.0.0.3')]
+  t.strictSame(
+    [...mine, ...later].map(known => known()),
+    [2, 2, 2, 2],
+  )
+  const newest = (40_099).toString(16).padStart(64, '0')
+  t.strictSame(sent.takers('eth', newest), ['a'], 'of its own the newest are kept')
+  t.end()
+})
+
+t.test('a process of an older version does not say whose share it is', t => {
+  const sent = new Sent(new TestClock())
+  t.ok(sent.takeIn({ network: 'eth', hash, reader: 'r', route: 'a' }))
+  t.strictSame([sent.takers('eth', hash), sent.lastOf('eth', 'r')], [['a'], ['a']])
   t.end()
 })
 

@@ -4,11 +4,11 @@ import { bodyOf, clientCall, clientNotification, ClientLedger, type ClientCall }
 import { openLedgerSocket, type LedgerSocket } from './ledger-socket.ts'
 import type { Random } from './random.ts'
 
-/** A methods.yaml whose rules cost different amounts. */
+/** A methods.yaml whose rules cost different amounts; where a cache is configured, one answer is kept. */
 export const mixedMethods = `notification: { cost: 2 }
 families:
   evm:
-    web3_sha3: { params: [1, 1], retry: safe }
+    web3_sha3: { params: [1, 1], retry: safe, cache: [fixed] }
     eth_gasPrice: { params: [0, 0] }
     eth_chainId: { answer: chainId, params: [0, 0] }
     eth_getBlockReceipts: { cost: 3, params: [1, 1], block: { at: 0, kind: ref } }

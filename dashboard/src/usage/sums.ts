@@ -36,6 +36,12 @@ export function sumOf(rows: readonly UsageRow[]): Sum {
   }
 }
 
+/** Calls that waited for no node; null where it is not known how long nodes took, as in what older versions have recorded. */
+export function withoutNode({ calls, upstreamMs, latency }: Sum): number | null {
+  const waited = latency.reduce((sum, count) => sum + count, 0)
+  return waited === 0 && upstreamMs > 0 ? null : Math.max(0, calls - waited)
+}
+
 /** Rows by what `keyOf` says of each, in the order they first appear. */
 export function groupRows(
   rows: readonly UsageRow[],

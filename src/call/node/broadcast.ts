@@ -48,7 +48,7 @@ export function broadcast(
   const rounds = [first, ...others].map(async candidate => {
     const round = await attempt(candidate, { ...request, departure: () => release.waiting }, own, context)
     if (round.verdict.kind === 'result') {
-      noteTaken(request, candidate.route.id, round.verdict.result, live.sent)
+      noteTaken(request, candidate.route.id, round.verdict, live.sent)
       isAnswered = true
       release.now()
     }

@@ -1,4 +1,5 @@
 /** Which routes know of a transaction what others may not have heard of yet. */
+import { familyOf } from '../../families/families.ts'
 import { hashDigits } from '../../families/hash.ts'
 import { memberOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
@@ -36,14 +37,25 @@ export function takersOf(
   return { takers: [], prefer: sent.lastOf(network, reader).filter(id => routes.includes(id)) }
 }
 
-/** Remembers that a route has taken a transaction: `result` is its hash, or the receipt for which the call has waited. */
+/** Remembers that a route has taken a transaction, where its answer says so. */
 export function noteTaken(
-  { network, row, reader }: Pick<Request, 'network' | 'row' | 'reader'>,
+  { network, row, params, caller, reader }: Pick<Request, 'network' | 'row' | 'params' | 'caller' | 'reader'>,
   route: string,
-  result: Raw,
+  answer: Word,
   sent: Pick<Sent, 'add'>,
 ): void {
   if (!row.rule.sends) return
-  const hash = hashDigits(result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result)
-  if (hash !== null) sent.add({ network: network.slug, hash, reader, route })
+  const hash = hashDigits(
+    answer.kind === 'result' ? hashIn(answer.result) : familyOf(network).takenBy(params, answer.error),
+  )
+  if (hash !== null) sent.add({ network: network.slug, hash, reader, holder: caller, route })
+}
+
+/** A node's own word on a transaction. */
+type Word =
+  { readonly kind: 'result'; readonly result: Raw } | { readonly kind: 'error'; readonly error: Raw }
+
+/** The result is the hash of the transaction, or the receipt for which the call has waited. */
+function hashIn(result: Raw): Raw | null | undefined {
+  return result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result
 }

@@ -5,7 +5,7 @@ import { firstAt } from '../../jsonrpc/value-at.ts'
 import { isEvmOutcome } from '../errors/outcome.ts'
 import { EVM_ERRORS } from '../errors/table.ts'
 import type { Family, ReadCall } from '../family.ts'
-import { readSendError, transactionHash } from './known-transaction.ts'
+import { hashOfTaken, readSendError, transactionHash } from './known-transaction.ts'
 import { evmProbe } from './probe.ts'
 import { evmReading } from './reading.ts'
 import { evmSubscriptions } from './subscriptions.ts'
@@ -32,6 +32,7 @@ export const evm: Family = {
     const proof = { method: 'eth_getTransactionByHash', params: `[${hash}]` }
     return { result: hash, proof: said === 'known' ? null : proof }
   },
+  takenBy: hashOfTaken,
   well: 'true',
   unwell: () => null,
   subscriptions: evmSubscriptions,

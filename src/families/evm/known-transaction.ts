@@ -1,6 +1,7 @@
-/** Nodes that say they have a transaction already: after a lost reply that is the answer to sending it. */
+/** Nodes that answer with an error to a transaction which they have: already, or for now without a receipt. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { elementsOf } from '../../jsonrpc/elements.ts'
+import { elementsOf, pickMembers } from '../../jsonrpc/elements.ts'
+import { hashDigits } from '../hash.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 
@@ -32,4 +33,19 @@ export function transactionHash(params: Raw): Raw | null {
   const hex = first?.charCodeAt(0) === 34 ? (decodeJson(first) as string) : ''
   if (!/^0x([0-9a-f]{2})+$/i.test(hex)) return null
   return `"0x${Buffer.from(keccak_256(Buffer.from(hex.slice(2), 'hex'))).toString('hex')}"`
+}
+
+/** EIP-7966: no receipt came in time; or the transaction waits, for an earlier nonce or for funds. */
+const TAKEN = new Set(['4', '5'])
+
+/**
+ * The hash of the transaction that eth_sendRawTransactionSync has sent, where the error says that the node has it. Its `data` has to be that very
+ * hash: what else is in an error may be anything that the client has sent.
+ */
+export function hashOfTaken(params: Raw, error: Raw): Raw | null {
+  const [code, data] = pickMembers(error, ['code', 'data'])
+  if (code == null || !TAKEN.has(code)) return null
+  const said = hashDigits(data)
+  const hash = said === null ? null : transactionHash(params)
+  return hash !== null && hashDigits(hash) === said ? hash : null
 }

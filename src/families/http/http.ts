@@ -12,5 +12,6 @@ export const http: Family = {
   methodName: /^/,
   shown: () => ({ heights: [], blockhash: null }),
   sentBefore: () => null,
+  takenBy: () => null,
   ...beaconProbe,
 }

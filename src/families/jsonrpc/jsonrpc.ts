@@ -13,5 +13,6 @@ export const jsonrpc: Family = {
   methodName: /^[A-Za-z0-9_.:-]+$/,
   shown: () => ({ heights: [], blockhash: null }),
   sentBefore: () => null,
+  takenBy: () => null,
   ...jsonrpcProbe,
 }
