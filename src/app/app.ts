@@ -80,9 +80,11 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const { accounts, keys, database, ledger } = stores
   const settings = snapshot.gateway
   // What workers have left of a time when there were several.
-  new LeftJournals(database, settings.dataDir, (file, error) => {
+  const left = new LeftJournals(database, settings.dataDir, (file, error) => {
     log.error({ err: error, file }, UNREADABLE)
-  }).close()
+  })
+  closing.push(() => left.close())
+  await left.look()
   const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
   const { usage, others } = fleet
   // Before all that asks for the gateway by and by: this waits for Redis.

@@ -1,4 +1,5 @@
 /** Joins a gateway to the others that share its accounts: it follows what they change, and one of all posts to webhooks. */
+import { logFailure } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { StoreUnavailable } from '../ports/store-unavailable.ts'
 import type { SharedAccounts } from '../stores/postgres/accounts/open.ts'
@@ -26,7 +27,7 @@ export async function joinFleet(shared: SharedAccounts, log: Logger, closing: Cl
         error instanceof StoreUnavailable
           ? 'PostgreSQL cannot be reached'
           : 'changes of accounts cannot be copied from PostgreSQL'
-      log.error({ err: error }, `${what}: known keys are served, and accounts cannot be changed`)
+      logFailure(log, error, `${what}: known keys are served, and accounts cannot be changed`)
     },
     back: () => {
       log.info('accounts are copied from PostgreSQL again')

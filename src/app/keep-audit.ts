@@ -1,5 +1,6 @@
 /** The audit trail of a gateway: an entry for each reload, and an end to old ones. */
 import { formatProblem } from '../config/problem.ts'
+import { reasonOf } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Audit, Happening } from '../ports/audit.ts'
 import type { Reloaded } from '../reload/reloader.ts'
@@ -22,7 +23,7 @@ export function keepAudit(
     const before = Math.floor((Date.now() - settings().audit.keep) / 1000)
     audit.forget(before).catch((error: unknown) => {
       log.warn(
-        { err: error },
+        reasonOf(error),
         'old entries of the audit trail cannot be removed; this is tried again in an hour',
       )
     })
@@ -45,7 +46,7 @@ export function auditReload(audit: Audit, log: Logger): (reloaded: Reloaded) => 
       after: ok ? { version, by, changes: changes.length } : { by, problems: named, errors: problems.length },
     }
     audit.record(entry, by === 'watcher' ? 'gateway' : 'cli').catch((error: unknown) => {
-      log.warn({ err: error }, 'the reload is missing in the audit trail')
+      log.warn(reasonOf(error), 'the reload is missing in the audit trail')
     })
   }
 }

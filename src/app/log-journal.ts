@@ -2,6 +2,7 @@
  * Tells the operator how recording usage goes: once when it fails, now and then while it does, and when it works again; and how the check of a
  * large file goes.
  */
+import { logFailure } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { SideWork, UsageEvents } from '../stores/sqlite/usage/events.ts'
@@ -37,7 +38,7 @@ export function logJournal(metrics: Metrics, log: Logger): UsageEvents & { reado
       const now = performance.now()
       if (now - (delayedAt.get(work) ?? -Infinity) < REMIND_EVERY) return
       delayedAt.set(work, now)
-      log.error({ err: error }, DELAYED[work])
+      logFailure(log, error, DELAYED[work])
     },
     lost: error => {
       log.error(

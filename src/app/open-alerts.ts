@@ -6,6 +6,7 @@ import { QuotaAlerts } from '../alerts/quota.ts'
 import type { Gateway } from '../call/gateway.ts'
 import type { AlertEvent } from '../config/alerts.ts'
 import { version } from '../config/version.ts'
+import { logFailure } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Alert } from '../ports/alerts.ts'
@@ -44,7 +45,7 @@ export function openAlerts(
   const broken = (error: unknown): void => {
     if (performance.now() - toldAt < REMIND_EVERY) return
     toldAt = performance.now()
-    log.error({ err: error }, 'webhooks cannot be told of what happens; this is tried again')
+    logFailure(log, error, 'webhooks cannot be told of what happens; this is tried again')
   }
   const dropped = new DroppedEvents(
     metrics.counter('tollgate_webhook_events_dropped_total', 'Events that never reach a webhook', [

@@ -43,8 +43,8 @@ export async function openFleetLimits(options: FleetLimitsOptions, closing: Clos
   const { openRedisLimits } = await import('../stores/redis/open.ts')
   const opened = await openRedisLimits({
     ...{ config, machine: randomUUID(), processes, usedInWindow, machinesHeard },
-    away: error => {
-      log.warn({ err: error }, 'Redis does not answer: limits go by what this gateway knows until it does')
+    away: ({ message }) => {
+      log.warn({ why: message }, 'Redis does not answer: limits go by what this gateway knows until it does')
     },
     back: () => {
       log.info('Redis answers again: limits are those of all gateways')

@@ -1,6 +1,7 @@
 /** Usage as it is read: of this machine, or of all that share a PostgreSQL. */
 import { hostname } from 'node:os'
 import type { Ledger } from '../ports/ledger.ts'
+import { logFailure } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Reloader } from '../reload/reloader.ts'
@@ -24,6 +25,8 @@ export interface UsageParts {
   readonly stores: Pick<Stores, 'database' | 'ledger' | 'usage'>
   readonly metrics: Metrics
   readonly log: Logger
+  /** Resolves when the ledger has what workers have left; absent: it has. */
+  readonly complete?: Promise<void>
 }
 
 /** Usage, open. */
@@ -52,10 +55,10 @@ const nobody: OthersUsed = {
   whenChanged: () => undefined,
 }
 
-/** Opens it, once the ledger has what workers have left. Rejects with one sentence for the operator. */
+/** Opens it. Rejects with one sentence for the operator. */
 export async function openUsageOf(
   snapshot: Snapshot,
-  { stores, metrics, log }: UsageParts,
+  { stores, metrics, log, complete = Promise.resolve() }: UsageParts,
   closing: Closing,
 ): Promise<Usage> {
   const { database, ledger, usage } = stores
@@ -92,7 +95,7 @@ export async function openUsageOf(
     }
   }
   const open = await openUsage({
-    ...{ postgres, config, database, own: usage, state },
+    ...{ postgres, config, database, own: usage, state, complete },
     gather: () => ledger.folded(),
     events: logSpool(log),
   })
@@ -166,8 +169,9 @@ function logSpool(log: Logger): FleetParts['events'] {
     failed: error => {
       if (performance.now() - loggedAt < REMIND_EVERY) return
       loggedAt = performance.now()
-      log.error(
-        { err: error },
+      logFailure(
+        log,
+        error,
         'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again',
       )
     },

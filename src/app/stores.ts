@@ -14,6 +14,7 @@ import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
 import { Ledger } from '../stores/sqlite/usage/ledger.ts'
 import { lockDataDir, refuseLocked } from '../stores/sqlite/usage/lock.ts'
 import type { Ledger as UsageLedger } from '../ports/ledger.ts'
+import { reasonOf } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { joinFleet } from './join-fleet.ts'
 import type { Fleet } from './join-fleet.ts'
@@ -106,6 +107,6 @@ async function recordUse(keys: KeyCache, log: Logger): Promise<void> {
   try {
     await keys.recordUse()
   } catch (error) {
-    log.warn({ err: error }, 'the last use of endpoints cannot be written down; this is tried again')
+    log.warn(reasonOf(error), 'the last use of endpoints cannot be written down; this is tried again')
   }
 }

@@ -1,5 +1,6 @@
 /** One connection between two processes that ask each other questions. */
 import type { Socket } from 'node:net'
+import { Away } from '../ports/store-unavailable.ts'
 import { Frames, frameOf } from './frames.ts'
 
 /** Bytes that may wait to be sent: beyond that the other side does not read, and asking it is of no use. */
@@ -52,7 +53,7 @@ export class Channel<Asked extends Vocabulary<Asked>, Answered extends Vocabular
     // What went wrong is told to those who wait, when it closes.
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error('the connection was lost'))
+      for (const { reject } of this.#waiting.values()) reject(new Away('the connection was lost'))
       this.#waiting.clear()
     })
   }
@@ -64,9 +65,9 @@ export class Channel<Asked extends Vocabulary<Asked>, Answered extends Vocabular
 
   /** Asks; rejects when the connection is lost, or with what the other side says went wrong. */
   ask<T extends keyof Asked & string>(t: T, said: Asked[T]['said']): Promise<Asked[T]['told']> {
-    if (this.#socket.destroyed) return Promise.reject(new Error('the connection was lost'))
+    if (this.#socket.destroyed) return Promise.reject(new Away('the connection was lost'))
     if (this.#socket.writableLength > MOST_WAITING)
-      return Promise.reject(new Error('the other side does not read'))
+      return Promise.reject(new Away('the other side does not read'))
     this.#last += 1
     const id = this.#last
     return new Promise((resolve, reject) => {

@@ -12,6 +12,7 @@ import type { EndpointTotals, Ledger, SumsFailure, SumsPage, SumsQuery } from '.
 import { THIS_PROCESS } from './kept-counters.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore, QuotaOf } from '../ports/limit-store.ts'
+import { Away } from '../ports/store-unavailable.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { orAfter } from '../net/or-after.ts'
@@ -186,7 +187,7 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   }
 
   get #there(): Channel<Questions, KeeperQuestions> {
-    if (this.#channel === null) throw new Error('the keeper is away')
+    if (this.#channel === null) throw new Away('the keeper is away')
     return this.#channel
   }
 

@@ -17,11 +17,11 @@ import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { CompleteLedger } from './complete-ledger.ts'
 import { ConnectedWorker } from './connected-worker.ts'
-import { PROTOCOL } from './messages.ts'
+import { PROTOCOL, usageOf } from './messages.ts'
 import { LOOK_EVERY } from './pulse.ts'
-import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from './messages.ts'
+import type { Hello, KeeperQuestions, News, Questions, Served } from './messages.ts'
 
-/** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. */
+/** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. A killed one's journal gets as long. */
 const PATIENCE = 200
 
 /** What one worker says that is for all others. */
@@ -36,6 +36,8 @@ export interface KeeperParts {
   readonly workers?: number
   /** Takes usage over into the ledger, once for each place of a journal. */
   readonly takeOver: (file: string, place: number, usage: readonly Usage[]) => void
+  /** Takes over what killed workers have left. */
+  readonly takeLeft?: () => Promise<void>
   readonly ledger: Ledger
   /** What is used of a quota by all workers. */
   readonly used: (quota: QuotaOf) => MaybePromise<number | null>
@@ -154,7 +156,8 @@ export class Keeper {
   }
 
   #gather(): Promise<void> {
-    const round = this.ask('held', {}).then(() => {
+    const left = this.#parts.takeLeft?.().catch(() => undefined)
+    const round = Promise.all([this.ask('held', {}), left && orAfter(left, PATIENCE)]).then(() => {
       if (this.#handing === round) this.#handing = null
     })
     this.#handing = round
@@ -243,7 +246,3 @@ export class Keeper {
 }
 
 const NO_FILTER = { network: null, method: null }
-
-function usageOf({ reasons, ...sent }: SentUsage): Usage {
-  return { ...sent, reasons: reasons === null ? null : new Map(Object.entries(reasons)) }
-}

@@ -23,6 +23,10 @@ export const PROTOCOL = 2
 /** Usage as it is sent: refusals by reason as an object. */
 export type SentUsage = Omit<Usage, 'reasons'> & { readonly reasons: Readonly<Record<string, number>> | null }
 
+export function usageOf({ reasons, ...sent }: SentUsage): Usage {
+  return { ...sent, reasons: reasons === null ? null : new Map(Object.entries(reasons)) }
+}
+
 /** Who speaks; the first message of each side. */
 export interface Hello {
   readonly t: 'hello'

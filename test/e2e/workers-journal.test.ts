@@ -1,12 +1,14 @@
 /** What the journals of workers hold on the disk. */
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { createAccess } from '../support/accounts.ts'
 import { fewMethods } from '../support/few-methods.ts'
+import { fillJournal } from '../support/full-journal.ts'
 import { startGateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
 import { childrenOf, crewOf, isAlive, kill9 } from '../support/workers.ts'
@@ -110,4 +112,52 @@ t.test('a worker whose keeper takes nothing over refuses calls at 256 MiB of jou
     Promise.resolve(gateway.printed.includes('usage journal recovered; calls are served')),
   )
   t.equal((await access.usage()).calls, served)
+})
+
+/** MiB; `MIB=256` for a whole one. */
+const FULL = Number(process.env['MIB'] ?? 24)
+
+t.test('bug: while the keeper took over the long journal of a killed worker it answered nobody', async t => {
+  const node = await startNode(t, { chainId: 1001 })
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
+    gateway: { workers: 2 },
+  })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const crew = await crewOf(gateway, 2)
+  const data = join(gateway.dir, 'data')
+  const [name] = readdirSync(data).filter(file => /^journal-1-[0-9a-f]+\.db$/.test(file))
+  const journal = join(data, name!)
+  process.kill(crew.keeper, 'SIGSTOP')
+  const charged = fillJournal(journal, {
+    ...{ mib: FULL, entries: 20, counters: 20_000 },
+    ...{ account: access.accountId, endpoint: access.endpointId },
+  })
+  kill9(crew.workers[0]!)
+  process.kill(crew.keeper, 'SIGCONT')
+  const ledger = new DatabaseSync(join(data, 'journal.db'), { readOnly: true })
+  const taken = ledger.prepare('SELECT 1 FROM taken WHERE file = ? AND place > 1000000')
+  // From the first of it that is in the ledger to the last.
+  let [answered, read] = [0, 0]
+  await until(
+    'it is taken over',
+    async () => {
+      const isUnderWay = taken.get(name!) !== undefined
+      const { status } = await get(`${gateway.adminUrl}/livez`)
+      const { calls } = await access.usage()
+      if (!isUnderWay || !existsSync(journal)) return !existsSync(journal)
+      if (status === 200) answered += 1
+      if (calls > 0 && calls < charged) read += 1
+      return false
+    },
+    60_000,
+  )
+  ledger.close()
+  t.ok(
+    answered > 3 && read > 3,
+    `${answered} answers of its admin listener, ${read} of what is read of usage`,
+  )
+  t.equal((await access.usage()).calls, charged)
 })

@@ -33,6 +33,8 @@ export interface FleetOptions {
   readonly server?: Server
   /** Sees to each gateway before it is started. */
   readonly prepare?: (gateway: Gateway, machine: number) => Promise<void>
+  /** What starts the program of each machine somewhere else (gateway.ts). */
+  readonly within?: (machine: number) => readonly string[]
 }
 
 /** Starts them; `machines` is what is different in gateway.yaml of each. */
@@ -57,7 +59,7 @@ export async function startFleet(
             postgres: { spool: '500ms', url: server.url, ...postgres, ...(own['postgres'] ?? {}) },
           },
         },
-        { env },
+        { env, ...(options.within && { within: options.within(i) }) },
       ),
     ),
   )

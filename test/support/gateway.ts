@@ -16,14 +16,17 @@ interface ReadyLine {
 export class Gateway {
   readonly dir: string
   readonly #env: Record<string, string>
+  readonly #within: readonly string[]
   #child: Child | undefined
   #ready: ReadyLine | undefined
   /** What earlier lives have printed. */
   #before = ''
 
-  constructor(dir: string, env: Readonly<Record<string, string>>) {
+  /** `within` is a command that starts the program somewhere else, with its arguments. */
+  constructor(dir: string, env: Readonly<Record<string, string>>, within: readonly string[] = []) {
     this.dir = dir
     this.#env = cleanEnvironment(env)
+    this.#within = within
   }
 
   /** The port of the public listener. */
@@ -33,12 +36,12 @@ export class Gateway {
 
   /** The public listener, without a trailing slash. */
   get url(): string {
-    return `http://127.0.0.1:${this.port}`
+    return urlOf(this.#bound().listen)
   }
 
   /** The admin listener, without a trailing slash. */
   get adminUrl(): string {
-    return `http://127.0.0.1:${portOf(this.#bound().admin)}`
+    return urlOf(this.#bound().admin)
   }
 
   /** The probes listener, without a trailing slash; one must be configured. */
@@ -58,7 +61,7 @@ export class Gateway {
   /** Starts the process and awaits its `ready`; `env` is more of its environment, for this life alone. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#before = this.printed
-    this.#child = serve(this.dir, { ...this.#env, ...env })
+    this.#child = serve(this.dir, { ...this.#env, ...env }, this.#within)
     this.#ready = await this.#child.output('ready', findReady)
   }
 
@@ -84,7 +87,7 @@ export class Gateway {
 
   /** One request to the public listener. */
   async send(options: Parameters<typeof send>[1]): Promise<ByteReply> {
-    return send(this.port, options)
+    return send(this.port, { host: new URL(this.url).hostname, ...options })
   }
 
   /** The admin listener's view of networks and routes. */
@@ -113,8 +116,13 @@ export class Gateway {
 }
 
 /** Runs `serve` on a directory, without waiting for anything. */
-export function serve(dir: string, env: Record<string, string> = cleanEnvironment()): Child {
-  return new Child(nodeFile, [mainFile, 'serve', '--config', dir], env)
+export function serve(
+  dir: string,
+  env: Record<string, string> = cleanEnvironment(),
+  within: readonly string[] = [],
+): Child {
+  const [command, ...args] = [...within, nodeFile, mainFile, 'serve', '--config', dir]
+  return new Child(command, args, env)
 }
 
 /** The `ready` line of a gateway, as soon as it is printed. */
@@ -127,6 +135,11 @@ export function findReady({ stdout, stderr }: Child): ReadyLine | undefined {
   return undefined
 }
 
+/** Of the address of a listener, and of loopback where it is any. */
+function urlOf(address: string): string {
+  return `http://${address.replace('0.0.0.0', '127.0.0.1')}`
+}
+
 function portOf(address: string): number {
   return Number(new URL(`http://${address}`).port)
 }
@@ -134,6 +147,8 @@ function portOf(address: string): number {
 /** What a test may decide about its gateway besides the configuration. */
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
+  /** A command that starts the program somewhere else, with its arguments. */
+  readonly within?: readonly string[]
 }
 
 /** Writes a configuration and prepares a gateway on it that is not started yet. */
@@ -144,7 +159,7 @@ export async function prepareGateway(
 ): Promise<Gateway> {
   const dir = await tempDir(t)
   await writeConfig(dir, config)
-  const gateway = new Gateway(dir, options.env ?? {})
+  const gateway = new Gateway(dir, options.env ?? {}, options.within)
   t.teardown(() => gateway.kill9().catch(() => undefined))
   return gateway
 }

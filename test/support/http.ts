@@ -22,9 +22,11 @@ export interface HttpOptions {
   /** Send the body in chunks, without its length. */
   readonly chunked?: boolean
   readonly agent?: Agent
+  /** Default: 127.0.0.1. */
+  readonly host?: string
 }
 
-/** Sends one HTTP request to 127.0.0.1 and gives the whole reply; rejects when the connection ends without one. */
+/** Sends one HTTP request and gives the whole reply; rejects when the connection ends without one. */
 export async function send(port: number, options: HttpOptions): Promise<ByteReply> {
   const body = Buffer.from(options.body ?? '')
   const length =
@@ -38,7 +40,7 @@ export async function send(port: number, options: HttpOptions): Promise<ByteRepl
   for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers[name] = value
   return new Promise((resolve, reject) => {
     const sent = request({
-      host: '127.0.0.1',
+      host: options.host ?? '127.0.0.1',
       port,
       method: options.method ?? 'POST',
       path: options.path ?? '/',
@@ -65,8 +67,9 @@ export async function send(port: number, options: HttpOptions): Promise<ByteRepl
 
 /** Fetches a page and gives its reply. */
 export async function get(url: string): Promise<HttpReply> {
-  const { port, pathname, search } = new URL(url)
+  const { hostname, port, pathname, search } = new URL(url)
   return send(Number(port), {
+    host: hostname,
     method: 'GET',
     path: pathname + search,
     headers: { 'content-type': undefined },

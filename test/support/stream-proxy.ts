@@ -12,8 +12,8 @@ export interface StreamProxy {
   set isStalled(stalled: boolean)
 }
 
-/** A port of loopback, or a Unix socket. */
-export type Place = { readonly host: '127.0.0.1'; readonly port: number } | { readonly path: string }
+/** A port of an address of this machine, or a Unix socket. */
+export type Place = { readonly host: string; readonly port: number } | { readonly path: string }
 
 /** Passes on what one connection of a client sends, and what the server answers. */
 export type Wire = (client: Socket, server: Socket) => void

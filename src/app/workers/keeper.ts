@@ -97,9 +97,10 @@ async function open(
   const left = new LeftJournals(stores.database, settings.dataDir, (file, error) => {
     log.error({ err: error, file }, UNREADABLE)
   })
-  closing.push(() => {
-    left.close()
-  })
+  closing.push(() => left.close())
+  // It may be long: nobody waits for it.
+  const complete = left.look()
+  complete.catch(() => undefined)
   const counters = new KeptCounters(join(settings.dataDir, 'counters.json'), role.gateway, error => {
     log.warn(
       { err: error },
@@ -111,7 +112,9 @@ async function open(
     await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
-  const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
+  const fleet = await openUsageOf(snapshot, { stores, metrics, log, complete }, closing)
+  // Nor does the last report at a stop.
+  closing.push(() => left.close())
   const limits = await openLimits(
     begun,
     role,
@@ -127,6 +130,7 @@ async function open(
     takeOver: (...batch) => {
       left.take(...batch)
     },
+    takeLeft: () => left.look(),
     ledger: fleet.usage,
     used: async ({ account, window }) => {
       await keeper.gather()

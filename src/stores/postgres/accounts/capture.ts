@@ -19,6 +19,9 @@ export interface Captured<T> {
   readonly counted: number
 }
 
+/** What a part of the work has returned, or thrown. */
+export type Outcome = { readonly result: unknown } | { readonly error: unknown }
+
 /** Notes what work changes, by triggers of this connection alone. The holder keeps the database referenced. */
 export class Capture {
   readonly #database: DatabaseSync
@@ -68,6 +71,21 @@ export class Capture {
     } finally {
       // What was noted goes with it.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+    }
+  }
+
+  /** Runs a part of the work. What it throws takes back that part alone, unless SQLite has taken back everything, as it does on a full disk. */
+  apart(part: () => unknown): Outcome {
+    const database = this.#database
+    database.exec('SAVEPOINT part')
+    try {
+      const result = part()
+      database.exec('RELEASE part')
+      return { result }
+    } catch (error) {
+      if (!database.isTransaction) throw error
+      database.exec('ROLLBACK TO part; RELEASE part')
+      return { error }
     }
   }
 

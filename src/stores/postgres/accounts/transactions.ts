@@ -8,6 +8,7 @@ import type { Transactions } from '../../sqlite/accounts/transactions.ts'
 import { whenFree } from '../../sqlite/patience.ts'
 import type { Postgres, Query } from '../postgres.ts'
 import type { Capture, Captured } from './capture.ts'
+import { ChangesTogether, type Change } from './changes-together.ts'
 import type { Puller } from './pull.ts'
 import type { Replica, ReplicaState, Step, Target } from './replica.ts'
 import { write } from './write.ts'
@@ -16,6 +17,8 @@ import { write } from './write.ts'
 const SHORT = 100
 /** Times that other writers may be quicker. */
 const ATTEMPTS = 50
+/** Changes that are one transaction at most: each holds the event loop while it is tried out. */
+const TOGETHER = 20
 /** For how many times what one change may take it waits behind others that are written. */
 const PATIENCE = 10
 
@@ -39,10 +42,16 @@ export interface SharedParts {
   readonly timeout: number
 }
 
-/** The write transactions of one process, in the order they were asked for. */
+/** A change in its place of the queue. */
+interface Queued extends Change {
+  readonly askedAt: number
+}
+
+/** The write transactions of one process, in the order they were asked for. Those that have come meanwhile are one transaction of PostgreSQL. */
 export class SharedTransactions implements Transactions {
   readonly #parts: SharedParts
-  #last: Promise<unknown> = Promise.resolve()
+  #queue: Queued[] = []
+  #isRunning = false
   /** When PostgreSQL last did what a change asked of it. */
   #servedAt = -Infinity
 
@@ -51,10 +60,34 @@ export class SharedTransactions implements Transactions {
   }
 
   run<T>(work: () => T, committed: () => void = () => undefined): Promise<T> {
-    const askedAt = performance.now()
-    const result = this.#last.then(() => this.#inItsTurn(work, committed, askedAt))
-    this.#last = result.catch(() => undefined)
-    return result
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, committed, askedAt: performance.now(), resolve: resolve as never, reject })
+      if (!this.#isRunning) void this.#runAll()
+    })
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true
+    while (this.#queue.length > 0) await this.#runSome(this.#queue.splice(0, TOGETHER))
+    this.#isRunning = false
+  }
+
+  /** Never rejects. */
+  async #runSome(some: readonly Queued[]): Promise<void> {
+    const [{ work, committed, askedAt, resolve }] = some as readonly [Queued]
+    try {
+      if (some.length === 1) resolve(await this.#inItsTurn(work, committed, askedAt))
+      else {
+        const all = new ChangesTogether(some, this.#parts.capture)
+        await this.#inItsTurn(all.work, all.committed, askedAt)
+        all.settle()
+      }
+    } catch (error) {
+      // What PostgreSQL has against one of them is no matter of the others.
+      if (some.length > 1 && !(error instanceof StoreUnavailable))
+        for (const one of some) await this.#runSome([one])
+      else for (const { reject } of some) reject(error)
+    }
   }
 
   /** A crowd of changes is not a PostgreSQL that is away: who waits behind one that was written has the whole time of a change from then on. */

@@ -29,6 +29,8 @@ export interface UsageParts {
   readonly database: UsageDatabase
   /** This machine's ledger, and what brings all that was charged in this process into its tables. */
   readonly own: Ledger
+  /** Resolves when the ledger has what killed processes have left: on a copy of a data directory that is not this machine's to report. */
+  readonly complete: Promise<void>
   readonly gather: () => Promise<void>
   readonly state: () => NodeState
   readonly events: SpoolEvents & {
@@ -48,9 +50,12 @@ export interface OpenUsage {
 
 /** Opens it; rejects where the tables are those of another version. A PostgreSQL that is away is waited for meanwhile. */
 export async function openUsage(parts: UsageParts): Promise<OpenUsage> {
-  const { postgres, config, database, own, gather, state, events } = parts
+  const { postgres, config, database, own, state, events } = parts
   const changes = new LedgerChanges(database.database)
-  changes.start()
+  const started = parts.complete.then(() => {
+    changes.start()
+  })
+  started.catch(() => undefined)
   const reader = new ReportReader(database.file)
   const slow = new Postgres({ ...config, pool: 1, timeout: PATIENCE })
   let isReady = false
@@ -59,6 +64,10 @@ export async function openUsage(parts: UsageParts): Promise<OpenUsage> {
     await openSchema(postgres)
     await makePartitions(postgres, Date.now())
     isReady = true
+  }
+  const gather = async (): Promise<void> => {
+    await started
+    await parts.gather()
   }
   const spool = new Spool({ postgres, changes, reader, prepare, gather, state, every: config.spool, events })
   const heartbeat = new Heartbeat({ postgres, changes, spool, state })

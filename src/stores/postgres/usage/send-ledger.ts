@@ -45,7 +45,9 @@ export async function sendLedger(dataDir: string, postgres: Postgres, sending: S
   const { failures, ledger, database } = openLedger(dataDir)
   const reader = new ReportReader(database.file)
   try {
-    new LeftJournals(database, dataDir, (_, error) => failures.push(error)).close()
+    const left = new LeftJournals(database, dataDir, (_, error) => failures.push(error))
+    await left.look()
+    await left.close()
     throwFirst(failures)
     if (journalsIn(dataDir).length > 0)
       throw new Error(`workers of a gateway still run on ${dataDir}: wait for their end, and run this again`)

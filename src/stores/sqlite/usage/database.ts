@@ -3,7 +3,7 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import type { StatementSync } from '../driver.ts'
-import type { UsageCounter, CounterKey } from './counters.ts'
+import type { UsageCounter } from './counters.ts'
 import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
 import type { Fold, Spent, Usage } from './fold.ts'
@@ -17,20 +17,6 @@ import { journalFile } from './schema.ts'
 import { makeReadUsed, makeReadUsedBy } from './used-in-window.ts'
 import type { ReadUsed, ReadUsedBy } from './used-in-window.ts'
 
-/** What the journal holds that the tables do not. */
-export interface Unfolded {
-  /** Of each counter, in the order of their places. */
-  readonly charges: readonly (CounterKey & {
-    readonly place: number
-    readonly calls: number
-    readonly requests: number
-  })[]
-  /** The last place that was given (commit-batch.ts). */
-  readonly lastPlace: number
-}
-
-const LAST_PLACE = `SELECT max(place, (SELECT coalesce(max(e.value ->> 0), 0) FROM journal, json_each(journal.entries) AS e)) AS place
-  FROM folded`
 /** A few of the oldest records. */
 const TRIM = 'DELETE FROM journal WHERE seq <= min(?, (SELECT min(seq) FROM journal) + 99)'
 
@@ -118,6 +104,13 @@ export class UsageDatabase {
     return isNew
   }
 
+  /** Takes over the first of the counters that a killed process has left in its journal, for about `ms` milliseconds; returns how many it took (fold.ts). */
+  takeLeft(file: string, counters: readonly UsageCounter[], ms: number): number {
+    this.#mayWrite()
+    this.#isUnsynced = true
+    return this.#toldOf(() => this.#fold.left(file, counters, ms))
+  }
+
   /** `listener` hears what accounts have used of their quota windows, each time some of it is in the tables. */
   whenSpent(listener: (spent: readonly Spent[]) => void): void {
     this.#spent = listener
@@ -165,15 +158,6 @@ export class UsageDatabase {
   /** Lets places begin with 1 again. The journal has to be empty. */
   startAnew(): void {
     this.database.exec('UPDATE folded SET place = 0 WHERE place <> 0')
-  }
-
-  /** What the journal holds that the tables do not, after a crash. */
-  unfolded(): Unfolded {
-    const charges = this.database
-      .prepare('SELECT * FROM charges ORDER BY place')
-      .all() as unknown as Unfolded['charges']
-    const { place } = this.database.prepare(LAST_PLACE).get() as { place: number }
-    return { charges, lastPlace: place }
   }
 
   /** From now on nothing is recorded: each attempt throws `reason`. */

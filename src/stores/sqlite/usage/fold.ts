@@ -46,6 +46,8 @@ export interface Fold {
    * transaction that the journal's charges up to the last one's place are in the tables. Returns how many it took.
    */
   own(counters: readonly UsageCounter[], ms: number): number
+  /** The same of the journal that another process has left: whoever takes it over goes on behind the place that the transaction says. */
+  left(file: string, counters: readonly UsageCounter[], ms: number): number
   /**
    * Adds what another process's journal holds, up to a place, and says so in the same transaction: a batch that is sent again, as its sender did
    * not hear that it was taken, changes nothing. Returns whether it was new.
@@ -85,22 +87,24 @@ export function makeFold(database: DatabaseSync): Fold {
         spent.push({ account, start, requests })
       }
   }
+  const first = (counters: readonly UsageCounter[], ms: number, taken: (place: number) => void): number =>
+    inTransaction(database, () => {
+      const end = performance.now() + ms
+      let count = 0
+      do write(counters[count++]!)
+      while (count < counters.length && performance.now() < end)
+      writeSums(counters.slice(0, count))
+      taken(counters[count - 1]!.place)
+      return count
+    })
   return {
     spent: () => {
       const all = spent
       spent = []
       return all
     },
-    own: (counters, ms) =>
-      inTransaction(database, () => {
-        const end = performance.now() + ms
-        let count = 0
-        do write(counters[count++]!)
-        while (count < counters.length && performance.now() < end)
-        writeSums(counters.slice(0, count))
-        folded.get(counters[count - 1]!.place)
-        return count
-      }),
+    own: (counters, ms) => first(counters, ms, place => void folded.get(place)),
+    left: (file, counters, ms) => first(counters, ms, place => void take.get(file, place)),
     others: (file, place, counters) =>
       inTransaction(database, () => {
         const known = taken.get(file) as { readonly place: number } | undefined

@@ -2,12 +2,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { explainFailure } from '../error.ts'
 import { Charging } from './charging.ts'
-import { newCounter } from './counters.ts'
 import type { UsageDatabase } from './database.ts'
 import type { SideWork, UsageEvents } from './events.ts'
 import { withPendingTotals } from './pending.ts'
 import { readTotals } from './read.ts'
 import { foldRound, rollUpRound } from './round.ts'
+import { unfoldedNow } from './unfolded.ts'
 import type { Ledger as LedgerPort, Totals } from '../../../ports/ledger.ts'
 import type { Window } from '../../../limits/account-meter.ts'
 
@@ -158,13 +158,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
 
   /** After a crash the journal holds what was acknowledged and not folded. */
   #recover(): void {
-    const { charges, lastPlace } = this.#database.unfolded()
-    const counters = charges.map(({ place, calls, requests, ...key }) => ({
-      ...newCounter(key),
-      place,
-      calls,
-      requests,
-    }))
+    const { counters, lastPlace } = unfoldedNow(this.#database.database)
     this.charging.counters.recover(counters, lastPlace)
     this.fold()
   }

@@ -82,6 +82,41 @@ t.test('two machines', { skip: noServers }, async t => {
     )
   })
 
+  t.test(
+    'changes that come together are few transactions, and what one of them is refused is its own',
+    async t => {
+      const [a, b] = await pair(t)
+      const { account } = await a.store.accounts.create({ name: 'Acme', plan: 'free' })
+      const changeOf = async () =>
+        (await a.postgres.query<{ change: number }>('SELECT change FROM meta'))[0]!.change
+      const before = await changeOf()
+      const heard: number[] = []
+      a.store.onChange(() => heard.push(1))
+      const wish = { accountId: account.id, network: 'bsc' }
+      const words = await Promise.all([
+        ...Array.from({ length: 30 }, async () => {
+          const made = await a.store.endpoints.create(wish)
+          if (typeof made === 'string') return made
+          return a.store.findByKey(made.apiKey)?.account.id === account.id ? 'made and known' : 'made'
+        }),
+        a.store.endpoints.create({ accountId: 'acc_none', network: 'bsc' }),
+        a.store.accounts.create({ name: 'Other', plan: 'free' }).then(({ account: { name } }) => name),
+      ])
+      t.strictSame(words, [...Array.from({ length: 30 }, () => 'made and known'), 'no_account', 'Other'])
+      const transactions = (await changeOf()) - before
+      t.ok(transactions <= 4, `${transactions} transactions`)
+      t.ok(heard.length >= 31)
+      // This one PostgreSQL itself refuses.
+      const others = ['One', 'Two', 'Three'].map(
+        async name => (await a.store.accounts.create({ name, plan: 'free' })).account.name,
+      )
+      await t.rejects(a.store.alerts.setWebhook('acc_none', 'https://x.io'), { code: '23503' })
+      t.strictSame(await Promise.all(others), ['One', 'Two', 'Three'])
+      await b.puller.pull()
+      t.strictSame(contents(a), contents(b))
+    },
+  )
+
   t.test('bug: a pull of the process that was writing had it begin again', async t => {
     const [a] = await pair(t)
     const order: string[] = []

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import { openUsageDatabase } from '../../../../src/stores/sqlite/usage/database.ts'
+import type { UsageDatabase } from '../../../../src/stores/sqlite/usage/database.ts'
 import type { Usage } from '../../../../src/stores/sqlite/usage/fold.ts'
 import { HandedOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Batch, TakeOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
@@ -14,6 +15,7 @@ import {
   openOwnJournal,
   takeOverLeft,
 } from '../../../../src/stores/sqlite/usage/journals/left.ts'
+import { unfoldedNow } from '../../../../src/stores/sqlite/usage/unfolded.ts'
 import { until } from '../../../support/until.ts'
 import { eventsTo, NOW, payer, reading } from '../parts.ts'
 
@@ -51,6 +53,12 @@ function sums(dir: string): { readonly calls: number; readonly requests: number;
   const rows = reading(dir).rows({ from: 0, to: NOW, by: 'hour' })
   const sum = (of: 'calls' | 'requests' | 'refusals') => rows.reduce((all, row) => all + row[of], 0)
   return { calls: sum('calls'), requests: sum('requests'), refusals: sum('refusals') }
+}
+
+/** Takes a journal over at once. */
+function takeOver(ledger: UsageDatabase, dir: string, file: string): void {
+  const round = takeOverLeft(ledger, dir, file, Infinity)
+  while (round.next().done !== true);
 }
 
 const dirOf = (t: Test): string => t.testdir({})
@@ -169,12 +177,139 @@ t.test('a batch that is read behind the whole journal of its killed sender is ta
   await charge(4).commit()
   // Its lock is free, as that of a killed process.
   const left = new LeftJournals(ledger, dir, (file, error) => t.error(error, file))
+  await left.look()
   t.strictSame(sums(dir), { calls: 3, requests: 9, refusals: 0 })
   for (const { file, place, usage } of sent) left.take(file, place, usage)
-  left.look()
+  await left.look()
   t.equal(sent.length, 1)
   t.strictSame(sums(dir), { calls: 3, requests: 9, refusals: 0 })
-  left.close()
+  await left.close()
+  await worker.close()
+  ledger.close()
+})
+
+t.test(
+  'whoever is killed while a journal is taken over, each charge of it is in the ledger once',
+  async t => {
+    const dir = dirOf(t)
+    mkdirSync(join(dir, 'live'))
+    const live = join(dir, 'live')
+    const { ledger, worker, state } = open(live)
+    state.meets = 'away'
+    let requests = 0
+    const endpoints = Array.from({ length: 30 }, (_, i) => ({
+      ...payer,
+      endpoint: { ...payer.endpoint, id: `ep_${i}` },
+    }))
+    for (let i = 0; i < 90; i += 1) {
+      await worker.charging.charge(endpoints[(i * 7) % 30]!, 'eth_call', i, 0, NOW).commit()
+      requests += i
+      if (i === 40) await worker.handOver()
+    }
+    const whole = { calls: 90, requests, refusals: 0 }
+    // As the disk is when both are killed.
+    let now = join(dir, 'now')
+    cpSync(live, now, { recursive: true })
+    await worker.close()
+    ledger.close()
+    for (let kills = 1; ; kills += 1) {
+      const next = openUsageDatabase(now)
+      const round = takeOverLeft(next, now, FILE, 0)
+      const most = next.taken(FILE) + 7
+      let isDone = false
+      while (next.taken(FILE) < most && !isDone) {
+        isDone = round.next().done === true
+        t.strictSame(sums(now), whole, 'whoever reads from outside sees each once')
+      }
+      if (isDone) {
+        next.close()
+        t.ok(kills > 2, `${kills} processes`)
+        break
+      }
+      const copy = join(dir, `behind-${kills}`)
+      cpSync(now, copy, { recursive: true })
+      round.return()
+      next.close()
+      now = copy
+    }
+    t.strictSame(journalsIn(now), [])
+    t.strictSame(sums(now), whole)
+  },
+)
+
+t.test('what is sent of a journal that is being taken over is not taken besides', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  state.meets = 'away'
+  const sent: Batch[] = []
+  state.sent = batch => sent.push(batch)
+  charge(3)
+  await worker.charging
+    .charge({ ...payer, endpoint: { ...payer.endpoint, id: 'ep_2' } }, 'eth_call', 2, 0, NOW)
+    .commit()
+  t.notOk(await worker.handOver())
+  const begun: boolean[] = []
+  const round = takeOverLeft(ledger, dir, FILE, 0, () => begun.push(true))
+  while (ledger.taken(FILE) === 0) round.next()
+  t.strictSame([begun, ledger.taken(FILE)], [[true], 1], 'half of it is there')
+  while (round.next().done !== true);
+  t.strictSame(sums(dir), { calls: 2, requests: 5, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test('a batch that comes while the journal is read is not taken once more from there', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  state.meets = 'away'
+  const sent: Batch[] = []
+  state.sent = batch => sent.push(batch)
+  await charge(3).commit()
+  t.notOk(await worker.handOver())
+  await charge(4).commit()
+  const round = takeOverLeft(ledger, dir, FILE, 0)
+  round.next()
+  for (const { file, place, usage } of sent) ledger.take(file, place, usage)
+  while (round.next().done !== true);
+  t.strictSame(sums(dir), { calls: 2, requests: 7, refusals: 0 })
+  await worker.close()
+  ledger.close()
+})
+
+t.test(
+  'bug: a ledger that took nothing at that moment left the journal of a killed worker where it was',
+  async t => {
+    const dir = dirOf(t)
+    const { ledger, worker, state, charge } = open(dir)
+    state.meets = 'away'
+    await charge(3).commit()
+    const told: string[] = []
+    const left = new LeftJournals(ledger, dir, (_, error) => told.push(error.message), 0)
+    ledger.database.exec('PRAGMA query_only = ON')
+    for (let time = 0; time < 3; time += 1) await left.look()
+    t.match(told, [/readonly/], 'it is reported once')
+    ledger.database.exec('PRAGMA query_only = OFF')
+    await left.look()
+    t.strictSame([journalsIn(dir), sums(dir)], [[], { calls: 1, requests: 3, refusals: 0 }])
+    await left.close()
+    await worker.close()
+    ledger.close()
+  },
+)
+
+t.test('a stop in the middle leaves the rest to the next process', async t => {
+  const dir = dirOf(t)
+  const { ledger, worker, state, charge } = open(dir)
+  state.meets = 'away'
+  await charge(3).commit()
+  const left = new LeftJournals(ledger, dir, (_, error) => t.error(error))
+  const looking = left.look()
+  await Promise.all([t.rejects(looking, /nobody takes over/), left.close()])
+  t.strictSame([journalsIn(dir), sums(dir)], [[FILE], { calls: 1, requests: 3, refusals: 0 }])
+  const next = new LeftJournals(ledger, dir, (_, error) => t.error(error))
+  await next.look()
+  t.strictSame([journalsIn(dir), sums(dir)], [[], { calls: 1, requests: 3, refusals: 0 }])
+  await next.close()
   await worker.close()
   ledger.close()
 })
@@ -229,7 +364,7 @@ t.test('whatever a killed worker had committed is in the ledger once, whenever i
       await worker.close()
       ledger.close()
       const next = openUsageDatabase(after)
-      for (const file of journalsIn(after)) takeOverLeft(next, after, file)
+      for (const file of journalsIn(after)) takeOver(next, after, file)
       next.close()
       const { calls, requests } = sums(after)
       return calls === committed.calls && requests === committed.requests && journalsIn(after).length === 0
@@ -271,11 +406,9 @@ t.test('a journal that was taken over, and not removed, is not taken over again'
   )
   worker.charging.charge(payer, 'eth_call', 5, 0, NOW)
   worker.charging.writer.flush()
-  const { charges, lastPlace } = database.unfolded()
-  ledger.take(FILE, lastPlace, [
-    { ...charges[0]!, errors: 0, refusals: 0, reasons: null, bytesOut: 0, upstreamMs: 0, latency: null },
-  ])
-  takeOverLeft(ledger, dir, FILE)
+  const { counters, lastPlace } = unfoldedNow(database.database)
+  ledger.take(FILE, lastPlace, counters)
+  takeOver(ledger, dir, FILE)
   t.strictSame(sums(dir), { calls: 1, requests: 5, refusals: 0 })
   t.strictSame(
     readdirSync(dir).filter(name => name.startsWith(FILE)),
@@ -328,7 +461,7 @@ t.test('bug: a read of usage failed while a worker made its journal', async t =>
   ledger.close()
 })
 
-t.test('bug: a journal that its worker removed just then was reported as unreadable', t => {
+t.test('bug: a journal that its worker removed just then was reported as unreadable', async t => {
   const dir = dirOf(t)
   const ledger = openUsageDatabase(dir)
   const journals = ['journal-1-00000000000000aa', 'journal-2-00000000000000bb']
@@ -338,29 +471,31 @@ t.test('bug: a journal that its worker removed just then was reported as unreada
     mkdirSync(join(dir, `${name}.lock`))
   }
   const told: string[] = []
-  new LeftJournals(ledger, dir, file => {
+  const left = new LeftJournals(ledger, dir, file => {
     told.push(file)
     rmSync(join(dir, `${journals[1]!}.db`))
-  }).close()
+  })
+  await left.look()
+  await left.close()
   t.strictSame(told, [`${journals[0]!}.db`])
   ledger.close()
-  t.end()
 })
 
-t.test('bug: looking for journals that were left stood still for each worker that lives', t => {
+t.test('bug: looking for journals that were left stood still for each worker that lives', async t => {
   const dir = dirOf(t)
   const ledger = openUsageDatabase(dir)
   const own = Array.from({ length: 40 }, (_, slot) => openOwnJournal(dir, slot))
   const begin = performance.now()
-  new LeftJournals(ledger, dir, (file, error) => t.error(error, file)).close()
+  const left = new LeftJournals(ledger, dir, (file, error) => t.error(error, file))
+  await left.look()
   const took = performance.now() - begin
   t.equal(journalsIn(dir).length, 40, 'none of them was taken over')
   // It was a tenth of a second for each: four seconds.
   t.ok(took < 2_000, `it took ${took} ms`)
+  await left.close()
   for (const journal of own) {
     journal.database.close()
     journal.leave(true)
   }
   ledger.close()
-  t.end()
 })

@@ -2,17 +2,27 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { newCounter } from '../counters.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { DatabaseSync } from '../../driver.ts'
+import { explainFailure } from '../../error.ts'
+import { refuseLoneLog } from '../../place.ts'
+import { isOurs, isUpToDate } from '../../schema.ts'
 import { openUsageDatabase } from '../database.ts'
 import type { UsageDatabase } from '../database.ts'
 import type { Usage } from '../fold.ts'
 import { isLocked, isLockedFile, lockFile } from '../lock.ts'
 import type { Lock } from '../lock.ts'
+import { journalFile } from '../schema.ts'
+import { unfolded } from '../unfolded.ts'
 
 /** `journal-<worker>-<random>.db`: a name is never used again. */
 const NAME = /^journal-\d+-[0-9a-f]{16}\.db$/
-/** Milliseconds between two looks for journals that nobody writes any more. */
+/** Milliseconds between two looks for journals that nobody writes any more, and until one that could not be taken over is tried again. */
 const EVERY = 1_000
+const AGAIN = 30_000
+/** Milliseconds that taking over holds the thread at a time, and counters that it takes in them at most. */
+const SLICE = 2
+const AT_ONCE = 1_000
 
 /** The names of the journals beside a ledger. */
 export function journalsIn(dataDir: string): string[] {
@@ -32,7 +42,7 @@ export function isServed(dataDir: string): boolean {
 }
 
 /** What is logged of a journal that cannot be taken over. */
-export const UNREADABLE = 'the journal of a worker that has ended cannot be read'
+export const UNREADABLE = 'the journal of a worker that has ended cannot be taken over; it is tried again'
 
 /** The journal of one worker, held as long as its process lives. */
 export interface OwnJournal {
@@ -59,84 +69,137 @@ export function openOwnJournal(dataDir: string, slot: number): OwnJournal {
   }
 }
 
-/** Looks for journals whose processes are gone, and has the ledger take them over. */
+/** Looks for journals whose processes are gone, and has the ledger take them over between other work. */
 export class LeftJournals {
   readonly #ledger: UsageDatabase
   readonly #dataDir: string
   readonly #unreadable: (file: string, error: Error) => void
+  readonly #again: number
   readonly #timer: NodeJS.Timeout
-  /** Those that cannot be read: each is told of once. */
-  readonly #told = new Set<string>()
-  /** Those that were taken over whole. */
-  readonly #taken = new Set<string>()
+  /** Those that could not be taken over, each reported once, and when they are tried again. */
+  readonly #failed = new Map<string, number>()
+  /** Those of which something was taken: what their processes have sent is in them. */
+  readonly #begun = new Set<string>()
+  #looking: Promise<void> | null = null
+  #isClosed = false
 
-  constructor(ledger: UsageDatabase, dataDir: string, unreadable: (file: string, error: Error) => void) {
+  /** `again`: milliseconds until one that could not be taken over is tried again. */
+  constructor(
+    ledger: UsageDatabase,
+    dataDir: string,
+    unreadable: (file: string, error: Error) => void,
+    again = AGAIN,
+  ) {
     this.#ledger = ledger
     this.#dataDir = dataDir
     this.#unreadable = unreadable
-    this.look()
-    this.#timer = setInterval(() => {
-      try {
-        this.look()
-      } catch {
-        // The directory or the ledger is gone, which their owner tells of.
-      }
-    }, EVERY)
+    this.#again = again
+    // Where the directory or the ledger is gone, their owner reports it.
+    this.#timer = setInterval(() => void this.look().catch(() => undefined), EVERY)
     this.#timer.unref()
   }
 
-  /** Takes over what there is now. */
-  look(): void {
-    const journals = journalsIn(this.#dataDir)
-    for (const file of journals) if (!this.#told.has(file)) this.#lookAt(file)
-    // A worker that ends in order removes its file when all of it is taken.
-    for (const file of this.#ledger.takenFiles()) if (!journals.includes(file)) this.#ledger.forget(file)
+  /** Takes over what there is now; those who ask meanwhile share it. Rejects where it is closed before the end. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
   }
 
-  /** Takes over what a worker sends. A killed one's last batch may be read behind its whole journal, which has it. */
+  /** Takes over what a worker sends. A killed one's last batch may be read when its whole journal, which has it, is being taken over. */
   take(file: string, place: number, usage: readonly Usage[]): void {
-    if (!this.#taken.has(file)) this.#ledger.take(file, place, usage)
+    if (!this.#begun.has(file)) this.#ledger.take(file, place, usage)
   }
 
-  close(): void {
+  /** Resolves when the slice under way is over. What is left then is taken over by the next one who looks. */
+  async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#isClosed = true
+    await this.#looking?.catch(() => undefined)
   }
 
-  #lookAt(file: string): void {
+  async #look(): Promise<void> {
+    const now = performance.now()
+    for (const file of journalsIn(this.#dataDir))
+      if ((this.#failed.get(file) ?? 0) <= now) await this.#lookAt(file)
+    if (this.#isClosed) throw new Error('journals are left that nobody takes over any more')
+    // A worker that ends in order removes its file when all of it is taken.
+    const there = journalsIn(this.#dataDir)
+    for (const file of this.#ledger.takenFiles()) if (!there.includes(file)) this.#ledger.forget(file)
+  }
+
+  async #lookAt(file: string): Promise<void> {
     let lock: Lock | null = null
     try {
       lock = lockOf(this.#dataDir, file)
       if (lock === null) return
-      takeOverLeft(this.#ledger, this.#dataDir, file)
-      this.#taken.add(file)
-      rmSync(join(this.#dataDir, lockName(file)), { force: true })
+      await this.#takeOver(file)
+      if (!this.#isClosed) rmSync(join(this.#dataDir, lockName(file)), { force: true })
     } catch (error) {
       // Its worker has ended in order meanwhile, and removed it and its lock.
       if (!journalsIn(this.#dataDir).includes(file)) return
-      this.#told.add(file)
-      this.#unreadable(file, error as Error)
+      if (!this.#failed.has(file)) this.#unreadable(file, error as Error)
+      this.#failed.set(file, performance.now() + this.#again)
     } finally {
       lock?.release()
     }
   }
+
+  /** A slice in each turn of the loop. */
+  async #takeOver(file: string): Promise<void> {
+    const round = takeOverLeft(this.#ledger, this.#dataDir, file, SLICE, () => this.#begun.add(file))
+    while (!this.#isClosed && round.next().done !== true) await turn()
+    round.return()
+  }
 }
 
-/** Takes over what a journal holds that nobody writes any more, and removes it. Throws one sentence where it cannot be read. */
-export function takeOverLeft(ledger: UsageDatabase, dataDir: string, file: string): void {
-  const left = openUsageDatabase(dataDir, file)
+/**
+ * Takes over what a journal holds that nobody writes any more, and removes it, in slices of about `ms` milliseconds: it yields after each, and whoever
+ * is killed there leaves the rest to the next one. `begins` is called before anything is taken. Throws one sentence where the journal cannot be read.
+ */
+export function* takeOverLeft(
+  ledger: UsageDatabase,
+  dataDir: string,
+  file: string,
+  ms: number,
+  begins: () => unknown = () => undefined,
+): Generator<void, void> {
+  const left = openLeft(dataDir, file)
   try {
-    const { charges, lastPlace } = left.unfolded()
-    // Records that were taken over may still be in it.
+    const { counters } = yield* unfolded(left, ms, ledger.taken(file))
+    begins()
+    // A batch may have come while the journal was read.
     const from = ledger.taken(file)
-    const usage = charges
-      .filter(({ place }) => place > from)
-      .map(({ calls, requests, ...key }) => ({ ...newCounter(key), calls, requests }))
-    if (usage.length > 0) ledger.take(file, lastPlace, usage)
+    const rest = counters.filter(({ place }) => place > from)
+    for (let at = 0; at < rest.length;) {
+      at += ledger.takeLeft(file, rest.slice(at, at + AT_ONCE), ms)
+      yield
+    }
   } finally {
     left.close()
   }
   remove(dataDir, file)
   ledger.forget(file)
+}
+
+/** Opens it to be read alone: to check all of it, or to write its log back at the end, would hold the thread for as long as that takes. */
+function openLeft(dataDir: string, file: string): DatabaseSync {
+  const path = join(dataDir, file)
+  let left: DatabaseSync | undefined
+  try {
+    refuseLoneLog(path)
+    left = new DatabaseSync(path, { readOnly: true })
+    if (isOurs(left, journalFile) && isUpToDate(left, journalFile)) return left
+    // Of an older version, or killed while it was made.
+    left.close()
+    left = undefined
+    openUsageDatabase(dataDir, file).close()
+    return (left = new DatabaseSync(path, { readOnly: true }))
+  } catch (error) {
+    left?.close()
+    throw explainFailure(path, error)
+  }
 }
 
 function remove(dataDir: string, file: string): void {

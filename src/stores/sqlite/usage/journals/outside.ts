@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from '../../driver.ts'
 import { LATENCY_SUMS } from '../columns.ts'
-import type { CounterKey } from '../counters.ts'
+import type { UsageCounter } from '../counters.ts'
+import { unfoldedNow } from '../unfolded.ts'
 import { journalsIn } from './left.ts'
 
 /** The views of schema.ts with these charges too; names of `temp` go before those of the file. */
@@ -20,11 +21,8 @@ const SETUP = `CREATE TEMP TABLE elsewhere (
 const HAS_CHARGES = "SELECT 1 FROM sqlite_schema WHERE name = 'charges'"
 
 /** One place of a journal. */
-interface Charges extends CounterKey {
+interface Charges extends UsageCounter {
   readonly file: string
-  readonly place: number
-  readonly calls: number
-  readonly requests: number
 }
 
 /** Reads them beside the ledger of a directory. */
@@ -80,9 +78,7 @@ export class OtherJournals {
       journal = new DatabaseSync(join(this.#dataDir, file), { readOnly: true, timeout: this.#patience })
       // A worker that starts has made the file, and not its tables yet.
       if (journal.prepare(HAS_CHARGES).get() === undefined) return []
-      const rows = journal.prepare('SELECT * FROM charges').all() as unknown as Charges[]
-      // One of an older version does not say the plan.
-      return rows.map(row => ({ ...row, plan: (row.plan as string | undefined) ?? '', file }))
+      return unfoldedNow(journal, null).counters.map(counter => ({ ...counter, file }))
     } catch (error) {
       // One that has been taken over meanwhile is gone.
       if (!journalsIn(this.#dataDir).includes(file)) return []
