@@ -68,13 +68,13 @@ function anyUsage(random: Random, hour: number): Usage {
 }
 
 /** An hour near a midnight, of lately or of long ago, or any other. */
-function anyHour(random: Random): number {
-  const day = TODAY - random.pick([0, 1, 2, 3, 30, 88, 89, 90, 91, 92, 200]) * DAY
+function anyHour(random: Random, now: number): number {
+  const day = now - (now % DAY) - random.pick([0, 0, 1, 1, 2, 3, 30, 88, 89, 90, 91, 92, 200]) * DAY
   return day + random.pick([-1, 0, 1, random.below(24)]) * HOUR
 }
 
-function anyQuery(random: Random): SumsQuery {
-  const from = anyHour(random) + random.pick([0, 0, 1, random.below(HOUR)])
+function anyQuery(random: Random, now: number): SumsQuery {
+  const from = anyHour(random, now) + random.pick([0, 0, 1, random.below(HOUR)])
   const to =
     from + random.pick([1, HOUR, DAY - HOUR, DAY, 2 * DAY, 95 * DAY, 300 * DAY, random.below(9 * DAY) + 1])
   const all: readonly Column[] = ['time', 'account', 'endpoint', 'network', 'method', 'reason']
@@ -95,11 +95,11 @@ t.test('whatever is folded, made, rolled up and killed, days say what hours do',
   let live = join(dir, 'live')
   let parts: Parts = open(live)
   let days = new Days(parts.database.database)
-  let [now, batches, kills, made] = [TODAY - 4 * DAY, 0, 0, 0]
+  let [now, batches, kills, made] = [TODAY - 20 * DAY, 0, 0, 0]
   const work = [
     // Of the past, as the journal of a killed process brings it, and of now.
     () => {
-      const hours = Array.from({ length: 1 + random.below(20) }, () => anyHour(random)).filter(
+      const hours = Array.from({ length: 1 + random.below(20) }, () => anyHour(random, now)).filter(
         hour => hour <= now,
       )
       const usage = [...hours, now - (now % HOUR)].map(hour => anyUsage(random, hour))
@@ -118,7 +118,7 @@ t.test('whatever is folded, made, rolled up and killed, days say what hours do',
     () => (made += days.make(now * 1000, 0) ? 1 : 0),
     () => (made += days.make(now * 1000, 0) ? 1 : 0),
     () => rollUp(parts.database.database, now * 1000, 0),
-    () => (now = Math.min(NOW / 1000, now + random.pick([HOUR, DAY]))),
+    () => (now = Math.min(NOW / 1000, now + random.pick([HOUR, 7 * HOUR, DAY]))),
     () => {
       if (random.below(5) > 0) return
       const copy = join(dir, `copy${(kills += 1)}`)
@@ -131,20 +131,21 @@ t.test('whatever is folded, made, rolled up and killed, days say what hours do',
   ]
   let compared = 0
   const compare = (step: string): void => {
-    const query = anyQuery(random)
+    const query = anyQuery(random, now)
     const [fromDays, fromHours] = answers(live, query)
     compared += fromHours.rows === '[]' ? 0 : 1
     if (JSON.stringify(fromDays) !== JSON.stringify(fromHours))
       t.strictSame(JSON.parse(fromDays.rows), JSON.parse(fromHours.rows), `${step}: ${JSON.stringify(query)}`)
   }
-  for (let round = 0; round < 600; round += 1) {
+  for (let batch = 0; batch < 10; batch += 1) work[0]!()
+  for (let round = 0; round < 400; round += 1) {
     random.pick(work)()
     compare(`round ${round}`)
   }
   while (days.make(NOW, 0)) compare('made to the end')
-  for (let i = 0; i < 300; i += 1) compare('at the end')
+  for (let i = 0; i < 200; i += 1) compare('at the end')
   t.match(progress(live), { until: TODAY, next: TODAY, endpoint: '' })
-  t.ok(made > 15 && kills > 2 && compared > 300, `${made} slices, ${kills} kills, ${compared} answers`)
+  t.ok(made > 15 && kills > 0 && compared > 200, `${made} slices, ${kills} kills, ${compared} answers`)
   parts.ledger.close()
   t.strictSame(parts.failures, [])
   t.end()

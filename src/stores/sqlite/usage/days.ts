@@ -72,7 +72,7 @@ export class Days {
       const { until, next, endpoint, at } = progress
       this.#advance.run(until, next, endpoint, at)
     })
-    return progress.next !== progress.until
+    return progress.next !== progress.until || progress.until < today
   }
 
   /** Makes the next day of the endpoint whose turn it is, or goes on to the next endpoint. */
