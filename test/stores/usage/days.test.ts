@@ -110,8 +110,8 @@ t.test('whatever is folded, made, rolled up and killed, days say what hours do',
       const { account, endpoint, network, plan } = anyUsage(random, 0)
       const owner = { account: { id: account, plan, createdAt: 0 }, endpoint: { id: endpoint, network } }
       const at = (now - random.pick([0, HOUR, DAY])) * 1000
-      parts.ledger.charging.charge(owner as never, 'a', 2, 0, at)
-      parts.ledger.charging.refused(owner as never, 'a', 'rate_limited', at)
+      parts.ledger.charging.charge(owner, 'a', 2, 0, at)
+      parts.ledger.charging.refused(owner, 'a', 'rate_limited', at)
       parts.ledger.totals('')
     },
     () => void parts.ledger.foldInSlices(0).next(),
@@ -259,10 +259,10 @@ t.test('a ledger of before has its days made while it is used', async t => {
     made
       .prepare('SELECT hour, calls FROM usage_day ORDER BY hour')
       .all()
-      .map(row => Object.values(row as object)),
+      .map(row => ({ ...(row as object) })),
     [
-      [today - 2 * DAY, 48],
-      [today - DAY, 48],
+      { hour: today - 2 * DAY, calls: 48 },
+      { hour: today - DAY, calls: 48 },
     ],
   )
   made.close()

@@ -71,10 +71,8 @@ export class Scan {
     this.#query = query
     this.#expired = expired
     const { accountId, endpointId, network, method } = query
-    this.#charges = database
-      .prepare(CHARGES)
-      .all(accountId, endpointId, network, method) as unknown as readonly Charge[]
-    this.#endpoints = database.prepare(ENDPOINTS).all(accountId, endpointId) as unknown as readonly Owned[]
+    this.#charges = database.prepare(CHARGES).all(accountId, endpointId, network, method)
+    this.#endpoints = database.prepare(ENDPOINTS).all(accountId, endpointId)
   }
 
   /** Adds the hours from `from` to before `to` to groups by these columns; of some endpoints only where `isAsked` says of which. */
