@@ -4,6 +4,8 @@
  * requests, which it makes at the same time, bytes, and milliseconds of CPU of the gateway. `DAYS` and `COUNT` make it larger or smaller.
  */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '../src/stores/sqlite/driver.ts'
 import { Visitor } from '../test/dashboard/support/visitor.ts'
 import { noBrowser, openTab, signIn, startBrowser } from '../test/dashboard/support/browser.ts'
 import { writeCrowd } from '../test/dashboard/support/crowd.ts'
@@ -12,6 +14,7 @@ import { Bystander } from '../test/support/bystander.ts'
 import { prepareGateway } from '../test/support/gateway.ts'
 import { get } from '../test/support/http.ts'
 import { startNode } from '../test/support/scripted-node.ts'
+import { until } from '../test/support/until.ts'
 import { LONG_SPANS, PAGES } from '../test/dashboard/support/pages.ts'
 
 const COUNT = Number(process.env['COUNT'] ?? 100)
@@ -35,6 +38,8 @@ const crowd = await writeCrowd(gateway, {
 })
 const other = await createAccess(gateway, 'paid', 'alpha')
 await gateway.start()
+// Of a ledger that was filled at once they are made in the first seconds; of one that is used, each when it is over.
+await until('the days of its hours are made', () => Promise.resolve(hasDays()), 120_000)
 
 const bodies = new Map<string, string[]>()
 const browser = await startBrowser(scope)
@@ -53,6 +58,13 @@ for (const [path, ready] of [...PAGES(crowd.endpoints[0]!.id), ...LONG_SPANS]) {
   await page.waitForLoadState('networkidle')
 }
 await browser.close()
+
+function hasDays(): boolean {
+  const ledger = new DatabaseSync(join(gateway.dir, 'data/journal.db'), { readOnly: true })
+  const { until } = ledger.prepare('SELECT until FROM day_progress').get() as { readonly until: number }
+  ledger.close()
+  return until > 0
+}
 
 /** Milliseconds of CPU that the gateway has used; of Linux, in steps of 10. */
 function cpu(): number {

@@ -1,14 +1,13 @@
 /** Statements that take counters over into the ledger. */
-import type { DatabaseSync } from '../driver.ts'
+import type { DatabaseSync, StatementSync } from '../driver.ts'
 import { noLatency } from '../../../ports/latency.ts'
+import { STEP } from '../../../ports/ledger.ts'
 import type { Latency } from '../../../ports/latency.ts'
 import { inTransaction } from '../transaction.ts'
 import { USAGE_SUMS } from './columns.ts'
 import type { UsageCounter } from './counters.ts'
+import { daysUntil } from './days.ts'
 
-const USAGE_COLUMNS = ['endpoint', 'hour', 'method', 'account', 'network', 'plan', ...USAGE_SUMS]
-const USAGE = `INSERT INTO usage (${USAGE_COLUMNS.join(', ')}) VALUES (${USAGE_COLUMNS.map(() => '?').join(', ')})
-  ON CONFLICT DO UPDATE SET ${USAGE_SUMS.map(sum => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`
 /** Of a counter without calls that upstreams were waited for, and of workers of an older version. */
 const NO_LATENCY: Latency = noLatency()
 
@@ -19,8 +18,9 @@ const TOTALS = `INSERT INTO totals VALUES (?, ?, ?, ?)
 export const ADD_TO_WINDOW = `INSERT INTO windows VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET requests = requests + excluded.requests RETURNING requests`
 
-const REFUSALS = `INSERT INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET count = count + excluded.count`
+/** Before which hour some hours are in days already, and whether one of an endpoint is. */
+const DAYS_BEFORE = 'SELECT max(until, next) AS hour FROM day_progress'
+const IN_DAY = `SELECT ?2 < ${daysUntil('?1')} AS yes FROM day_progress`
 
 const FOLDED = 'UPDATE folded SET place = ?1 WHERE place <> ?1'
 const TAKEN = 'SELECT place FROM taken WHERE file = ?'
@@ -57,25 +57,28 @@ export interface Fold {
 
 /** Its statements. `get` executes as `run` does, without an object that says what changed: a third of the time of a statement. */
 export function makeFold(database: DatabaseSync): Fold {
-  const usage = database.prepare(USAGE)
+  const addToHour = makeAdd(database, 'hour')
+  const addToDay = makeAdd(database, 'day')
   const totals = database.prepare(TOTALS)
   const windows = database.prepare(ADD_TO_WINDOW)
-  const refused = database.prepare(REFUSALS)
+  const daysBefore = database.prepare(DAYS_BEFORE)
+  const inDay = database.prepare(IN_DAY)
   const folded = database.prepare(FOLDED)
   const taken = database.prepare(TAKEN)
   const take = database.prepare(TAKE)
   let spent: Spent[] = []
-  const write = (counter: Usage): void => {
-    const { endpoint, hour, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
-    const ms = Math.round(counter.upstreamMs)
-    // A worker of an older version does not say the plan, nor the latency.
-    const plan = (counter.plan as string | undefined) ?? ''
-    const latency = (counter.latency as Latency | null | undefined) ?? NO_LATENCY
-    const sums = [calls, requests, errors, refusals, bytesOut, ms, ...latency]
-    usage.get(endpoint, hour, method, account, network, plan, ...sums)
-    if (counter.reasons !== null)
-      for (const [reason, count] of counter.reasons)
-        refused.get(endpoint, hour, method, reason, account, network, count)
+  const write = (counters: readonly Usage[], isEnough: (count: number) => boolean): number => {
+    const before = (daysBefore.get() as { readonly hour: number }).hour
+    let count = 0
+    while (count < counters.length && !isEnough(count)) {
+      const counter = counters[count++]!
+      const { endpoint, hour } = counter
+      addToHour(counter, hour)
+      // It is late: its day has been made of its hours.
+      if (hour < before && (inDay.get(endpoint, hour) as { readonly yes: number }).yes === 1)
+        addToDay(counter, hour - (hour % STEP.day))
+    }
+    return count
   }
   const writeSums = (counters: readonly Usage[]): void => {
     const sums = sumUp(counters)
@@ -90,9 +93,7 @@ export function makeFold(database: DatabaseSync): Fold {
   const first = (counters: readonly UsageCounter[], ms: number, taken: (place: number) => void): number =>
     inTransaction(database, () => {
       const end = performance.now() + ms
-      let count = 0
-      do write(counters[count++]!)
-      while (count < counters.length && performance.now() < end)
+      const count = write(counters, done => done > 0 && performance.now() >= end)
       writeSums(counters.slice(0, count))
       taken(counters[count - 1]!.place)
       return count
@@ -109,11 +110,36 @@ export function makeFold(database: DatabaseSync): Fold {
       inTransaction(database, () => {
         const known = taken.get(file) as { readonly place: number } | undefined
         if (known !== undefined && known.place >= place) return false
-        for (const counter of counters) write(counter)
+        write(counters, () => false)
         writeSums(counters)
         take.get(file, place)
         return true
       }),
+  }
+}
+
+/** Adds what a counter holds to the rows of an hour or of a day, which does not say whose it was and on which plan. */
+function makeAdd(database: DatabaseSync, step: keyof typeof STEP): (counter: Usage, hour: number) => void {
+  const suffix = step === 'day' ? '_day' : ''
+  const insert = (table: string, columns: readonly string[], sums: readonly string[]): StatementSync => {
+    const all = ['endpoint', 'hour', 'method', 'network', ...columns, ...sums]
+    return database.prepare(`INSERT INTO ${table}${suffix} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
+      ON CONFLICT DO UPDATE SET ${sums.map(sum => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`)
+  }
+  const isDay = step === 'day'
+  const usage = insert('usage', isDay ? [] : ['account', 'plan'], USAGE_SUMS)
+  const refused = insert('refusals', isDay ? ['reason'] : ['reason', 'account'], ['count'])
+  return (counter, hour) => {
+    const { endpoint, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
+    const ms = Math.round(counter.upstreamMs)
+    // A worker of an older version does not say the plan, nor the latency.
+    const plan = (counter.plan as string | undefined) ?? ''
+    const latency = (counter.latency as Latency | null | undefined) ?? NO_LATENCY
+    const sums = [calls, requests, errors, refusals, bytesOut, ms, ...latency]
+    usage.get(endpoint, hour, method, network, ...(isDay ? [] : [account, plan]), ...sums)
+    if (counter.reasons !== null)
+      for (const [reason, count] of counter.reasons)
+        refused.get(endpoint, hour, method, network, reason, ...(isDay ? [] : [account]), count)
   }
 }
 

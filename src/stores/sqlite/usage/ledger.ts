@@ -3,10 +3,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { explainFailure } from '../error.ts'
 import { Charging } from './charging.ts'
 import type { UsageDatabase } from './database.ts'
+import { Days } from './days.ts'
 import type { SideWork, UsageEvents } from './events.ts'
 import { withPendingTotals } from './pending.ts'
 import { readTotals } from './read.ts'
-import { foldRound, rollUpRound } from './round.ts'
+import { dayRound, foldRound, rollUpRound } from './round.ts'
 import { unfoldedNow } from './unfolded.ts'
 import type { Ledger as LedgerPort, Totals } from '../../../ports/ledger.ts'
 import type { Window } from '../../../limits/account-meter.ts'
@@ -19,6 +20,7 @@ const SLICE = 2
 /** Owns journal.db while the gateway serves. */
 export class Ledger implements Pick<LedgerPort, 'totals'> {
   readonly #database: UsageDatabase
+  readonly #days: Days
   /** The journal in front. */
   readonly charging: Charging
   readonly #events: UsageEvents
@@ -28,6 +30,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
 
   constructor(database: UsageDatabase, events: UsageEvents) {
     this.#database = database
+    this.#days = new Days(database.database)
     this.#events = events
     this.charging = new Charging(database, events)
     try {
@@ -128,6 +131,7 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     try {
       if (this.charging.counters.contents().length > 0) await this.#between(this.foldInSlices(SLICE))
       await this.#between(rollUpRound(this.#database, Date.now(), SLICE))
+      await this.#between(dayRound(this.#days, Date.now(), SLICE))
     } catch (error) {
       this.#delayed('fold', error)
     }

@@ -10,14 +10,15 @@ const DAY = 86_400
 const AT_A_TIME = 500
 
 /** A table with a row per hour. One whose hour is a multiple of a day takes the others of its day. */
-interface Rolled {
+export interface Rolled {
   readonly table: string
   readonly key: readonly string[]
   readonly names: readonly string[]
   readonly sums: readonly string[]
 }
 
-const ROLLED: readonly Rolled[] = [
+/** All of them. */
+export const ROLLED: readonly Rolled[] = [
   {
     table: 'usage',
     key: ['endpoint', 'hour', 'method', 'network', 'plan'],

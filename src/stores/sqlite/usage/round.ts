@@ -1,11 +1,14 @@
 /** Housekeeping: what the counters hold goes into the tables, the journal is emptied behind it, and old hours become days. */
 import type { UsageCounters } from './counters.ts'
 import type { UsageDatabase } from './database.ts'
+import type { Days } from './days.ts'
 import { isWholeReportDue } from './reports/changes.ts'
 import { rollUp } from './roll-up.ts'
 
 /** Rows of old hours that one round makes days of: the thread that serves calls has other things to do. */
 const ROLLED_UP = 500
+/** Milliseconds for which one round makes days of hours that are over. */
+const SUMMED_UP = 40
 
 /**
  * One round, over what there is when it begins, in slices of about `ms` milliseconds: it yields after each, and the file is whole there, so
@@ -42,4 +45,9 @@ export function* rollUpRound(database: UsageDatabase, now: number, ms: number): 
     rows += rolled
     yield
   }
+}
+
+/** Sums up the days that are over, in such slices. */
+export function* dayRound(days: Days, now: number, ms: number): Generator<void, void> {
+  for (let spent = 0; spent < SUMMED_UP && days.make(now, ms); spent += ms) yield
 }

@@ -151,5 +151,17 @@ export const journalFile: Kind = {
    CREATE VIEW usage_now AS
      SELECT account, endpoint, network, method, hour, calls, requests, errors, refusals, bytes_out, upstream_ms, plan, ${LATENCY_SUMS.join(', ')} FROM usage
      UNION ALL SELECT account, endpoint, network, method, hour, calls, requests, 0, 0, 0, 0, plan, ${LATENCY_SUMS.map(() => '0').join(', ')} FROM charges;`,
+    // Sums of a long span read days (days.ts), which are made of the hours there are while calls are served.
+    `CREATE TABLE usage_day (
+     endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL, network TEXT NOT NULL,
+     ${[...PLAIN_SUMS, ...LATENCY_SUMS].map(sum => `${sum} INTEGER NOT NULL`).join(', ')},
+     PRIMARY KEY (endpoint, hour, method, network)
+   ) WITHOUT ROWID;
+   CREATE TABLE refusals_day (
+     endpoint TEXT NOT NULL, hour INTEGER NOT NULL, method TEXT NOT NULL, network TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL,
+     PRIMARY KEY (endpoint, hour, method, network, reason)
+   ) WITHOUT ROWID;
+   CREATE TABLE day_progress (until INTEGER NOT NULL, next INTEGER NOT NULL, endpoint TEXT NOT NULL, at INTEGER NOT NULL);
+   INSERT INTO day_progress VALUES (0, 0, '', 0);`,
   ],
 }

@@ -36,26 +36,36 @@ export const MAX_GROUPS = 100_000
 /** Thrown when there are more groups than may be held. */
 export class TooManyGroups extends Error {}
 
+/** The values of the group in which those of a row are counted. */
+export type Place = (values: GroupValues) => GroupValues
+
+/** An order of groups. */
+export type Compare = (a: Group, b: Group) => number
+
 /** Groups by their values. */
 export class Groups {
   readonly #byKey = new Map<string, Group>()
   readonly #most: number
+  readonly #place: Place
 
-  constructor(most: number) {
+  /** Throws TooManyGroups past `most`. */
+  constructor(most = MAX_GROUPS, place: Place = values => values) {
     this.#most = most
+    this.#place = place
   }
 
   get size(): number {
     return this.#byKey.size
   }
 
-  /** The group of these values; null when nothing was added to it yet. */
+  /** The group of a row's values; null when nothing was added to it yet. */
   find(values: GroupValues): Group | null {
-    return this.#byKey.get(values.join('\0')) ?? null
+    return this.#byKey.get(this.#place(values).join('\0')) ?? null
   }
 
-  /** Adds to the group of these values. */
-  add(values: GroupValues, amounts: Partial<Amounts>): Group {
+  /** Adds to the group of a row's values. */
+  add(row: GroupValues, amounts: Partial<Amounts>): Group {
+    const values = this.#place(row)
     const key = values.join('\0')
     let group = this.#byKey.get(key)
     if (group === undefined) {
@@ -66,9 +76,9 @@ export class Groups {
     return group
   }
 
-  /** All groups in the order of their values. */
-  sorted(): Group[] {
-    return [...this.#byKey.values()].sort((a, b) => compareValues(a.values, b.values))
+  /** All groups in an order: that of their values when nothing else is said. */
+  sorted(compare: Compare = (a, b) => compareValues(a.values, b.values)): Group[] {
+    return [...this.#byKey.values()].sort(compare)
   }
 }
 
