@@ -45,7 +45,8 @@ export interface SubscriptionWords {
   newId(): Raw
   /** The error of an unsubscribe call with an id that is not known. */
   readonly unknownId: Raw
-  encode(notification: string, id: Raw, result: Raw): Raw
+  /** A notification, as what stands before and behind the client's id: the rest of it is the same for all clients. */
+  encode(notification: string, result: Raw): readonly [before: Raw, after: Raw]
   /** Spells equal params equally; the elements are changed in place. */
   normalize(method: string, elements: Raw[]): void
   /** Knows what a gap between two upstream sockets has swallowed. */

@@ -7,6 +7,7 @@ import type { Grant } from '../../src/ports/limits.ts'
 import type { Listener, Share } from '../../src/ports/subscriptions.ts'
 import { refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
+import type { NotificationFrame } from '../../src/subscriptions/client/notification-frame.ts'
 import { Outbox } from '../../src/subscriptions/client/outbox.ts'
 import { ClientSession } from '../../src/subscriptions/client/session.ts'
 import { snapshotOf } from '../support/snapshot.ts'
@@ -58,7 +59,10 @@ async function scene(t: Test, { isPublic = false } = {}) {
     floors: { show: (_: string, __: string, height: number) => see(`floor ${height}`) },
   } as unknown as Live
   const end = {
-    send: (frame: string) => (see(`sent ${/"result":"?(\w+)/.exec(frame)?.[1] ?? ''}`), world.isSent),
+    notify: (frame: NotificationFrame, id: string) => {
+      see(`sent ${/"result":"?(\w+)/.exec(String(frame.with(id)))?.[1] ?? ''}`)
+      return world.isSent
+    },
     close: (code: number, why: string) => see(`close ${code} ${why}`),
     finish: (code: number, why: string) => see(`finish ${code} ${why}`),
   }

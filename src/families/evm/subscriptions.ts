@@ -18,8 +18,10 @@ export const evmSubscriptions: SubscriptionWords = {
   // 128 random bits, as geth gives them.
   newId: () => `"0x${randomBytes(16).toString('hex')}"`,
   unknownId: rawJson({ code: -32000, message: 'subscription not found' }),
-  encode: (notification, id, result) =>
-    `{"jsonrpc":"2.0","method":"${notification}","params":{"subscription":${id},"result":${result}}}`,
+  encode: (notification, result) => [
+    `{"jsonrpc":"2.0","method":"${notification}","params":{"subscription":`,
+    `,"result":${result}}}`,
+  ],
   normalize: (method, elements) => {
     if (method === SUBSCRIBE) normalizeLogs(elements)
   },

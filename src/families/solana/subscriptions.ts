@@ -24,8 +24,10 @@ export const solanaSubscriptions: SubscriptionWords = {
     return String(lastId)
   },
   unknownId: rawJson({ code: -32602, message: 'Invalid subscription id.' }),
-  encode: (notification, id, result) =>
-    `{"jsonrpc":"2.0","method":"${notification}","params":{"result":${result},"subscription":${id}}}`,
+  encode: (notification, result) => [
+    `{"jsonrpc":"2.0","method":"${notification}","params":{"result":${result},"subscription":`,
+    '}}',
+  ],
   normalize: (method, elements) => {
     if (FINALIZED_BY_DEFAULT.has(method)) normalizeCommitment(elements)
   },

@@ -10,6 +10,7 @@ import type { Caller } from '../../call/caller.ts'
 import { holderOf } from '../../call/caller.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { ClientSession } from '../../subscriptions/client/session.ts'
+import type { NotificationFrame } from '../../subscriptions/client/notification-frame.ts'
 import type { Outbox } from '../../subscriptions/client/outbox.ts'
 import { Departure } from '../../net/departure.ts'
 import type { FairTurns } from '../fair-turns.ts'
@@ -85,7 +86,10 @@ export class ClientSocket implements SinkSocket {
       this.#receive(data, isBinary)
     })
     connection.on('data', (bytes: Buffer) => {
-      if (!this.#partial.receive(bytes.length)) this.#cutOff()
+      if (this.#partial.receive(bytes.length)) return
+      // The rest of an incoming message does not fit in memory.
+      this.close(1013, 'overloaded')
+      socket.terminate()
     })
     connection.on('drain', () => {
       this.#queue.count()
@@ -109,16 +113,23 @@ export class ClientSocket implements SinkSocket {
   }
 
   send(frame: Raw | Buffer): boolean {
-    if (this.#socket.readyState !== this.#socket.OPEN) return false
-    if (this.#queue.isOver()) {
-      this.close(1013, SLOW)
-      return false
-    }
+    if (!this.#takesMore()) return false
     corkForTurn(this.#connection)
-    const bytes = typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame
-    this.#socket.send(bytes, { binary: false })
+    this.#socket.send(typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame, { binary: false })
     this.#queue.count()
     return true
+  }
+
+  notify(frame: NotificationFrame, id: Raw, isAlone: boolean): boolean {
+    return this.#takesMore() && this.#queue.notify(frame, id, isAlone)
+  }
+
+  /** Whether it is open, and its client reads what it is sent. */
+  #takesMore(): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false
+    if (!this.#queue.isOver()) return true
+    this.close(1013, SLOW)
+    return false
   }
 
   /** Says goodbye; a client that does not answer is cut. */
@@ -162,12 +173,6 @@ export class ClientSocket implements SinkSocket {
     this.#heartbeat.tick(now)
   }
 
-  /** Closes the connection when the rest of an incoming message does not fit in memory. */
-  #cutOff(): void {
-    this.close(1013, 'overloaded')
-    this.#socket.terminate()
-  }
-
   #receive(data: RawData, isBinary: boolean): void {
     this.#heartbeat.heard()
     this.#partial.complete()
@@ -190,8 +195,7 @@ export class ClientSocket implements SinkSocket {
 
   /** Answers a message that there is no memory to hold. */
   #refuse(): void {
-    const { caller, gateway } = this.#options
-    this.send(overloadedFrame(caller, gateway.live))
+    this.send(overloadedFrame(this.#options.caller, this.#options.gateway.live))
   }
 
   #mayStart(): boolean {
@@ -226,10 +230,6 @@ export class ClientSocket implements SinkSocket {
     const handling = this.#handle(body, hold)
     if (handling instanceof Promise) void handling.then(over)
     else over()
-  }
-
-  fail(): void {
-    this.close(1011, 'internal error')
   }
 
   later(goOn: () => void): void {

@@ -1,6 +1,9 @@
 /** What waits to be sent to one WebSocket client, and whether the client reads it. */
 import type { Socket } from 'node:net'
+import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
+import type { NotificationFrame } from '../../subscriptions/client/notification-frame.ts'
+import { corkForTurn } from '../replies/write-batching.ts'
 
 /** Bytes above which nothing further is read from the client. */
 const LONG = 1024 * 1024
@@ -36,6 +39,18 @@ export class SendQueue {
   constructor(socket: Socket, budget: Budget) {
     this.#socket = socket
     this.#budget = budget
+  }
+
+  /**
+   * Sends a notification: at once where it is alone, else with others at the end of this turn of the event loop. Past ws, which frames each
+   * message anew and writes it in two parts: uncompressed, it has nothing of its own to send in between.
+   */
+  notify(frame: NotificationFrame, id: Raw, isAlone: boolean): true {
+    if (!isAlone) corkForTurn(this.#socket)
+    this.#socket.write(frame.with(id))
+    if (this.#socket.writableLength > 0) frame.keep()
+    this.count()
+    return true
   }
 
   /** Whether so much waits that nothing further should be read. */

@@ -9,8 +9,7 @@ import type { Departure } from '../../net/departure.ts'
 export interface SinkSocket {
   send(frame: Raw | Buffer): unknown
   readonly departure: Departure
-  /** Closes it: a bug of ours has ended the message. */
-  fail(): void
+  close(code: number, reason: string): void
   /** Calls `goOn` when the socket has its turn. */
   later(goOn: () => void): void
 }
@@ -62,7 +61,8 @@ export class SocketSink implements Sink {
     this.holder.release()
   }
 
+  /** A bug of ours has ended the message. */
   cut(): void {
-    this.#socket.fail()
+    this.#socket.close(1011, 'internal error')
   }
 }

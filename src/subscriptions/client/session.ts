@@ -14,14 +14,15 @@ import type { WholeAnswer } from '../../call/reply/answer.ts'
 import type { Caller, Payer, Session } from '../../call/caller.ts'
 import type { Live } from '../../call/context.ts'
 import { holderOf, readerOf } from '../../call/caller.ts'
+import type { NotificationFrame } from './notification-frame.ts'
 import type { Outbox } from './outbox.ts'
 import { giveBack, NO_JOURNAL } from '../../call/run.ts'
 import { note } from '../../call/execute.ts'
 
 /** The socket as the session uses it. */
 export interface ClientEnd {
-  /** Whether it was sent: nothing is once the socket closes. */
-  send(frame: Raw): boolean
+  /** Whether it was sent: nothing is once the socket closes. `isAlone` where no other is sent with it. */
+  notify(frame: NotificationFrame, id: Raw, isAlone: boolean): boolean
   close(code: number, reason: string): void
   /** Closes as soon as no call is in flight. */
   finish(code: number, reason: string): void
@@ -34,11 +35,13 @@ interface Subscription {
   readonly name: string
   readonly network: string
   share: Share | null
+  isHeld: boolean
 }
 
 /** A message on its way to the client, and what it costs. */
 interface Notification {
-  readonly frame: Raw
+  readonly frame: NotificationFrame
+  readonly id: Raw
   readonly name: string
   readonly units: number
 }
@@ -55,6 +58,8 @@ export class ClientSession implements Session {
   readonly #end: ClientEnd
   readonly #notificationCost: () => number
   readonly #subscriptions = new Map<Raw, Subscription>()
+  /** Notifications that wait for their charge. */
+  #charged = 0
   #closed = false
 
   constructor(live: Live, outbox: Outbox, end: ClientEnd, notificationCost: () => number) {
@@ -79,7 +84,7 @@ export class ClientSession implements Session {
     const name = words.notification(row.rule.match)
     const scale = words.scale(call.method, call.params)
     const { slug } = network
-    const subscription: Subscription = { id: words.newId(), name, network: slug, share: null }
+    const subscription: Subscription = { id: words.newId(), name, network: slug, share: null, isHeld: true }
     this.#subscriptions.set(subscription.id, subscription)
     this.#live.clientSubscriptions.take(slug, Infinity)
     const listener = {
@@ -98,7 +103,7 @@ export class ClientSession implements Session {
       return isRefusal(joined) ? refused(joined) : { kind: 'error', error: joined.error }
     }
     subscription.share = joined
-    if (this.#closed || !this.#subscriptions.has(subscription.id)) joined.leave()
+    if (this.#closed || !subscription.isHeld) joined.leave()
     return {
       kind: 'result',
       result: subscription.id,
@@ -133,6 +138,7 @@ export class ClientSession implements Session {
 
   #forget(subscription: Subscription): void {
     if (!this.#subscriptions.delete(subscription.id)) return
+    subscription.isHeld = false
     subscription.share?.leave()
     this.#live.clientSubscriptions.free(subscription.network)
   }
@@ -143,14 +149,14 @@ export class ClientSession implements Session {
     note({ network: caller.network, reader: readerOf(caller), route }, scale, height, this.#live)
   }
 
-  #hear(subscription: Subscription, { result, last }: Message): void {
+  #hear(subscription: Subscription, message: Message): void {
     const { caller } = this
-    if (caller === null || this.#closed || !this.#subscriptions.has(subscription.id)) return
-    if (last) this.#forget(subscription)
+    if (caller === null || this.#closed || !subscription.isHeld) return
+    if (message.last) this.#forget(subscription)
     const { id, name } = subscription
-    const frame = familyOf(caller.network).subscriptions.encode(name, id, result)
+    const frame = this.#outbox.frameOf(message, name, caller.network)
     const units = caller.payer === null ? 0 : this.#notificationCost()
-    this.#deliver({ frame, name, units }, caller)
+    this.#deliver({ frame, id, name, units }, caller)
   }
 
   #deliver(notification: Notification, caller: Caller): void {
@@ -195,19 +201,21 @@ export class ClientSession implements Session {
       this.#finish(taken)
       return
     }
-    const { frame, name, units } = notification
+    const { frame, id, name, units } = notification
     const charge = this.#live.journal.charge(payer, name, units, taken.period, taken.at)
+    this.#charged += 1
     this.#outbox.push(charge, committed => {
       if (!committed) this.#end.close(1013, 'journal_unavailable')
       if (committed && this.#send(notification, caller))
-        charge.settle({ error: false, bytesOut: frame.length, upstreamMs: 0 })
+        charge.settle({ error: false, bytesOut: frame.lengthWith(id), upstreamMs: 0 })
       else void giveBack(taken, charge)
+      this.#charged -= 1
     })
   }
 
   /** Whether it was sent: nothing is once the socket closes. */
-  #send({ frame, units }: Notification, { network, plan }: Caller): boolean {
-    const sent = this.#end.send(frame)
+  #send({ frame, id, units }: Notification, { network, plan }: Caller): boolean {
+    const sent = this.#end.notify(frame, id, this.#charged < 2)
     if (sent) this.#live.observer.notification({ network: network.slug, plan: plan.name, requests: units })
     return sent
   }
