@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import type { Plugin } from 'esbuild'
+import type { Metafile, Plugin } from 'esbuild'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const target = join(root, '.tap/built')
@@ -28,7 +28,13 @@ const inPlace: Plugin = {
   },
 }
 
-/** Bundles all into .tap/built/, and gives the files of JavaScript by the files of test/ that they are made of. */
+/** What tests start processes with. */
+const STARTERS = ['test/support/child.ts', 'test/support/servers.ts']
+
+/**
+ * Bundles all into .tap/built/, and gives the files of JavaScript by the files of test/ that they are made of. Those that start processes come
+ * first: they take seconds, and the short ones fill what is left at the end.
+ */
 export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
   rmSync(target, { recursive: true, force: true })
   const { metafile } = await build({
@@ -64,9 +70,25 @@ export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
     if (file.endsWith('.js') && Object.keys(inputs).every(input => input.includes('node_modules')))
       mapCoarsely(join(root, file), Object.keys(inputs))
   const built = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
-    entryPoint?.endsWith('.test.ts') === true ? ([[entryPoint, join(root, file)]] as const) : [],
+    entryPoint?.endsWith('.test.ts') === true
+      ? [{ test: entryPoint, file, rank: startsProcesses(metafile, file) ? 0 : 1 }]
+      : [],
   )
-  return new Map(built.sort(([a], [b]) => (a < b ? -1 : 1)))
+  built.sort((a, b) => a.rank - b.rank || (a.test < b.test ? -1 : 1))
+  return new Map(built.map(({ test, file }) => [test, join(root, file)]))
+}
+
+/** Whether a bundled file, or one that it imports, holds something that starts processes. */
+function startsProcesses(
+  { outputs }: Pick<Metafile, 'outputs'>,
+  file: string,
+  seen = new Set<string>(),
+): boolean {
+  const output = outputs[file]
+  if (output === undefined || seen.has(file)) return false
+  seen.add(file)
+  if (STARTERS.some(starter => starter in output.inputs)) return true
+  return output.imports.some(({ path }) => startsProcesses({ outputs }, path, seen))
 }
 
 /**

@@ -126,4 +126,18 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
   })
 
   t.strictSame(complaints, [], 'the console has nothing to complain about, the content policy neither')
+
+  await t.test('a gateway that goes away is noticed, and what was known stays', async t => {
+    await signIn(page, gateway.url, owner.token)
+    await page.getByRole('link', { name: 'endpoints', exact: true }).click()
+    await page.getByRole('link', { name: 'first' }).waitFor()
+    await gateway.kill9()
+    await page.getByRole('link', { name: 'networks' }).click()
+    await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).first().waitFor()
+    await page.getByRole('link', { name: 'endpoints', exact: true }).click()
+    await page.getByRole('link', { name: 'first' }).waitFor()
+    await page.getByRole('link', { name: 'usage', exact: true }).click()
+    await page.getByText('Could not load your usage.').waitFor()
+    t.ok(await button('Try again').first().isVisible())
+  })
 })

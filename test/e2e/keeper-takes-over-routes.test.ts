@@ -4,14 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
-import { fewMethods } from '../support/few-methods.ts'
 import { Gate } from '../support/gate.ts'
-import { startGateway } from '../support/gateway.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { result } from '../support/node-replies.ts'
-import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
-import { crewOf, isAlive, kill9, restart } from '../support/workers.ts'
+import { crewOf, isAlive, kill9, restart, startTwoWorkers } from '../support/workers.ts'
 
 const DOWN = 'every route of the network is down'
 const UP = 'the network has a route again'
@@ -20,19 +17,18 @@ const UP = 'the network has a route again'
 const SLOWLY = 1_500
 
 const chain = 1001
-const node = await startNode(t, { chainId: chain, head: 100 })
-node.on('eth_gasPrice', result('"0x1"'))
-const gateway = await startGateway(t, {
-  networks: { alpha: { chainId: chain } },
-  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-  methods: fewMethods,
-  gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
-})
+const { node, gateway } = await startTwoWorkers(t)
 const access = await createAccess(gateway, 'paid', 'alpha')
 const log = new LogReader(gateway)
+await gateway.headKnown('alpha')
+const started = log.all().length
 
-/** What the log says of the network, in order. */
-const told = () => log.all().filter(({ msg }) => msg === DOWN || msg === UP)
+/** What the log says of the network, in order; before its first head it may be down. */
+const told = () =>
+  log
+    .all()
+    .slice(started)
+    .filter(({ msg }) => msg === DOWN || msg === UP)
 
 const headIs = (head: number) =>
   until(`the head is ${head}`, async () => {

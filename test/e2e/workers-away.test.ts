@@ -2,23 +2,12 @@ import t from 'tap'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAccess } from '../support/accounts.ts'
-import { fewMethods } from '../support/few-methods.ts'
-import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { metric } from '../support/metrics.ts'
-import { result } from '../support/node-replies.ts'
-import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
-import { crewOf, isAlive, kill9, restart } from '../support/workers.ts'
+import { crewOf, isAlive, kill9, restart, startTwoWorkers } from '../support/workers.ts'
 
-const node = await startNode(t, { chainId: 1001 })
-node.on('eth_gasPrice', result('"0x1"'))
-const gateway = await startGateway(t, {
-  networks: { alpha: { chainId: 1001 } },
-  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-  methods: fewMethods,
-  gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
-})
+const { gateway } = await startTwoWorkers(t)
 
 /** Lines of the log about a worker that hangs. */
 const said = (msg: string): number => gateway.printed.split('\n').filter(line => line.includes(msg)).length

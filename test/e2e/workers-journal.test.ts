@@ -5,30 +5,23 @@ import { join } from 'node:path'
 import t from 'tap'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { createAccess } from '../support/accounts.ts'
-import { fewMethods } from '../support/few-methods.ts'
 import { fillJournal } from '../support/full-journal.ts'
-import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
-import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
-import { childrenOf, crewOf, isAlive, kill9 } from '../support/workers.ts'
+import { childrenOf, crewOf, isAlive, kill9, startTwoWorkers } from '../support/workers.ts'
+
+const { gateway } = await startTwoWorkers(t, 'roundRobin')
+const data = join(gateway.dir, 'data')
+const journals = () => readdirSync(data).filter(name => /^journal-\d+-[0-9a-f]+\.db$/.test(name))
 
 t.test('bug: the write-ahead log of a worker grew until the worker ended', async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-    methods: fewMethods,
-    gateway: { workers: { count: 2, balance: 'roundRobin' } },
-  })
   const access = await createAccess(gateway, 'paid', 'alpha')
-  const data = join(gateway.dir, 'data')
-  const journals = readdirSync(data).filter(name => /^journal-\d+-[0-9a-f]+\.db$/.test(name))
-  t.equal(journals.length, 2)
-  const changed = () => journals.map(name => statSync(join(data, name)).mtimeMs)
-  const logs = () => journals.map(name => statSync(join(data, `${name}-wal`)).size)
+  const names = journals()
+  t.equal(names.length, 2)
+  const changed = () => names.map(name => statSync(join(data, name)).mtimeMs)
+  const logs = () => names.map(name => statSync(join(data, `${name}-wal`)).size)
   const call = async (times: number) => {
-    for (let n = 0; n < times; n += 1) t.equal((await access.call('eth_gasPrice')).result, 'ok')
+    for (let n = 0; n < times; n += 1) t.equal((await access.call('eth_gasPrice')).result, '0x1')
   }
   await call(400)
   const [before, sizes] = [changed(), logs()]
@@ -41,48 +34,14 @@ t.test('bug: the write-ahead log of a worker grew until the worker ended', async
   )
 })
 
-t.test('bug: one process left the journals of killed workers where they were', async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-    methods: fewMethods,
-    gateway: { workers: 2 },
-  })
-  const access = await createAccess(gateway, 'paid', 'alpha')
-  const { workers } = await crewOf(gateway, 2)
-  const data = join(gateway.dir, 'data')
-  const journals = () => readdirSync(data).filter(name => /^journal-\d+-[0-9a-f]+\.db$/.test(name))
-  const all = childrenOf(gateway.pid)
-  for (let n = 0; n < 20; n += 1) t.equal((await access.call('eth_gasPrice')).result, 'ok')
-  // The workers with the rest: nobody is there to hand anything over to.
-  for (const pid of all) kill9(pid)
-  await gateway.kill9()
-  await until('all have ended', () => Promise.resolve(all.every(pid => !isAlive(pid))))
-  t.equal(journals().length, workers.length)
-  const file = join(gateway.dir, 'gateway.yaml')
-  await writeFile(file, (await readFile(file, 'utf8')).replace(/"?workers"?: ?2/, 'workers: 1'))
-  await gateway.start()
-  t.strictSame(journals(), [])
-  t.equal((await access.usage()).calls, 20)
-})
-
 t.test('a worker whose keeper takes nothing over refuses calls at 256 MiB of journal', async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-    methods: fewMethods,
-    gateway: { workers: { count: 2, balance: 'roundRobin' } },
-  })
   const access = await createAccess(gateway, 'paid', 'alpha')
   const { keeper } = await crewOf(gateway, 2)
-  const data = join(gateway.dir, 'data')
   const [name] = readdirSync(data).filter(file => /^journal-1-[0-9a-f]+\.db$/.test(file))
   let served = 0
   const call = async () => {
     const reply = await access.call('eth_gasPrice')
-    if (reply.result === 'ok') served += 1
+    if (reply.result === '0x1') served += 1
     return reply.error?.data.reason as string | undefined
   }
   const both = async () => [await call(), await call()].sort()
@@ -118,17 +77,9 @@ t.test('a worker whose keeper takes nothing over refuses calls at 256 MiB of jou
 const FULL = Number(process.env['MIB'] ?? 24)
 
 t.test('bug: while the keeper took over the long journal of a killed worker it answered nobody', async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await startGateway(t, {
-    networks: { alpha: { chainId: 1001 } },
-    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-    methods: fewMethods,
-    gateway: { workers: 2 },
-  })
   const access = await createAccess(gateway, 'paid', 'alpha')
   const crew = await crewOf(gateway, 2)
-  const data = join(gateway.dir, 'data')
-  const [name] = readdirSync(data).filter(file => /^journal-1-[0-9a-f]+\.db$/.test(file))
+  const [name] = journals().filter(file => file.startsWith('journal-1-'))
   const journal = join(data, name!)
   process.kill(crew.keeper, 'SIGSTOP')
   const charged = fillJournal(journal, {
@@ -160,4 +111,21 @@ t.test('bug: while the keeper took over the long journal of a killed worker it a
     `${answered} answers of its admin listener, ${read} of what is read of usage`,
   )
   t.equal((await access.usage()).calls, charged)
+})
+
+t.test('bug: one process left the journals of killed workers where they were', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const { workers } = await crewOf(gateway, 2)
+  const all = childrenOf(gateway.pid)
+  for (let n = 0; n < 20; n += 1) t.equal((await access.call('eth_gasPrice')).result, '0x1')
+  // The workers with the rest: nobody is there to hand anything over to.
+  for (const pid of all) kill9(pid)
+  await gateway.kill9()
+  await until('all have ended', () => Promise.resolve(all.every(pid => !isAlive(pid))))
+  t.equal(journals().length, workers.length)
+  const file = join(gateway.dir, 'gateway.yaml')
+  await writeFile(file, (await readFile(file, 'utf8')).replace('count: 2', 'count: 1'))
+  await gateway.start()
+  t.strictSame(journals(), [])
+  t.equal((await access.usage()).calls, 20)
 })

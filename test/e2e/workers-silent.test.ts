@@ -1,22 +1,11 @@
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
 import { run } from '../support/cli.ts'
-import { fewMethods } from '../support/few-methods.ts'
-import { startGateway } from '../support/gateway.ts'
 import { LogReader } from '../support/log-lines.ts'
-import { result } from '../support/node-replies.ts'
-import { startNode } from '../support/scripted-node.ts'
 import { until } from '../support/until.ts'
-import { crewOf, isAlive, kill9 } from '../support/workers.ts'
+import { crewOf, isAlive, kill9, startTwoWorkers } from '../support/workers.ts'
 
-const node = await startNode(t, { chainId: 1001 })
-node.on('eth_gasPrice', result('"0x1"'))
-const gateway = await startGateway(t, {
-  networks: { alpha: { chainId: 1001 } },
-  routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
-  methods: fewMethods,
-  gateway: { workers: 2, timeouts: { drain: '5s', drainIdle: '200ms' } },
-})
+const { gateway } = await startTwoWorkers(t)
 const access = await createAccess(gateway, 'paid', 'alpha')
 
 const data = `${gateway.dir}/data`

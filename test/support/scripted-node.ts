@@ -19,6 +19,8 @@ export interface NodeRequest {
   readonly headers: IncomingHttpHeaders
   readonly verb: string
   readonly url: string
+  /** When it was there, in milliseconds of the monotonic clock. */
+  readonly at: number
 }
 
 /** What a gateway may ask on its own account: identity, head, sync state. */
@@ -200,7 +202,7 @@ export class ScriptedNode {
 
 function readRequest(incoming: IncomingMessage, text: string): NodeRequest {
   const { headers } = incoming
-  const place = { text, headers, verb: incoming.method ?? '', url: incoming.url ?? '' }
+  const place = { text, headers, verb: incoming.method ?? '', url: incoming.url ?? '', at: performance.now() }
   try {
     const method = JSON.parse(rawMember(text, 'method') ?? 'null') as unknown
     return {

@@ -1,8 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { fewMethods } from './few-methods.ts'
+import { startGateway } from './gateway.ts'
 import type { Gateway } from './gateway.ts'
 import { send } from './http.ts'
 import type { HttpReply } from './http.ts'
+import { result } from './node-replies.ts'
+import { startNode } from './scripted-node.ts'
+import type { ScriptedNode } from './scripted-node.ts'
+import type { Teardown } from './teardown.ts'
 import { until } from './until.ts'
+
+/** A node, and a gateway of two workers in front of it that serves it as `alpha`; it ends soon when it is told to. */
+export async function startTwoWorkers(
+  t: Teardown,
+  balance: 'accept' | 'roundRobin' = 'accept',
+): Promise<{ readonly node: ScriptedNode; readonly gateway: Gateway }> {
+  const node = (await startNode(t, { chainId: 1001 })).on('eth_gasPrice', result('"0x1"'))
+  const gateway = await startGateway(t, {
+    networks: { alpha: { chainId: 1001 } },
+    routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
+    gateway: { workers: { count: 2, balance }, timeouts: { drain: '5s', drainIdle: '200ms' } },
+  })
+  return { node, gateway }
+}
 
 /** The processes of a gateway with several: of its workers as `/status` tells them, and of the others as the system does. */
 export interface Crew {
