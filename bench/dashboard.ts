@@ -6,12 +6,10 @@
 import { readFileSync } from 'node:fs'
 import { Visitor } from '../test/dashboard/support/visitor.ts'
 import { noBrowser, openTab, signIn, startBrowser } from '../test/dashboard/support/browser.ts'
-import { writeCrowd } from '../test/dashboard/support/crowd.ts'
+import { crowdedGateway } from '../test/dashboard/support/crowded-gateway.ts'
 import { createAccess } from '../test/support/accounts.ts'
 import { Bystander } from '../test/support/bystander.ts'
-import { prepareGateway } from '../test/support/gateway.ts'
 import { get } from '../test/support/http.ts'
-import { startNode } from '../test/support/scripted-node.ts'
 import { LONG_SPANS, PAGES } from '../test/dashboard/support/pages.ts'
 
 const COUNT = Number(process.env['COUNT'] ?? 100)
@@ -21,18 +19,7 @@ const TIMES = 5
 if (noBrowser !== false) throw new Error(noBrowser)
 const endings: (() => unknown)[] = []
 const scope = { teardown: (handler: () => unknown) => endings.unshift(handler) }
-const node = await startNode(scope, { chainId: 1001 })
-const gateway = await prepareGateway(scope, {
-  networks: { alpha: { chainId: 1001, name: 'Alpha Chain' }, beta: { chainId: 1001, name: 'Beta Chain' } },
-  routes: [
-    { id: 'alpha-a', network: 'alpha', http: node.url },
-    { id: 'beta-a', network: 'beta', http: node.url },
-  ],
-  gateway: { dashboardHost: '127.0.0.1' },
-})
-const crowd = await writeCrowd(gateway, {
-  ...{ networks: ['alpha', 'beta'], plan: 'paid', count: COUNT, days: DAYS },
-})
+const { gateway, crowd } = await crowdedGateway(scope, { count: COUNT, days: DAYS })
 const other = await createAccess(gateway, 'paid', 'alpha')
 await gateway.start()
 

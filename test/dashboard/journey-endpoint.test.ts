@@ -96,10 +96,19 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await told('The endpoint is inactive now', () => button('Deactivate').click())
     t.equal((await post(url, message('eth_gasPrice'))).json.error.data.reason, 'endpoint_inactive')
     await told('The endpoint is active now', () => button('Activate').click())
-    await button('Rename').click()
+    await button('Name and labels').click()
     await page.getByRole('textbox', { name: 'Name' }).fill('short')
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Labels' }).fill('team = wallet\n\nlegacy\n')
+    await button('Save', page.getByRole('dialog')).click()
     await page.getByRole('heading', { name: 'short' }).waitFor()
+    t.strictSame(await page.getByLabel('Labels', { exact: true }).getByRole('listitem').allTextContents(), [
+      ...['legacy', 'team=wallet'],
+    ])
+    await button('Name and labels').click()
+    await page.getByRole('textbox', { name: 'Labels' }).fill('team=data')
+    await button('Save', page.getByRole('dialog')).click()
+    await page.getByText('legacy').waitFor({ state: 'detached' })
+    await page.getByText('team=data').waitFor()
     t.equal(await page.title(), 'short · Tollgate')
 
     await button('Delete').click()

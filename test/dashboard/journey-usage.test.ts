@@ -3,32 +3,41 @@ import { message } from '../support/access.ts'
 import { until } from '../support/until.ts'
 import { noBrowser } from './support/browser.ts'
 import { post, startJourney } from './support/journey.ts'
-import { writePastUsage } from './support/past-usage.ts'
+import { sinceNoon, writePastUsage } from './support/past-usage.ts'
 import type { PastUsage } from './support/past-usage.ts'
-
-const HOUR = 3_600_000
 
 t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }, async t => {
   const now = new Date()
   const [year, month, date] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  /** How many hours ago some day of the calendar was at noon, UTC. */
-  const noon = (...day: [number, number, number]) =>
-    Math.floor(Date.now() / HOUR) - Date.UTC(...day, 12) / HOUR
   const { app, page, complaints, button, refresh } = await startJourney(t, (gateway, owner) => {
     const of = { account: owner.accountId, endpoint: owner.endpointId, network: 'sol', method: 'getSlot' }
     // On the first of a month yesterday is of the last one.
     const first = date === 1 ? 1 : 0
     const rows: PastUsage[] = [
-      { ...of, hoursAgo: noon(year, month - 1, 3), calls: 300 - first * 40, errors: 3 - first * 2, ms: 20 },
-      { ...of, hoursAgo: noon(year, month - 2, 5), calls: 200, errors: 20, ms: 10 },
       {
-        ...{ ...of, hoursAgo: noon(year, month, date - 1), calls: 40, errors: 2 },
+        ...of,
+        hoursAgo: sinceNoon(year, month - 1, 3),
+        calls: 300 - first * 40,
+        errors: 3 - first * 2,
+        ms: 20,
+      },
+      { ...of, hoursAgo: sinceNoon(year, month - 2, 5), calls: 200, errors: 20, ms: 10 },
+      {
+        ...{ ...of, hoursAgo: sinceNoon(year, month, date - 1), calls: 40, errors: 2 },
         refused: { rate_limited: 7, plan_required: 3 },
       },
     ]
     writePastUsage(gateway, rows)
   })
   const time = page.getByLabel('Time', { exact: true })
+  /** The CSV of what is shown, in a file of that name. */
+  const downloaded = async (name = /\.csv$/): Promise<string> => {
+    const [file] = await Promise.all([page.waitForEvent('download'), button('Download CSV').click()])
+    t.match(file.suggestedFilename(), name)
+    const chunks: Buffer[] = []
+    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString()
+  }
 
   await t.test('the figures move with the calls', async t => {
     for (const method of ['eth_gasPrice', 'eth_blockNumber', 'eth_call'])
@@ -58,11 +67,10 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
     await page.getByText('No usage in this span').waitFor()
     await page.goBack()
     await methods.waitFor()
-    const [file] = await Promise.all([page.waitForEvent('download'), button('Download CSV').click()])
-    t.match(file.suggestedFilename(), /^usage-by-method-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/)
-    const chunks: Buffer[] = []
-    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer)
-    t.match(Buffer.concat(chunks).toString(), /Z,eth_getBlockReceipts,1,3,0,0,\d+,[\d.]*,[\d.]*\r\n/)
+    t.match(
+      await downloaded(/^usage-by-method-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/),
+      /Z,eth_getBlockReceipts,1,3,0,0,\d+,[\d.]*,[\d.]*\r\n/,
+    )
   })
 
   await t.test('last month is compared with the month before', async t => {
@@ -82,6 +90,11 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
     t.match(main, '1% errors before: 10%')
     t.match(await page.getByRole('region', { name: 'Usage by endpoint' }).textContent(), /first.*300.*\+50%$/)
     t.match(page.url(), /#\/usage\?range=last-month&compare=before$/, 'a link to it can be sent')
+    const lines = (await downloaded()).split('\r\n')
+    const day = (back: number, date: number) =>
+      new Date(Date.UTC(year, month - back, date)).toISOString().slice(0, 10)
+    t.match(lines[1], new RegExp(`^${day(2, 5)}T00:00:00Z,ep_\\w+,first,200,`), 'the file has both')
+    t.match(lines[2], new RegExp(`^${day(1, 3)}T00:00:00Z,ep_\\w+,first,`))
   })
 
   await t.test('why calls failed yesterday', async t => {

@@ -3,6 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { parser as go } from '@lezer/go'
 import { transform } from 'esbuild'
 import { snippets } from '../../dashboard/src/text/snippets.ts'
 import { createAccess } from '../support/accounts.ts'
@@ -75,9 +76,13 @@ t.test('the snippets that the dashboard offers run as they are', async t => {
     })
   })
 
-  await t.test('Go', { skip: !has('gofmt') && 'gofmt was not found (Debian: golang-go)' }, async t => {
+  await t.test('Go', async t => {
     const code = of('Go').code(evm.url)
-    t.equal(await feed('gofmt', ['-e'], `${code}\n`), `${code}\n`, 'it is parsed, and laid out as Go is')
+    t.strictSame(goMistakes(code), [], 'it is parsed')
+    t.not(goMistakes(code.replace('ethclient.Dial(', 'ethclient.Dial[')).length, 0, 'as a mistake would show')
+    await t.test('laid out', { skip: !has('gofmt') && 'gofmt was not found: it comes with Go' }, async t => {
+      t.equal(await feed('gofmt', ['-e'], `${code}\n`), `${code}\n`, 'as Go is')
+    })
   })
 
   await t.test('Rust', { skip: !has('rustfmt') && 'rustfmt was not found (Debian: rustfmt)' }, async t => {
@@ -110,6 +115,17 @@ t.test('the snippets that the dashboard offers run as they are', async t => {
 /** Whether a program can be started. */
 function has(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore', env }).error === undefined
+}
+
+/** The places of a Go program that are not Go. */
+function goMistakes(code: string): number[] {
+  const places: number[] = []
+  go.parse(code).iterate({
+    enter: ({ type, from }) => {
+      if (type.isError) places.push(from)
+    },
+  })
+  return places
 }
 
 /** Gives a program its input, and what it prints; rejects when it fails. */
