@@ -23,6 +23,6 @@ export function labelsOf({ most, longest }: LabelLimits): Check<LabelChange> {
       const isText = typeof each === 'string' && each.length <= longest && PRINTABLE.test(each)
       if (each !== null && !isText) return { wrong: `${wrong}; ${name} is not` }
     }
-    return { value: Object.fromEntries(entries) as LabelChange }
+    return { value: Object.fromEntries(entries) }
   }
 }

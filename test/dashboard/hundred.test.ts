@@ -58,7 +58,10 @@ t.test('a hundred endpoints fit their pages', { skip: noBrowser }, async t => {
     await page.goto(`${gateway.url}/#/endpoints?q=team%3Ddata`)
     await page.getByText('team=data').nth(teams.length).waitFor()
     const found = await page.locator('tbody th').allTextContents()
-    t.ok(found.every(text => text.includes('team=data')), 'or found by what it says')
+    t.ok(
+      found.every(text => text.includes('team=data')),
+      'or found by what it says',
+    )
   })
 
   await t.test('several are deactivated at a time, and a full account says so', async t => {

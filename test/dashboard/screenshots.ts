@@ -166,7 +166,7 @@ const shots: readonly Shot[] = [
 const crowded: readonly Shot[] = [
   { name: 'overview-100', path: '#/overview' },
   { name: 'endpoints-100', path: '#/endpoints?sort=-today', isScreen: true },
-  { name: 'usage-100', path: '#/usage?range=7d&by=day&compare=before', before: drawn },
+  { name: 'usage-100', path: '#/usage?range=7d&by=day&compare=before', before: drawn, isScreen: true },
   { name: 'refusals-100', path: '#/usage?range=7d&by=hour&split=reason', before: drawn },
 ]
 

@@ -47,6 +47,6 @@ function shown(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return /expiresAt$/i.test(name) ? stepName(value, 'hour') : figure(value)
   if (Array.isArray(value)) return value.join(', ')
-  if (typeof value !== 'object') return String(value)
+  if (typeof value === 'string') return value
   return labelTexts(value as Readonly<Record<string, string>>).join(', ') || 'none'
 }
