@@ -8,12 +8,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../src/stores/sqlite/driver.ts'
 import { Visitor } from '../test/dashboard/support/visitor.ts'
 import { noBrowser, openTab, signIn, startBrowser } from '../test/dashboard/support/browser.ts'
-import { writeCrowd } from '../test/dashboard/support/crowd.ts'
+import { crowdedGateway } from '../test/dashboard/support/crowded-gateway.ts'
 import { createAccess } from '../test/support/accounts.ts'
 import { Bystander } from '../test/support/bystander.ts'
-import { prepareGateway } from '../test/support/gateway.ts'
 import { get } from '../test/support/http.ts'
-import { startNode } from '../test/support/scripted-node.ts'
 import { until } from '../test/support/until.ts'
 import { LONG_SPANS, PAGES } from '../test/dashboard/support/pages.ts'
 
@@ -24,18 +22,7 @@ const TIMES = 5
 if (noBrowser !== false) throw new Error(noBrowser)
 const endings: (() => unknown)[] = []
 const scope = { teardown: (handler: () => unknown) => endings.unshift(handler) }
-const node = await startNode(scope, { chainId: 1001 })
-const gateway = await prepareGateway(scope, {
-  networks: { alpha: { chainId: 1001, name: 'Alpha Chain' }, beta: { chainId: 1001, name: 'Beta Chain' } },
-  routes: [
-    { id: 'alpha-a', network: 'alpha', http: node.url },
-    { id: 'beta-a', network: 'beta', http: node.url },
-  ],
-  gateway: { dashboardHost: '127.0.0.1' },
-})
-const crowd = await writeCrowd(gateway, {
-  ...{ networks: ['alpha', 'beta'], plan: 'paid', count: COUNT, days: DAYS },
-})
+const { gateway, crowd } = await crowdedGateway(scope, { count: COUNT, days: DAYS })
 const other = await createAccess(gateway, 'paid', 'alpha')
 await gateway.start()
 // Of a ledger that was filled at once they are made in the first seconds; of one that is used, each when it is over.

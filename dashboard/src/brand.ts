@@ -28,5 +28,8 @@ export const title = brand.name ?? 'Tollgate'
 /** Who can help, at the beginning of a sentence. */
 export const operator = brand.name ?? 'Whoever runs this gateway'
 
+/** The same within a sentence. */
+export const provider = brand.name ?? 'your provider'
+
 /** What answers calls, at the beginning of a sentence. */
 export const gateway = brand.name ?? 'The gateway'

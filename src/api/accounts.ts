@@ -1,10 +1,10 @@
 /** Accounts over HTTP. */
 import { whyUnreachable } from '../management/alerts.ts'
-import { MAX_LABELS } from '../ports/accounts.ts'
+import { LABELS } from '../ports/labels.ts'
+import type { LabelChange } from '../ports/labels.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
 import { shownWebhook } from '../ports/alerts.ts'
 import { FIELDS, limitOf } from './fields.ts'
-import type { LabelChange } from './fields.ts'
 import { operation } from './operation.ts'
 import type { ApiParts } from './operation.ts'
 import { makeCursor, readCursor } from './page.ts'
@@ -125,7 +125,7 @@ export const accountOperations = [
       if (fault !== null) return fault
       const after = await accounts.change(id, body, by)
       if (after === 'too_many_labels')
-        return problem('invalid_params', `an account has at most ${MAX_LABELS} labels`)
+        return problem('invalid_params', `an account has at most ${LABELS.account.most} labels`)
       if (after === 'external_id_taken') return taken()
       if (after === null) return noAccount()
       const set = webhook === undefined ? undefined : await alerts.setWebhook(id, webhook, by)

@@ -61,12 +61,14 @@ export const endpointOperations = [
   operation({
     ...{ method: 'PATCH', path: '/v1/endpoints/{id}', id: 'updateEndpoint', scope: 'accounts:write' },
     reply: 'Endpoint',
-    summary: 'Changes an endpoint: whether it is active, and what its key may be used for (JSON merge patch)',
+    summary:
+      'Changes an endpoint: whether it is active, what its key may be used for, and labels (JSON merge patch)',
     body: {
       optional: {
         ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
         ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
         ...{ dailyLimit: FIELDS.dailyLimit, expiresAt: FIELDS.expiresAt },
+        labels: FIELDS.endpointLabelsPatch,
       },
     },
     run: ({ id, body, by }, parts) =>
@@ -112,8 +114,10 @@ export const endpointOperations = [
 /** An endpoint as the API shows it: not its key, which only its owner sees. */
 export function shownEndpoint(endpoint: EndpointWithKey) {
   const { id: endpointId, accountId, network, name, status, createdAt, management } = endpoint
-  const { allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt, apiKey } = endpoint
-  const settings = { management, allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt }
+  const { allowedOrigins, allowedIps, perSecond, dailyLimit, expiresAt, lastUsedAt, labels, apiKey } =
+    endpoint
+  const limits = { perSecond, dailyLimit, expiresAt }
+  const settings = { management, allowedOrigins, allowedIps, ...limits, lastUsedAt, labels }
   return {
     endpointId,
     accountId,

@@ -1,10 +1,12 @@
 /** What members of bodies and queries of the admin API are: how each is read, and how the OpenAPI document shows it. */
-import { MAX_LABELS } from '../ports/accounts.ts'
 import type { AccountStatus } from '../ports/accounts.ts'
 import { LATEST } from '../ports/clock.ts'
+import { LABELS } from '../ports/labels.ts'
+import type { LabelChange, LabelLimits } from '../ports/labels.ts'
 import { SCOPES } from '../ports/tokens.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, perSecond } from '../management/checks.ts'
 import { text, timeOrNull, webhook as webhookUrl } from '../management/checks.ts'
+import { LABEL, labelsOf, PRINTABLE } from '../management/labels.ts'
 import type { Check } from '../management/params.ts'
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
@@ -26,9 +28,6 @@ export type ValuesOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends
 const MAX_LIMIT = 1_000
 const USUAL_LIMIT = 100
 const MAX_TEXT = 255
-const LABEL = /^[A-Za-z0-9._-]{1,63}$/
-// Neither control nor line-breaking characters.
-const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u
 
 const nullable = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
 
@@ -37,25 +36,6 @@ function orNull<T>(field: Field<T>): Field<T | null> {
     schema: nullable(field.schema),
     check: value => (value === null ? { value } : field.check(value)),
   }
-}
-
-/** The labels that are given, null for those to take away. */
-export type LabelChange = Readonly<Record<string, string | null>>
-
-function labels(value: unknown): ReturnType<Check<LabelChange>> {
-  const wrong = `must be an object of at most ${MAX_LABELS} strings of at most ${MAX_TEXT} printable characters`
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { wrong }
-  const entries = Object.entries(value)
-  if (entries.length > MAX_LABELS) return { wrong }
-  for (const [name, each] of entries) {
-    if (!LABEL.test(name))
-      return {
-        wrong: `${wrong}; ${JSON.stringify(name.slice(0, 64))} is not a name of 1 to 63 letters, digits, ., _ and -`,
-      }
-    const isText = typeof each === 'string' && each.length <= MAX_TEXT && PRINTABLE.test(each)
-    if (each !== null && !isText) return { wrong: `${wrong}; ${name} is not` }
-  }
-  return { value: Object.fromEntries(entries) }
 }
 
 function wholeNumber(min: number, max: number, wrong: string): Check<number> {
@@ -101,10 +81,21 @@ const status: Field<AccountStatus> = {
   schema: { ...string, enum: statuses },
   check: oneOf(...statuses),
 }
-const labelText = { ...string, maxLength: MAX_TEXT, pattern: PRINTABLE.source }
-const labelsSchema = {
-  ...{ type: 'object', maxProperties: MAX_LABELS, propertyNames: { pattern: LABEL.source } },
-  additionalProperties: labelText,
+const labels = (limits: LabelLimits): Field<LabelChange> => ({
+  schema: {
+    ...{ type: 'object', maxProperties: limits.most, propertyNames: { pattern: LABEL.source } },
+    additionalProperties: { ...string, maxLength: limits.longest, pattern: PRINTABLE.source },
+  },
+  check: labelsOf(limits),
+})
+/** Those to take away are beside those that stay. */
+function labelsPatch(limits: LabelLimits): Field<LabelChange> {
+  const { schema, check } = labels(limits)
+  const text = schema['additionalProperties'] as JsonSchema
+  return {
+    schema: { ...schema, maxProperties: 2 * limits.most, additionalProperties: nullable(text) },
+    check,
+  }
 }
 const list = { type: ['array', 'null'], items: string, minItems: 1, maxItems: 100 }
 const endpointStatuses = ['active', 'inactive'] as const
@@ -119,11 +110,9 @@ export const FIELDS = {
   email,
   emailOrNull: orNull(email),
   status,
-  labels: { schema: labelsSchema, check: labels } satisfies Field<LabelChange>,
-  labelsPatch: {
-    schema: { ...labelsSchema, additionalProperties: nullable(labelText) },
-    check: labels,
-  } satisfies Field<LabelChange>,
+  labels: labels(LABELS.account),
+  labelsPatch: labelsPatch(LABELS.account),
+  endpointLabelsPatch: labelsPatch(LABELS.endpoint),
   label: {
     schema: { ...string, description: 'a label that they have, as name:value' },
     check: matching(/^[A-Za-z0-9._-]{1,63}:/, 64 + MAX_TEXT, 'must be name:value'),

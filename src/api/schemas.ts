@@ -58,6 +58,7 @@ const endpoint = {
   ...{ allowedOrigins: listOrNull, allowedIps: listOrNull, perSecond: { type: ['number', 'null'] } },
   dailyLimit: { type: ['integer', 'null'], minimum: 1, description: 'requests in a calendar day (UTC)' },
   expiresAt: timeOrNull,
+  labels,
   lastUsedAt: { ...timeOrNull, description: 'the hour of its last call, in Unix seconds' },
   keyHint: { ...text, description: 'the last characters of its key' },
 }

@@ -22,7 +22,8 @@ export async function showAudit(
 }
 
 function shown({ at: time, actor, action, target, before, after }: AuditEntry) {
-  return { time, actor: actorOf(actor), action, target, before: ownMembers(before), after: ownMembers(after) }
+  const own = (members: Members | null) => (action.startsWith('account.') ? ownMembers(members) : members)
+  return { time, actor: actorOf(actor), action, target, before: own(before), after: own(after) }
 }
 
 /** Which of their tokens the operator used is not for an owner. */

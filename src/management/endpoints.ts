@@ -1,10 +1,12 @@
 import { OVERLAP } from '../ports/endpoints.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { EndpointTotals, Totals } from '../ports/ledger.ts'
+import { LABELS } from '../ports/labels.ts'
 import { authorOf } from './author.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, overlap } from './checks.ts'
 import { perSecond, text, timeOrNull } from './checks.ts'
-import { endpointLimitReached, endpointNotFound, invalidChain, keyReused } from './errors.ts'
+import { endpointLimitReached, endpointNotFound, invalidChain, invalidParams, keyReused } from './errors.ts'
+import { labelsOf } from './labels.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
 import { endpointUrls, findNetwork } from './urls.ts'
@@ -14,7 +16,7 @@ const status = oneOf('active', 'inactive')
 const HINT = 4
 const changes = {
   ...{ name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond },
-  ...{ dailyLimit, expiresAt: timeOrNull },
+  ...{ dailyLimit, expiresAt: timeOrNull, labels: labelsOf(LABELS.endpoint) },
 }
 
 /** service_createEndpoint {chain, name?} */
@@ -87,7 +89,7 @@ export async function deleteEndpoint(
   return deleted === null ? endpointNotFound() : { result: { deleted: true, endpointId: deleted.id } }
 }
 
-/** service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, and what a key may be used for. */
+/** service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, what a key may be used for, and labels. */
 export async function updateEndpoint(
   params: unknown,
   caller: AccountCaller,
@@ -98,6 +100,8 @@ export async function updateEndpoint(
   const { endpointId, ...change } = read.values
   const updated = await endpoints.change(caller.account.id, endpointId, change, authorOf(caller))
   if (updated === null) return endpointNotFound()
+  if (updated === 'too_many_labels')
+    return invalidParams(`an endpoint has at most ${LABELS.endpoint.most} labels`)
   const { createdAt } = updated
   return { result: { ...identity(updated, snapshot), createdAt, ...settings(updated) } }
 }
@@ -131,10 +135,10 @@ function identityWithoutKey(endpoint: EndpointWithKey, { networks }: EndpointDep
   return { endpointId, name, chain, status, keyHint: apiKey.slice(-HINT), ...urls }
 }
 
-/** What its key may be used for. */
+/** What its key may be used for, and how its owner tells it from others. */
 function settings({ allowedOrigins, allowedIps, management, ...others }: EndpointWithKey) {
-  const { perSecond, dailyLimit, expiresAt, lastUsedAt } = others
-  return { allowedOrigins, allowedIps, management, perSecond, dailyLimit, expiresAt, lastUsedAt }
+  const { perSecond, dailyLimit, expiresAt, lastUsedAt, labels } = others
+  return { allowedOrigins, allowedIps, management, perSecond, dailyLimit, expiresAt, lastUsedAt, labels }
 }
 
 /** That other gateways' usage is missing. */

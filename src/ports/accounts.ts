@@ -1,5 +1,6 @@
 /** Accounts: who owns endpoints and is billed. All times are Unix seconds. */
 import type { Author } from './audit.ts'
+import type { LabelChange, Labels } from './labels.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 export type AccountStatus = 'active' | 'suspended'
@@ -18,7 +19,7 @@ export interface AccountNotes {
   /** Its id in the operator's own system; no two accounts have the same. */
   readonly externalId: string | null
   readonly email: string | null
-  readonly labels: Readonly<Record<string, string>>
+  readonly labels: Labels
 }
 
 /** An account with everything that is kept of it. */
@@ -32,8 +33,7 @@ export interface AccountWish extends Partial<AccountNotes> {
 
 /** What the operator may change of an account; an absent member stays as it is. */
 export interface AccountChange extends Partial<Omit<AccountNotes, 'labels'>> {
-  /** Labels to add or replace; null takes one away. The others stay, whoever changes them at the same time. */
-  readonly labels?: Readonly<Record<string, string | null>>
+  readonly labels?: LabelChange
   readonly name?: string
   readonly plan?: string
   readonly status?: AccountStatus
@@ -47,9 +47,6 @@ export interface NewAccount {
 
 /** Milliseconds after which what this machine knows of accounts is called stale, where another one may have changed them. */
 export const STALE = 5_000
-
-/** Labels of one account at most. */
-export const MAX_LABELS = 64
 
 /** Why a change is refused: another account has its external id, or it would have more labels than may be. */
 export type ChangeFault = 'external_id_taken' | 'too_many_labels'

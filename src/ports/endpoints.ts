@@ -1,5 +1,6 @@
 /** Endpoints: access points with a key each. All times are Unix seconds. */
 import type { Author } from './audit.ts'
+import type { LabelChange, Labels } from './labels.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** Most endpoints that one account may have, inactive ones included, deleted ones not (spec, "Limits"). */
@@ -37,6 +38,8 @@ export interface EndpointWithKey extends Endpoint {
   readonly apiKey: string
   /** The hour in which one of its keys was last used; null when none was. */
   readonly lastUsedAt: number | null
+  /** How its owner tells it from others. */
+  readonly labels: Labels
 }
 
 /** Seconds for which an old key goes on at most, and usually. */
@@ -72,6 +75,7 @@ export interface EndpointChange {
   readonly perSecond?: number | null
   readonly dailyLimit?: number | null
   readonly expiresAt?: number | null
+  readonly labels?: LabelChange
 }
 
 /** Whose an endpoint is or, once deleted, was. */
@@ -98,15 +102,15 @@ export interface Endpoints {
   /** Whose an endpoint is; deleted ones too, so that their usage can still be named. */
   label(endpointId: string): MaybePromise<EndpointLabel | null>
   /**
-   * The endpoint as it is then; null when the account has none of that id. A list of origins means that the key lives in browsers, so
-   * management goes unless the change says that it stays.
+   * The endpoint as it is then; null when the account has none of that id, `too_many_labels` when it would have more than may be. A list of origins means
+   * that the key lives in browsers, so management goes unless the change says that it stays.
    */
   change(
     accountId: string | null,
     endpointId: string,
     change: EndpointChange,
     by?: Author,
-  ): Promise<EndpointWithKey | null>
+  ): Promise<EndpointWithKey | null | 'too_many_labels'>
   /**
    * Gives the endpoint a new key; the old one goes on for `overlap` seconds. Name, restrictions, usage and the place among the account's endpoints stay.
    * Null when the account has none of that id.

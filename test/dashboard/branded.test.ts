@@ -127,7 +127,7 @@ t.test('every page is the provider’s, to be read in light and dark', { skip: n
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
       await ours(path)
     }
-    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('button', { name: 'Name and labels' }).click()
     await page.getByRole('dialog').waitFor()
     await ours('a dialog')
     t.strictSame(complaints, [])

@@ -2,10 +2,8 @@
 import t from 'tap'
 import { createAccess } from '../support/accounts.ts'
 import { Bystander } from '../support/bystander.ts'
-import { prepareGateway } from '../support/gateway.ts'
-import { startNode } from '../support/scripted-node.ts'
 import { noBrowser, openTab, signIn, startBrowser } from './support/browser.ts'
-import { writeCrowd } from './support/crowd.ts'
+import { crowdedGateway } from './support/crowded-gateway.ts'
 import { LONG_SPANS, PAGES } from './support/pages.ts'
 import { Transfers } from './support/transfers.ts'
 
@@ -13,18 +11,7 @@ import { Transfers } from './support/transfers.ts'
 const MOST = 200_000
 
 t.test('60 days of a hundred endpoints', { skip: noBrowser }, async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await prepareGateway(t, {
-    networks: { alpha: { chainId: 1001, name: 'Alpha Chain' }, beta: { chainId: 1001, name: 'Beta Chain' } },
-    routes: [
-      { id: 'alpha-a', network: 'alpha', http: node.url },
-      { id: 'beta-a', network: 'beta', http: node.url },
-    ],
-    gateway: { dashboardHost: '127.0.0.1' },
-  })
-  const crowd = await writeCrowd(gateway, {
-    ...{ networks: ['alpha', 'beta'], plan: 'paid', count: 100, days: 60 },
-  })
+  const { gateway, crowd } = await crowdedGateway(t, { days: 60 })
   const other = await createAccess(gateway, 'paid', 'alpha')
   await gateway.start()
   await gateway.headKnown('alpha')

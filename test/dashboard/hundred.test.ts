@@ -1,9 +1,7 @@
 /** An account of a hundred endpoints with days of usage by the hour: what a page transfers, how tall it is, and what an owner finds there. */
 import t from 'tap'
-import { prepareGateway } from '../support/gateway.ts'
-import { startNode } from '../support/scripted-node.ts'
 import { noBrowser, openTab, signIn, startBrowser } from './support/browser.ts'
-import { writeCrowd } from './support/crowd.ts'
+import { crowdedGateway } from './support/crowded-gateway.ts'
 import { PAGES } from './support/pages.ts'
 import { Transfers } from './support/transfers.ts'
 
@@ -13,19 +11,7 @@ const TALLEST = 2_700
 const MOST = 200_000
 
 t.test('a hundred endpoints fit their pages', { skip: noBrowser }, async t => {
-  const node = await startNode(t, { chainId: 1001 })
-  const gateway = await prepareGateway(t, {
-    networks: {
-      alpha: { chainId: 1001, name: 'Alpha Chain' },
-      beta: { chainId: 1001, name: 'Beta Chain' },
-    },
-    routes: [
-      { id: 'alpha-a', network: 'alpha', http: node.url },
-      { id: 'beta-a', network: 'beta', http: node.url },
-    ],
-    gateway: { dashboardHost: '127.0.0.1' },
-  })
-  const crowd = await writeCrowd(gateway, { networks: ['alpha', 'beta'], plan: 'paid', count: 100, days: 4 })
+  const { gateway, crowd } = await crowdedGateway(t, { days: 4 })
   await gateway.start()
   const { page, complaints } = await openTab(await startBrowser(t), {
     viewport: { width: 1280, height: 900 },
@@ -63,6 +49,19 @@ t.test('a hundred endpoints fit their pages', { skip: noBrowser }, async t => {
     await page.reload()
     await page.locator('tbody tr').first().waitFor()
     t.equal(await rows(), 5, 'the same after a reload')
+    await page.goto(`${gateway.url}/#/endpoints`)
+    await page.getByLabel('Label', { exact: true }).selectOption('legacy')
+    await page.getByText('1–50 of 100').waitFor({ state: 'detached' })
+    const teams = await page.locator('tbody th').allTextContents()
+    t.ok(teams.length > 0 && teams.every(text => text.includes('legacy')), 'those of one label')
+    t.match(page.url(), /label=legacy$/)
+    await page.goto(`${gateway.url}/#/endpoints?q=team%3Ddata`)
+    await page.getByText('team=data').nth(teams.length).waitFor()
+    const found = await page.locator('tbody th').allTextContents()
+    t.ok(
+      found.every(text => text.includes('team=data')),
+      'or found by what it says',
+    )
   })
 
   await t.test('several are deactivated at a time, and a full account says so', async t => {

@@ -96,10 +96,19 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await told('The endpoint is inactive now', () => button('Deactivate').click())
     t.equal((await post(url, message('eth_gasPrice'))).json.error.data.reason, 'endpoint_inactive')
     await told('The endpoint is active now', () => button('Activate').click())
-    await button('Rename').click()
+    await button('Name and labels').click()
     await page.getByRole('textbox', { name: 'Name' }).fill('short')
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Labels' }).fill('team = wallet\n\nlegacy\n')
+    await button('Save', page.getByRole('dialog')).click()
     await page.getByRole('heading', { name: 'short' }).waitFor()
+    t.strictSame(await page.getByLabel('Labels', { exact: true }).getByRole('listitem').allTextContents(), [
+      ...['legacy', 'team=wallet'],
+    ])
+    await button('Name and labels').click()
+    await page.getByRole('textbox', { name: 'Labels' }).fill('team=data')
+    await button('Save', page.getByRole('dialog')).click()
+    await page.getByText('legacy').waitFor({ state: 'detached' })
+    await page.getByText('team=data').waitFor()
     t.equal(await page.title(), 'short · Tollgate')
 
     await button('Delete').click()
@@ -126,18 +135,4 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
   })
 
   t.strictSame(complaints, [], 'the console has nothing to complain about, the content policy neither')
-
-  await t.test('a gateway that goes away is noticed, and what was known stays', async t => {
-    await signIn(page, gateway.url, owner.token)
-    await page.getByRole('link', { name: 'endpoints', exact: true }).click()
-    await page.getByRole('link', { name: 'first' }).waitFor()
-    await gateway.kill9()
-    await page.getByRole('link', { name: 'networks' }).click()
-    await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).first().waitFor()
-    await page.getByRole('link', { name: 'endpoints', exact: true }).click()
-    await page.getByRole('link', { name: 'first' }).waitFor()
-    await page.getByRole('link', { name: 'usage', exact: true }).click()
-    await page.getByText('Could not load your usage.').waitFor()
-    t.ok(await button('Try again').first().isVisible())
-  })
 })

@@ -1,46 +1,43 @@
 import t from 'tap'
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { message } from '../support/access.ts'
 import { until } from '../support/until.ts'
 import { noBrowser } from './support/browser.ts'
 import { post, startJourney } from './support/journey.ts'
-import { writePastUsage } from './support/past-usage.ts'
+import { sinceNoon, writePastUsage } from './support/past-usage.ts'
 import type { PastUsage } from './support/past-usage.ts'
 
-const runFile = promisify(execFile)
-const HOUR = 3_600_000
-
-t.test('an owner reads what was used, what failed and what can be called', { skip: noBrowser }, async t => {
+t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }, async t => {
   const now = new Date()
   const [year, month, date] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  /** How many hours ago some day of the calendar was at noon, UTC. */
-  const noon = (...day: [number, number, number]) =>
-    Math.floor(Date.now() / HOUR) - Date.UTC(...day, 12) / HOUR
-  const { gateway, app, page, complaints, button, copy, refresh } = await startJourney(
-    t,
-    (gateway, owner) => {
-      const of = { account: owner.accountId, endpoint: owner.endpointId, network: 'sol', method: 'getSlot' }
-      // On the first of a month yesterday is of the last one.
-      const first = date === 1 ? 1 : 0
-      const rows: PastUsage[] = [
-        {
-          ...of,
-          hoursAgo: noon(year, month - 1, 3),
-          calls: 300 - first * 40,
-          errors: 3 - first * 2,
-          ms: 20,
-        },
-        { ...of, hoursAgo: noon(year, month - 2, 5), calls: 200, errors: 20, ms: 10 },
-        {
-          ...{ ...of, hoursAgo: noon(year, month, date - 1), calls: 40, errors: 2 },
-          refused: { rate_limited: 7, plan_required: 3 },
-        },
-      ]
-      writePastUsage(gateway, rows)
-    },
-  )
+  const { app, page, complaints, button, refresh } = await startJourney(t, (gateway, owner) => {
+    const of = { account: owner.accountId, endpoint: owner.endpointId, network: 'sol', method: 'getSlot' }
+    // On the first of a month yesterday is of the last one.
+    const first = date === 1 ? 1 : 0
+    const rows: PastUsage[] = [
+      {
+        ...of,
+        hoursAgo: sinceNoon(year, month - 1, 3),
+        calls: 300 - first * 40,
+        errors: 3 - first * 2,
+        ms: 20,
+      },
+      { ...of, hoursAgo: sinceNoon(year, month - 2, 5), calls: 200, errors: 20, ms: 10 },
+      {
+        ...{ ...of, hoursAgo: sinceNoon(year, month, date - 1), calls: 40, errors: 2 },
+        refused: { rate_limited: 7, plan_required: 3 },
+      },
+    ]
+    writePastUsage(gateway, rows)
+  })
   const time = page.getByLabel('Time', { exact: true })
+  /** The CSV of what is shown, in a file of that name. */
+  const downloaded = async (name = /\.csv$/): Promise<string> => {
+    const [file] = await Promise.all([page.waitForEvent('download'), button('Download CSV').click()])
+    t.match(file.suggestedFilename(), name)
+    const chunks: Buffer[] = []
+    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString()
+  }
 
   await t.test('the figures move with the calls', async t => {
     for (const method of ['eth_gasPrice', 'eth_blockNumber', 'eth_call'])
@@ -70,11 +67,10 @@ t.test('an owner reads what was used, what failed and what can be called', { ski
     await page.getByText('No usage in this span').waitFor()
     await page.goBack()
     await methods.waitFor()
-    const [file] = await Promise.all([page.waitForEvent('download'), button('Download CSV').click()])
-    t.match(file.suggestedFilename(), /^usage-by-method-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/)
-    const chunks: Buffer[] = []
-    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer)
-    t.match(Buffer.concat(chunks).toString(), /Z,eth_getBlockReceipts,1,3,0,0,\d+,[\d.]*,[\d.]*\r\n/)
+    t.match(
+      await downloaded(/^usage-by-method-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/),
+      /Z,eth_getBlockReceipts,1,3,0,0,\d+,[\d.]*,[\d.]*\r\n/,
+    )
   })
 
   await t.test('last month is compared with the month before', async t => {
@@ -94,6 +90,11 @@ t.test('an owner reads what was used, what failed and what can be called', { ski
     t.match(main, '1% errors before: 10%')
     t.match(await page.getByRole('region', { name: 'Usage by endpoint' }).textContent(), /first.*300.*\+50%$/)
     t.match(page.url(), /#\/usage\?range=last-month&compare=before$/, 'a link to it can be sent')
+    const lines = (await downloaded()).split('\r\n')
+    const day = (back: number, date: number) =>
+      new Date(Date.UTC(year, month - back, date)).toISOString().slice(0, 10)
+    t.match(lines[1], new RegExp(`^${day(2, 5)}T00:00:00Z,ep_\\w+,first,200,`), 'the file has both')
+    t.match(lines[2], new RegExp(`^${day(1, 3)}T00:00:00Z,ep_\\w+,first,`))
   })
 
   await t.test('why calls failed yesterday', async t => {
@@ -119,41 +120,5 @@ t.test('an owner reads what was used, what failed and what can be called', { ski
     const hours = page.getByRole('region', { name: 'Errors by method, every hour' })
     t.match(await hours.locator('tbody').textContent(), /^\d+ \w{3}, 12:002$/, 'and when')
   })
-
-  await t.test('methods have their prices, and lead to a call', async t => {
-    await page.getByRole('link', { name: 'methods', exact: true }).click()
-    await page.getByLabel('Search methods').fill('eth_getBlockReceipts')
-    const row = page.getByRole('row', { name: /eth_getBlockReceipts/ })
-    t.match(await row.textContent(), /eth_getBlockReceipts3any–yesTry/)
-    await page.getByLabel('Search methods').fill('debug_traceCall')
-    t.match(
-      await page.getByRole('row', { name: /debug_traceCall/ }).textContent(),
-      /not in your plan \(tier paid\)/,
-    )
-    await page.getByLabel('Search methods').fill('eth_getBlockReceipts')
-    await page.getByRole('link', { name: 'Try eth_getBlockReceipts' }).click()
-    await page.getByText('it costs 3 requests').waitFor()
-    t.equal(await page.getByLabel('Params').inputValue(), '["latest"]')
-    await button('Send').click()
-    // Whatever the status is: a call that fails says why, here too.
-    const outcome = await page.locator('.tried').textContent()
-    t.match(outcome, /^HTTP 200\d+ ms/)
-    const { stdout } = await runFile('sh', ['-c', await copy('Copy the call as curl')])
-    t.equal(JSON.parse(stdout).error, undefined, 'the copied call works as it is')
-  })
-
-  await t.test('networks show their live state and no route', async t => {
-    await page.getByRole('link', { name: 'networks' }).click()
-    const alpha = page.getByRole('region', { name: 'Alpha Chain' })
-    await alpha.getByText('4,242').waitFor()
-    t.match(await alpha.textContent(), /archive 1 route.*trace not offered.*WSS 1 route/)
-    t.notMatch(await page.content(), /secret-name|operator-secret/)
-  })
-
-  await t.test('an address that names no page says so', async () => {
-    await page.goto(`${gateway.url}/#/billing`)
-    await page.getByText('There is no page at this address').waitFor()
-  })
-
   t.strictSame(complaints, [])
 })

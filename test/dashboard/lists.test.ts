@@ -4,7 +4,9 @@ import { choiceOf, PAGE, show } from '../../dashboard/src/endpoints/list.ts'
 import type { Listed } from '../../dashboard/src/endpoints/list.ts'
 import { changeOf } from '../../dashboard/src/text/audit.ts'
 import { trend } from '../../dashboard/src/text/figure.ts'
+import { labelChange, labelTexts } from '../../dashboard/src/text/labels.ts'
 import { pretty } from '../../dashboard/src/text/pretty.ts'
+import { problemOf } from '../../dashboard/src/text/problems.ts'
 import { lastUsed } from '../../dashboard/src/text/time.ts'
 
 t.test('a URL names a page and its state, or no page at all', t => {
@@ -28,6 +30,7 @@ const listed = Array.from({ length: 120 }, (_, i) => ({
   ...{ endpointId: `ep_${i}`, name: `app ${i}`, chain: i % 2 === 0 ? 'alpha' : 'beta' },
   ...{ networkName: i % 2 === 0 ? 'Alpha Chain' : 'Beta', keyHint: 'abcd', createdAt: 1000 + i },
   ...{ status: i % 10 === 0 ? 'inactive' : 'active', today: i % 7, requestCount: 1000 - i, lastUsedAt: null },
+  labels: i < 10 ? { team: 'a' } : i === 10 ? { legacy: '' } : {},
 })) as unknown as Listed[]
 const names = (query: Record<string, string>) => show(listed, choiceOf(query)).rows.map(({ name }) => name)
 
@@ -41,11 +44,42 @@ t.test('endpoints are filtered, sorted and cut as the URL says', t => {
   t.strictSame(names({ network: 'beta', status: 'inactive' }), [])
   t.equal(names({ status: 'inactive' }).length, 12)
   t.strictSame(names({ q: 'BETA 117' }), ['app 117'], 'each word anywhere')
+  t.equal(names({ label: 'team=a' }).length, 10)
+  t.strictSame(names({ label: 'team=A' }), [])
+  t.strictSame(names({ label: 'legacy' }), ['app 10'])
+  t.equal(names({ q: 'TEAM=a' }).length, 10)
   t.strictSame(names({ sort: 'name' }).slice(0, 3), ['app 0', 'app 1', 'app 2'], 'numbers as numbers')
   t.strictSame(names({ sort: 'requests' }).at(0), 'app 119')
   t.strictSame(names({ sort: '-requests' }).at(0), 'app 0')
   t.strictSame(names({ sort: '-today' }).at(-1) !== names({ sort: 'today' }).at(-1), true)
   t.strictSame(names({ sort: 'nonsense' }), names({}))
+  t.end()
+})
+
+t.test('labels are read as they are typed, and those that are no longer there are taken away', t => {
+  t.strictSame(labelTexts({ team: 'wallet', legacy: '', a: 'b=c' }), ['a=b=c', 'legacy', 'team=wallet'])
+  t.strictSame(labelChange({ team: 'wallet', old: 'x' }, ' team = data\n\na=b=c\nlegacy\n'), {
+    ...{ old: null, team: 'data', a: 'b=c', legacy: '' },
+  })
+  t.strictSame(labelChange({ team: 'wallet' }, ''), { team: null })
+  t.end()
+})
+
+t.test('what is refused is said in words for an owner', t => {
+  const list =
+    'must be null or a list of 1 to 100 IP addresses and CIDRs such as "203.0.113.7" and "2001:db8::/32"'
+  t.match(
+    problemOf('invalid_params', `allowedIps ${list}; item 2 is not`),
+    /^Allowed addresses .*; line 3 is none$/,
+  )
+  t.equal(problemOf('invalid_params', 'webhook must be https'), 'The URL must be https')
+  t.equal(
+    problemOf('invalid_params', 'an endpoint has at most 10 labels'),
+    'An endpoint has at most 10 labels',
+  )
+  t.match(problemOf('endpoint_limit'), /delete one first/)
+  t.equal(problemOf('invalid_key'), null)
+  t.equal(problemOf('invalid_params'), null)
   t.end()
 })
 
@@ -69,9 +103,22 @@ t.test('words of figures and times', t => {
     ['never', '–', 'this hour', 'today, 09:00', '2 Mar 2025'],
   )
   const entry = { time: 0, actor: 'operator', action: 'endpoint.changed', target: 'ep_1' }
+  const changed = (before: object, after: object) =>
+    changeOf({ ...entry, before: { ...before }, after: { ...after } })
   t.equal(
-    changeOf({ ...entry, before: { name: 'a', perSecond: null }, after: { name: 'b', perSecond: 5 } }),
-    'name: a → b; perSecond: null → 5',
+    changed(
+      { name: 'a', perSecond: null, management: true },
+      { name: 'b', perSecond: 5000, management: false },
+    ),
+    'name: a → b; requests a second: none → 5,000; may manage the account: yes → no',
   )
+  t.equal(
+    changed(
+      { labels: {}, allowedIps: ['::1', '10.0.0.0/8'] },
+      { labels: { team: 'a', x: '' }, allowedIps: null },
+    ),
+    'labels: none → team=a, x; allowed addresses: ::1, 10.0.0.0/8 → none',
+  )
+  t.equal(changeOf({ ...entry, before: null, after: { oldKeyExpiresAt: now } }), 'old key ends: 5 Mar, 14:20')
   t.end()
 })

@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the pictures in docs/screenshots, of a real gateway with usage that was written for the occasion. */
+/** `npm run screenshots [-- DIR]`: the pictures in docs/screenshots, of a real gateway with usage that was written for the occasion, at 6 and at 100 endpoints. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -9,6 +9,7 @@ import { root } from '../support/paths.ts'
 import { Random } from '../support/random.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { openTab, signIn, startBrowser } from './support/browser.ts'
+import { writeCrowd } from './support/crowd.ts'
 import { smallPng } from './support/small-png.ts'
 import { writePastUsage } from './support/past-usage.ts'
 
@@ -45,6 +46,12 @@ const gateway = await prepareGateway(t, {
       quota: { requests: 3_000_000, every: '30d' },
       maxBatch: 100,
     },
+    company: {
+      tiers: ['any', 'paid'],
+      rate: { perSecond: 2_000, burst: 4_000 },
+      quota: { requests: 500_000_000, every: '30d' },
+      maxBatch: 100,
+    },
   },
   gateway: { dashboardHost: '127.0.0.1' },
 })
@@ -66,6 +73,8 @@ const { token, ids } = await withAccounts(gateway, async store => {
     ids.push({ endpoint: made.id, network, account: account.id, window: account.createdAt })
   }
   await store.endpoints.change(account.id, ids[5]!.endpoint, { status: 'inactive' })
+  for (const i of [0, 2])
+    await store.endpoints.change(account.id, ids[i]!.endpoint, { labels: { team: 'wallet' } })
   await store.endpoints.change(account.id, ids[3]!.endpoint, { allowedOrigins: ['https://app.example.org'] })
   return { token: dashboardToken, ids }
 })
@@ -108,10 +117,13 @@ writePastUsage(
   ids[0]!.window,
 )
 
+const crowd = await writeCrowd(gateway, {
+  ...{ networks: chains.map(({ slug }) => slug), plan: 'company', count: 100, days: 29 },
+})
 await gateway.start()
 for (const slug of Object.keys(networks)) await gateway.headKnown(slug)
 const browser = await startBrowser(t)
-const dir = join(root, 'docs/screenshots')
+const dir = process.argv[2] ?? join(root, 'docs/screenshots')
 await mkdir(dir, { recursive: true })
 
 /** One page as it is photographed. */
@@ -119,14 +131,18 @@ interface Shot {
   readonly name: string
   readonly path: string
   readonly before?: (page: Page) => Promise<void>
+  /** Only what a screen shows of it. */
+  readonly isScreen?: boolean
 }
 
+const drawn = async (page: Page): Promise<void> => page.locator('canvas').waitFor()
+
+/** Of the account with six endpoints. */
 const shots: readonly Shot[] = [
   { name: 'overview', path: '#/overview' },
   { name: 'endpoints', path: '#/endpoints' },
   {
-    name: 'create',
-    path: '#/endpoints',
+    ...{ name: 'create', path: '#/endpoints', isScreen: true },
     before: async page => {
       await page.getByRole('button', { name: 'Create endpoint' }).click()
       await page.getByLabel('Base').check()
@@ -140,43 +156,53 @@ const shots: readonly Shot[] = [
       await page.getByText('HTTP 200').waitFor()
     },
   },
-  {
-    name: 'usage',
-    path: '#/usage?range=7d&by=day&split=method&compare=before',
-    before: async page => page.locator('canvas').waitFor(),
-  },
+  { name: 'usage', path: '#/usage?range=7d&by=day&split=method&compare=before', before: drawn },
   { name: 'networks', path: '#/networks' },
-  { name: 'methods', path: '#/methods' },
+  { name: 'methods', path: '#/methods', isScreen: true },
   { name: 'settings', path: '#/settings' },
 ]
 
+/** Of the one with a hundred: those that are others then. */
+const crowded: readonly Shot[] = [
+  { name: 'overview-100', path: '#/overview' },
+  { name: 'endpoints-100', path: '#/endpoints?sort=-today', isScreen: true },
+  { name: 'usage-100', path: '#/usage?range=7d&by=day&compare=before', before: drawn, isScreen: true },
+  { name: 'refusals-100', path: '#/usage?range=7d&by=hour&split=reason', before: drawn },
+]
+
+const desktop = { width: 1280, height: 900 }
 const looks = [
-  { look: 'light', colorScheme: 'light', viewport: { width: 1180, height: 800 } },
-  { look: 'dark', colorScheme: 'dark', viewport: { width: 1180, height: 800 } },
+  { look: 'light', colorScheme: 'light', viewport: desktop },
+  { look: 'dark', colorScheme: 'dark', viewport: desktop },
   { look: 'phone', colorScheme: 'light', viewport: { width: 390, height: 800 } },
 ] as const
 
-async function save(page: Page, name: string, fullPage: boolean): Promise<void> {
-  await writeFile(join(dir, `${name}.png`), smallPng(await page.screenshot({ fullPage })))
+async function save(page: Page, name: string, isScreen: boolean): Promise<void> {
+  await writeFile(join(dir, `${name}.png`), smallPng(await page.screenshot({ fullPage: !isScreen })))
 }
 
-for (const { look, ...options } of looks) {
-  const { page, complaints } = await openTab(browser, options)
-  await page.goto(`${gateway.url}/`)
-  await page.getByRole('button', { name: 'Sign in' }).waitFor()
-  await save(page, `sign-in-${look}`, false)
-  await signIn(page, gateway.url, token)
-  for (const { name, path, before } of shots) {
-    await page.goto(`${gateway.url}/${path}`)
-    await page.reload()
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.waitForLoadState('networkidle')
-    await before?.(page)
-    await page.waitForTimeout(200)
-    await page.evaluate('scrollTo(0, 0)')
-    await save(page, `${name}-${look}`, name !== 'create')
+for (const { look, ...options } of looks)
+  for (const [secret, all] of [
+    [token, shots],
+    [crowd.token, crowded],
+  ] as const) {
+    const { page, complaints } = await openTab(browser, options)
+    await page.goto(`${gateway.url}/`)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    await save(page, `sign-in-${look}`, true)
+    await signIn(page, gateway.url, secret)
+    for (const { name, path, before, isScreen = false } of all) {
+      await page.goto(`${gateway.url}/${path}`)
+      await page.reload()
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      await before?.(page)
+      await page.waitForTimeout(200)
+      await page.evaluate('scrollTo(0, 0)')
+      await save(page, `${name}-${look}`, isScreen)
+    }
+    for (const complaint of complaints) console.error(`${look}: ${complaint}`)
+    await page.context().close()
   }
-  for (const complaint of complaints) console.error(`${look}: ${complaint}`)
-}
 
 for (const handler of handlers.toReversed()) await handler()

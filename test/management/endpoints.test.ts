@@ -86,6 +86,7 @@ const open = {
   dailyLimit: null,
   expiresAt: null,
   lastUsedAt: null,
+  labels: {},
 }
 
 t.test('service_listEndpoints', async t => {
@@ -172,7 +173,10 @@ t.test('service_updateEndpoint', t => {
   const asked: unknown[] = []
   const changed: ServiceDeps['endpoints']['change'] = (accountId, id, change: EndpointChange) => {
     asked.push([accountId, id, change])
-    return Promise.resolve(id === 'ep_1' ? { ...withKey, ...change } : null)
+    const { labels = {}, ...others } = change
+    if (Object.keys(labels).length > 9) return Promise.resolve('too_many_labels' as const)
+    const kept = Object.entries(labels).filter((each): each is [string, string] => each[1] !== null)
+    return Promise.resolve(id === 'ep_1' ? { ...withKey, ...others, labels: Object.fromEntries(kept) } : null)
   }
   const update = (params: unknown) =>
     callService('service_updateEndpoint', params, caller, deps({ endpoints: { change: changed } }))
@@ -187,10 +191,12 @@ t.test('service_updateEndpoint', t => {
       management: false,
       perSecond: 5,
       dailyLimit: 10_000,
+      labels: { team: 'wallet', stage: '' },
     }
     const outcome = await change(wanted)
     const times = { expiresAt: null, lastUsedAt: null }
-    const expected = { ...shown, createdAt: 1_700_000_000, ...wanted, ...times }
+    const { labels, ...members } = wanted
+    const expected = { ...shown, createdAt: 1_700_000_000, ...members, ...times, labels }
     t.strictSame(outcome, { result: expected })
     t.strictSame(asked.pop(), ['acc_1', 'ep_1', wanted])
     t.match(await change({ allowedOrigins: null, allowedIps: null, perSecond: null }), {
@@ -252,6 +258,20 @@ t.test('service_updateEndpoint', t => {
       const why = 'dailyLimit must be a whole number of requests, at least 1, or null'
       t.strictSame(await change({ dailyLimit }), invalid(why), String(dailyLimit))
     }
+
+    const badLabels = [
+      ...[['x'], 'x', null, { 'no space': 'x' }, { x: 1 }, { x: 'a\nb' }, { x: 'y'.repeat(65) }, { '': 'x' }],
+      Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`l${i}`, 'x'])),
+    ]
+    for (const labels of badLabels)
+      t.match(await change({ labels }), {
+        error: {
+          message: /labels must be an object of at most 10 strings of at most 64 printable characters/,
+        },
+      })
+    const ten = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`l${i}`, 'x']))
+    t.strictSame(await change({ labels: ten }), invalid('an endpoint has at most 10 labels'))
+    asked.length = 0
 
     const badOrigins = [
       'https://a.org/',

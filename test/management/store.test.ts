@@ -28,6 +28,7 @@ t.test('an owner manages endpoints over a real store', async t => {
     dailyLimit: null,
     expiresAt: null,
     lastUsedAt: null,
+    labels: {},
   }
   t.strictSame(listed, { total: 1, endpoints: [{ ...created, ...counters, ...open }] })
 

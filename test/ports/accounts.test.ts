@@ -107,8 +107,8 @@ for (const [name, make] of Object.entries(implementations)) {
     const ports = await make(t)
     const { endpoints, keys } = ports
     const { account, endpoint } = await withEndpoint(ports)
-    const { apiKey, lastUsedAt, ...shown } = endpoint
-    t.equal(lastUsedAt, null)
+    const { apiKey, lastUsedAt, labels, ...shown } = endpoint
+    t.strictSame([lastUsedAt, labels], [null, {}])
     t.ok(isWellFormed(apiKey))
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
     const open = {
@@ -167,11 +167,11 @@ for (const [name, make] of Object.entries(implementations)) {
     const { endpoint } = await withEndpoint(ports)
     const { id, limitedSince } = endpoint
     const set = async (dailyLimit: number | null) => {
-      const changed = await ports.endpoints.change(null, id, { dailyLimit })
+      const changed = (await ports.endpoints.change(null, id, { dailyLimit })) as EndpointWithKey
       t.match(ports.keys.find(endpoint.apiKey)?.endpoint, {
-        ...{ dailyLimit, limitedSince: changed?.limitedSince },
+        ...{ dailyLimit, limitedSince: changed.limitedSince },
       })
-      return changed!.limitedSince
+      return changed.limitedSince
     }
     t.equal(limitedSince, 0)
     t.equal(await set(10), NOW)
@@ -180,6 +180,27 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(await set(20), NOW + 1, 'within the same second')
     const [last] = (await ports.audit.read({ ...ALL, limit: 1 })).entries
     t.match(last, { action: 'endpoint.changed', before: { dailyLimit: null }, after: { dailyLimit: 20 } })
+  })
+
+  t.test(`${name}: labels are added, replaced and taken away one by one, ten at most`, async t => {
+    const ports = await make(t)
+    const { endpoint } = await withEndpoint(ports)
+    const { id, accountId } = endpoint
+    const set = (labels: Readonly<Record<string, string | null>>) =>
+      ports.endpoints.change(accountId, id, { labels })
+    t.match(await set({ team: 'wallet', stage: 'live' }), { labels: { team: 'wallet', stage: 'live' } })
+    const changed = { ...endpoint, labels: { team: 'data', old: '' } }
+    t.strictSame(await set({ stage: null, team: 'data', old: '' }), changed)
+    t.strictSame(await ports.endpoints.list(accountId), [changed])
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`l${i}`, 'x']))
+    t.equal(await set(many), 'too_many_labels')
+    t.strictSame(await ports.endpoints.find(accountId, id), changed)
+    t.match(await set({ ...many, old: null }), { labels: { team: 'data', l8: 'x' } })
+    const none = Object.fromEntries(['team', ...Object.keys(many)].map(name => [name, null]))
+    t.strictSame(await set(none), endpoint)
+    const [last] = (await ports.audit.read({ ...ALL, limit: 1 })).entries
+    t.match(last, { action: 'endpoint.changed', before: { labels: { team: 'data' } } })
+    t.strictSame(last?.after, { labels: {} })
   })
 
   t.test(`${name}: a list of origins takes management away unless the change keeps it`, async t => {
@@ -199,8 +220,8 @@ for (const [name, make] of Object.entries(implementations)) {
     const ports = await make(t)
     const { endpoints, keys, signIns } = ports
     const { endpoint } = await withEndpoint(ports)
-    const { apiKey, lastUsedAt, ...rest } = endpoint
-    t.equal(lastUsedAt, null)
+    const { apiKey, lastUsedAt, labels, ...rest } = endpoint
+    t.strictSame([lastUsedAt, labels], [null, {}])
     const session = signIns.open(apiKey)!
     t.equal(await endpoints.remove('acc_other', endpoint.id), null)
     t.strictSame(await endpoints.remove(endpoint.accountId, endpoint.id), rest)

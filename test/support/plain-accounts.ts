@@ -1,5 +1,5 @@
 /** The ports Accounts, Endpoints, Keys, SignIns, Audit and Tokens written as plainly as they can be: in maps, every answer by a promise. */
-import { MAX_LABELS } from '../../src/ports/accounts.ts'
+import { LABELS, relabelled } from '../../src/ports/labels.ts'
 import type { AccountRecord, Accounts } from '../../src/ports/accounts.ts'
 import type { Action, Audit, AuditEntry, Author } from '../../src/ports/audit.ts'
 import { changedMembers, OPERATOR } from '../../src/ports/audit.ts'
@@ -95,10 +95,8 @@ export function plainAccounts(now: () => number): PlainAccounts {
     change: async (id, change, by = OPERATOR) => {
       const before = byId.get(id)
       if (before === undefined) return Promise.resolve(null)
-      const labels: Record<string, string> = {}
-      for (const [name, value] of Object.entries({ ...before.labels, ...change.labels }))
-        if (value !== null) labels[name] = value
-      if (Object.keys(labels).length > MAX_LABELS) return 'too_many_labels'
+      const labels = relabelled(before.labels, change.labels ?? {}, LABELS.account.most)
+      if (labels === null) return 'too_many_labels'
       const after = { ...before, ...change, labels }
       if (isTaken(after.externalId, id)) return 'external_id_taken'
       const changed = changedMembers(before, after, ['name', 'plan', 'externalId', 'email', 'labels'])
@@ -140,7 +138,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
           if (of(accountId).length >= ENDPOINT_LIMIT) return 'limit_reached'
           const open = {
             ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
+            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels: {} },
           }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
           const endpoint: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
@@ -163,9 +161,11 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const before = own(accountId, id)
       if (before === null) return Promise.resolve(null)
       const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
+      const labels = relabelled(before.labels, change.labels ?? {}, LABELS.endpoint.most)
+      if (labels === null) return 'too_many_labels'
       const isSet = before.dailyLimit === null && typeof change.dailyLimit === 'number'
       const limitedSince = isSet ? Math.max(now(), before.limitedSince + 1) : before.limitedSince
-      const after = { ...before, ...closing, ...change, limitedSince }
+      const after = { ...before, ...closing, ...change, limitedSince, labels }
       const names = [
         'name',
         'status',
@@ -175,6 +175,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
         'perSecond',
         'dailyLimit',
         'expiresAt',
+        'labels',
       ] as const
       const changed = changedMembers(before, after, names)
       if (changed !== null) note(by, 'endpoint.changed', id, before.accountId, changed)
@@ -305,7 +306,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
 
 /** What others than its owner see of an endpoint. */
 export function withoutKey(endpoint: EndpointWithKey): Endpoint {
-  const { apiKey, lastUsedAt, ...rest } = endpoint
-  if (apiKey === '' || lastUsedAt === 0) throw new Error('an endpoint has a key')
+  const { apiKey, lastUsedAt, labels, ...rest } = endpoint
+  if (apiKey === '' || lastUsedAt === 0 || Object.hasOwn(labels, '')) throw new Error('an endpoint has a key')
   return rest
 }

@@ -1,9 +1,10 @@
 import { brand, gateway } from '../brand.ts'
+import { problemOf } from '../text/problems.ts'
 
 /** Who runs the gateway can look whether it does. */
 const UNREACHABLE = `${gateway} cannot be reached. ${brand.name === null ? 'Is it running, and are' : 'Are'} you online?`
 
-/** Something that the gateway refused, in its own words. */
+/** Something that the gateway refused, in words for the owner. */
 export class Failure extends Error {
   constructor(
     message: string,
@@ -17,7 +18,7 @@ export class Failure extends Error {
 
 interface Refused {
   readonly message: string
-  readonly data?: { readonly reason?: string; readonly retryAfterMs?: number }
+  readonly data?: { readonly reason?: string; readonly why?: string; readonly retryAfterMs?: number }
 }
 
 /** Sends a request to the gateway and reads its JSON reply; rejects with a Failure. */
@@ -30,7 +31,8 @@ export async function ask(path: string, method: string, body?: unknown): Promise
   const json = (await reply.json().catch(() => ({}))) as { error?: Refused }
   if (json.error === undefined && reply.ok) return json
   const { message, data } = json.error ?? { message: `${gateway} answered with status ${reply.status}` }
-  throw new Failure(message, data?.reason ?? 'unknown', data?.retryAfterMs)
+  const reason = data?.reason ?? 'unknown'
+  throw new Failure(problemOf(reason, data?.why) ?? message, reason, data?.retryAfterMs)
 }
 
 /** What to tell of anything that was thrown. */

@@ -36,6 +36,8 @@ export interface Endpoint {
   readonly expiresAt: number | null
   /** The hour of its last call; null when there was none. */
   readonly lastUsedAt: number | null
+  /** How its owner tells it from others: values by their names. */
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** service_getEndpoint: the secrets of one endpoint. */
@@ -55,6 +57,8 @@ export interface Change {
   readonly perSecond?: number | null
   readonly dailyLimit?: number | null
   readonly expiresAt?: number | null
+  /** Those to add or replace; null takes one away. */
+  readonly labels?: Readonly<Record<string, string | null>>
 }
 
 /** service_rotateKey: the new key, and when the one before it ends (null when it has). */

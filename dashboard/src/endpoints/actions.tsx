@@ -5,6 +5,7 @@ import { deleteEndpoint, rotateKey, updateEndpoint } from '../model/account.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { say } from '../parts/toast.tsx'
 import { go } from '../route.ts'
+import { labelChange, labelTexts } from '../text/labels.ts'
 
 interface Props {
   readonly endpoint: Endpoint
@@ -13,8 +14,9 @@ interface Props {
 }
 
 /** What can be done to an endpoint as a whole. */
-export function Actions({ endpoint: { endpointId, name, status }, onRotated }: Props) {
-  const [asking, setAsking] = useState<'' | 'rename' | 'rotate' | 'delete'>('')
+export function Actions({ endpoint, onRotated }: Props) {
+  const { endpointId, name, status } = endpoint
+  const [asking, setAsking] = useState<'' | 'edit' | 'rotate' | 'delete'>('')
   const close = (): void => setAsking('')
   const other = status === 'active' ? 'inactive' : 'active'
   const toggle = (): void =>
@@ -24,8 +26,8 @@ export function Actions({ endpoint: { endpointId, name, status }, onRotated }: P
     )
   return (
     <>
-      <button type="button" class="quiet" onClick={() => setAsking('rename')}>
-        Rename
+      <button type="button" class="quiet" onClick={() => setAsking('edit')}>
+        Name and labels
       </button>
       <button type="button" class="quiet" onClick={() => setAsking('rotate')}>
         Rotate key
@@ -36,7 +38,7 @@ export function Actions({ endpoint: { endpointId, name, status }, onRotated }: P
       <button type="button" class="quiet danger" onClick={() => setAsking('delete')}>
         Delete
       </button>
-      {asking === 'rename' && <RenameDialog endpointId={endpointId} name={name} onClose={close} />}
+      {asking === 'edit' && <EditDialog endpoint={endpoint} onClose={close} />}
       {asking === 'rotate' && <RotateDialog {...{ endpointId, onRotated }} onClose={close} />}
       {asking === 'delete' && <DeleteDialog endpointId={endpointId} name={name} onClose={close} />}
     </>
@@ -49,18 +51,20 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
-function RenameDialog({ endpointId, name, onClose }: DialogProps) {
-  const [wish, setWish] = useState(name)
-  const rename = async (): Promise<void> => {
-    await updateEndpoint(endpointId, { name: wish.trim() })
-    say('Endpoint renamed')
+function EditDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
+  const { endpointId, labels } = endpoint
+  const [name, setName] = useState(endpoint.name)
+  const [text, setText] = useState(labelTexts(labels).join('\n'))
+  const save = async (): Promise<void> => {
+    await updateEndpoint(endpointId, { name: name.trim(), labels: labelChange(labels, text) })
+    say('Saved')
   }
   return (
     <Dialog
-      title="Rename the endpoint"
-      action="Rename"
-      ready={wish.trim() !== ''}
-      onSubmit={rename}
+      title="Name and labels"
+      action="Save"
+      ready={name.trim() !== ''}
+      onSubmit={save}
       onClose={onClose}
     >
       <label>
@@ -68,8 +72,18 @@ function RenameDialog({ endpointId, name, onClose }: DialogProps) {
         <input
           maxLength={64}
           autoComplete="off"
-          value={wish}
-          onInput={event => setWish(event.currentTarget.value)}
+          value={name}
+          onInput={event => setName(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Labels <small>to find and filter it by, one a line</small>
+        <textarea
+          rows={3}
+          spellcheck={false}
+          placeholder="team=wallet"
+          value={text}
+          onInput={event => setText(event.currentTarget.value)}
         />
       </label>
     </Dialog>

@@ -1,6 +1,7 @@
 /** Which endpoints the list shows, and in which order: all of it is in the URL. */
 import type { Endpoint } from '../api/types.ts'
 import type { Query } from '../address.ts'
+import { labelTexts } from '../text/labels.ts'
 
 /** Endpoints of one page of the list. */
 export const PAGE = 50
@@ -23,6 +24,8 @@ export interface Choice {
   readonly network: string
   /** Empty for all. */
   readonly status: string
+  /** As it is read (`team=wallet`); empty for all. */
+  readonly label: string
   readonly order: Order
   readonly down: boolean
   /** From 1. */
@@ -30,10 +33,11 @@ export interface Choice {
 }
 
 /** Reads the state of the page. A sort that begins with `-` runs from the largest. */
-export function choiceOf({ q = '', network = '', status = '', sort = '', page = '' }: Query): Choice {
+export function choiceOf(query: Query): Choice {
+  const { q = '', network = '', status = '', label = '', sort = '', page = '' } = query
   const order = ORDERS.find(order => order === sort.replace(/^-/, '')) ?? 'created'
   const at = /^\d{1,4}$/.test(page) ? Math.max(1, Number(page)) : 1
-  return { search: q, network, status, order, down: sort.startsWith('-'), page: at }
+  return { search: q, network, status, label, order, down: sort.startsWith('-'), page: at }
 }
 
 /** The page that is shown, and how many endpoints and pages there are. */
@@ -51,6 +55,7 @@ export function show(all: readonly Listed[], choice: Choice): Shown {
     one =>
       (choice.network === '' || one.chain === choice.network) &&
       (choice.status === '' || one.status === choice.status) &&
+      (choice.label === '' || labelTexts(one.labels).includes(choice.label)) &&
       words.every(word => textOf(one).includes(word)),
   )
   const value = VALUES[choice.order]
@@ -61,8 +66,8 @@ export function show(all: readonly Listed[], choice: Choice): Shown {
   return { rows: found.slice((page - 1) * PAGE, page * PAGE), found: found.length, page, pages }
 }
 
-const textOf = ({ name, chain, networkName, endpointId, keyHint }: Listed): string =>
-  `${name} ${chain} ${networkName} ${endpointId} ${keyHint}`.toLowerCase()
+const textOf = ({ name, chain, networkName, endpointId, keyHint, labels }: Listed): string =>
+  [name, chain, networkName, endpointId, keyHint, ...labelTexts(labels)].join(' ').toLowerCase()
 
 type Value = string | number
 

@@ -1,5 +1,6 @@
 import { reveal } from '../model/account.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Labels } from '../parts/labels.tsx'
 import { Pill } from '../parts/pill.tsx'
 import { SortHead } from '../parts/sort-head.tsx'
 import { linkTo } from '../address.ts'
@@ -86,6 +87,7 @@ function Row({ one, isChosen, onChoose }: RowProps) {
       </td>
       <th scope="row">
         <a href={linkTo('endpoints', endpointId)}>{name}</a>
+        <Labels labels={one.labels} />
       </th>
       <td>{networkName}</td>
       <td>

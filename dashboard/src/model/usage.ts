@@ -91,20 +91,22 @@ export const usage = resource(async (): Promise<Usage> => {
   return { choice, overTime, groups, before }
 }, keep)
 
-/** Every row of what the usage page shows, page by page. */
+/** Every row of what the usage page shows, page by page; those of the span before come first, where that is shown too. */
 export async function everyRow(): Promise<readonly UsageRow[]> {
-  const { split, span } = choice.peek()
-  const query = { ...asked(choice.peek(), span), groupBy: ['time', split] as const }
+  const { split, span, compare, range } = choice.peek()
   const rows: UsageRow[] = []
-  let cursor: string | undefined
-  do {
-    const page = await service('service_usage', {
-      ...{ ...query, ...(split === 'reason' ? {} : { detail: true }) },
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    rows.push(...page.rows)
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  for (const of of compare ? [spanBefore(range, span), span] : [span]) {
+    const query = { ...asked(choice.peek(), of), groupBy: ['time', split] as const }
+    let cursor: string | undefined
+    do {
+      const page = await service('service_usage', {
+        ...{ ...query, ...(split === 'reason' ? {} : { detail: true }) },
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      rows.push(...page.rows)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+  }
   return rows
 }
 

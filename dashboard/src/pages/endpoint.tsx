@@ -8,6 +8,7 @@ import { endpointDays } from '../model/usage.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { Labels } from '../parts/labels.tsx'
 import { Pill } from '../parts/pill.tsx'
 import { Restrictions } from '../parts/restrictions.tsx'
 import { RevealButton, SecretLine, useSecrets } from '../parts/secret.tsx'
@@ -66,6 +67,7 @@ function Shown(endpoint: Endpoint) {
         {expires !== null && <span>key expires {stepName(expires, 'hour')}</span>}
         <code>{endpointId}</code>
       </p>
+      <Labels labels={endpoint.labels} />
       {oldKey !== undefined && (
         <p class="notice" role="status">
           {oldKey === null

@@ -16,6 +16,7 @@ import { Pager } from '../parts/pager.tsx'
 import { linkTo } from '../address.ts'
 import { change, route } from '../route.ts'
 import { count } from '../text/figure.ts'
+import { labelTexts } from '../text/labels.ts'
 
 /** All endpoints of the account. */
 export function EndpointsPage() {
@@ -84,6 +85,7 @@ function List({ all }: { all: readonly Endpoint[] }) {
 
 function Filters({ all, search }: { all: readonly Endpoint[]; search: string }) {
   const chains = [...new Set(all.map(({ chain }) => chain))]
+  const labels = [...new Set(all.flatMap(one => labelTexts(one.labels)))].sort()
   const first = { page: '' }
   return (
     <div class="choices-row">
@@ -91,7 +93,7 @@ function Filters({ all, search }: { all: readonly Endpoint[]; search: string }) 
         type="search"
         class="search"
         aria-label="Search endpoints"
-        placeholder={`Search ${count(all.length, 'endpoint')} by name, network or key ending`}
+        placeholder="Name, label, network or key ending"
         value={search}
         onInput={event => change({ q: event.currentTarget.value, ...first }, 'replace')}
       />
@@ -111,6 +113,14 @@ function Filters({ all, search }: { all: readonly Endpoint[]; search: string }) 
         ]}
         also={first}
       />
+      {labels.length > 0 && (
+        <Choose
+          label="Label"
+          name="label"
+          options={[['', 'All labels'], ...labels.map(label => [label, label] as const)]}
+          also={first}
+        />
+      )}
       <span class="phone-only">
         <Choose
           label="Sort by"

@@ -1,5 +1,6 @@
 import { linkTo } from '../address.ts'
 import type { Account } from '../api/types.ts'
+import { provider } from '../brand.ts'
 import { account } from '../model/account.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -42,7 +43,7 @@ function AccountCard({ accountId, name, plan, createdAt }: Account) {
         <dd>{day(createdAt)}</dd>
       </dl>
       <p class="quiet-text">
-        Your provider changes the plan. Keys, and what each may be used for, are on the page of their{' '}
+        To change the plan, ask {provider}. Keys, and what each may be used for, are on the page of their{' '}
         <a href={linkTo('endpoints')}>endpoint</a>.
       </p>
     </>

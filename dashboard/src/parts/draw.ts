@@ -8,7 +8,7 @@ import { stack } from '../usage/series.ts'
 import { stepOf } from '../usage/span.ts'
 import type { Drawn } from './chart.tsx'
 
-const HEIGHT = 260
+const HEIGHT = 240
 const DAY = 86_400
 
 /** Draws into an element and keeps up with its width and the colours, which are others in the dark and on paper; returns how to stop. */
@@ -55,6 +55,7 @@ function make(place: HTMLElement, drawn: Drawn): uPlot {
         ...axis,
         grid: { show: false },
         ticks: { ...lines, size: 4 },
+        size: 32,
         // Between two days there is nothing that a bar stands for.
         values: (_, splits) => splits.map(at => (by === 'day' && at % DAY !== 0 ? '' : tick(at))),
       },

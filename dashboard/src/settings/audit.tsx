@@ -6,7 +6,8 @@ import { keepFresh } from '../model/fresh.ts'
 import { audit } from '../model/settings.ts'
 import { Awaited } from '../parts/awaited.tsx'
 import { route } from '../route.ts'
-import { actionName, actorName, changeOf } from '../text/audit.ts'
+import { provider } from '../brand.ts'
+import { actionName, changeOf } from '../text/audit.ts'
 import { stepName } from '../text/time.ts'
 
 /** Who changed what of the account, newest first. */
@@ -47,7 +48,7 @@ export function AuditCard() {
 function Entries({ all }: { all: readonly AuditEntry[] }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Changes, newest first">
-      <table class="reasons">
+      <table class="folding changes">
         <thead>
           <tr>
             <th scope="col">Time (UTC)</th>
@@ -60,11 +61,11 @@ function Entries({ all }: { all: readonly AuditEntry[] }) {
         <tbody>
           {all.map((entry, i) => (
             <tr key={i}>
-              <td>{stepName(entry.time, 'hour')}</td>
+              <td class="whole">{stepName(entry.time, 'hour')}</td>
               <th scope="row">{actionName(entry)}</th>
               <td>{nameOf(entry.target)}</td>
-              <td>{actorName(entry, nameOf)}</td>
-              <td class="details">{changeOf(entry)}</td>
+              <td data-label="by">{actorName(entry)}</td>
+              <td class="whole details">{changeOf(entry)}</td>
             </tr>
           ))}
         </tbody>
@@ -77,4 +78,13 @@ function Entries({ all }: { all: readonly AuditEntry[] }) {
 function nameOf(id: string): string {
   if (id.startsWith('acc_')) return 'the account'
   return endpoints.known.value.value?.find(({ endpointId }) => endpointId === id)?.name ?? id
+}
+
+/** Who made a change. */
+function actorName({ actor }: AuditEntry): string {
+  if (actor === 'operator') return provider
+  if (actor === 'gateway') return 'the service'
+  if (actor === 'owner:dashboard') return 'an owner, here'
+  if (actor === 'owner:many') return 'owners, many times'
+  return `the key of ${nameOf(actor.replace('owner:', ''))}`
 }

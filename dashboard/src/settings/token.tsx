@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { replaceToken } from '../api/session.ts'
+import { provider } from '../brand.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ShownOnce } from '../parts/shown-once.tsx'
 
@@ -17,8 +18,8 @@ export function TokenCard() {
       </div>
       {made !== null && <ShownOnce what="New dashboard token" secret={made} onDone={() => setMade(null)} />}
       <p class="quiet-text">
-        It signs you in here. A new one ends every other session of the account; API keys go on. Who has lost
-        it gets another one from their provider.
+        It signs you in here. A new one ends every other session of the account; API keys go on. If you lose
+        it, {provider} can make another one.
       </p>
       {asking && <ReplaceDialog onMade={setMade} onClose={() => setAsking(false)} />}
     </section>

@@ -1,5 +1,8 @@
 /** The audit trail in words. */
 import type { AuditEntry } from '../api/types.ts'
+import { figure } from './figure.ts'
+import { labelTexts } from './labels.ts'
+import { stepName } from './time.ts'
 
 const ACTIONS: Readonly<Record<string, string>> = {
   'account.created': 'Account created',
@@ -18,22 +21,32 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** What happened. */
 export const actionName = ({ action }: AuditEntry): string => ACTIONS[action] ?? action
 
-/** Who did it; `nameOf` gives an endpoint's name. */
-export function actorName({ actor }: AuditEntry, nameOf: (endpointId: string) => string): string {
-  if (actor === 'operator') return 'your provider'
-  if (actor === 'gateway') return 'the service'
-  if (actor === 'owner:dashboard') return 'an owner, here'
-  if (actor === 'owner:many') return 'owners, many times'
-  return `the key of ${nameOf(actor.replace('owner:', ''))}`
+/** Members of an endpoint as its page calls them. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  allowedOrigins: 'allowed origins',
+  allowedIps: 'allowed addresses',
+  management: 'may manage the account',
+  perSecond: 'requests a second',
+  dailyLimit: 'requests a day',
+  expiresAt: 'key expires',
+  oldKeyExpiresAt: 'old key ends',
 }
 
 /** From what to what, such as "name: a → b"; empty where nothing is known. */
 export function changeOf({ before, after }: AuditEntry): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
-  const show = (value: unknown): string =>
-    value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
   return names
-    .map(name => [name, show(before?.[name]), show(after?.[name])] as const)
+    .map(name => [MEMBERS[name] ?? name, shown(name, before?.[name]), shown(name, after?.[name])] as const)
     .map(([name, from, to]) => (from === '' ? `${name}: ${to}` : `${name}: ${from} → ${to}`))
     .join('; ')
+}
+
+function shown(name: string, value: unknown): string {
+  if (value === undefined) return ''
+  if (value === null) return name === 'oldKeyExpiresAt' ? 'at once' : 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') return /expiresAt$/i.test(name) ? stepName(value, 'hour') : figure(value)
+  if (Array.isArray(value)) return value.join(', ')
+  if (typeof value === 'string') return value
+  return labelTexts(value as Readonly<Record<string, string>>).join(', ') || 'none'
 }

@@ -1,4 +1,6 @@
 /** Why calls were refused, in sentences for the owner of an account, and what to do about it. */
+import { provider } from '../brand.ts'
+
 const REASONS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
   rate_limited: ['Too many requests a second', 'Spread the calls, or ask for a larger plan'],
   quota_exhausted: ['The quota or the daily limit was used up', 'It starts again with the next period'],
@@ -12,7 +14,7 @@ const REASONS: Readonly<Record<string, readonly [what: string, advice: string]>>
   unsupported_media_type: ['The content type was wrong', 'Send application/json'],
   method_not_allowed: ['The HTTP method was wrong', 'Send calls with POST'],
   endpoint_inactive: ['The endpoint was inactive', 'Activate it on its page'],
-  account_suspended: ['The account was suspended', 'Ask your provider'],
+  account_suspended: ['The account was suspended', `Ask ${provider}`],
   wrong_network: ['The key belongs to another network', 'Use the URL of its own network'],
   origin_denied: ['A web page outside your list', 'Change the allowed origins of the endpoint'],
   address_denied: ['An address outside your list', 'Change the allowed addresses of the endpoint'],
@@ -27,7 +29,7 @@ const REASONS: Readonly<Record<string, readonly [what: string, advice: string]>>
   response_too_large: ['The response was too large', 'Ask for less at a time'],
   journal_unavailable: ['Usage could not be recorded', 'Send the call again a little later'],
   store_unavailable: ['The service could not reach its database', 'Send the call again a little later'],
-  internal: ['A fault of the service', 'Tell your provider the request id'],
+  internal: ['A fault of the service', `Tell ${provider} the request id`],
 }
 
 /** What a refusal was for; its stable name where this program does not know it. */

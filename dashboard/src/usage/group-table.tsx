@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { Pager } from '../parts/pager.tsx'
 import type { Usage } from '../model/usage.ts'
 import { linkTo } from '../address.ts'
@@ -37,7 +38,7 @@ export function GroupTable({ choice, groups: rows, before, series, nameOf }: Pro
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={`Usage by ${split}`}>
-        <table class="groups">
+        <table class="folding groups">
           <thead>
             <tr>
               <th scope="col">{HEADS[split]}</th>
@@ -100,21 +101,30 @@ function Row({ group: { id, sum, groups }, choice: { split }, nameOf, colour, ch
         </span>
       </th>
       {split === 'reason' ? (
-        <td class="number">{figure(refusals)}</td>
+        <Cell name="Refused">{figure(refusals)}</Cell>
       ) : (
         <>
-          <td class="number">{figure(requests)}</td>
-          <td class="number">{figure(calls)}</td>
-          <td class="number">
+          <Cell name="Requests">{figure(requests)}</Cell>
+          <Cell name="Calls">{figure(calls)}</Cell>
+          <Cell name="Errors">
             {figure(errors)} <small>{share(errors, calls)}</small>
-          </td>
-          <td class="number">{figure(refusals)}</td>
-          <td class="number">{shown('p50', sum)}</td>
-          <td class="number">{shown('p95', sum)}</td>
+          </Cell>
+          <Cell name="Refused">{figure(refusals)}</Cell>
+          <Cell name="p50">{shown('p50', sum)}</Cell>
+          <Cell name="p95">{shown('p95', sum)}</Cell>
         </>
       )}
-      {change !== null && <td class="number">{change}</td>}
+      {change !== null && <Cell name="Change">{change}</Cell>}
     </tr>
+  )
+}
+
+/** A figure; where the table is a list, its column's name is beside it. */
+function Cell({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <td class="number" data-label={name}>
+      {children}
+    </td>
   )
 }
 

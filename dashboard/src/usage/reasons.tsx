@@ -21,7 +21,7 @@ export function Reasons({ sum: { refusals, reasons } }: { sum: Sum }) {
   if (reasons.length === 0) return null
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Refused calls by reason">
-      <table class="reasons">
+      <table class="folding reasons">
         <thead>
           <tr>
             <th scope="col">Refused because</th>
@@ -40,9 +40,13 @@ export function Reasons({ sum: { refusals, reasons } }: { sum: Sum }) {
               <th scope="row">
                 {reasonName(reason)} <small>{reason}</small>
               </th>
-              <td class="number">{figure(count)}</td>
-              <td class="number">{share(count, refusals)}</td>
-              <td>{reasonAdvice(reason)}</td>
+              <td class="number" data-label="Calls">
+                {figure(count)}
+              </td>
+              <td class="number" data-label="Share">
+                {share(count, refusals)}
+              </td>
+              <td class="whole">{reasonAdvice(reason)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,5 +1,5 @@
 /** `tollgate account rename`, `label` and `delete`: what is known about an account. */
-import { MAX_LABELS } from '../../ports/accounts.ts'
+import { LABELS } from '../../ports/labels.ts'
 import type { AccountRecord, ChangeFault } from '../../ports/accounts.ts'
 import { isValidName } from '../../stores/sqlite/accounts/name.ts'
 import { noAccount, withAccounts } from './accounts.ts'
@@ -10,7 +10,7 @@ import { typed } from '../output/called-as.ts'
 /** Why a change was refused. */
 export const FAULTS: Readonly<Record<ChangeFault, string>> = {
   external_id_taken: 'another account has this external id',
-  too_many_labels: `an account has at most ${MAX_LABELS} labels`,
+  too_many_labels: `an account has at most ${LABELS.account.most} labels`,
 }
 
 export const rename: Command = {

@@ -1,10 +1,10 @@
 /** The tables of all gateways, and bringing them up to date. */
-import { accountTables } from './accounts/schema.ts'
+import { accountTables, endpointLabels } from './accounts/schema.ts'
 import type { Postgres, Query } from './postgres.ts'
 import { usageLatencyAndPast, usageTables } from './usage/schema.ts'
 
 /** One step a version: version n is what the first n make. Steps are added, never edited, and only add: a gateway runs on the version before its own. */
-const steps: readonly string[] = [accountTables, usageTables, usageLatencyAndPast]
+const steps: readonly string[] = [accountTables, usageTables, usageLatencyAndPast + endpointLabels]
 
 /** Any number, the same for all gateways: one at a time makes tables. */
 const LOCK = 0x54476d67

@@ -9,9 +9,12 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** What axe has against the page as it is, one line each. */
-export async function violations(page: Page): Promise<string[]> {
+/** What axe has against the page as it is, by these rules or by all of its own, one line each. */
+export async function violations(page: Page, rules: readonly string[] | null = null): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
-  const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)')
+  const options = rules === null ? {} : { runOnly: rules }
+  const found = await page.evaluate<Violation[]>(
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  )
   return found.flatMap(({ id, nodes }) => nodes.map(one => `${id}: ${one.html}: ${one.failureSummary}`))
 }

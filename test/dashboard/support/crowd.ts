@@ -13,6 +13,8 @@ export interface Crowd {
 
 const STAGES = ['production', 'staging', 'indexer', 'bridge watcher', 'mobile app', 'price bot', 'tests']
 
+const TEAMS = ['wallet', 'data', 'payments']
+
 /** Methods with their calls an hour on the busiest endpoint, and the cost of a call. */
 const METHODS: readonly [method: string, calls: number, cost: number][] = [
   ['eth_call', 9000, 1],
@@ -39,6 +41,8 @@ export async function writeCrowd(
       const made = await store.endpoints.create({ accountId: account.id, network, name })
       if (typeof made === 'string') throw new Error(made)
       endpoints.push({ id: made.id, network, key: made.apiKey })
+      const labels = { team: TEAMS[i % TEAMS.length]!, ...(i % 9 === 4 ? { legacy: '' } : {}) }
+      if (i % 4 !== 3) await store.endpoints.change(account.id, made.id, { labels })
       if (i % 17 === 16) await store.endpoints.change(account.id, made.id, { status: 'inactive' })
     }
     return { accountId: account.id, token: dashboardToken, endpoints, window: account.createdAt }

@@ -20,6 +20,11 @@ export interface PastUsage {
   readonly refused?: Readonly<Record<string, number>>
 }
 
+/** How many hours ago some day of the calendar was at noon, UTC; months from 0, and before the first are those of the year before. */
+export function sinceNoon(year: number, month: number, day: number): number {
+  return Math.floor(Date.now() / 3_600_000) - Date.UTC(year, month, day, 12) / 3_600_000
+}
+
 /** Writes usage of the past into the ledger of a gateway that is not running; `window` is the start of its quota window. */
 export function writePastUsage(gateway: Gateway, rows: readonly PastUsage[], window = 0): void {
   const now = Math.floor(Date.now() / 3_600_000) * 3600

@@ -1,5 +1,8 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
+/** A colour, and how many pixels have it. */
+type Counted = readonly [colour: number, count: number]
+
 /** The picture of a PNG file with 8 bits a channel and no interlacing, in 256 colours: a third of the bytes. */
 export function smallPng(file: Buffer): Buffer {
   const { width, height, channels, pixels } = decode(file)
@@ -12,7 +15,7 @@ export function smallPng(file: Buffer): Buffer {
     packed[i] = colour
     colours.set(colour, (colours.get(colour) ?? 0) + 1)
   }
-  const palette = [...colours].sort(([, a], [, b]) => b - a).slice(0, 256)
+  const palette = paletteOf([...colours].sort(([, a], [, b]) => b - a))
   const nearest = new Map<number, number>()
   for (const colour of colours.keys()) nearest.set(colour, nearestOf(colour, palette))
   const lines = Buffer.alloc((width + 1) * height)
@@ -31,20 +34,39 @@ export function smallPng(file: Buffer): Buffer {
   ])
 }
 
+/** The most frequent colours, and of the others those that would be missed most, such as the red of a single word. */
+function paletteOf(colours: readonly Counted[]): Counted[] {
+  const palette = colours.slice(0, 224)
+  const others = colours.slice(224).map(([colour, count]) => ({
+    ...{ colour, count, lost: distance(colour, palette[nearestOf(colour, palette)]![0]) },
+  }))
+  while (palette.length < 256 && others.length > 0) {
+    const most = others.reduce((one, other) =>
+      other.count * other.lost > one.count * one.lost ? other : one,
+    )
+    palette.push([most.colour, most.count])
+    for (const other of others) other.lost = Math.min(other.lost, distance(other.colour, most.colour))
+  }
+  return palette
+}
+
+function distance(one: number, other: number): number {
+  const [a, b] = [parts(one), parts(other)]
+  return a.reduce((sum, channel, i) => sum + (channel - b[i]!) ** 2, 0)
+}
+
 const parts = (colour: number): [number, number, number] => [
   (colour >> 16) & 255,
   (colour >> 8) & 255,
   colour & 255,
 ]
 
-function nearestOf(colour: number, palette: readonly (readonly [number, number])[]): number {
-  const [r, g, b] = parts(colour)
+function nearestOf(colour: number, palette: readonly Counted[]): number {
   let best = 0
   let least = Infinity
   for (const [i, [other]] of palette.entries()) {
-    const [x, y, z] = parts(other)
-    const distance = (r - x) ** 2 + (g - y) ** 2 + (b - z) ** 2
-    if (distance < least) [best, least] = [i, distance]
+    const far = distance(colour, other)
+    if (far < least) [best, least] = [i, far]
   }
   return best
 }

@@ -30,7 +30,7 @@ export const endpoint: Endpoint = {
 }
 
 /** The same with its key. */
-export const withKey: EndpointWithKey = { ...endpoint, apiKey: 'tg_key1', lastUsedAt: null }
+export const withKey: EndpointWithKey = { ...endpoint, apiKey: 'tg_key1', lastUsedAt: null, labels: {} }
 
 const common = { methods: {}, patterns: [], routes: [] }
 

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import type { Postgres, Query } from '../postgres.ts'
 import type { Replica, ReplicaState, Step, Target } from './replica.ts'
 import { hexOf } from './replica.ts'
-import { fromJson, keyOf, quoted, type Table, type Value } from './tables.ts'
+import { fromJson, keyOf, type Table, type Value } from './tables.ts'
 
 /** Rows that are asked for at a time, where calls are served meanwhile and at first, and rows that are taken in together. */
 const FETCHED = 1_000
@@ -160,9 +160,9 @@ async function isOurs(query: Query, { change, write }: ReplicaState): Promise<bo
   return found.length > 0
 }
 
-function select({ name, columns }: Table, i: number, rest: string): string {
-  const all = quoted(columns.map(column => column.name))
-  return `(SELECT ${i} AS tbl, row_to_json(t) AS row FROM (SELECT ${all} FROM ${name} ${rest}) t)`
+/** Whole rows: the tables of the version before may lack a column, which is NULL then. */
+function select({ name }: Table, i: number, rest: string): string {
+  return `(SELECT ${i} AS tbl, row_to_json(t) AS row FROM (SELECT * FROM ${name} ${rest}) t)`
 }
 
 /** By bytes, as SQLite orders them. */

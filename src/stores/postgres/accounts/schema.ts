@@ -185,3 +185,6 @@ export const accountTables = `
     until timestamptz NOT NULL
   );
 `
+
+/** The second step: labels of endpoints. */
+export const endpointLabels = 'ALTER TABLE endpoint ADD COLUMN labels text;'

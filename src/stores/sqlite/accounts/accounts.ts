@@ -9,7 +9,7 @@ import type {
   ChangeFault,
   NewAccount,
 } from '../../../ports/accounts.ts'
-import { MAX_LABELS } from '../../../ports/accounts.ts'
+import { LABELS, relabelled } from '../../../ports/labels.ts'
 import { changedMembers, OPERATOR } from '../../../ports/audit.ts'
 import type { Action, Author } from '../../../ports/audit.ts'
 import type { AccountTable } from './account-table.ts'
@@ -87,8 +87,8 @@ export class SqliteAccounts implements Accounts {
     return changes.write(change => {
       const before = table.find(id)
       if (before === null) return null
-      const labels = relabelled(before.labels, wish.labels ?? {})
-      if (Object.keys(labels).length > MAX_LABELS) return 'too_many_labels'
+      const labels = relabelled(before.labels, wish.labels ?? {}, LABELS.account.most)
+      if (labels === null) return 'too_many_labels'
       const after = { ...before, ...wish, labels }
       if (this.#isTaken(after.externalId, id)) return 'external_id_taken'
       const changed = changedMembers(before, after, AUDITED)
@@ -136,14 +136,6 @@ export class SqliteAccounts implements Accounts {
     const owner = this.#parts.table.withExternalId(externalId)
     return owner !== null && owner !== by
   }
-}
-
-function relabelled(
-  labels: AccountRecord['labels'],
-  change: NonNullable<AccountChange['labels']>,
-): AccountRecord['labels'] {
-  const all = Object.entries({ ...labels, ...change })
-  return Object.fromEntries(all.filter((each): each is [string, string] => each[1] !== null))
 }
 
 function note(

@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointStatus } from '../../../ports/endpoints.ts'
+import type { Labels } from '../../../ports/labels.ts'
 
 /** A row of table `endpoint` that is not deleted. */
 export interface EndpointRow {
@@ -16,15 +17,19 @@ export interface EndpointRow {
   readonly limited_since: number
   readonly expires_at: number | null
   readonly used_at: number | null
+  readonly labels: string | null
   readonly sealed_key: Uint8Array
 }
 
+/** What calls need nothing of. */
+export type ForOwner = 'sealed_key' | 'used_at' | 'labels'
+
 /** The columns of `EndpointRow`. */
 export const ENDPOINT_COLUMNS =
-  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, daily_limit, limited_since, expires_at, used_at, sealed_key'
+  'id, account_id, network, name, status, created_at, management, allowed_origins, allowed_ips, per_second, daily_limit, limited_since, expires_at, used_at, labels, sealed_key'
 
 /** The endpoint that a row holds, its key apart. */
-export function toEndpoint(row: Omit<EndpointRow, 'sealed_key' | 'used_at'>): Endpoint {
+export function toEndpoint(row: Omit<EndpointRow, ForOwner>): Endpoint {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -45,6 +50,11 @@ export function toEndpoint(row: Omit<EndpointRow, 'sealed_key' | 'used_at'>): En
 /** A list as its column holds it: JSON, or NULL. */
 export function toColumn(list: readonly string[] | null): string | null {
   return list === null ? null : JSON.stringify(list)
+}
+
+/** Labels as their column holds them: NULL where there never was one (stores/postgres/accounts/write.ts). */
+export function labelsOf(column: string | null): Labels {
+  return column === null ? {} : (JSON.parse(column) as Labels)
 }
 
 function fromColumn(column: string | null): readonly string[] | null {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from '../driver.ts'
-import { ENDPOINT_COLUMNS, toColumn, toEndpoint, type EndpointRow } from './endpoint-row.ts'
+import { ENDPOINT_COLUMNS, labelsOf, toColumn, toEndpoint, type EndpointRow } from './endpoint-row.ts'
 import { hashKey } from './secrets/hash.ts'
 import type { KeyRing } from './secrets/key-ring.ts'
 import type { Endpoint, EndpointLabel, EndpointWithKey } from '../../../ports/endpoints.ts'
@@ -36,8 +36,9 @@ export class EndpointTable {
       update: database.prepare(`
         UPDATE endpoint
         SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?, daily_limit = ?,
-          limited_since = ?, expires_at = ?
-        WHERE id = ?`),
+          limited_since = ?, expires_at = ?,
+          labels = CASE WHEN labels IS NULL AND ?10 = '{}' THEN NULL ELSE ?10 END
+        WHERE id = ?11`),
       // Deleted ones stay where they were: their usage is named by it.
       on: select("network = ?1 AND (?2 IS NULL OR account_id = ?2) AND status <> 'deleted'"),
       move: database.prepare(`
@@ -63,7 +64,7 @@ export class EndpointTable {
       ),
       purge: database.prepare(`
         UPDATE endpoint SET status = 'deleted', key_hash = NULL, sealed_key = NULL, name = id, allowed_origins = NULL,
-          allowed_ips = NULL WHERE account_id = ?`),
+          allowed_ips = NULL, labels = iif(labels IS NULL, NULL, '{}') WHERE account_id = ?`),
     }
   }
 
@@ -104,7 +105,9 @@ export class EndpointTable {
     return { accountId, network, name, deleted: status === 'deleted' }
   }
 
-  insert(endpoint: Omit<EndpointWithKey, 'dailyLimit' | 'limitedSince' | 'lastUsedAt' | 'expiresAt'>): void {
+  insert(
+    endpoint: Omit<EndpointWithKey, 'dailyLimit' | 'limitedSince' | 'lastUsedAt' | 'expiresAt' | 'labels'>,
+  ): void {
     const { id, accountId, network, name, status, createdAt, management, apiKey } = endpoint
     const sealed = this.#ring.seal(id, apiKey)
     this.#sql.insert.run(
@@ -152,12 +155,21 @@ export class EndpointTable {
   }
 
   /** Writes what an owner may change. */
-  update(endpoint: Endpoint): void {
+  update(endpoint: EndpointWithKey): void {
     const { id, name, status, management, perSecond, dailyLimit, limitedSince, expiresAt } = endpoint
     const origins = toColumn(endpoint.allowedOrigins)
     const ips = toColumn(endpoint.allowedIps)
     const limits = [perSecond, dailyLimit, limitedSince, expiresAt] as const
-    this.#sql.update.run(name, status, Number(management), origins, ips, ...limits, id)
+    this.#sql.update.run(
+      name,
+      status,
+      Number(management),
+      origins,
+      ips,
+      ...limits,
+      JSON.stringify(endpoint.labels),
+      id,
+    )
   }
 
   /** The keys of a network's endpoints (`accountId` null: of all accounts), in clear. */
@@ -184,7 +196,11 @@ export class EndpointTable {
   }
 
   #withKey(row: EndpointRow): EndpointWithKey {
-    return { ...toEndpoint(row), lastUsedAt: row.used_at, apiKey: this.#open(row.id, row.sealed_key) }
+    const { used_at: lastUsedAt, labels } = row
+    return {
+      ...toEndpoint(row),
+      ...{ lastUsedAt, labels: labelsOf(labels), apiKey: this.#open(row.id, row.sealed_key) },
+    }
   }
 
   #open(id: string, sealed: Uint8Array): string {

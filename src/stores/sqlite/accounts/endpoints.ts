@@ -9,6 +9,7 @@ import type {
   EndpointWithKey,
   RotatedKey,
 } from '../../../ports/endpoints.ts'
+import { LABELS, relabelled } from '../../../ports/labels.ts'
 import { changedMembers, OPERATOR } from '../../../ports/audit.ts'
 import type { Author, Members } from '../../../ports/audit.ts'
 import type { AccountTable } from './account-table.ts'
@@ -28,6 +29,7 @@ const AUDITED = [
   'perSecond',
   'dailyLimit',
   'expiresAt',
+  'labels',
 ] as const
 
 /** The port Endpoints on accounts.db. */
@@ -54,7 +56,7 @@ export class SqliteEndpoints implements Endpoints {
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = {
         ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null },
+        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels: {} },
       }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
@@ -86,15 +88,17 @@ export class SqliteEndpoints implements Endpoints {
     endpointId: string,
     wish: EndpointChange,
     by: Author = OPERATOR,
-  ): Promise<EndpointWithKey | null> {
+  ): Promise<EndpointWithKey | null | 'too_many_labels'> {
     return this.#changes.write(change => {
       const before = this.find(accountId, endpointId)
       if (before === null) return null
+      const labels = relabelled(before.labels, wish.labels ?? {}, LABELS.endpoint.most)
+      if (labels === null) return 'too_many_labels'
       const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
       const after = {
         ...before,
         ...closing,
-        ...wish,
+        ...{ ...wish, labels },
         limitedSince: limitedSince(before, wish, Math.floor(this.#now())),
       }
       const changed = changedMembers(before, after, AUDITED)

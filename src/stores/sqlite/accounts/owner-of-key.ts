@@ -1,9 +1,9 @@
 import type { DatabaseSync } from '../driver.ts'
-import { toEndpoint, type EndpointRow } from './endpoint-row.ts'
+import { toEndpoint, type EndpointRow, type ForOwner } from './endpoint-row.ts'
 import type { AccountStatus } from '../../../ports/accounts.ts'
 import type { KeyOwner } from '../../../ports/keys.ts'
 
-interface OwnerRow extends Omit<EndpointRow, 'sealed_key' | 'used_at'> {
+interface OwnerRow extends Omit<EndpointRow, ForOwner> {
   readonly account_name: string
   readonly plan: string
   readonly account_status: AccountStatus

@@ -216,5 +216,6 @@ export const accountsFile: Kind = {
     pulled_at INTEGER NOT NULL -- Unix milliseconds
   ) STRICT;
   `,
+    `ALTER TABLE endpoint ADD COLUMN labels TEXT; -- a JSON object; NULL where there never was a label`,
   ],
 }

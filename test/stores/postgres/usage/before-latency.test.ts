@@ -23,6 +23,7 @@ t.test(
     const postgres = await connectTo(t, server.url)
     await postgres.query(`ALTER TABLE usage ${LATENCY_SUMS.map(sum => `DROP COLUMN ${sum}`).join(', ')}`)
     await postgres.query('DROP INDEX usage_past_hours, refusal_past_hours')
+    await postgres.query('ALTER TABLE endpoint DROP COLUMN labels')
     await postgres.query('UPDATE version SET version = 2')
     await openSchema(postgres)
     const now = Date.now()
