@@ -1,5 +1,6 @@
 /** On which hosts the dashboard is: those of the base URL, localhost and the addresses listened on, and none else. */
 import t from 'tap'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { createOwner } from './support/owner.ts'
@@ -9,6 +10,7 @@ const node = await startNode(t, { chainId: 1001 })
 const config = {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+  methods: fewMethods,
 }
 
 const forms: [what: string, baseUrl: string, hosts: string[], others: string[]][] = [

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import { message } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
+import { fewMethods } from '../support/few-methods.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -16,6 +17,7 @@ t.test('connections of clients outlive all processes that serve them', async t =
   const gateway = await startGateway(t, {
     networks: { alpha: { chainId: 1001 } },
     routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
+    methods: fewMethods,
     gateway: { workers: 2, timeouts: { drain: '10s', drainIdle: '10s' } },
   })
   const access = await createAccess(gateway, 'paid', 'alpha')

@@ -47,6 +47,9 @@ t.test('a worker whose keeper takes nothing over refuses calls at 256 MiB of jou
   const both = async () => [await call(), await call()].sort()
   t.strictSame(await both(), [undefined, undefined])
   process.kill(keeper, 'SIGSTOP')
+  t.teardown(() => {
+    kill9(keeper)
+  })
   // As many charges as an hour without the ledger, in one record that has none.
   const journal = new DatabaseSync(join(data, name!), { timeout: 5_000 })
   const full = 256 * 1024 ** 2
