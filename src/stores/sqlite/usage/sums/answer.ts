@@ -138,7 +138,9 @@ function rowOf(group: Group, { groupBy, detail }: SumsQuery, other?: number): st
   if (!groupBy.includes('reason')) members.push(`"calls":${calls},"requests":${requests},"errors":${errors}`)
   members.push(`"refusals":${refusals}`)
   if (detail) {
-    const byReason = JSON.stringify(Object.fromEntries(reasons ?? []))
+    // In the order of their names, however they were read.
+    const inOrder = [...(reasons ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
+    const byReason = JSON.stringify(Object.fromEntries(inOrder))
     const shown = JSON.stringify(shownLatency(latency ?? []))
     members.push(
       `"bytesOut":${bytesOut},"upstreamMs":${upstreamMs},"refusalsByReason":${byReason},"latency":${shown}`,
