@@ -130,17 +130,23 @@ const NAMES: Readonly<Record<Column, string>> = {
   },
 }
 
-/** One row; `other` is how many groups it stands for, which are not named then. */
+/** One row; `other` is how many groups it stands for, which are not named then. As text: a reply has up to 10 000. */
 function rowOf(group: Group, { groupBy, detail }: SumsQuery, other?: number): string {
   const { values, calls, requests, errors, refusals, bytesOut, upstreamMs, latency, reasons } = group
-  const named = values.map((value, i) => [NAMES[groupBy[i]!], value])
-  return JSON.stringify({
-    ...(Object.fromEntries(named) as object),
-    ...(other === undefined ? {} : { other }),
-    ...(groupBy.includes('reason') ? { refusals } : { calls, requests, errors, refusals }),
-    ...(detail ? { bytesOut, upstreamMs, refusalsByReason: Object.fromEntries(reasons ?? []) } : {}),
-    ...(detail ? { latency: shownLatency(latency ?? []) } : {}),
-  })
+  const members = values.map((value, i) => `"${NAMES[groupBy[i]!]}":${JSON.stringify(value)}`)
+  if (other !== undefined) members.push(`"other":${other}`)
+  if (!groupBy.includes('reason')) members.push(`"calls":${calls},"requests":${requests},"errors":${errors}`)
+  members.push(`"refusals":${refusals}`)
+  if (detail) {
+    // In the order of their names, however they were read.
+    const inOrder = [...(reasons ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
+    const byReason = JSON.stringify(Object.fromEntries(inOrder))
+    const shown = JSON.stringify(shownLatency(latency ?? []))
+    members.push(
+      `"bytesOut":${bytesOut},"upstreamMs":${upstreamMs},"refusalsByReason":${byReason},"latency":${shown}`,
+    )
+  }
+  return `{${members.join(',')}}`
 }
 
 function jsonOf(rows: readonly string[]): string {
