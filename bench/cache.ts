@@ -34,6 +34,13 @@ function callOf(method: 'eth_call' | 'eth_pass'): string {
 interface Gateway {
   readonly pid: number
   readonly url: string
+  readonly admin: string
+}
+
+/** Calls that were answered from the cache so far. */
+async function hitsOf({ admin }: Gateway): Promise<number> {
+  const text = await (await fetch(`http://${admin}/metrics`)).text()
+  return Number(/^tollgate_cache_calls_total\{.*result="hit"\} (\d+)$/m.exec(text)?.[1] ?? 0)
 }
 
 async function start(
@@ -45,7 +52,7 @@ async function start(
   const files = configFor(upstream)
   const row = (more: string): string =>
     `{ retry: safe, params: [1, 4], block: { at: 1, kind: ref, omitted: latest }${more} }`
-  const { pid, listen } = await processes.gateway(
+  const { pid, listen, admin } = await processes.gateway(
     {
       ...files,
       'networks.yaml': files['networks.yaml']!.replace('public: true', 'public: true, finality: 1'),
@@ -54,7 +61,8 @@ async function start(
     },
     node,
   )
-  return { pid, url: `http://${listen}/eth/v1/rpc/${await processes.key('bench')}` }
+  const url = `http://${listen}/eth/v1/rpc/${await processes.key('bench')}`
+  return { pid, url, admin: admin! }
 }
 
 let used = 0
@@ -89,6 +97,8 @@ await overStarts(async (table, processes) => {
       side(kept, 'gateway', () => load({ url: kept.url, body })),
       side(kept, 'local answer', () => load({ url: kept.url, body: LOCAL })),
     )
+    // The first time each is asked of the node, and what was asked before a block was known to be final is not kept.
+    if ((await hitsOf(kept)) < CALLS) throw new Error('the answers were not kept')
     for (const [title, gateway] of [
       ['answer that is not there, and kept', kept],
       ['row with cache, none configured', none],

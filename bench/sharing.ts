@@ -1,6 +1,7 @@
 /**
- * What sharing of equal calls in flight costs and brings: CPU of a forwarded call that is equal to no other, with `share` and without, and calls a second
- * of 64 clients that all ask for the same, of a node that takes its time.
+ * What sharing of equal calls in flight costs and brings: CPU of a forwarded call that is equal to no other, with `share` and without; and of 64 clients
+ * that all ask for the same CPU and calls a second. With their calls a second the time counts too in which the gateway has nothing to do, as all
+ * of them wait for one answer.
  */
 import { FORWARDED } from './parts/calls.ts'
 import { median } from './parts/cpu.ts'
@@ -45,6 +46,11 @@ await overStarts(async (table, processes) => {
       work: () => load({ url, body: FORWARDED }),
     }))
     await table.compare('forwarded call that no other is equal to', ours!, theirs!)
+    const [together, each] = [shared, alone].map(({ pid, url }, i) => ({
+      ...{ name: i === 0 ? 'share' : 'share: false', pid },
+      work: () => load({ url, body: FORWARDED[0]!, connections: CLIENTS }),
+    }))
+    await table.compare(`call that ${CLIENTS} clients ask for at once`, together!, each!)
     for (const { pid } of [shared, alone]) pinMeasured(pid)
     for (let round = -1; round < ROUNDS; round += 1) {
       const figures = { shared: await rate(shared), alone: await rate(alone) }

@@ -16,7 +16,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ['run', LINE, 4],
   ['run', LINE, 4, { LOAD: 'node' }],
   ['socket-calls', LINE, 4],
-  ['sharing', LINE, 1],
+  ['sharing', LINE, 2],
   [
     'cache',
     /^\| (?:[^|]+ \| \S+ µs \| [^|]+ µs \| \S+|(?:64 MiB|none) \|(?: [^|]+ \|){5} \d+ MiB) \|$/gm,
