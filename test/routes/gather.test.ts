@@ -56,11 +56,11 @@ async function scene(
   })
   const ask = (gather: Gather | null, id: number, more: Partial<Asked> = {}) => {
     const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_call","params":[${id}]}`
-    const asked = {
+    const asked: Asked = {
       ...{ body, id, heavy: false, caller: 'one', departure: () => null, family: 'evm', method: 'eth_call' },
       ...{ params: `[${id}]`, isRange: false, rows: [], isAboutAnother: null, flight: null },
       ...more,
-    } as Asked
+    }
     return live.ask(asked, limits, now, gather)
   }
   return { live, bodies, ask }
