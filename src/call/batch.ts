@@ -3,7 +3,6 @@ import type { BadCall, Call } from '../jsonrpc/message.ts'
 import { MAX_BATCH } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
-import { Gather } from '../routes/gather.ts'
 import { refuse, statusOf } from '../refusal/refusal.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
 import { encodeAnswer, encodeParts, refused } from './reply/answer.ts'
@@ -59,7 +58,7 @@ async function runItems(
 ): Promise<void> {
   const { batchReply, wsReply } = context.snapshot.gateway.limits
   const share = new ReplyShare(sink.streams ? batchReply : Math.min(batchReply, wsReply), context.holder)
-  const gather = new Gather({ hold: () => share.open(), departure: context.departure })
+  const gather = { hold: () => share.open(), departure: context.departure, gather: null }
   const done: Done[] = []
   const runs: Promise<void>[] = []
   let announce = (): void => undefined

@@ -173,8 +173,6 @@ export interface RouteConfig extends RouteSending {
   /** Milliseconds per attempt; null takes the rule's timeout class. */
   readonly timeout: number | null
   readonly limits: { readonly inFlight: number | null; readonly perSecond: number | null }
-  /** Calls of one client's batch that may go to it in one body; 1: each goes by itself. */
-  readonly batch: number
   readonly methods: { readonly allow: readonly string[] | null; readonly deny: readonly string[] }
   /** What errors of this upstream mean, ahead of the rows for all routes. */
   readonly errors: readonly ErrorRow[]

@@ -7,6 +7,7 @@ import { TOO_DEEP, TOO_MANY, skipSpace, skipValue, walkElements, walkMembers } f
 import { FoundElements, NO_ELEMENTS, matchName, nameOf } from './elements.ts'
 import type { Elements } from './elements.ts'
 import { decodeJson, isUtf8Raw } from './raw.ts'
+import { scanResponse } from './replies.ts'
 
 /** What a message asks: one call, or several whose answers travel as one array. */
 export type Message =
@@ -189,12 +190,7 @@ export type Reply =
       readonly isUnaddressed?: true
     }
 
-/** Levels of nesting believed in a node's reply; the scanner does not recurse, so this only bounds memory. */
-const MAX_REPLY_DEPTH = 10_000
-
-const REPLY_NAMES = ['id', 'result', 'error'] as const
 type ErrorReply = Reply & { readonly kind: 'error' }
-type FoundInReply = Partial<Record<(typeof REPLY_NAMES)[number], Raw>>
 
 /** Reads a whole response body; null when it is not one valid JSON-RPC response to the call `id`. */
 export function readReply(body: Raw, id: number): Reply | null {
@@ -227,34 +223,4 @@ function readError(error: Raw, sent: Raw | undefined, id: number): ErrorReply | 
   if (typeof code !== 'number') return null
   const read: ErrorReply = { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
   return sent === String(id) ? read : { ...read, isUnaddressed: true }
-}
-
-/** The members of one response object that matter, each as it was sent; null when the body is no such object. */
-export function scanResponse(body: Raw): FoundInReply | null {
-  const { end, found, isAmbiguous } = scanResponseAt(body, skipSpace(body, 0))
-  return end < 0 || isAmbiguous || skipSpace(body, end) !== body.length ? null : found
-}
-
-/** The same of the value at `at`, and where it ends: negative where it is not JSON. `found` is null where it is no object. */
-export function scanResponseAt(
-  raw: Raw,
-  at: number,
-): { readonly end: number; readonly found: FoundInReply | null; readonly isAmbiguous: boolean } {
-  if (raw.charCodeAt(at) !== 123)
-    return { end: skipValue(raw, at, MAX_REPLY_DEPTH), found: null, isAmbiguous: false }
-  const found: FoundInReply = {}
-  let isAmbiguous = false
-  const end = walkMembers(raw, at, (nameAt, valueAt) => {
-    const valueEnd = skipValue(raw, valueAt, MAX_REPLY_DEPTH - 1)
-    if (valueEnd < 0) return valueEnd
-    for (const name of REPLY_NAMES) {
-      const match = matchName(raw, nameAt, name)
-      if (match === 'variant' && name !== 'id') isAmbiguous = true
-      if (match !== 'same') continue
-      if (found[name] !== undefined) isAmbiguous = true
-      found[name] = raw.slice(valueAt, valueEnd)
-    }
-    return valueEnd
-  })
-  return { end, found, isAmbiguous }
 }

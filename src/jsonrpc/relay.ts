@@ -1,7 +1,7 @@
 /** Passing on a reply that is too long to hold: its value streams, its envelope is checked before the end is told. */
 import type { Raw } from './raw.ts'
 import { nameOf } from './elements.ts'
-import { scanResponse } from './message.ts'
+import { scanResponse } from './replies.ts'
 import { Utf8Pieces } from './utf8-pieces.ts'
 import { skipName, skipSpace, skipString, skipValue } from './skip.ts'
 import { ValueEnd } from './value-end.ts'

@@ -1,9 +1,46 @@
-/** The reply to a body of several calls: an array of responses in any order, told apart by their ids. */
-import { scanResponseAt } from './message.ts'
+/** Responses of nodes as bytes: one alone, or an array of them in any order, told apart by their ids. */
+import { matchName } from './elements.ts'
 import type { Raw } from './raw.ts'
-import { skipSpace, walkElements } from './skip.ts'
+import { skipSpace, skipValue, walkElements, walkMembers } from './skip.ts'
 
-/** One response in it. */
+/** Levels of nesting believed in a node's reply; the scanner does not recurse, so this only bounds memory. */
+const MAX_REPLY_DEPTH = 10_000
+
+const REPLY_NAMES = ['id', 'result', 'error'] as const
+
+type FoundInReply = Partial<Record<(typeof REPLY_NAMES)[number], Raw>>
+
+/** The members of one response object that matter, each as it was sent; null when the body is no such object. */
+export function scanResponse(body: Raw): FoundInReply | null {
+  const { end, found, isAmbiguous } = scanResponseAt(body, skipSpace(body, 0))
+  return end < 0 || isAmbiguous || skipSpace(body, end) !== body.length ? null : found
+}
+
+/** The same of the value at `at`, and where it ends: negative where it is not JSON. `found` is null where it is no object. */
+function scanResponseAt(
+  raw: Raw,
+  at: number,
+): { readonly end: number; readonly found: FoundInReply | null; readonly isAmbiguous: boolean } {
+  if (raw.charCodeAt(at) !== 123)
+    return { end: skipValue(raw, at, MAX_REPLY_DEPTH), found: null, isAmbiguous: false }
+  const found: FoundInReply = {}
+  let isAmbiguous = false
+  const end = walkMembers(raw, at, (nameAt, valueAt) => {
+    const valueEnd = skipValue(raw, valueAt, MAX_REPLY_DEPTH - 1)
+    if (valueEnd < 0) return valueEnd
+    for (const name of REPLY_NAMES) {
+      const match = matchName(raw, nameAt, name)
+      if (match === 'variant' && name !== 'id') isAmbiguous = true
+      if (match !== 'same') continue
+      if (found[name] !== undefined) isAmbiguous = true
+      found[name] = raw.slice(valueAt, valueEnd)
+    }
+    return valueEnd
+  })
+  return { end, found, isAmbiguous }
+}
+
+/** One response in an array. */
 export interface OneReply {
   /** As it was sent. */
   readonly raw: Raw
@@ -11,7 +48,7 @@ export interface OneReply {
   readonly error: Raw | undefined
 }
 
-/** The responses by the id that each carries; null under an id that two carry, or one that is not well formed. */
+/** Those of an array by the id that each carries; null under an id that two carry, or one that is not well formed. */
 export interface Replies {
   readonly byId: ReadonlyMap<Raw, OneReply | null>
   /** Whether the array ends as it should and every element of it is a response with an id of its own. */

@@ -35,6 +35,8 @@ export interface Gathering {
   readonly hold: () => Holder
   /** Of its client; asked for only while a body waits for a connection. */
   readonly departure: () => Departure | null
+  /** Made with the first of them. */
+  gather: Gather | null
 }
 
 /** Calls for one route with the same time to be answered in: none waits for one that may take longer. */

@@ -5,7 +5,7 @@ import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { CallHealth } from './health/call-health.ts'
 import type { Latency, Unanswered } from './health/load.ts'
 import { Batching } from './batching.ts'
-import type { Gather, OneVoice, Way } from './gather.ts'
+import { Gather, type Gathering, type OneVoice, type Way } from './gather.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
@@ -128,14 +128,14 @@ export class LiveRoute {
   }
 
   /**
-   * Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. With a `gather` it may go in one
-   * body with others of its client's batch.
+   * Sends one call and returns what came of it; keeps its health up to date. `now` is the monotonic clock. With a `message` it may go
+   * in one body with others of it.
    */
   ask(
     asked: Asked,
     limits: ExchangeLimits,
     now: () => number,
-    gather: Gather | null = null,
+    message: Gathering | null = null,
   ): Promise<Verdict> {
     const { body, id, heavy, caller, departure, flight } = asked
     return new Promise((resolve, reject) => {
@@ -159,9 +159,11 @@ export class LiveRoute {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
         }
       }
-      const most = gather === null ? 1 : this.batching.most(now())
-      if (gather !== null && most > 1) gather.add(this.#way, { asked, limits, begun, done }, most, now)
-      else
+      const most = message === null ? 1 : this.batching.most(now())
+      if (message !== null && most > 1) {
+        message.gather ??= new Gather(message)
+        message.gather.add(this.#way, { asked, limits, begun, done }, most, now)
+      } else
         this.#client.post(body, limits, { caller, begun, departure }, exchange => {
           done(exchange, null)
         })

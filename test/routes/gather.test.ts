@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { Departure } from '../../src/net/departure.ts'
 import type { Asked } from '../../src/routes/asked.ts'
-import { Gather } from '../../src/routes/gather.ts'
+import type { Gathering } from '../../src/routes/gather.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
 import type { Route } from '../../src/snapshot/types.ts'
 import { rawItems, rawMember } from '../support/raw-json.ts'
@@ -54,13 +54,13 @@ async function scene(
     server.closeAllConnections()
     server.close()
   })
-  const ask = (gather: Gather | null, id: number, more: Partial<Asked> = {}) => {
+  const ask = (gather: Gathering | null, id: number, more: Partial<Asked> = {}) => {
     const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_call","params":[${id}]}`
-    const asked = {
+    const asked: Asked = {
       ...{ body, id, heavy: false, caller: 'one', departure: () => null, family: 'evm', method: 'eth_call' },
       ...{ params: `[${id}]`, isRange: false, rows: [], isAboutAnother: null, flight: null },
       ...more,
-    } as Asked
+    }
     return live.ask(asked, limits, now, gather)
   }
   return { live, bodies, ask }
@@ -78,7 +78,7 @@ const gathering = (departure: Departure | null = null) => {
       held.bytes -= bytes
     },
   }
-  return { held, gather: new Gather({ hold: () => holder, departure: () => departure }) }
+  return { held, gather: { hold: () => holder, departure: () => departure, gather: null } }
 }
 
 t.test('a call counts at its route from when it is gathered until it is over', async t => {

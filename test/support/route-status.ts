@@ -12,6 +12,11 @@ export interface RouteStatus {
   readonly lag: number | null
   readonly latencyMs: number
   readonly inFlight: number
+  readonly retryInMs?: number
+  readonly keptAwayCallers?: number
+  /** Calls of a batch that go to it in one body, and why they go one by one for now. */
+  readonly batch?: number
+  readonly refusesBatches?: string
   readonly lastError?: string
 }
 

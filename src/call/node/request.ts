@@ -3,7 +3,7 @@ import type { Holder } from '../../limits/byte-budget.ts'
 import type { ReadCall } from '../../families/family.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { Context } from '../context.ts'
-import type { Gather } from '../../routes/gather.ts'
+import type { Gathering } from '../../routes/gather.ts'
 import type { Need } from '../../routes/pick.ts'
 
 /** Milliseconds per attempt and for all attempts of a call, by the rule's class (design, "Numbers"). */
@@ -41,7 +41,7 @@ export interface ReplyMode {
   /** Hears whether the answer comes from the cache; null where the reply does not say. */
   readonly cached: ((status: 'hit' | 'miss') => void) | null
   /** Where calls of the same batch wait for each other, to go to a route in one body; null where each goes by itself. */
-  readonly gather: Gather | null
+  readonly gather: Gathering | null
 }
 
 /**

@@ -1,4 +1,4 @@
-/** What the files say of transactions on their way to a network. */
+/** What the files say of how calls are sent: transactions to a network, and several calls in one body. */
 
 /** In an entry of networks.yaml. */
 export interface NetworkSending {
@@ -10,6 +10,8 @@ export interface NetworkSending {
 export interface RouteSending {
   /** Whether it keeps transactions from the public pool. Those of its network then go to private routes alone. */
   readonly private: boolean
+  /** Calls of one client's batch that may go to it in one body; 1: each goes by itself. */
+  readonly batch: number
 }
 
 /** In a row of methods.yaml. */
