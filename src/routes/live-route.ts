@@ -130,7 +130,7 @@ export class LiveRoute {
       let over: Unanswered | null = null
       const begun = (): void => {
         begin = now()
-        flight?.sent(begin)
+        flight?.sent(begin, this.id)
         if (!heavy) over = this.#hangs.begin(begin, caller)
       }
       this.#client.post(body, limits, { caller, begun, departure }, exchange => {

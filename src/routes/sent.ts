@@ -10,8 +10,8 @@ const NONE: readonly string[] = []
 /** What is remembered of one network. */
 interface Remembered {
   readonly takers: BoundedCache<readonly string[]>
-  /** The last transaction of each reader. */
-  readonly lastOf: BoundedCache<{ readonly hash: string }>
+  /** The last transaction of each reader, and when it was taken. */
+  readonly lastOf: BoundedCache<{ readonly hash: string; readonly at: number }>
 }
 
 /** A transaction that a route has taken. */
@@ -27,7 +27,13 @@ export interface SentNews {
 /** Transactions that went through this machine, by network. Nothing is made of a network without any. */
 export class Sent {
   readonly #networks = new Map<string, Remembered>()
+  readonly #now: () => number
   #listener: (news: SentNews) => void = () => undefined
+
+  /** `now` is a monotonic clock in milliseconds. */
+  constructor(now = (): number => performance.now()) {
+    this.#now = now
+  }
 
   /** Calls `listener` when a route takes a transaction for a client of this process. */
   whenTaken(listener: (news: SentNews) => void): void {
@@ -47,7 +53,7 @@ export class Sent {
     if (takers.includes(route)) return false
     known.takers.set(hash, [...takers, route])
     // A route that is late to take a transaction may not have heard of what the reader has sent since.
-    if (takers.length === 0) known.lastOf.set(reader, { hash })
+    if (takers.length === 0) known.lastOf.set(reader, { hash, at: this.#now() })
     return true
   }
 
@@ -59,6 +65,11 @@ export class Sent {
   /** The routes that took a transaction, the first to do so first. */
   takers(network: string, hash: string): readonly string[] {
     return this.#networks.get(network)?.takers.get(hash) ?? NONE
+  }
+
+  /** When a route has taken the last transaction of a reader; -Infinity where none is remembered. */
+  lastAt(network: string, reader: string): number {
+    return this.#networks.get(network)?.lastOf.get(reader)?.at ?? -Infinity
   }
 
   /** Those that took the last transaction of a reader, and so know its newest nonce. */
