@@ -94,7 +94,7 @@ async function askNode(
   const compacted = keepable === null ? null : keepable.compacted
   const { freshness } = caller
   // prettier-ignore
-  const wish = { call, network, wants, freshness, need, caller: holder, compacted, mode, trail, departure: context.departure }
+  const wish = { call, network, reader, wants, freshness, need, caller: holder, compacted, mode, trail, departure: context.departure }
   const { answer, route, tried } = await coalesce<Ending>(
     wish,
     {

@@ -16,8 +16,8 @@ export interface Asked extends JudgedCall {
   readonly departure: () => ExchangeLimits['departure']
   /** Heavy calls may be long under way without a route being ill. */
   readonly heavy: boolean
-  /** Hears when it is sent; null where nobody waits with it. */
-  readonly flight: { sent(now: number): void } | null
+  /** Hears when it is sent, and to which route; null where nobody waits with it. */
+  readonly flight: { sent(now: number, route: string): void } | null
   /** Whether a result is about another block or transaction than the call names; null where nothing is compared. */
   readonly isAboutAnother: ((result: Raw) => boolean) | null
   /** Whether another route has answered the call meanwhile; absent where it was sent to no other. */

@@ -143,7 +143,7 @@ export class LiveRoute {
       let over: Unanswered | null = null
       const begun = (isHeard = true): void => {
         begin = now()
-        flight?.sent(begin)
+        flight?.sent(begin, this.id)
         if (!heavy && isHeard) over = this.#health.begin(begin, caller)
       }
       const done = (exchange: Exchange, voice: OneVoice | null): void => {

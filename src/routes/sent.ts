@@ -19,6 +19,8 @@ interface Remembered {
 /** The routes that have taken a transaction, the first to do so first. */
 interface Taken {
   takers: readonly string[]
+  /** When the first one did, in milliseconds of a monotonic clock. */
+  readonly at: number
 }
 
 /** A transaction that a route has taken. */
@@ -60,7 +62,7 @@ export class Sent {
     if (known === undefined) this.#networks.set(network, (known = nothing()))
     const before = known.taken.get(hash, now)
     if (before === undefined) {
-      const taken: Taken = { takers: [route] }
+      const taken: Taken = { takers: [route], at: now }
       known.taken.add(hash, taken, holder, now)
       known.lastOf.add(reader, taken, holder, now)
       return true
@@ -79,6 +81,11 @@ export class Sent {
   /** The routes that took a transaction, the first to do so first. */
   takers(network: string, hash: string): readonly string[] {
     return this.#networks.get(network)?.taken.get(hash, this.#clock.monotonic())?.takers ?? NONE
+  }
+
+  /** When a route has taken the last transaction of a reader; -Infinity where none is remembered. */
+  lastAt(network: string, reader: string): number {
+    return this.#networks.get(network)?.lastOf.get(reader, this.#clock.monotonic())?.at ?? -Infinity
   }
 
   /** Those that took the last transaction of a reader, and so know its newest nonce. */

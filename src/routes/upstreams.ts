@@ -141,9 +141,9 @@ export class Upstreams {
     })
   }
 
-  /** The same without the draw, for the operator. */
-  contenders(network: Network, ids: readonly string[], need: Need, now: number): Contenders {
-    return contenders(this.#candidates(network, ids), need, this.#lagOf(network), undefined, now)
+  /** The same without the draw, which changes nothing; without a caller for one of whom nothing is known. */
+  contenders(network: Network, ids: readonly string[], need: Need, now: number, caller?: string): Contenders {
+    return contenders(this.#candidates(network, ids), need, this.#lagOf(network), caller, now)
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */

@@ -11,9 +11,18 @@ interface Edit {
   readonly chainId?: number
   readonly network?: string
   readonly cache?: string
+  /** Rows of methods.yaml. */
+  readonly rows?: string
 }
 
-function edited({ chainId = 1, network = '', cache = '{ memory: 1MiB }' }: Edit): Promise<Snapshot> {
+const ROWS = '{ eth_call: { block: { at: 1, kind: ref }, retry: safe, cache: [final, tip] } }'
+
+function edited({
+  chainId = 1,
+  network = '',
+  cache = '{ memory: 1MiB }',
+  rows = ROWS,
+}: Edit): Promise<Snapshot> {
   return snapshotOf(t, {
     networks: `
 baseUrl: http://{subdomain}.example.test
@@ -28,8 +37,7 @@ routes:
 `,
     methods: `
 families:
-  evm:
-    eth_call: { block: { at: 1, kind: ref }, retry: safe, cache: [final, tip] }
+  evm: ${rows}
 `,
     ...(cache === '' ? {} : { gateway: `cache: ${cache}` }),
   })
@@ -65,4 +73,33 @@ t.test('answers of a network that means another chain, or another final block, a
   ]
   for (const [before, next, left] of cases)
     t.strictSame(await after(before, next), left, JSON.stringify([before, next]))
+})
+
+t.test('bug: answers of a row that keeps others now are dropped, those of other rows stay', async t => {
+  const rows = (one: string, pattern = '') =>
+    `{ one: { retry: safe${one} }, two: { retry: safe, cache: [fixed] }${pattern} }`
+  const of = async (before: string, next: string): Promise<readonly string[]> => {
+    const answers = new MemoryAnswers(1024 * 1024)
+    for (const method of ['one', 'two', 'on*'])
+      answers.keep(method, { result: '1', origin: { network: 'eth', method, route: 'a' }, bounds: null })
+    const heads = { finality: { forget: () => t.fail('nothing else is final') } } as unknown as Heads
+    dropOutdated(await edited({ rows: before }), await edited({ rows: next }), { answers, heads })
+    return ['one', 'two', 'on*'].filter(key => answers.find(key) !== null)
+  }
+  const all = ['one', 'two', 'on*']
+  const pattern = ', on*: { retry: safe, cache: [tip] }'
+  const cases: readonly (readonly [before: string, next: string, left: readonly string[]])[] = [
+    [rows(', cache: [fixed]'), rows(', cache: [fixed], cost: 5, timeout: fast'), all],
+    [rows(', cache: [fixed]'), rows(', cache: [tip]'), ['two', 'on*']],
+    [rows(', cache: [fixed]'), rows(''), ['two', 'on*']],
+    [rows(', cache: [final], shows: number'), rows(', cache: [final], shows: blockNumber'), ['two', 'on*']],
+    [
+      rows(', cache: [final], block: { at: 0, kind: num }'),
+      rows(', cache: [final], block: { at: 1, kind: num }'),
+      ['two', 'on*'],
+    ],
+    [rows('', pattern), rows(', cache: [tip]', pattern), ['two']],
+    [`{ two: { retry: safe, cache: [fixed] }${pattern} }`, rows(', cache: [tip]', pattern), ['two']],
+  ]
+  for (const [before, next, left] of cases) t.strictSame(await of(before, next), left, `${before} → ${next}`)
 })

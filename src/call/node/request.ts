@@ -26,8 +26,8 @@ export interface Request extends ReadCall {
   readonly reader: string
   /** Of its client, or of all who wait for its answer. */
   readonly departure: Context['departure']
-  /** Hears when it is sent; null where nobody waits with it. */
-  readonly flight: { sent(now: number): void } | null
+  /** Hears when it is sent, and to which route; null where nobody waits with it. */
+  readonly flight: { sent(now: number, route: string): void } | null
   /** When its time is up, by the monotonic clock; null where that is counted from now. */
   readonly until: number | null
 }

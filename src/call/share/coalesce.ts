@@ -30,6 +30,8 @@ const ROUNDS = 2
 export interface Wish extends Passenger {
   readonly call: Decided
   readonly network: Network
+  /** Who is shown its answer (`readerOf`). */
+  readonly reader: string
   readonly wants: SlotRead | null
   /** Who wants no kept answer gets none of another call either. */
   readonly freshness: Caller['freshness']
@@ -38,6 +40,14 @@ export interface Wish extends Passenger {
   readonly mode: Pick<ReplyMode, 'maxBytes' | 'holder'>
   /** Where it is noted that an equal call was sent in its place. */
   readonly trail: Pick<Trail, 'shared'>
+}
+
+/** What is asked about flights. */
+export type Shared = Pick<Live, 'flights' | 'heads' | 'clock'> & {
+  readonly sent: Pick<Live['sent'], 'lastAt'>
+  readonly upstreams: Pick<Live['upstreams'], 'contenders'> & {
+    readonly unsupported: Pick<Live['upstreams']['unsupported'], 'among'>
+  }
 }
 
 /** How a call is sent. */
@@ -54,11 +64,7 @@ export function isShareable({ share, retry, sticky }: Rule, network: Pick<Networ
 }
 
 /** Asks the nodes, or waits for an equal call that is asking them. */
-export function coalesce<E>(
-  wish: Wish,
-  sending: Sending<E>,
-  live: Pick<Live, 'flights' | 'heads' | 'clock'>,
-): Promise<Fetched> {
+export function coalesce<E>(wish: Wish, sending: Sending<E>, live: Shared): Promise<Fetched> {
   const { call, network, freshness } = wish
   const { row, method, params } = call
   if (freshness !== undefined || params.length > MAX_PARAMS || !isShareable(row.rule, network))
@@ -89,8 +95,34 @@ function begin(
 }
 
 /** Whether the flight reads what the call would if it were sent now. */
-function mayJoin(flight: Flight, wish: Wish, { clock }: Pick<Live, 'clock'>): boolean {
-  return flight.takes(wish) && (flight.isFresh(clock.monotonic()) || isSettled(flight, wish))
+function mayJoin(flight: Flight, wish: Wish, live: Shared): boolean {
+  if (!flight.takes(wish) || flight.isBefore(live.sent.lastAt(wish.network.slug, wish.reader))) return false
+  return (flight.isFresh(live.clock.monotonic()) || isSettled(flight, wish)) && asksAlike(flight, wish, live)
+}
+
+/**
+ * Whether the flight asks a route that the call might be sent to by itself. What keeps its leader away from a better one may be the leader's own:
+ * what its calls have suffered, its share of a route, a transaction of its own.
+ */
+function asksAlike({ asked, leader }: Flight, wish: Wish, live: Shared): boolean {
+  if (asked === null || leader.caller === wish.caller) return true
+  const own = contendersFor(wish, wish, live)
+  if (own === null || own.includes(asked)) return true
+  const others = contendersFor(wish, leader, live)
+  return others !== null && own.every(id => others.includes(id))
+}
+
+/** The routes that a call like this one might be sent to for a passenger; null where none has room or can serve it. */
+function contendersFor(
+  { call: { routes, method }, network }: Wish,
+  { need, caller }: Passenger,
+  { upstreams, clock }: Shared,
+): readonly string[] | null {
+  const now = clock.monotonic()
+  const lacking = upstreams.unsupported.among(routes, method, caller, now)
+  const able = routes.filter(id => !lacking.includes(id))
+  const found = upstreams.contenders(network, able, need, now, caller)
+  return typeof found === 'string' ? null : found.map(({ route }) => route.id)
 }
 
 /** Whether what it reads was there when the flight began, or is named by a hash: then the moment matters little. */
@@ -146,7 +178,7 @@ async function follow<E>(
   key: FlightKey,
   wish: Wish,
   sending: Sending<E>,
-  live: Pick<Live, 'flights' | 'heads' | 'clock'>,
+  live: Shared,
 ): Promise<Fetched> {
   const { clock, flights } = live
   const { trail } = wish

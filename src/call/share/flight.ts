@@ -58,9 +58,11 @@ export class Flight {
   next: Flight | null = null
   /** The newest block that was known when it began, where its params name a block by number. */
   readonly known: number | null
-  readonly #leader: Passenger
+  readonly leader: Passenger
   /** When a node was first sent the call, by the monotonic clock; null while it waits for a connection. */
   #sentAt: number | null = null
+  /** The route that was asked first; null as long as none was. */
+  #asked: string | null = null
   #waiting: Set<Waiting> | null = null
   /** Of all who wait; made when somebody wants to know. */
   #departure: Departure | null = null
@@ -71,17 +73,27 @@ export class Flight {
   constructor(key: FlightKey, leader: Passenger, known: number | null) {
     this.key = key
     this.known = known
-    this.#leader = leader
+    this.leader = leader
   }
 
   /** A node is sent the call. A second attempt reads no earlier than the first. */
-  sent(now: number): void {
+  sent(now: number, route: string): void {
     this.#sentAt ??= now
+    this.#asked ??= route
+  }
+
+  get asked(): string | null {
+    return this.#asked
   }
 
   /** Whether a node may have seen it. */
   get isSent(): boolean {
     return this.#sentAt !== null
+  }
+
+  /** Whether it was sent before what a call that begins now has written by `wroteAt`. */
+  isBefore(wroteAt: number): boolean {
+    return this.#sentAt !== null && this.#sentAt <= wroteAt
   }
 
   /** Whether it reads what a call that begins now would. */
@@ -94,10 +106,10 @@ export class Flight {
    * that one. Whoever waits for a connection lets none wait with it but its own: another caller's turn may come first.
    */
   takes({ need, caller }: Passenger): boolean {
-    const { atLeast, scale, prefer } = this.#leader.need
+    const { atLeast, scale, prefer } = this.leader.need
     if (need.atLeast !== null && (need.scale !== scale || need.atLeast > (atLeast ?? -1))) return false
     if (need.prefer !== undefined && !isWithin(prefer, need.prefer)) return false
-    if (this.#sentAt === null && caller !== this.#leader.caller) return false
+    if (this.#sentAt === null && caller !== this.leader.caller) return false
     return (this.#waiting?.size ?? 0) < JOINERS && this.#departure?.isOver !== true
   }
 
@@ -116,7 +128,7 @@ export class Flight {
   departure(): Departure {
     if (this.#departure !== null) return this.#departure
     const departure = (this.#departure = new JointDeparture(() => this.#areGone()))
-    this.#unwatchLeader = watch(this.#leader, () => {
+    this.#unwatchLeader = watch(this.leader, () => {
       this.#leaves()
     })
     for (const joined of this.#waiting ?? []) this.#watchJoined(joined)
@@ -139,7 +151,7 @@ export class Flight {
   }
 
   #areGone(): boolean {
-    if (!isGone(this.#leader)) return false
+    if (!isGone(this.leader)) return false
     for (const { passenger } of this.#waiting ?? []) if (!isGone(passenger)) return false
     return true
   }

@@ -36,6 +36,7 @@ interface Options {
   readonly floor?: number | null
   readonly prefer?: readonly string[]
   readonly caller?: string
+  readonly reader?: string
   readonly departure?: Departure | null
   readonly network?: Partial<Network>
   readonly freshness?: 'no-cache'
@@ -64,7 +65,16 @@ function process() {
     Heads,
     'best' | 'finality'
   >
-  const live = { flights: new Flights(), heads: heads as Heads, clock }
+  /** By reader, when a route took its last transaction; and by caller, the routes that one alone is sent to in place of `a`. */
+  const wroteAt = new Map<string, number>()
+  const keptTo = new Map<string, readonly string[]>()
+  const upstreams = {
+    unsupported: { among: () => [] },
+    contenders: (_: unknown, __: unknown, ___: unknown, ____: unknown, caller = '') =>
+      (keptTo.get(caller) ?? ['a']).map(id => ({ route: { id } })) as never,
+  }
+  const sentBy = { lastAt: (_: string, reader: string) => wroteAt.get(reader) ?? -Infinity }
+  const live = { flights: new Flights(), heads: heads as Heads, clock, sent: sentBy, upstreams }
   /** Those that were sent, and are answered by the test. */
   const sent: {
     flight: Flight | null
@@ -74,14 +84,21 @@ function process() {
   }[] = []
   const call = async (options: Options = {}, isSent = true): Promise<Coalesced> => {
     const { row = 'gasPrice', block, floor = null, caller = 'one', departure = null, noRoom = null } = options
+    const { reader = caller } = options
     const ref = block === undefined ? null : scalarRef(block, true)
     const span = ref === null || 'why' in ref ? null : { from: ref, to: ref }
     const params = options.params ?? `["0x1",${block ?? ''}]`
     const trail = { shared: false }
     const wish: Wish = {
-      call: { row: rows[row]!, method: options.method ?? row, params, span } as unknown as Decided,
+      call: {
+        row: rows[row]!,
+        method: options.method ?? row,
+        params,
+        span,
+        routes: [],
+      } as unknown as Decided,
       network: { slug: 'alpha', family: 'evm', share: true, ...options.network } as Network,
-      ...{ wants: null, compacted: null, caller, departure: () => departure, trail },
+      ...{ wants: null, compacted: null, caller, reader, departure: () => departure, trail },
       freshness: options.freshness,
       need: { tip: true, atLeast: floor, mayProbe: true, prefer: options.prefer ?? [] },
       mode: {
@@ -92,7 +109,7 @@ function process() {
     const send = (flight: Flight | null, until: number | null): Promise<Fetched> =>
       new Promise((end, reject) => {
         sent.push({ flight, until, end, fail: () => reject(new Error('a bug')) })
-        if (isSent) flight?.sent(clock.monotonic())
+        if (isSent) flight?.sent(clock.monotonic(), (keptTo.get(caller) ?? ['a'])[0]!)
       })
     const fetched = await coalesce(wish, { send, conclude: each => each }, live)
     return { ...fetched, isShared: trail.shared }
@@ -100,7 +117,7 @@ function process() {
   /** Resolves when so many have been sent. */
   const sending = (count: number): Promise<unknown> =>
     until(`${count} are sent`, () => Promise.resolve(sent.length === count))
-  return { call, sent, sending, clock }
+  return { call, sent, sending, clock, wroteAt, keptTo }
 }
 
 const said = ({ answer, isShared }: Coalesced): string => {
@@ -414,6 +431,43 @@ t.test(
     })
   },
 )
+
+t.test('bug: who has written since a call was sent does not wait for it', async t => {
+  const { call, sent, clock, wroteAt } = process()
+  const first = call({ reader: 'mine' })
+  clock.advance(5)
+  wroteAt.set('mine', clock.monotonic())
+  clock.advance(5)
+  const [own, others] = [call({ reader: 'mine' }), call({ reader: 'other' })]
+  t.equal(sent.length, 2, 'within the 20 ms, but before its transaction')
+  sent[0]!.end(ok('old'))
+  sent[1]!.end(ok('new'))
+  t.equal(said(await own), 'new')
+  t.match(said(await others), /shared$/, 'another reader still waits')
+  t.equal(said(await first), 'old')
+})
+
+t.test("bug: who is kept away from a route takes no other caller's calls elsewhere", async t => {
+  const { call, sent, keptTo } = process()
+  keptTo.set('evil', ['b'])
+  const first = call({ caller: 'evil' })
+  const honest = [call({ caller: 'one' }), call({ caller: 'two' })]
+  const own = call({ caller: 'evil' })
+  t.equal(sent.length, 2, 'they share a call of their own')
+  sent[0]!.end(ok('worse'))
+  sent[1]!.end(ok('better'))
+  t.strictSame((await Promise.all(honest)).map(said), ['better', 'better shared'])
+  t.match(said(await own), /shared$/)
+  t.equal(said(await first), 'worse')
+
+  const all = process()
+  const before = all.call({ caller: 'one' })
+  for (const caller of ['one', 'two']) all.keptTo.set(caller, ['b'])
+  const after = all.call({ caller: 'two' })
+  t.equal(all.sent.length, 1, 'what keeps everybody away keeps nobody from waiting')
+  all.sent[0]!.end(ok('1'))
+  t.strictSame((await Promise.all([before, after])).map(said), ['1', '1 shared'])
+})
 
 t.test('a flight ends when nobody waits for it any more, and not before', async t => {
   const { call, sent } = process()
