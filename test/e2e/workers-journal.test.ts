@@ -86,7 +86,7 @@ t.test('bug: while the keeper took over the long journal of a killed worker it a
   const journal = join(data, name!)
   process.kill(crew.keeper, 'SIGSTOP')
   const charged = fillJournal(journal, {
-    ...{ mib: FULL, entries: 20, counters: 20_000 },
+    ...{ mib: FULL, entries: 20, counters: 60_000 },
     ...{ account: access.accountId, endpoint: access.endpointId },
   })
   kill9(crew.workers[0]!)
@@ -110,7 +110,7 @@ t.test('bug: while the keeper took over the long journal of a killed worker it a
   )
   ledger.close()
   t.ok(
-    answered > 3 && read > 3,
+    answered > 0 && read > 0,
     `${answered} answers of its admin listener, ${read} of what is read of usage`,
   )
   t.equal((await access.usage()).calls, charged)

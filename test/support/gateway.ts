@@ -6,6 +6,9 @@ import type { Teardown } from './teardown.ts'
 import { tempDir } from './temp-dir.ts'
 import { until } from './until.ts'
 
+/** Milliseconds that a start may take: where other tests run beside it, that of several processes takes long. */
+const START = 60_000
+
 interface ReadyLine {
   readonly listen: string
   readonly admin: string
@@ -62,7 +65,7 @@ export class Gateway {
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#before = this.printed
     this.#child = serve(this.dir, { ...this.#env, ...env }, this.#within)
-    this.#ready = await this.#child.output('ready', findReady)
+    this.#ready = await this.#child.output('ready', findReady, START)
   }
 
   /** SIGTERM, and how it ended. */

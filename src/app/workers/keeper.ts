@@ -38,8 +38,9 @@ import { gatheredReports, openUsageOf } from '../open-usage.ts'
 import { keepForNext, readKept } from './kept-for-next.ts'
 import { openRoutes } from './open-routes.ts'
 
-/** Milliseconds that a worker gets to compile a configuration. */
+/** Milliseconds that a worker gets to compile a configuration, and for which a start waits for what killed workers have left. */
 const TO_COMPILE = 10_000
+const TO_TAKE_OVER = 1_000
 
 /** Milliseconds beyond a drain that workers are waited for: those of another primary do not leave. */
 const BEYOND_DRAIN = 10_000
@@ -98,9 +99,12 @@ async function open(
     log.error({ err: error, file }, UNREADABLE)
   })
   closing.push(() => left.close())
-  // It may be long: nobody waits for it.
   const complete = left.look()
-  complete.catch(() => undefined)
+  // A long one is taken over while the keeper answers.
+  await orAfter(
+    complete.catch(() => undefined),
+    TO_TAKE_OVER,
+  )
   const counters = new KeptCounters(join(settings.dataDir, 'counters.json'), role.gateway, error => {
     log.warn(
       { err: error },
@@ -236,9 +240,8 @@ async function open(
     },
     stop: async leaving => {
       state.draining = true
-      // Where workers stay, another keeper comes.
+      // Where workers stay, another keeper comes, with which they go on.
       state.isLeft = leaving !== 'alone'
-      // Where workers stay, they go on with the next keeper.
       if (leaving !== 'alone') await orAfter(keeper.allGone(), settings.timeouts.drain + BEYOND_DRAIN)
       await closing.close()
     },

@@ -11,32 +11,30 @@ import { SPARED } from '../../limits/shared/buckets.ts'
 import { ACTIVE } from '../../limits/shared/heard.ts'
 import { script } from './redis.ts'
 
-/** Values of a question: those of its `LimitQuestion`, its number, that of the first unanswered one, what is known to be used, and when it ends. */
-export const VALUES = 10
 /** In place of what is known to be used, where it is not known: then a bucket that is not there is not opened. */
 export const UNKNOWN = '?'
 /** Milliseconds for which a machine's last question is remembered, and a bucket beyond the time when it is full. */
 const REMEMBERED = 60_000
 
-/** Answers per bucket: `level active granted traffic opened`, or nothing. The first value is the machine. */
+/**
+ * Values: the machine, and the questions as one JSON text, since each value of a command costs both sides a microsecond. A question is a list: rate,
+ * burst, and the rest of its `LimitQuestion`; its number and that of the first unanswered one; what is known to be used, and when it ends. Answers a
+ * line per bucket: `level active granted traffic opened`, or nothing.
+ */
 export const BUCKETS = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local machine = ARGV[1]
+local questions = cjson.decode(ARGV[2])
 local answers = {}
 for i, key in ipairs(KEYS) do
-  local a = 2 + (i - 1) * ${VALUES}
-  local rate, burst = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
-  local spent, over = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
-  local want, spare = tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
-  local number, unanswered = tonumber(ARGV[a + 6]), tonumber(ARGV[a + 7])
-  local used, ends = ARGV[a + 8], tonumber(ARGV[a + 9])
+  local rate, burst, spent, over, want, spare, number, unanswered, used, ends = unpack(questions[i])
   local packed = redis.call('GET', key)
   local bucket = false
   if packed then
     bucket = cmsgpack.unpack(packed)
   elseif used ~= '${UNKNOWN}' then
-    bucket = { level = burst - tonumber(used), at = now, burst = burst, traffic = 0, trafficAt = now,
+    bucket = { level = burst - used, at = now, burst = burst, traffic = 0, trafficAt = now,
       opened = time[1] * 1000000 + time[2], machines = {} }
     -- What was charged is in the ledger that says what is used.
     if rate == 0 then spent = 0 end
@@ -73,7 +71,7 @@ for i, key in ipairs(KEYS) do
       bucket.level, active, wanted + spared, bucket.traffic, bucket.opened)
   end
 end
-return answers
+return table.concat(answers, '\\n')
 `)
 
 /** Lowers each bucket to what the ledger has left of it, where it holds more. Values per bucket: what is used. */

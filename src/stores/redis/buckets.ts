@@ -59,7 +59,7 @@ export class RedisBuckets implements LimitStore {
   async ask(questions: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
     const answers = await this.#send(
       questions,
-      questions.map(({ quota }) => (quota === undefined ? '0' : UNKNOWN)),
+      questions.map(({ quota }) => (quota === undefined ? 0 : UNKNOWN)),
     )
     const unopened = questions.flatMap((question, i) => (answers[i] === null && question.quota ? [i] : []))
     if (unopened.length === 0) return answers
@@ -67,7 +67,7 @@ export class RedisBuckets implements LimitStore {
     const known = unopened.filter((_, nth) => used[nth] !== null)
     const opened = await this.#send(
       known.map(i => questions[i]!),
-      used.filter(one => one !== null).map(String),
+      used.filter(one => one !== null),
     )
     for (const [nth, i] of known.entries()) answers[i] = opened[nth]!
     if (known.length > 0) this.#compareAgain()
@@ -123,7 +123,10 @@ export class RedisBuckets implements LimitStore {
     return used
   }
 
-  async #send(questions: readonly LimitQuestion[], used: readonly string[]): Promise<(LimitAnswer | null)[]> {
+  async #send(
+    questions: readonly LimitQuestion[],
+    used: readonly (number | typeof UNKNOWN)[],
+  ): Promise<(LimitAnswer | null)[]> {
     const { redis, machine } = this.#options
     if (questions.length === 0) {
       if (redis.isAway) throw new Error('Redis is away')
@@ -134,10 +137,10 @@ export class RedisBuckets implements LimitStore {
     const answers: (LimitAnswer | null)[] = []
     const groups = bySlot([...questions.keys()], i => questions[i]!.key, redis.isCluster)
     const sent = groups.map(async group => {
-      const values = group.flatMap(i => this.#valuesOf(questions[i]!, number, used[i]!))
+      const asked = group.map(i => this.#valuesOf(questions[i]!, number, used[i]!))
       const keys = group.map(i => questions[i]!.key)
       for (const key of keys) if (!this.#unanswered.has(key)) this.#unanswered.set(key, number)
-      const texts = (await redis.run(BUCKETS, keys, [machine, ...values])) as string[]
+      const texts = ((await redis.run(BUCKETS, keys, [machine, JSON.stringify(asked)])) as string).split('\n')
       for (const [nth, i] of group.entries()) answers[i] = this.#answered(questions[i]!, texts[nth]!)
     })
     // All are waited for: what is asked again may not still be on its way.
@@ -149,7 +152,7 @@ export class RedisBuckets implements LimitStore {
   #valuesOf(
     { key, limit, spent, over, want, spare = 0, quota }: LimitQuestion,
     number: number,
-    used: string,
+    used: number | typeof UNKNOWN,
   ): (string | number)[] {
     const unanswered = this.#unanswered.get(key) ?? 0
     const ends = quota === undefined ? 0 : quota.window.end * 1000
