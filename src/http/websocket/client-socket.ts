@@ -120,8 +120,8 @@ export class ClientSocket implements SinkSocket {
     return true
   }
 
-  notify(frame: NotificationFrame, id: Raw, isAlone: boolean): boolean {
-    return this.#takesMore() && this.#queue.notify(frame, id, isAlone)
+  notify(frame: NotificationFrame, id: Raw): boolean {
+    return this.#takesMore() && this.#queue.notify(frame, id)
   }
 
   /** Whether it is open, and its client reads what it is sent. */

@@ -42,13 +42,12 @@ export class SendQueue {
   }
 
   /**
-   * Sends a notification: at once where it is alone, else with others at the end of this turn of the event loop. Past ws, which frames each
-   * message anew and writes it in two parts: uncompressed, it has nothing of its own to send in between.
+   * Sends a notification at the end of this turn of the event loop. Past ws, which frames each message anew and writes it in two parts:
+   * uncompressed, it has nothing of its own to send in between.
    */
-  notify(frame: NotificationFrame, id: Raw, isAlone: boolean): true {
-    if (!isAlone) corkForTurn(this.#socket)
+  notify(frame: NotificationFrame, id: Raw): true {
+    corkForTurn(this.#socket)
     this.#socket.write(frame.with(id))
-    if (this.#socket.writableLength > 0) frame.keep()
     this.count()
     return true
   }

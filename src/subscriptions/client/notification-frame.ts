@@ -7,14 +7,13 @@ const WHOLE_TEXT = 0x81
 const SHORT = 125
 const TWO_BYTES = 0xffff
 
-/** Encoded once for all clients whose ids have one length. Every client's bytes are the same memory until somebody has to keep theirs. */
+/** Encoded once for all clients whose ids have one length; each gets a copy with its own id. */
 export class NotificationFrame {
   readonly #before: Raw
   readonly #after: Raw
-  #bytes: Buffer | null = null
+  #template: Buffer | null = null
   #idAt = 0
   #idLength = 0
-  #isKept = false
 
   constructor([before, after]: readonly [before: Raw, after: Raw]) {
     this.#before = before
@@ -26,18 +25,12 @@ export class NotificationFrame {
     return this.#before.length + id.length + this.#after.length
   }
 
-  /** The frame with this id, valid until it is asked for another, unless it is kept. */
+  /** The frame with this id. */
   with(id: Raw): Buffer {
-    if (this.#bytes === null || id.length !== this.#idLength) this.#bytes = this.#encode(id)
-    else if (this.#isKept) this.#bytes = Buffer.from(this.#bytes)
-    this.#isKept = false
-    this.#bytes.write(id, this.#idAt, 'latin1')
-    return this.#bytes
-  }
-
-  /** What was given last is still needed: the next one gets other memory. */
-  keep(): void {
-    this.#isKept = true
+    if (this.#template === null || id.length !== this.#idLength) this.#template = this.#encode(id)
+    const bytes = Buffer.from(this.#template)
+    bytes.write(id, this.#idAt, 'latin1')
+    return bytes
   }
 
   #encode(id: Raw): Buffer {

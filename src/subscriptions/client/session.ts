@@ -21,8 +21,8 @@ import { note } from '../../call/execute.ts'
 
 /** The socket as the session uses it. */
 export interface ClientEnd {
-  /** Whether it was sent: nothing is once the socket closes. `isAlone` where no other is sent with it. */
-  notify(frame: NotificationFrame, id: Raw, isAlone: boolean): boolean
+  /** Whether it was sent: nothing is once the socket closes. */
+  notify(frame: NotificationFrame, id: Raw): boolean
   close(code: number, reason: string): void
   /** Closes as soon as no call is in flight. */
   finish(code: number, reason: string): void
@@ -58,8 +58,6 @@ export class ClientSession implements Session {
   readonly #end: ClientEnd
   readonly #notificationCost: () => number
   readonly #subscriptions = new Map<Raw, Subscription>()
-  /** Notifications that wait for their charge. */
-  #charged = 0
   #closed = false
 
   constructor(live: Live, outbox: Outbox, end: ClientEnd, notificationCost: () => number) {
@@ -203,19 +201,17 @@ export class ClientSession implements Session {
     }
     const { frame, id, name, units } = notification
     const charge = this.#live.journal.charge(payer, name, units, taken.period, taken.at)
-    this.#charged += 1
     this.#outbox.push(charge, committed => {
       if (!committed) this.#end.close(1013, 'journal_unavailable')
       if (committed && this.#send(notification, caller))
         charge.settle({ error: false, bytesOut: frame.lengthWith(id), upstreamMs: 0 })
       else void giveBack(taken, charge)
-      this.#charged -= 1
     })
   }
 
   /** Whether it was sent: nothing is once the socket closes. */
   #send({ frame, id, units }: Notification, { network, plan }: Caller): boolean {
-    const sent = this.#end.notify(frame, id, this.#charged < 2)
+    const sent = this.#end.notify(frame, id)
     if (sent) this.#live.observer.notification({ network: network.slug, plan: plan.name, requests: units })
     return sent
   }
