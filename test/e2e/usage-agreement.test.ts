@@ -51,10 +51,7 @@ const gateway = await startGateway(t, {
     { id: 'beta-a', network: 'beta', http: slow.url, ws: slow.wsUrl, capabilities: allCapabilities },
     { id: 'beta-b', network: 'beta', http: quick.url, capabilities: allCapabilities, priority: 2 },
   ],
-  methods: mixedMethods.replace(
-    'retry: safe }\n    eth_gasPrice',
-    'retry: safe, hedge: true }\n    eth_gasPrice',
-  ),
+  methods: mixedMethods.replace('web3_sha3: {', 'web3_sha3: { hedge: true,'),
   plans: {
     // Its rate is spent at once, and its quota half a second later.
     small: {
