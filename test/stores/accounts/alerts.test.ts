@@ -96,7 +96,7 @@ t.test('what waited before a file had lanes is delivered', async t => {
   made.close()
   const raw = new DatabaseSync(join(dataDir, 'accounts.db'))
   raw.exec(`
-    DROP TABLE delivery; DROP TABLE receiver; DROP TABLE queue; DROP TABLE replica;
+    DROP TABLE delivery; DROP TABLE receiver; DROP TABLE queue; DROP TABLE replica; ALTER TABLE endpoint DROP COLUMN labels;
     CREATE TABLE delivery (
       seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL,
       attempts INTEGER NOT NULL, next_at INTEGER NOT NULL

@@ -8,7 +8,7 @@ import type { SideWork, UsageEvents } from './events.ts'
 import { withPendingTotals } from './pending.ts'
 import { readTotals } from './read.ts'
 import { dayRound, foldRound, rollUpRound } from './round.ts'
-import { unfoldedNow } from './unfolded.ts'
+import { unfoldedNow } from './journals/unfolded.ts'
 import type { Ledger as LedgerPort, Totals } from '../../../ports/ledger.ts'
 import type { Window } from '../../../limits/account-meter.ts'
 

@@ -15,7 +15,7 @@ import {
   openOwnJournal,
   takeOverLeft,
 } from '../../../../src/stores/sqlite/usage/journals/left.ts'
-import { unfoldedNow } from '../../../../src/stores/sqlite/usage/unfolded.ts'
+import { unfoldedNow } from '../../../../src/stores/sqlite/usage/journals/unfolded.ts'
 import { until } from '../../../support/until.ts'
 import { eventsTo, NOW, payer, reading } from '../parts.ts'
 

@@ -13,7 +13,7 @@ import type { Usage } from '../fold.ts'
 import { isLocked, isLockedFile, lockFile } from '../lock.ts'
 import type { Lock } from '../lock.ts'
 import { journalFile } from '../schema.ts'
-import { unfolded } from '../unfolded.ts'
+import { unfolded } from './unfolded.ts'
 
 /** `journal-<worker>-<random>.db`: a name is never used again. */
 const NAME = /^journal-\d+-[0-9a-f]{16}\.db$/

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../../driver.ts'
 import { LATENCY_SUMS } from '../columns.ts'
 import type { UsageCounter } from '../counters.ts'
-import { unfoldedNow } from '../unfolded.ts'
+import { unfoldedNow } from './unfolded.ts'
 import { journalsIn } from './left.ts'
 
 /** The views of schema.ts with these charges too; names of `temp` go before those of the file. */

@@ -1,7 +1,7 @@
 /** Reads a journal back behind the end of its process: what it holds that the tables do not. */
-import type { DatabaseSync } from '../driver.ts'
-import { newCounter } from './counters.ts'
-import type { UsageCounter } from './counters.ts'
+import type { DatabaseSync } from '../../driver.ts'
+import { newCounter } from '../counters.ts'
+import type { UsageCounter } from '../counters.ts'
 
 /** Records that are read at a time. */
 const PAGE = 50
