@@ -96,6 +96,8 @@ export interface Family extends ProbeWords {
   reading(call: ReadCall, wants: SlotRead | null): Reading
   /** Reads the error to a transaction that may have been sent before; null where it says nothing of that. */
   sentBefore(params: Raw, error: { readonly error: Raw; readonly message: string }): SentBefore | null
+  /** The hash of the transaction that a call sends, by its bytes; null where they are none, or the family does not tell. */
+  transactionHash(params: Raw): Raw | null
   /** The hash of the call's transaction, where an error says that the node has it all the same; null in any other error. */
   takenBy(params: Raw, error: Raw): Raw | null
   /** The answer to a question for health while a route is well. */

@@ -18,6 +18,8 @@ interface Remembered {
 
 /** The routes that have taken a transaction, the first to do so first. */
 interface Taken {
+  /** Whether its hash was compared with its bytes. */
+  readonly isProven: boolean
   takers: readonly string[]
   /** When the first one did, in milliseconds of a monotonic clock. */
   readonly at: number
@@ -33,6 +35,8 @@ export interface SentNews {
   /** Out of whose share it is remembered: the account, or on the public route the address. Absent from processes of an older version. */
   readonly holder?: string
   readonly route: string
+  /** Whether the hash is that of the bytes that were sent. Absent where nobody had to know. */
+  readonly isProven?: boolean
 }
 
 /** Transactions that went through this machine, by network. Nothing is made of a network without any. */
@@ -50,27 +54,40 @@ export class Sent {
     this.#listener = listener
   }
 
-  /** A route has taken a transaction. */
-  add(news: SentNews): void {
-    if (this.takeIn(news)) this.#listener(news)
+  /** A route says that it has taken a transaction; `isProven` tells whether the hash is that of what was sent. */
+  add(news: SentNews, isProven = (): boolean => news.isProven === true): void {
+    const taken = this.#take(news, isProven)
+    if (taken !== null) this.#listener({ ...news, isProven: taken.isProven })
   }
 
-  /** Takes in what another process of this machine has sent; false where it was known. */
-  takeIn({ network, hash, reader, route, holder = reader }: SentNews): boolean {
+  /** Takes in what another process of this machine has sent. */
+  takeIn(news: SentNews): void {
+    this.#take(news, () => news.isProven === true)
+  }
+
+  /** What is new; null where nothing is. */
+  #take(
+    { network, hash, reader, route, holder = reader, isProven: wasProven = false }: SentNews,
+    isProven: () => boolean,
+  ): Taken | null {
     const now = this.#clock.monotonic()
     let known = this.#networks.get(network)
     if (known === undefined) this.#networks.set(network, (known = nothing()))
     const before = known.taken.get(hash, now)
-    if (before === undefined) {
-      const taken: Taken = { takers: [route], at: now }
-      known.taken.add(hash, taken, holder, now)
-      known.lastOf.add(reader, taken, holder, now)
-      return true
+    if (before?.takers.includes(route) === true) return null
+    // A second one is believed only where the hash shows it: else a node could claim what it never had.
+    const isSure = before !== undefined && isProven()
+    if (before !== undefined && !isSure) return null
+    if (before?.isProven === true) {
+      // It does not become its reader's last one again: a late route may not have heard of what was sent since.
+      before.takers = [...before.takers, route]
+      return before
     }
-    if (before.takers.includes(route)) return false
-    // It does not become its reader's last one again: a late route may not have heard of what was sent since.
-    before.takers = [...before.takers, route]
-    return true
+    // The one who said so before is not known to have it.
+    const taken: Taken = { takers: [route], at: now, isProven: wasProven || isSure }
+    known.taken.add(hash, taken, holder, now)
+    known.lastOf.add(reader, taken, holder, now)
+    return taken
   }
 
   /** Whether any transaction of the network is remembered, or was. */

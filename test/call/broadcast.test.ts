@@ -1,3 +1,4 @@
+import { keccak256 } from 'ethers'
 import t from 'tap'
 import type { Context } from '../../src/call/context.ts'
 import { broadcast, spreadOf } from '../../src/call/node/broadcast.ts'
@@ -11,7 +12,7 @@ import { failure } from '../../src/routes/transport/verdict.ts'
 import type { Failure, Verdict } from '../../src/routes/transport/verdict.ts'
 import { TestClock } from '../support/test-clock.ts'
 
-const hash = 'ab'.repeat(32)
+const hash = keccak256('0x02').slice(2)
 const result: Verdict = { kind: 'result', result: `"0x${hash}"` }
 const error = (message: string): Verdict => ({ kind: 'error', error: `"${message}"`, code: -32000, message })
 const failed = (why: string, more: Partial<Failure> = {}): Failure => ({
@@ -124,6 +125,13 @@ t.test(
     const lacking = failed('unsupported', { passOn: true, said: error('no such method') as never })
     t.equal(await word(limited, lacking, limited), 'b: unsupported')
     t.equal(await word(failed('timeout'), error('two'), result), 'c: result')
+    const other: Verdict = { kind: 'result', result: `"0x${'ab'.repeat(32)}"` }
+    t.equal(
+      await word(failed('timeout'), error('two'), other),
+      'c: result',
+      'another hash is better than none',
+    )
+    t.equal(await word({ kind: 'result', result: 'null' }, error('two'), other), 'c: result')
   },
 )
 

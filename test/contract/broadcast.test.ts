@@ -14,6 +14,7 @@ import { refused } from '../support/refusals.ts'
 import { routesLookedAt } from '../support/route-status.ts'
 import { startNode, type ScriptedNode } from '../support/scripted-node.ts'
 import { openClient } from '../support/socket-client.ts'
+import { until } from '../support/until.ts'
 
 const chainId = 1001
 const send = 'eth_sendRawTransaction'
@@ -76,6 +77,8 @@ for (const method of ['eth_chainId', 'eth_blockNumber', 'eth_syncing'])
 const alone = await network('alone', 1, { b: { private: true } })
 const closed = await network('closed', 3, { b: { private: true, enabled: false } })
 
+const lying = await network('lying', 3)
+
 const gateway = await startGateway(t, { networks, routes })
 const accesses = await createAccesses(gateway, 'paid', Object.keys(networks))
 await routesLookedAt(gateway, ['crowded-c', 'closed-b', 'relayed-c'])
@@ -83,6 +86,9 @@ await relayed.c.arrived('eth_syncing')
 
 const attempts = (route: string, of: string, value: number): Promise<void> =>
   metricIs(gateway, 'tollgate_attempts_total', { route, result: of }, value)
+
+const attemptsOf = (route: string): Promise<number> =>
+  metric(gateway, 'tollgate_attempts_total', { route, result: 'ok' })
 
 t.test('the first hash answers; each upstream gets it once, and the late ones run on', async t => {
   const access = accesses.in('every')
@@ -115,6 +121,27 @@ t.test('the first hash answers; each upstream gets it once, and the late ones ru
   t.strictSame([...lookups], ['1,0,0'], 'later ones to any that took it, and never to the one that did not')
   const calls = 22
   t.strictSame(await access.usage(), { requests: calls, calls }, 'charged once')
+})
+
+t.test('bug: whatever a node answered first won over the hash of one that took the transaction', async t => {
+  const access = accesses.in('lying')
+  const others = `"0x${'ab'.repeat(32)}"`
+  const call = async (raw: string, handlers: Partial<Record<Name, Handler>>) => {
+    const gate = new Gate()
+    script(lying, send, { ...handlers, a: held(gate, handlers.a!) })
+    const [ended, answered] = [access.call(send, [raw]), attemptsOf('lying-c')]
+    await until('the others have answered', async () => (await attemptsOf('lying-c')) > (await answered))
+    gate.open()
+    return (await ended).result as unknown
+  }
+  for (const lie of ['null', '5', '{"a":1}', others]) {
+    const { raw, hash } = transaction()
+    const failing = fault(-32000, 'insufficient funds for gas')
+    t.equal(await call(raw, { a: result(`"${hash}"`), b: failing, c: result(lie) }), hash, lie)
+  }
+  const { raw } = transaction()
+  const replies = { a: hang, b: result(others), c: result(others) }
+  t.equal(await call(raw, replies), JSON.parse(others), 'two that agree are believed')
 })
 
 t.test('"already known" of any is the hash, whatever the others say', async t => {

@@ -4,7 +4,7 @@ import { ShownBlock } from '../../src/routes/shown-block.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 const hash = 'ab'.repeat(32)
-const one = { network: 'eth', hash, reader: 'r', holder: 'acc_1', route: 'a' }
+const one = { network: 'eth', hash, reader: 'r', holder: 'acc_1', route: 'a', isProven: true }
 
 t.test('who took a transaction, and where a reader sent the last one', t => {
   const heard: unknown[] = []
@@ -60,9 +60,32 @@ t.test('bug: one account that sends 20 000 transactions makes those of others fo
   t.end()
 })
 
+t.test('bug: a node that claimed the transaction of another caller was believed not to find it', t => {
+  const claim = { ...one, reader: 'liar', holder: 'acc_2', route: 'liar', isProven: false }
+  const after = new Sent(new TestClock())
+  after.add({ ...one, isProven: false })
+  after.add(claim)
+  t.strictSame([after.takers('eth', hash), after.lastOf('eth', 'liar')], [['a'], []])
+  const before = new Sent(new TestClock())
+  const heard: unknown[] = []
+  before.whenTaken(news => heard.push(news))
+  before.add(claim)
+  before.add({ ...one, isProven: false }, () => true)
+  before.add({ ...one, route: 'b', isProven: false }, () => true)
+  t.strictSame(
+    [before.takers('eth', hash), before.lastOf('eth', 'r')],
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+  )
+  t.strictSame(heard.slice(1), [one, { ...one, route: 'b' }], 'others hear that it is certain')
+  t.end()
+})
+
 t.test('a process of an older version does not say whose share it is', t => {
   const sent = new Sent(new TestClock())
-  t.ok(sent.takeIn({ network: 'eth', hash, reader: 'r', route: 'a' }))
+  sent.takeIn({ network: 'eth', hash, reader: 'r', route: 'a' })
   t.strictSame([sent.takers('eth', hash), sent.lastOf('eth', 'r')], [['a'], ['a']])
   t.end()
 })

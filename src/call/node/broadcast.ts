@@ -8,7 +8,7 @@ import { attempt, HOLD_BACK } from './attempt.ts'
 import type { AttemptOptions, Round } from './attempt.ts'
 import { isTurnedDown } from './attempts.ts'
 import type { Request } from './request.ts'
-import { noteTaken } from './takers.ts'
+import { Claims, noteTaken } from './takers.ts'
 
 /** To how many upstreams at once a call is sent. */
 export function spreadOf(
@@ -19,7 +19,7 @@ export function spreadOf(
 }
 
 /**
- * Sends the call to `first` and to those that `beside` picks. Resolves with the first result; where no node takes the transaction, with the
+ * Sends the call to `first` and to those that `beside` picks. Resolves with the first result that is believed, else with any; where no node takes the transaction, with the
  * error of the first route that has one about the call, once all have ended: until then one may still take it.
  */
 export function broadcast(
@@ -39,6 +39,7 @@ export function broadcast(
     held?.release()
     return attempt(first, request, options, context)
   }
+  const claims = new Claims(request)
   let isAnswered = false
   const release = letGo(context)
   const own = {
@@ -47,12 +48,15 @@ export function broadcast(
   }
   const rounds = [first, ...others].map(async candidate => {
     const round = await attempt(candidate, { ...request, departure: () => release.waiting }, own, context)
-    if (round.verdict.kind === 'result') {
-      noteTaken(request, candidate.route.id, round.verdict, live.sent)
+    const { verdict } = round
+    if (verdict.kind !== 'result') return { round, isAnswer: false }
+    noteTaken(request, candidate.route.id, verdict, live.sent, claims.isProven(verdict.result))
+    const isAnswer = claims.isBelieved(verdict.result)
+    if (isAnswer) {
       isAnswered = true
       release.now()
     }
-    return round
+    return { round, isAnswer }
   })
   void Promise.allSettled(rounds).then(() => {
     release.now()
@@ -62,7 +66,7 @@ export function broadcast(
     for (const round of rounds)
       round.then(
         done => {
-          if (done.verdict.kind === 'result') resolve(done)
+          if (done.isAnswer) resolve(done.round)
         },
         (error: unknown) => {
           if (isAnswered) live.observer.bug(error, context.requestId)
@@ -71,7 +75,12 @@ export function broadcast(
       )
     Promise.all(rounds).then(
       done => {
-        resolve(wordOf(done))
+        resolve(
+          wordOf(
+            done.map(each => each.round),
+            claims,
+          ),
+        )
       },
       () => undefined,
     )
@@ -93,11 +102,12 @@ function letGo(context: Context): { readonly waiting: Departure; readonly now: (
   return { waiting, now }
 }
 
-/** What is made of attempts none of which gave a result: an error about the call, else that a node may have the transaction. */
-function wordOf(rounds: readonly Round[]): Round {
+/** What is made of attempts of which none is believed: a hash all the same, an error about the call, else that a node may have the transaction. */
+function wordOf(rounds: readonly Round[], claims: Claims): Round {
   const failed = (is: (failure: Failure) => boolean): Round | undefined =>
     rounds.find(({ verdict }) => verdict.kind === 'failure' && is(verdict))
   return (
+    rounds.find(({ verdict }) => verdict.kind === 'result' && claims.isHash(verdict.result)) ??
     rounds.find(({ verdict }) => verdict.kind !== 'failure') ??
     failed(failure => failure.sent && !isTurnedDown(failure)) ??
     failed(({ passOn }) => passOn) ??

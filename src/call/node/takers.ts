@@ -37,25 +37,61 @@ export function takersOf(
   return { takers: [], prefer: sent.lastOf(network, reader).filter(id => routes.includes(id)) }
 }
 
-/** Remembers that a route has taken a transaction, where its answer says so. */
+/**
+ * Remembers that a route has taken a transaction, where its answer says so. A node may say any hash: whether it is the hash of this very
+ * transaction is asked where another one has said the same, unless that is `known`.
+ */
 export function noteTaken(
   { network, row, params, caller, reader }: Pick<Request, 'network' | 'row' | 'params' | 'caller' | 'reader'>,
   route: string,
   answer: Word,
   sent: Pick<Sent, 'add'>,
+  known?: boolean,
 ): void {
   if (!row.rule.sends) return
-  const hash = hashDigits(
-    answer.kind === 'result' ? hashIn(answer.result) : familyOf(network).takenBy(params, answer.error),
-  )
-  if (hash !== null) sent.add({ network: network.slug, hash, reader, holder: caller, route })
+  const family = familyOf(network)
+  const hash =
+    answer.kind === 'result' ? hashIn(answer.result) : hashDigits(family.takenBy(params, answer.error))
+  if (hash === null) return
+  const isProven = (): boolean => known ?? hashDigits(family.transactionHash(params)) === hash
+  sent.add({ network: network.slug, hash, reader, holder: caller, route, isProven: known === true }, isProven)
+}
+
+/** What nodes answer to one transaction that is sent to several. */
+export class Claims {
+  readonly #own: string | null
+  readonly #said = new Set<string>()
+
+  constructor({ network, params }: Pick<Request, 'network' | 'params'>) {
+    this.#own = hashDigits(familyOf(network).transactionHash(params))
+  }
+
+  /** Whether it is the transaction's own hash. */
+  isProven(result: Raw): boolean {
+    return this.#own !== null && hashIn(result) === this.#own
+  }
+
+  /** Whether it is a hash at all. */
+  isHash(result: Raw): boolean {
+    return hashIn(result) !== null
+  }
+
+  /** Whether it need not wait for what others say: its own hash, or what another node has said. Where the bytes tell none, anything. */
+  isBelieved(result: Raw): boolean {
+    if (this.#own === null || this.isProven(result)) return true
+    const hash = hashIn(result)
+    if (hash === null) return false
+    const isSecond = this.#said.has(hash)
+    this.#said.add(hash)
+    return isSecond
+  }
 }
 
 /** A node's own word on a transaction. */
 type Word =
   { readonly kind: 'result'; readonly result: Raw } | { readonly kind: 'error'; readonly error: Raw }
 
-/** The result is the hash of the transaction, or the receipt for which the call has waited. */
-function hashIn(result: Raw): Raw | null | undefined {
-  return result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result
+/** The result is the hash of the transaction, or the receipt for which the call has waited; its digits. */
+function hashIn(result: Raw): string | null {
+  return hashDigits(result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result)
 }

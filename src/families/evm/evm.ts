@@ -32,6 +32,7 @@ export const evm: Family = {
     const proof = { method: 'eth_getTransactionByHash', params: `[${hash}]` }
     return { result: hash, proof: said === 'known' ? null : proof }
   },
+  transactionHash,
   takenBy: hashOfTaken,
   well: 'true',
   unwell: () => null,

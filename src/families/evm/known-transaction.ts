@@ -27,12 +27,37 @@ export function readSendError(message: string): 'known' | 'nonce_used' | 'other'
   return NONCE_USED.test(message) ? 'nonce_used' : 'other'
 }
 
+/** The type of transactions that are sent with their blobs, which their hash leaves out (EIP-4844, "Networking"). */
+const BLOB = 0x03
+/** The first byte of a list in RLP, and of one whose length stands in further bytes. */
+const LIST = 0xc0
+const LONG_LIST = 0xf7
+
 /** The hash of an eth_sendRawTransaction call's transaction (keccak-256 of its bytes, EIP-2718); null for no hex. */
 export function transactionHash(params: Raw): Raw | null {
   const first = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
   const hex = first?.charCodeAt(0) === 34 ? (decodeJson(first) as string) : ''
   if (!/^0x([0-9a-f]{2})+$/i.test(hex)) return null
-  return `"0x${Buffer.from(keccak_256(Buffer.from(hex.slice(2), 'hex'))).toString('hex')}"`
+  const bytes = Buffer.from(hex.slice(2), 'hex')
+  return `"0x${Buffer.from(keccak_256(bytes[0] === BLOB ? withoutBlobs(bytes) : bytes)).toString('hex')}"`
+}
+
+/** Of a list whose first item is a list, the transaction, that one: the blobs and what proves them come behind it. */
+function withoutBlobs(bytes: Buffer): Buffer {
+  const [start] = listAt(bytes, 1) ?? []
+  const body = start === undefined ? null : listAt(bytes, start)
+  return body === null ? bytes : Buffer.concat([bytes.subarray(0, 1), bytes.subarray(start, body[1])])
+}
+
+/** Where the items of the list at `at` begin, and where it ends; null where there is none. */
+function listAt(bytes: Buffer, at: number): readonly [first: number, end: number] | null {
+  const head = bytes[at] ?? 0
+  if (head < LIST) return null
+  const ofLength = Math.max(0, head - LONG_LIST)
+  const first = at + 1 + ofLength
+  if (ofLength > 6 || first > bytes.length) return null
+  const length = ofLength === 0 ? head - LIST : bytes.readUIntBE(at + 1, ofLength)
+  return [first, first + length]
 }
 
 /** EIP-7966: no receipt came in time; or the transaction waits, for an earlier nonce or for funds. */

@@ -12,6 +12,7 @@ export const http: Family = {
   methodName: /^/,
   shown: () => ({ heights: [], blockhash: null }),
   sentBefore: () => null,
+  transactionHash: () => null,
   takenBy: () => null,
   ...beaconProbe,
 }

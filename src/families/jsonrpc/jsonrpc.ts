@@ -13,6 +13,7 @@ export const jsonrpc: Family = {
   methodName: /^[A-Za-z0-9_.:-]+$/,
   shown: () => ({ heights: [], blockhash: null }),
   sentBefore: () => null,
+  transactionHash: () => null,
   takenBy: () => null,
   ...jsonrpcProbe,
 }

@@ -35,6 +35,7 @@ export const solana: Family = {
     const signature = saysProcessed(error) ? transactionSignature(params) : null
     return signature === null ? null : { result: signature, proof: null }
   },
+  transactionHash: () => null,
   takenBy: () => null,
   well: '"ok"',
   unwell: numSlotsBehind => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { keccak256 } from 'viem'
+import { encodeRlp, keccak256 } from 'ethers'
 import { readSendError, transactionHash } from '../../../src/families/evm/known-transaction.ts'
 
 t.test('the nine ways to say that a transaction is known', t => {
@@ -32,5 +32,22 @@ t.test('the hash is keccak-256 of the bytes', t => {
   t.equal(transactionHash('["0x02f86b01"]'), `"${keccak256('0x02f86b01')}"`)
   for (const params of ['[]', '["0x"]', '["0xabc"]', '["zz"]', '[1]', '{}'])
     t.equal(transactionHash(params), null, params)
+  t.end()
+})
+
+t.test('bug: the hash of a transaction with blobs was that of the blobs as well', t => {
+  const fields = Array.from({ length: 14 }, (_, n) => (n === 8 ? [] : `0x${'1'.repeat(2 * (n + 1))}`))
+  const alone = `0x03${encodeRlp(fields).slice(2)}`
+  const hash = `"${keccak256(alone)}"`
+  const blobs = [`0x${'5a'.repeat(131_072)}`]
+  const proofs = [`0x${'77'.repeat(48)}`]
+  t.equal(transactionHash(`["${alone}"]`), hash, 'as it stands in a block')
+  for (const sidecar of [
+    [blobs, proofs, proofs],
+    ['0x01', blobs, proofs, proofs],
+  ])
+    t.equal(transactionHash(`["0x03${encodeRlp([fields, ...sidecar]).slice(2)}"]`), hash)
+  for (const odd of ['0x03', '0x03c0', '0x03ff', '0x03fb', '0x03c1ff', `0x03ff${'ff'.repeat(8)}`])
+    t.equal(transactionHash(`["${odd}"]`), `"${keccak256(odd)}"`, odd)
   t.end()
 })
