@@ -5,7 +5,7 @@ import type { Asked } from './asked.ts'
 import { MOST_REPLIED } from './batching.ts'
 import type { Batching } from './batching.ts'
 import { shareOut } from './body-reply.ts'
-import type { Heard } from './health/call-health.ts'
+import type { BodyOutcome } from './health/call-health.ts'
 import type { RouteLimits } from './route-limits.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import type { RouteClient } from './transport/route-client.ts'
@@ -13,8 +13,8 @@ import type { RouteClient } from './transport/route-client.ts'
 /** Bytes of calls in one body; a call that is longer goes by itself. */
 const MOST_SENT = 256 * 1024
 
-/** How calls get to one route. */
-export interface Way {
+/** What of a route a body of calls needs. */
+export interface RouteParts {
   readonly client: RouteClient
   readonly limits: RouteLimits
   readonly batching: Batching
@@ -24,9 +24,9 @@ export interface Way {
 export interface Gathered {
   readonly asked: Asked
   readonly limits: ExchangeLimits
-  /** It is sent. `isHeard`: whether it counts as in flight for all of its body. */
-  readonly begun: (isHeard: boolean) => void
-  readonly done: (exchange: Exchange, voice: OneVoice | null) => void
+  /** It is sent. `isCounted`: whether it counts as in flight for all of its body. */
+  readonly begun: (isCounted: boolean) => void
+  readonly done: (exchange: Exchange, outcome: OneBody | null) => void
 }
 
 /** The message whose calls these are. */
@@ -41,13 +41,13 @@ export interface Gathering {
 
 /** Calls for one route with the same time to be answered in: none waits for one that may take longer. */
 interface Body {
-  readonly way: Way
+  readonly parts: RouteParts
   readonly calls: Gathered[]
   bytes: number
 }
 
 /** What the calls of one body say of their route: together no more than one call does. */
-export class OneVoice implements Heard {
+export class OneBody implements BodyOutcome {
   readonly #said = { answered: false, failed: false }
 
   isFirst(what: 'answered' | 'failed'): boolean {
@@ -67,11 +67,11 @@ export class Gather {
   }
 
   /** Sends the call with others at the end of this turn, or as soon as there are `most`. It counts at its route from now on. */
-  add(way: Way, call: Gathered, most: number, now: () => number): void {
+  add(parts: RouteParts, call: Gathered, most: number, now: () => number): void {
     const { asked, limits } = call
     const { length } = asked.body
-    way.limits.enter(asked.caller)
-    let body = this.#open.find(each => each.way === way && isAlike(each.calls[0]!.limits, limits))
+    parts.limits.enter(asked.caller)
+    let body = this.#open.find(each => each.parts === parts && isAlike(each.calls[0]!.limits, limits))
     if (body !== undefined && !fits(body, asked)) {
       this.#close(body, now)
       body = undefined
@@ -81,7 +81,7 @@ export class Gather {
         setImmediate(() => {
           for (const each of [...this.#open]) this.#close(each, now)
         })
-      body = { way, calls: [], bytes: 0 }
+      body = { parts, calls: [], bytes: 0 }
       this.#open.push(body)
     }
     body.calls.push(call)
@@ -95,8 +95,8 @@ export class Gather {
     else this.#send(body, now)
   }
 
-  #send({ way, calls }: Body, now: () => number): void {
-    const { client, limits, batching } = way
+  #send({ parts, calls }: Body, now: () => number): void {
+    const { client, limits, batching } = parts
     const { asked, limits: first } = calls[0]!
     const { caller } = asked
     const holder = this.#message.hold()
@@ -125,15 +125,15 @@ export class Gather {
       else if (exchange.kind === 'broken' && exchanges[0] !== exchange)
         batching.learn(MOST_REPLIED, calls.length)
       if (exchange.kind === 'whole') holder.giveBack(exchange.body.length)
-      const voice = new OneVoice()
+      const outcome = new OneBody()
       calls.forEach((call, i) => {
-        call.done(held(exchanges[i]!, call), voice)
+        call.done(held(exchanges[i]!, call), outcome)
       })
     })
   }
 }
 
-function sendAlone({ way, calls: [call] }: Body): void {
+function sendAlone({ parts, calls: [call] }: Body): void {
   const { asked, limits, begun, done } = call!
   const { caller, departure } = asked
   const sender = {
@@ -144,8 +144,8 @@ function sendAlone({ way, calls: [call] }: Body): void {
     },
     departure,
   } as const
-  way.client.post(asked.body, limits, sender, exchange => {
-    way.limits.leave(caller)
+  parts.client.post(asked.body, limits, sender, exchange => {
+    parts.limits.leave(caller)
     done(exchange, null)
   })
 }

@@ -5,7 +5,7 @@ import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { CallHealth } from './health/call-health.ts'
 import type { Latency, Unanswered } from './health/load.ts'
 import { Batching } from './batching.ts'
-import { Gather, type Gathering, type OneVoice, type Way } from './gather.ts'
+import { Gather, type Gathering, type OneBody, type RouteParts } from './gather.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
@@ -57,7 +57,7 @@ export class LiveRoute {
   identified = false
   readonly #client: RouteClient
   /** The same, for bodies of several calls. */
-  readonly #way: Way
+  readonly #parts: RouteParts
   readonly #family: Family
   readonly #openProxy: () => HttpProxy
   readonly #unsure: (live: LiveRoute) => void
@@ -83,7 +83,7 @@ export class LiveRoute {
     })
     this.#family = family
     this.#client = new RouteClient(route, connectTimeout, this.limits)
-    this.#way = { client: this.#client, limits: this.limits, batching: this.batching }
+    this.#parts = { client: this.#client, limits: this.limits, batching: this.batching }
     this.#openProxy = () => new HttpProxy(route, connectTimeout)
   }
 
@@ -141,19 +141,19 @@ export class LiveRoute {
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
-      const begun = (isHeard = true): void => {
+      const begun = (isCounted = true): void => {
         begin = now()
         flight?.sent(begin, this.id)
-        if (!heavy && isHeard) over = this.#health.begin(begin, caller)
+        if (!heavy && isCounted) over = this.#health.begin(begin, caller)
       }
-      const done = (exchange: Exchange, voice: OneVoice | null): void => {
+      const done = (exchange: Exchange, outcome: OneBody | null): void => {
         if (over !== null) this.#health.end(over)
         try {
           const verdict = paidFor(ofThisCall(judge(exchange, id, asked), asked), exchange)
           // Nobody will read the rest of it.
           if (exchange.kind === 'open' && verdict.kind !== 'open') exchange.tail.destroy()
           if (exchange.kind === 'whole' && isCrossed(verdict)) exchange.retire?.()
-          this.#health.learn(verdict, heavy ? null : now() - begin, caller, now, asked.isLate?.(), voice)
+          this.#health.learn(verdict, heavy ? null : now() - begin, caller, now, asked.isLate?.(), outcome)
           resolve(verdict)
         } catch (error) {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
@@ -162,7 +162,7 @@ export class LiveRoute {
       const most = message === null ? 1 : this.batching.most(now())
       if (message !== null && most > 1) {
         message.gather ??= new Gather(message)
-        message.gather.add(this.#way, { asked, limits, begun, done }, most, now)
+        message.gather.add(this.#parts, { asked, limits, begun, done }, most, now)
       } else
         this.#client.post(body, limits, { caller, begun, departure }, exchange => {
           done(exchange, null)

@@ -11,7 +11,7 @@ import type { RoutePauses } from './route-pauses.ts'
 const PROBED_AFTER = new Set(['behind', 'unavailable'])
 
 /** What calls that went in one body say of their route together: no more than one call says. */
-export interface Heard {
+export interface BodyOutcome {
   /** Whether this is the first of them that was answered, or that failed. */
   isFirst(what: 'answered' | 'failed'): boolean
 }
@@ -66,21 +66,21 @@ export class CallHealth {
     caller: string,
     now: () => number,
     isLate = false,
-    voice: Heard | null = null,
+    outcome: BodyOutcome | null = null,
   ): void {
     if (verdict.kind !== 'failure') {
-      const isFirst = voice === null || voice.isFirst('answered')
-      const isHeard = isFirst && !isLate
+      const isFirst = outcome === null || outcome.isFirst('answered')
+      const isCounted = isFirst && !isLate
       if (ms !== null && isFirst) this.latency.add(ms)
       if ('body' in verdict) this.#follow(verdict.body, caller, now)
-      else if (isHeard) this.#breaker.succeeded(caller)
+      else if (isCounted) this.#breaker.succeeded(caller)
       return
     }
     const { complaint, fault, why } = verdict
     if (complaint !== null) this.#pauses.complain(complaint, now(), caller)
-    const isHeard = fault && !isLate && (voice === null || voice.isFirst('failed'))
-    if (isHeard) this.#failed(caller, why, now())
-    if (PROBED_AFTER.has(why) || (fault && !isHeard)) this.#unsure()
+    const isCounted = fault && !isLate && (outcome === null || outcome.isFirst('failed'))
+    if (isCounted) this.#failed(caller, why, now())
+    if (PROBED_AFTER.has(why) || (fault && !isCounted)) this.#unsure()
   }
 
   /** Lets go of the replies that are on their way. */
