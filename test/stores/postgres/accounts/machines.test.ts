@@ -59,7 +59,7 @@ t.test('two machines', { skip: noServers }, async t => {
     const [a, b] = await pair(t, { timeout: 1_500 })
     const { account } = await a.store.accounts.create({ name: 'Acme', plan: 'free' })
     await a.postgres.query(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
-      AS 'BEGIN PERFORM pg_sleep(0.4); RETURN NEW; END'`)
+      AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NEW; END'`)
     await a.postgres.query(
       'CREATE TRIGGER slow BEFORE INSERT ON written FOR EACH ROW EXECUTE FUNCTION slow()',
     )
