@@ -38,7 +38,7 @@ export interface EndpointWithKey extends Endpoint {
   readonly apiKey: string
   /** The hour in which one of its keys was last used; null when none was. */
   readonly lastUsedAt: number | null
-  /** How its owner tells it from others. */
+  /** The owner's labels, by name. */
   readonly labels: Labels
 }
 

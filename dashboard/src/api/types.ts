@@ -36,7 +36,7 @@ export interface Endpoint {
   readonly expiresAt: number | null
   /** The hour of its last call; null when there was none. */
   readonly lastUsedAt: number | null
-  /** How its owner tells it from others: values by their names. */
+  /** Labels that its owner has set: values by name. */
   readonly labels: Readonly<Record<string, string>>
 }
 

@@ -15,7 +15,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
 /** By the stable reason of the refusal. */
 const REASONS: Readonly<Record<string, string>> = {
   endpoint_limit: 'The account has as many endpoints as it may have: delete one first',
-  endpoint_not_found: 'This endpoint is no longer there',
+  endpoint_not_found: 'This endpoint no longer exists',
   rate_limited: 'Too much was asked for at a time',
   too_many_bad_keys: 'There were too many wrong tokens from your address',
   usage_timeout: 'This is too much to add up at a time: choose less time, or one endpoint',

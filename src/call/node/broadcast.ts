@@ -8,7 +8,8 @@ import { attempt, HOLD_BACK } from './attempt.ts'
 import type { AttemptOptions, Round } from './attempt.ts'
 import { isTurnedDown } from './attempts.ts'
 import type { Request } from './request.ts'
-import { Claims, noteTaken } from './takers.ts'
+import { SendResults } from './send-results.ts'
+import { noteTaken } from './takers.ts'
 
 /** To how many upstreams at once a call is sent. */
 export function spreadOf(
@@ -39,7 +40,7 @@ export function broadcast(
     held?.release()
     return attempt(first, request, options, context)
   }
-  const claims = new Claims(request)
+  const results = new SendResults(request)
   let isAnswered = false
   const release = letGo(context)
   const own = {
@@ -50,8 +51,8 @@ export function broadcast(
     const round = await attempt(candidate, { ...request, departure: () => release.waiting }, own, context)
     const { verdict } = round
     if (verdict.kind !== 'result') return { round, isAnswer: false }
-    noteTaken(request, candidate.route.id, verdict, live.sent, claims.isProven(verdict.result))
-    const isAnswer = claims.isBelieved(verdict.result)
+    noteTaken(request, candidate.route.id, verdict, live.sent, results.isProven(verdict.result))
+    const isAnswer = results.isBelieved(verdict.result)
     if (isAnswer) {
       isAnswered = true
       release.now()
@@ -78,7 +79,7 @@ export function broadcast(
         resolve(
           wordOf(
             done.map(each => each.round),
-            claims,
+            results,
           ),
         )
       },
@@ -103,11 +104,11 @@ function letGo(context: Context): { readonly waiting: Departure; readonly now: (
 }
 
 /** What is made of attempts of which none is believed: a hash all the same, an error about the call, else that a node may have the transaction. */
-function wordOf(rounds: readonly Round[], claims: Claims): Round {
+function wordOf(rounds: readonly Round[], results: SendResults): Round {
   const failed = (is: (failure: Failure) => boolean): Round | undefined =>
     rounds.find(({ verdict }) => verdict.kind === 'failure' && is(verdict))
   return (
-    rounds.find(({ verdict }) => verdict.kind === 'result' && claims.isHash(verdict.result)) ??
+    rounds.find(({ verdict }) => verdict.kind === 'result' && results.isHash(verdict.result)) ??
     rounds.find(({ verdict }) => verdict.kind !== 'failure') ??
     failed(failure => failure.sent && !isTurnedDown(failure)) ??
     failed(({ passOn }) => passOn) ??

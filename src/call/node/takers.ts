@@ -1,11 +1,11 @@
 /** Which routes know of a transaction what others may not have heard of yet. */
 import { familyOf } from '../../families/families.ts'
 import { hashDigits } from '../../families/hash.ts'
-import { memberOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Sent } from '../../routes/sent.ts'
 import type { Decided } from '../decide.ts'
 import type { Request } from './request.ts'
+import { hashOfResult } from './send-results.ts'
 
 /** Of the routes that may serve a call. */
 interface Takers {
@@ -51,47 +51,12 @@ export function noteTaken(
   if (!row.rule.sends) return
   const family = familyOf(network)
   const hash =
-    answer.kind === 'result' ? hashIn(answer.result) : hashDigits(family.takenBy(params, answer.error))
+    answer.kind === 'result' ? hashOfResult(answer.result) : hashDigits(family.takenBy(params, answer.error))
   if (hash === null) return
   const isProven = (): boolean => known ?? hashDigits(family.transactionHash(params)) === hash
   sent.add({ network: network.slug, hash, reader, holder: caller, route, isProven: known === true }, isProven)
 }
 
-/** What nodes answer to one transaction that is sent to several. */
-export class Claims {
-  readonly #own: string | null
-  readonly #said = new Set<string>()
-
-  constructor({ network, params }: Pick<Request, 'network' | 'params'>) {
-    this.#own = hashDigits(familyOf(network).transactionHash(params))
-  }
-
-  /** Whether it is the transaction's own hash. */
-  isProven(result: Raw): boolean {
-    return this.#own !== null && hashIn(result) === this.#own
-  }
-
-  /** Whether it is a hash at all. */
-  isHash(result: Raw): boolean {
-    return hashIn(result) !== null
-  }
-
-  /** Whether it need not wait for what others say: its own hash, or what another node has said. Where the bytes tell none, anything. */
-  isBelieved(result: Raw): boolean {
-    if (this.#own === null || this.isProven(result)) return true
-    const hash = hashIn(result)
-    if (hash === null) return false
-    const isSecond = this.#said.has(hash)
-    this.#said.add(hash)
-    return isSecond
-  }
-}
-
 /** A node's own word on a transaction. */
 type Word =
   { readonly kind: 'result'; readonly result: Raw } | { readonly kind: 'error'; readonly error: Raw }
-
-/** The result is the hash of the transaction, or the receipt for which the call has waited; its digits. */
-function hashIn(result: Raw): string | null {
-  return hashDigits(result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result)
-}
