@@ -212,6 +212,32 @@ t.test('spans of whole days are read from days, and what is asked by the hour fr
   t.end()
 })
 
+t.test('a span that begins in a day being rolled up has the same reasons, from days as from hours', t => {
+  const dir = t.testdir()
+  const parts = open(dir)
+  const day = TODAY - 95 * DAY
+  const key = { account: 'acc_1', endpoint: 'ep_1', network: 'eth', method: 'm', plan: 'free', window: 0 }
+  const reasons = new Map([
+    ['invalid_params', 2],
+    ['rate_limited', 3],
+  ])
+  const hours = [day + HOUR, day + DAY].map(hour => ({
+    ...newCounter({ ...key, hour }),
+    refusals: 5,
+    reasons,
+  }))
+  t.ok(parts.database.take('journal-1.db', 1, hours))
+  new Days(parts.database.database).make(NOW)
+  t.equal(rollUp(parts.database.database, NOW, 0), 2, 'an hour of usage, and one of its two reasons')
+  const [fromDays, fromHours] = answers(dir, { ...everything, from: day + HOUR, detail: true })
+  t.strictSame(fromDays, fromHours)
+  t.match(JSON.parse(fromDays.rows), [
+    { refusals: 5, refusalsByReason: { invalid_params: 2, rate_limited: 6 } },
+  ])
+  parts.ledger.close()
+  t.end()
+})
+
 t.test('what comes to a day that is made is added to it, and a day that runs is not made', t => {
   const dir = t.testdir()
   const parts = open(dir)

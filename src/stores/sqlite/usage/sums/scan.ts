@@ -57,6 +57,9 @@ interface Part {
   readonly to: number
 }
 
+/** Adds what one part holds to groups by these columns. */
+type Pass = (part: Part, columns: readonly Column[], groups: Groups) => void
+
 /** What there is to read for one query, as it is at one moment: a read transaction has to be open. */
 export class Scan {
   readonly #database: DatabaseSync
@@ -84,11 +87,12 @@ export class Scan {
     isAsked: (endpoint: string) => boolean = () => true,
   ): G {
     const endpoints = this.#endpoints.filter(({ endpoint }) => isAsked(endpoint))
-    for (const part of this.#partsOf(endpoints, from, to, columns)) {
-      if (this.#expired()) throw new TookTooLong()
-      if (columns.includes('reason')) this.#readReasons(part, columns, groups)
-      else this.#readAmounts(part, columns, groups)
-    }
+    const parts = [...this.#partsOf(endpoints, from, to, columns)]
+    for (const add of this.#passesOf(columns))
+      for (const part of parts) {
+        if (this.#expired()) throw new TookTooLong()
+        add(part, columns, groups)
+      }
     if (columns.includes('reason')) return groups
     for (const { hour, calls, requests, ...charge } of this.#charges) {
       if (hour < from || hour >= to || !isAsked(charge.endpoint)) continue
@@ -125,12 +129,20 @@ export class Scan {
     }
   }
 
-  #readAmounts(part: Part, columns: readonly Column[], groups: Groups): void {
+  /** What is added of all parts, one after the other: reasons are found a group by the amounts of every part. */
+  #passesOf(columns: readonly Column[]): readonly Pass[] {
+    if (columns.includes('reason')) return [this.#addRefusals]
+    return this.#query.detail ? [this.#addAmounts, this.#addReasons] : [this.#addAmounts]
+  }
+
+  readonly #addAmounts: Pass = (part, columns, groups) => {
     const { detail } = this.#query
     const sums = detail ? `${AMOUNTS}, ${DETAIL}` : AMOUNTS
     for (const row of this.#rows('usage', sums, columns, part))
       groups.add(valuesOf(row, part, columns), detail ? amountsOf(row) : row)
-    if (!detail) return
+  }
+
+  readonly #addReasons: Pass = (part, columns, groups) => {
     for (const row of this.#rows('refusals', REFUSED, [...columns, 'reason'], part)) {
       // Hours become days in either table by its own time: a reason may be without its row for a moment.
       const group = groups.find(valuesOf(row, part, columns))
@@ -138,7 +150,7 @@ export class Scan {
     }
   }
 
-  #readReasons(part: Part, columns: readonly Column[], groups: Groups): void {
+  readonly #addRefusals: Pass = (part, columns, groups) => {
     for (const row of this.#rows('refusals', REFUSED, columns, part))
       groups.add(valuesOf(row, part, columns), { refusals: row['refusals'] as number })
   }
