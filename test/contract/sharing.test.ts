@@ -22,7 +22,18 @@ const route = (id: string, network: string) => ({
 })
 const gateway = await startGateway(t, {
   networks: {
-    alpha: { chainId, methods: { eth_getBalance: { cost: 10 }, eth_getCode: { share: false } } },
+    alpha: {
+      chainId,
+      methods: {
+        ...Object.fromEntries(
+          ['eth_getBalance', 'eth_getBlockReceipts', 'eth_getUncleCountByBlockHash'].map(method => [
+            method,
+            { cost: 10 },
+          ]),
+        ),
+        eth_getCode: { share: false },
+      },
+    },
     alone: { chainId, share: false },
     short: { chainId },
   },
@@ -44,11 +55,13 @@ async function begun(client: SocketClient): Promise<void> {
   await client.call('eth_chainId')
 }
 
-/** Resolves when the limits of an account on the plan `slow` have been asked for so many units. */
-async function taken(access: Access, units: number): Promise<void> {
-  await until(`${units} units are taken`, async () => {
+/** Resolves when this many calls that cost 10 were let in of an account on the plan `slow`, which gets back 1 unit a second. */
+async function letIn(access: Access, calls: number): Promise<void> {
+  let asked = 0
+  await until(`${calls} calls are let in`, async () => {
     const { headers } = await access.post(message('eth_chainId'))
-    return 5_000 - Number(headers['x-ratelimit-remaining']) >= units
+    asked += 1
+    return Math.round((5_000 - asked - Number(headers['x-ratelimit-remaining'])) / 10) >= calls
   })
 }
 
@@ -82,7 +95,7 @@ t.test('100 at once are one upstream call, 100 ids and 100 charges', async t => 
   })
   const replies = frames(client, 'eth_getBalance', params, 50)
   await begun(client)
-  await taken(http, 500)
+  await letIn(http, 50)
   gate.open()
   const value = JSON.stringify(params)
   t.equal((await first).text, `{"jsonrpc":"2.0","id":"first","result":${value}}`)
@@ -98,15 +111,21 @@ t.test('100 at once are one upstream call, 100 ids and 100 charges', async t => 
 })
 
 t.test('a batch of equal calls is one upstream call', async t => {
-  node.on('eth_getStorageAt', echo)
-  const access = await createAccess(gateway, 'paid', 'alpha')
-  const params = ['0x01', '0x0', '0x5']
-  const calls = Array.from({ length: 32 }, (_, id) => message('eth_getStorageAt', params, id))
-  const { text } = await access.post(`[${calls.join(',')}]`)
+  const gate = new Gate()
+  const before = node.count('eth_getBalance')
+  node.on('eth_getBalance', held(gate, echo))
+  const access = await createAccess(gateway, 'slow', 'alpha')
+  const params = ['0x02', '0x5']
+  const calls = Array.from({ length: 32 }, (_, id) => message('eth_getBalance', params, id))
+  const reply = access.post(`[${calls.join(',')}]`)
+  // A batch begins its calls over several turns: the first may be answered before the last begins.
+  await letIn(access, 32)
+  gate.open()
   const replies = calls.map((_, id) => ({ jsonrpc: '2.0', id, result: params }))
-  t.strictSame(JSON.parse(text), replies)
-  t.equal(node.count('eth_getStorageAt'), 1)
-  t.strictSame(await access.usage(), { requests: 32, calls: 32 })
+  t.strictSame(JSON.parse((await reply).text), replies)
+  t.equal(node.count('eth_getBalance') - before, 1)
+  const usage = await access.usage()
+  t.equal(usage.requests - (usage.calls - 32), 320)
 })
 
 t.test("a node's error is everybody's, and charged to everybody", async t => {
@@ -240,7 +259,7 @@ t.test('a long reply streams to the first, and the others fetch theirs', async t
   const posts = [access.post(message('eth_getBlockReceipts', ['0x5']))]
   await node.arrived('eth_getBlockReceipts')
   for (let n = 0; n < 4; n += 1) posts.push(access.post(message('eth_getBlockReceipts', ['0x5'])))
-  await taken(access, 15)
+  await letIn(access, 5)
   t.equal(node.count('eth_getBlockReceipts'), 1)
   gate.open()
   const whole = `{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(1024 * 1024)}"}`
@@ -299,7 +318,7 @@ t.test('a drain answers all who wait', async t => {
   const posts = Array.from({ length: 20 }, (_, id) =>
     access.post(message('eth_getUncleCountByBlockHash', [`0x${'ef'.repeat(32)}`], id)),
   )
-  await taken(access, 20)
+  await letIn(access, 20)
   const calls = (await access.usage()).calls
   const idle = await openSocket(gateway.port)
   gateway.signal('SIGTERM')
