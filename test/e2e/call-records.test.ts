@@ -150,7 +150,7 @@ for (const workers of [1, 2])
         await traced.call('eth_chainId')
         return seen().length > 0
       })
-      const before = gateway.printed
+      const before = gateway.printed.length
       const marker = (await traced.call('eth_nothing')).error.data.requestId as string
       await until('the trace has come so far', () =>
         Promise.resolve(seen().some(({ requestId }) => requestId === marker)),
@@ -202,7 +202,10 @@ for (const workers of [1, 2])
           },
         ],
       )
-      t.equal(gateway.printed, before, 'the log has nothing of it')
+      t.notOk(
+        /"msg":"(attempt|call|refusal)"/.test(gateway.printed.slice(before)),
+        'the log has nothing of it',
+      )
       t.notOk(
         child.stdout.includes(traced.key) || child.stderr.includes(traced.key),
         'the key is not printed',
