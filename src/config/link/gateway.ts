@@ -134,7 +134,7 @@ function checkLink([name, url]: readonly [string, string | undefined]): Finding[
 
 /** Bytes of the longest answer that may be kept. */
 const LONGEST_ENTRY = 1024 ** 2
-/** Part of the heap that kept answers may take: collections of a fuller one hold up calls. */
+/** What kept answers may take without a word, as part of the heap, which Node.js makes as large as the machine allows. */
 const HEAP_PART = 0.25
 
 function checkCache({ memory, entry }: NonNullable<Partly<RawGateway>['cache']>): Finding[] {
@@ -147,8 +147,8 @@ function checkCache({ memory, entry }: NonNullable<Partly<RawGateway>['cache']>)
     findings.push({
       ...finding(
         ['cache', 'memory'],
-        `${String(memory)} is more than a quarter of the heap of a process (${Math.round(heap / 1024 ** 2)}MiB), whose collections then hold up calls`,
-        'lower it, or give Node.js more with --max-old-space-size',
+        `${String(memory)} is more than a quarter of the heap of a process (${Math.round(heap / 1024 ** 2)}MiB), beside which each worker takes it`,
+        'lower it, or write `acknowledge: [large-cache]` where the machine has as much',
       ),
       ...{ severity: 'warning', kind: 'large-cache' },
     })

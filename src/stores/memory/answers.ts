@@ -1,94 +1,127 @@
 /** Kept answers in the memory of this process. */
-import { LRUCache } from 'lru-cache'
 import type { AnswerCache, AnswerOrigin, KeptAnswer } from '../../ports/answer-cache.ts'
-
-/** Bytes that an answer costs besides its key and its result: measured, 154 000 small ones took 62 MiB of heap. */
-export const PER_ANSWER = 200
+import { AnswerRing, NONE } from './answer-ring.ts'
 
 /** Answers of one origin. A purge marks it, and so drops all of them without looking for them. */
 interface Origin extends AnswerOrigin {
+  /** What its answers say of it. */
+  readonly index: number
   answers: number
   isPurged: boolean
 }
 
-type Kept = KeptAnswer & { readonly origin: Origin }
-
-/** The answers that were not asked for longest make room. Keys are compared as a whole: no two requests meet. */
+/** The answers that were not asked for lately make room. Keys are compared as a whole: no two requests meet. */
 export class MemoryAnswers implements AnswerCache {
   purges = 0
+  /** Answers there are. */
+  entries = 0
   /** Answers that made room for others. */
   evicted = 0
   #bound: number
-  readonly #origins = new Map<string, Origin>()
-  readonly #answers = new LRUCache<string, Kept>({
-    // The bound can change, which lru-cache's own cannot.
-    maxSize: Number.MAX_SAFE_INTEGER,
-    sizeCalculation: ({ result }, key) => result.length + key.length + PER_ANSWER,
-    dispose: ({ origin }) => {
-      origin.answers -= 1
-      if (origin.answers === 0 && !origin.isPurged) this.#origins.delete(nameOf(origin))
-    },
-  })
+  /** Null while nothing is kept. */
+  #ring: AnswerRing | null = null
+  readonly #byName = new Map<string, Origin>()
+  /** Purged ones too, while any of their answers is in memory. */
+  readonly #byIndex = new Map<number, Origin>()
+  #nextIndex = 0
 
   constructor(bound: number) {
     this.#bound = bound
   }
 
-  /** Bytes that are taken, by count. */
+  /** Bytes that are taken. The memory of purged answers is used again as others come. */
   get bytes(): number {
-    return this.#answers.calculatedSize
-  }
-
-  /** Answers in memory; of purged ones the memory is taken back as others come. */
-  get entries(): number {
-    return this.#answers.size
+    return this.#ring?.bytes ?? 0
   }
 
   find(key: string): KeptAnswer | null {
-    const kept = this.#answers.get(key)
-    if (kept === undefined) return null
-    if (!kept.origin.isPurged) return kept
-    this.#answers.delete(key)
-    return null
+    const ring = this.#ring
+    const at = ring?.find(key) ?? NONE
+    if (ring === null || at === NONE) return null
+    const origin = this.#byIndex.get(ring.originOf(at))!
+    if (origin.isPurged) return null
+    const answer = { result: ring.resultOf(at), origin, bounds: ring.boundsOf(at) }
+    // What is asked for does not make room: it becomes the newest.
+    if (ring.isOld(at)) this.#put(ring, key, answer, origin)
+    return answer
   }
 
-  keep(key: string, { result, origin, bounds }: KeptAnswer): void {
-    if (result.length + key.length + PER_ANSWER > this.#bound) return
-    const own = this.#originOf(origin)
-    own.answers += 1
-    // Copies: slices of a request and a reply would keep all of both.
-    this.#answers.set(flat(key), { result: flat(result), origin: own, bounds })
-    while (this.#answers.calculatedSize > this.#bound) {
-      this.#answers.pop()
-      this.evicted += 1
-    }
+  keep(key: string, answer: KeptAnswer): void {
+    const ring = (this.#ring ??= this.#newRing())
+    if (ring.fits(key, answer.result)) this.#put(ring, key, answer, this.#originOf(answer.origin))
   }
 
   purge(which: Partial<AnswerOrigin>): number {
     this.purges += 1
     let purged = 0
-    for (const [name, origin] of this.#origins) {
+    for (const [name, origin] of this.#byName) {
       if (!isOf(origin, which)) continue
       purged += origin.answers
       origin.isPurged = true
-      this.#origins.delete(name)
+      this.#byName.delete(name)
     }
-    // There is nothing left that memory would be kept for.
-    if (this.#origins.size === 0) this.#answers.clear()
+    this.entries -= purged
+    if (this.#byName.size === 0) this.#begin()
     return purged
   }
 
   resize(bytes: number): void {
     if (bytes < this.#bound) this.purge({})
+    const isMore = bytes > this.#bound
     this.#bound = bytes
+    if (!isMore || this.#ring === null) return
+    const ring = this.#newRing()
+    ring.takeAll(this.#ring)
+    this.#ring = ring
   }
 
-  #originOf(origin: AnswerOrigin): Origin {
-    const name = nameOf(origin)
-    let own = this.#origins.get(name)
+  #newRing(): AnswerRing {
+    return new AnswerRing(this.#bound, origin => {
+      this.#evict(origin)
+    })
+  }
+
+  #put(ring: AnswerRing, key: string, { result, bounds }: KeptAnswer, origin: Origin): void {
+    // The new one first, as the last answer of an origin ends it.
+    origin.answers += 1
+    this.entries += 1
+    const old = ring.find(key)
+    if (old !== NONE) {
+      ring.remove(old)
+      this.#leave(ring.originOf(old))
+    }
+    if (!ring.add(key, result, origin.index, bounds)) this.#leave(origin.index)
+  }
+
+  #evict(index: number): void {
+    if (!this.#byIndex.get(index)!.isPurged) this.evicted += 1
+    this.#leave(index)
+  }
+
+  /** One of its answers is not there any more. */
+  #leave(index: number): void {
+    const origin = this.#byIndex.get(index)!
+    origin.answers -= 1
+    if (!origin.isPurged) this.entries -= 1
+    if (origin.answers > 0) return
+    this.#byIndex.delete(index)
+    if (!origin.isPurged) this.#byName.delete(nameOf(origin))
+  }
+
+  /** There is nothing left that memory would be taken for. */
+  #begin(): void {
+    this.#ring = null
+    this.#byIndex.clear()
+  }
+
+  #originOf({ network, method, route }: AnswerOrigin): Origin {
+    const name = nameOf({ network, method, route })
+    let own = this.#byName.get(name)
     if (own === undefined) {
-      const { network, method, route } = origin
-      this.#origins.set(name, (own = { network, method, route, answers: 0, isPurged: false }))
+      own = { network, method, route, index: this.#nextIndex, answers: 0, isPurged: false }
+      this.#nextIndex = (this.#nextIndex + 1) % 2 ** 32
+      this.#byName.set(name, own)
+      this.#byIndex.set(own.index, own)
     }
     return own
   }
@@ -104,8 +137,4 @@ function isOf(origin: AnswerOrigin, { network, method, route }: Partial<AnswerOr
     (method === undefined || method === origin.method) &&
     (route === undefined || route === origin.route)
   )
-}
-
-function flat(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1')
 }

@@ -1,0 +1,229 @@
+/**
+ * Kept answers as records of one buffer outside of the heap, each behind the one before and around: no collection ever looks at one, and the
+ * memory is what was asked for (bench/cache.ts). The oldest make room. A record is found by the hash of its key, in chains, and compared with the
+ * key as a whole.
+ */
+import { constants } from 'node:buffer'
+import type { AnswerBounds } from '../../ports/answer-cache.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { AnswerKey, wordsOf } from './answer-key.ts'
+
+// What stands at which word (4 bytes) of a record. The key begins at HEADER, the result at the next whole word.
+/** Words of all of it: even, as numbers of 8 bytes are read at even words. */
+const SIZE = 0
+/** Whether it is found. What fills the buffer up to its end has no more than a size and this. */
+const IS_LIVE = 1
+const HASH = 2
+/** The place of the next record of its chain, plus 1. */
+const NEXT = 3
+const KEY_BYTES = 4
+const RESULT_BYTES = 5
+const ORIGIN = 6
+/** Three numbers of 8 bytes: `until`, `tip.block` and `tip.height`. */
+const BOUNDS = 8
+const HEADER = 14
+
+/** Bytes that an answer takes besides its key and its result, of which either fills whole words. */
+export const PER_ANSWER = HEADER * 4
+
+/** Records of one chain: what finds more there is not kept, so that nobody can make others search for long. */
+const LONGEST = 64
+/** Bytes of the buffer for each chain. */
+const PER_CHAIN = 128
+/** Bytes of the largest buffer: 4 GiB where Node.js has no longer ones, and as far as words are counted with 32 bits. */
+const LARGEST = Math.min(constants.MAX_LENGTH, 4 * (2 ** 32 - 2))
+/** The part of the buffer, from its oldest record on, in which one that is asked for is old. */
+const OLD = 1 / 4
+
+/** There is no such record. */
+export const NONE = -1
+
+/** A place is the number of the word at which a record begins: it holds until the next `set`. */
+export class AnswerRing {
+  readonly #bytes: Buffer
+  readonly #words: Uint32Array
+  readonly #numbers: Float64Array
+  /** Places of the first records of the chains, plus 1. */
+  readonly #chains: Uint32Array
+  readonly #dropped: (origin: number) => void
+  /** What is looked for. Equal keys have equal hashes in all of them. */
+  static readonly #key = new AnswerKey()
+  /** Records of its chain in front of it. */
+  #passed = 0
+  #oldest = 0
+  #next = 0
+  #used = 0
+
+  /** Of at most so many bytes. `dropped` hears the origin of each record that makes room. */
+  constructor(bytes: number, dropped: (origin: number) => void, perChain = PER_CHAIN) {
+    const buffer = allocate(Math.min(bytes, LARGEST))
+    this.#bytes = Buffer.from(buffer)
+    this.#words = new Uint32Array(buffer)
+    this.#numbers = new Float64Array(buffer)
+    this.#chains = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(1, buffer.byteLength / perChain))))
+    this.#dropped = dropped
+  }
+
+  /** Bytes that are taken, also by what is not found any more and has not made room yet. */
+  get bytes(): number {
+    return this.#used * 4
+  }
+
+  /** Whether one so long could ever be held. */
+  fits(key: Raw, result: Raw): boolean {
+    return sizeOf(key, result) <= this.#words.length
+  }
+
+  find(key: Raw): number {
+    AnswerRing.#key.take(key)
+    this.#passed = 0
+    for (let at = this.#first(); at !== NONE; at = this.#after(at)) {
+      if (this.#isLookedFor(at)) return at
+      this.#passed += 1
+    }
+    return NONE
+  }
+
+  /** The index that `set` was given. */
+  originOf(at: number): number {
+    return this.#words[at + ORIGIN]!
+  }
+
+  resultOf(at: number): Raw {
+    const begin = (at + HEADER + wordsOf(this.#words[at + KEY_BYTES]!)) * 4
+    return this.#bytes.toString('latin1', begin, begin + this.#words[at + RESULT_BYTES]!)
+  }
+
+  boundsOf(at: number): AnswerBounds | null {
+    const first = (at + BOUNDS) / 2
+    const until = this.#numbers[first]!
+    if (until === Infinity) return null
+    const block = this.#numbers[first + 1]!
+    return { until, tip: block < 0 ? null : { block, height: this.#numbers[first + 2]! } }
+  }
+
+  /** Whether it is among the next to make room. */
+  isOld(at: number): boolean {
+    const words = this.#words.length
+    return (at - this.#oldest + words) % words < this.#used * OLD
+  }
+
+  /** It is not found any more. */
+  remove(at: number): void {
+    const words = this.#words
+    let before = NONE
+    for (let each = this.#first(words[at + HASH]); each !== at; each = this.#after(each)) before = each
+    const next = words[at + NEXT]!
+    if (before === NONE) this.#chains[this.#chainOf(words[at + HASH]!)] = next
+    else words[before + NEXT] = next
+    words[at + IS_LIVE] = 0
+  }
+
+  /** Holds one that fits, under the key that `find` was asked for last, of which there is none. Returns whether it does. */
+  add(key: Raw, result: Raw, origin: number, bounds: AnswerBounds | null): boolean {
+    if (this.#passed >= LONGEST) return false
+    const size = sizeOf(key, result)
+    const at = this.#placeOf(size)
+    const [words, numbers] = [this.#words, this.#numbers]
+    words[at + SIZE] = size
+    words[at + IS_LIVE] = 1
+    words[at + HASH] = AnswerRing.#key.hash
+    words[at + KEY_BYTES] = key.length
+    words[at + RESULT_BYTES] = result.length
+    words[at + ORIGIN] = origin
+    const first = (at + BOUNDS) / 2
+    numbers[first] = bounds === null ? Infinity : bounds.until
+    numbers[first + 1] = bounds?.tip == null ? -1 : bounds.tip.block
+    numbers[first + 2] = bounds?.tip == null ? -1 : bounds.tip.height
+    AnswerRing.#key.writeTo(words, at + HEADER)
+    this.#bytes.write(result, (at + HEADER + wordsOf(key.length)) * 4, 'latin1')
+    this.#link(at)
+    return true
+  }
+
+  /** Takes over all that a smaller one holds, in its order, before anything else. */
+  takeAll(other: AnswerRing): void {
+    const [words, oldest, used] = [other.#words, other.#oldest, other.#used]
+    const toEnd = Math.min(used, words.length - oldest)
+    this.#words.set(words.subarray(oldest, oldest + toEnd))
+    this.#words.set(words.subarray(0, used - toEnd), toEnd)
+    this.#take(used)
+    for (let at = 0; at < used; at += this.#words[at + SIZE]!)
+      if (this.#words[at + IS_LIVE] === 1) this.#link(at)
+  }
+
+  /** Makes it the first of its chain. */
+  #link(at: number): void {
+    const chain = this.#chainOf(this.#words[at + HASH]!)
+    this.#words[at + NEXT] = this.#chains[chain]!
+    this.#chains[chain] = at + 1
+  }
+
+  #isLookedFor(at: number): boolean {
+    const [words, key] = [this.#words, AnswerRing.#key]
+    return (
+      words[at + HASH] === key.hash && words[at + KEY_BYTES] === key.length && key.isAt(words, at + HEADER)
+    )
+  }
+
+  #chainOf(hash: number): number {
+    return (hash ^ (hash >>> 16)) & (this.#chains.length - 1)
+  }
+
+  #first(hash = AnswerRing.#key.hash): number {
+    return this.#chains[this.#chainOf(hash)]! - 1
+  }
+
+  #after(at: number): number {
+    return this.#words[at + NEXT]! - 1
+  }
+
+  /** A place for so many words, in one piece. */
+  #placeOf(size: number): number {
+    const left = this.#words.length - this.#next
+    if (left < size) {
+      this.#makeRoom(left)
+      this.#words[this.#next + SIZE] = left
+      this.#words[this.#next + IS_LIVE] = 0
+      this.#take(left)
+    }
+    this.#makeRoom(size)
+    const at = this.#next
+    this.#take(size)
+    return at
+  }
+
+  #take(size: number): void {
+    this.#used += size
+    this.#next = (this.#next + size) % this.#words.length
+  }
+
+  #makeRoom(size: number): void {
+    const words = this.#words
+    while (words.length - this.#used < size) {
+      const oldest = this.#oldest
+      const length = words[oldest + SIZE]!
+      this.#used -= length
+      this.#oldest = (oldest + length) % words.length
+      if (words[oldest + IS_LIVE] === 0) continue
+      this.remove(oldest)
+      this.#dropped(words[oldest + ORIGIN]!)
+    }
+  }
+}
+
+/** Whole numbers of 8 bytes, each page taken when it is first written; less than was asked for where the system has not as much. */
+function allocate(bytes: number): ArrayBuffer {
+  const whole = Math.floor(bytes / 8) * 8
+  try {
+    return new ArrayBuffer(whole)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return allocate(whole / 2)
+  }
+}
+
+/** Words of a record: an even number. */
+function sizeOf(key: Raw, result: Raw): number {
+  return (HEADER + wordsOf(key.length) + wordsOf(result.length) + 1) & ~1
+}
