@@ -70,7 +70,7 @@ let used = 0
 /** Sends `count` equal calls under ids of their own, and gives the replies by id. */
 function frames(client: SocketClient, method: string, params: unknown, count: number): Promise<unknown[]> {
   const ids = Array.from({ length: count }, () => `${method} ${(used += 1)}`)
-  for (const id of ids) client.send(message(method, params, id))
+  client.sendTogether(ids.map(id => message(method, params, id)))
   return Promise.all(ids.map(id => client.reply(JSON.stringify(id))))
 }
 

@@ -54,6 +54,14 @@ export class SocketClient {
     this.socket.send(text, { binary: false })
   }
 
+  /** Sends text frames in one write, so that they come in one turn of the reader. */
+  sendTogether(texts: readonly string[]): void {
+    const connection = (this.socket as unknown as { _socket: { cork(): void; uncork(): void } })._socket
+    connection.cork()
+    for (const text of texts) this.send(text)
+    connection.uncork()
+  }
+
   /** The next frame that `next` has not given yet. */
   async next(): Promise<string> {
     await this.when('another frame', () => this.frames.length > this.#read)

@@ -118,12 +118,10 @@ export function keep(keepable: Keepable, result: Raw, id: string, { snapshot, li
   if (route === undefined || result === 'null' || result.length > most || purges !== answers.purges) return
   const bounds = boundsOf(keepable, result, route, live)
   if (bounds === undefined) return
-  const origin = { network: network.slug, method: call.row.rule.match, route: id }
-  if (bounds === 'another block') observer.cached({ ...origin, event: 'mismatch' })
-  else {
-    answers.keep(key, { result, origin, bounds })
-    observer.cached({ ...origin, event: 'kept' })
-  }
+  const [{ slug }, method] = [network, call.row.rule.match]
+  const isKept = bounds !== 'another block'
+  if (isKept) answers.keep(key, { result, origin: { network: slug, method, route: id }, bounds })
+  observer.cached({ network: slug, method, route: id, event: isKept ? 'kept' : 'mismatch' })
 }
 
 /** What bounds the answer; undefined where it does not hold. */
