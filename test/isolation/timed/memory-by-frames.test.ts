@@ -89,10 +89,7 @@ t.test('a message in a few hundred fragments is read', async t => {
 
 t.test('10 000 short messages in one piece are answered, or end the socket', async t => {
   const client = await openClient(t, open)
-  const connection = (client.socket as unknown as { _socket: { cork(): void; uncork(): void } })._socket
-  connection.cork()
-  for (let i = 0; i < 10_000; i++) client.send(message('eth_chainId', [], i))
-  connection.uncork()
+  client.sendTogether(Array.from({ length: 10_000 }, (_, i) => message('eth_chainId', [], i)))
   await client.when('all answers', () => client.frames.length === 10_000, 20_000)
   t.equal((JSON.parse(client.frames.at(-1)!) as { id: number }).id, 9_999)
   await client.close()
