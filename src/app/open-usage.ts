@@ -118,8 +118,10 @@ export async function openUsageOf(
     ...{ usage: open.ledger, others },
     usedInWindow: (account, window, switched, endpoint) => {
       const own = ledger.usedInWindow(account, window, switched, endpoint)
-      // What others have used of an endpoint's day is known to the buckets that all share.
-      return own === null || endpoint !== undefined ? own : own + others.known(account, window.start)
+      if (own === null) return null
+      // What is known of all machines has what this one has reported.
+      if (endpoint !== undefined) return Math.max(own, others.knownOf(endpoint, account, window.start))
+      return own + others.known(account, window.start)
     },
     unready: () => {
       const seconds = Math.abs(heartbeat.skewSeconds ?? 0)

@@ -32,7 +32,7 @@ export async function connectTo(
 ): Promise<Postgres> {
   const postgres = new Postgres(postgresConfig(url, changes))
   t.teardown(() => postgres.close())
-  await openSchema(postgres)
+  await openSchema(postgres, true)
   return postgres
 }
 

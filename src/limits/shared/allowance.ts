@@ -100,6 +100,10 @@ export class Allowance implements Share {
     return this.#alone.takeSome(limit, units, now, this.#opening(alone))
   }
 
+  spendAlone(limit: RateLimit, units: number, now: number, alone: Alone): void {
+    this.#alone.spend(limit, units, now, this.#opening(alone))
+  }
+
   spend(units: number, now: number): boolean {
     if (this.#unreported === 0) this.#since = now
     this.#level -= units

@@ -47,6 +47,13 @@ export class AlonePart {
     return some
   }
 
+  /** Takes units whether or not there are as many, below zero too; units below 0 are put back. */
+  spend(limit: RateLimit, units: number, now: number, opening: Opening): void {
+    const { bucket, part } = this.#opened(limit, now, opening)
+    refill(bucket, partOf(limit, part), now)
+    bucket.tokens -= units
+  }
+
   /** As if all others had as much for their parts. */
   view(limit: RateLimit, now: number, opening: Opening): View {
     if (opening.away === 'closed') return { level: 0, active: 1, own: 0, retry: CLOSED }

@@ -52,9 +52,8 @@ export class Asking {
   take(part: Part, now = this.now()): MaybePromise<Taken> {
     const entry = this.#entryOf(part)
     if (this.#isAway) {
-      const wait = entry.share.takeAlone(part.limit, part.units, now, this.#options)
       if (part.quota !== undefined) this.#unreported.add(entry)
-      return wait
+      return entry.share.takeAlone(part.limit, part.units, now, this.#options)
     }
     // Who comes later does not pass those who wait.
     const taken = entry.waiting.length > 0 ? null : entry.share.take(part.limit, part.units, now)
@@ -97,8 +96,7 @@ export class Asking {
 
   /** A bucket, for those who take from it through this process. */
   view(part: Part): View {
-    const now = this.#options.clock.monotonic()
-    return this.#entryOf(part).share.view(part.limit, now, this.#isAway ? this.#options : null)
+    return this.#entryOf(part).share.view(part.limit, this.now(), this.#isAway ? this.#options : null)
   }
 
   /** Units that the store has left for everybody, now; null where a quota cannot be read. */
@@ -111,16 +109,18 @@ export class Asking {
   /** Puts back what was taken. */
   giveBack(part: Part): void {
     const entry = this.#entryOf(part)
-    entry.share.giveBack(part.units)
+    if (this.#isAway) entry.share.spendAlone(part.limit, -part.units, this.now(), this.#options)
+    else entry.share.giveBack(part.units)
     this.#unreported.add(entry)
   }
 
   /** Takes a part whether or not there is as much; the store hears of it with the next report, or at once after a silence. */
   spend(part: Part): void {
     const entry = this.#entryOf(part)
-    const isUnheard = entry.share.spend(part.units, this.#options.clock.monotonic())
+    const { share, isAsking } = entry
+    if (this.#isAway) share.spendAlone(part.limit, part.units, this.now(), this.#options)
+    else if (share.spend(part.units, this.now()) && !isAsking) void this.#ask(entry, 0)
     this.#unreported.add(entry)
-    if (isUnheard && !this.#isAway && !entry.isAsking) void this.#ask(entry, 0)
   }
 
   /** This process's part of what a bucket holds, as far as is known here. */

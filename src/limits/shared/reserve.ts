@@ -86,6 +86,14 @@ export class Reserve implements Share {
     return held + rest
   }
 
+  spendAlone(_: RateLimit, units: number): void {
+    if (units < 0) this.giveBack(-units)
+    else {
+      this.#alone += units
+      this.spend(units)
+    }
+  }
+
   /** What another store has granted is nothing to this one: it counts what was charged, with what was taken while neither was there. */
   renewed(): void {
     this.#held = this.#debt = 0

@@ -15,6 +15,8 @@ export interface Share {
   takeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number
   /** As `takeSome`, while the store is away. */
   takeSomeAlone(limit: RateLimit, units: number, now: number, alone: Alone): number
+  /** As `spend`, while the store is away; units below 0 are put back. */
+  spendAlone(limit: RateLimit, units: number, now: number, alone: Alone): void
   /** Takes units whether or not there are as many. Returns whether nothing was heard of the bucket for long: then it is worth a question. */
   spend(units: number, now: number): boolean
   /** Puts back what was taken. */

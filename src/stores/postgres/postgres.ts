@@ -172,10 +172,10 @@ export class Postgres {
 }
 
 /**
- * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, or
- * did not come to it in time.
+ * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, did
+ * not come to it in time, or has no such database or tables, as while it is restored.
  */
-const ABOUT_SERVER = /^(08|53|57|58|25006|25P03|55P03|40)/
+const ABOUT_SERVER = /^(08|53|57|58|25006|25P03|55000|55P03|40|3D000|3F000|42P01)/
 
 /** StoreUnavailable where it is about the way to the database; the error itself where the database judged a statement. */
 function explain(error: unknown, isCommitting = false): unknown {

@@ -1,4 +1,5 @@
 /** The tables of all gateways, and bringing them up to date. */
+import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 import { accountTables, endpointLabels } from './accounts/schema.ts'
 import type { Postgres, Query } from './postgres.ts'
 import { usageLatencyAndPast, usageTables } from './usage/schema.ts'
@@ -28,12 +29,17 @@ export function migrate(postgres: Postgres): Promise<{ readonly from: number; re
   })
 }
 
-/** Makes the schema in an empty database; throws one sentence where it is one that this version cannot use. */
-export async function openSchema(postgres: Postgres): Promise<void> {
+/**
+ * Looks whether this version can use the tables; throws one sentence where it cannot. In an empty database they are made where `isFirst`: to everybody
+ * else it is not the one that they know, which is away.
+ */
+export async function openSchema(postgres: Postgres, isFirst = false): Promise<void> {
   const [found] = await postgres.query<{ is: string | null }>('SELECT to_regclass($1) AS is', [
     `${postgres.schema}.version`,
   ])
   if (found?.is == null) {
+    if (!isFirst)
+      throw new StoreUnavailable(`PostgreSQL has no tables of Tollgate in its schema ${postgres.schema}`)
     await migrate(postgres)
     return
   }

@@ -8,8 +8,8 @@ import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 /** Failures in a row from which on nobody waits for it. */
 const FAILURES = 2
 /** Milliseconds between two attempts to find it back, and failed ones after which the connection counts as dead. */
-const PING = 1_000
-const PINGS = 2
+const LOOK = 1_000
+const LOOKS = 2
 /** Milliseconds between two attempts to connect, at first and at most. */
 const RETRY = { first: 50, most: 1_000 }
 /** Milliseconds that a start waits for the first connection. */
@@ -26,13 +26,16 @@ export function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
+/** Whether it takes writes, as all that is asked of it does: one that is full, or a replica, answers a PING all the same. */
+const TAKES_WRITES = script(`redis.call('SET', KEYS[1], 1, 'PX', ${LOOK})`)
+
 /** Hears that it is away, or there again. */
 export interface RedisEvents {
   readonly away: (why: Error) => void
   readonly back: () => void
 }
 
-/** Runs scripts. What takes longer than the timeout fails; after two failures everything fails at once until it answers a PING. */
+/** Runs scripts. What takes longer than the timeout fails; after two failures everything fails at once until it takes a write. */
 export class Redis {
   /** Whether keys in different braces may be on different servers. */
   readonly isCluster: boolean
@@ -41,8 +44,8 @@ export class Redis {
   readonly #events: RedisEvents
   #failures = 0
   #isAway = false
-  #lostPings = 0
-  readonly #pinging: NodeJS.Timeout
+  #lostLooks = 0
+  readonly #looking: NodeJS.Timeout
 
   private constructor(config: RedisConfig, events: RedisEvents) {
     this.#config = config
@@ -51,8 +54,8 @@ export class Redis {
     this.#client = connect(config)
     // Each failed attempt to connect is one; what it means is found out by who asks.
     this.#client.on('error', () => undefined)
-    this.#client.on('ready', () => void this.#ping())
-    this.#pinging = setInterval(() => void this.#ping(), PING)
+    this.#client.on('ready', () => void this.#look())
+    this.#looking = setInterval(() => void this.#look(), LOOK)
   }
 
   /** Connects; where that takes long, it goes on in the background. */
@@ -84,7 +87,7 @@ export class Redis {
   }
 
   close(): void {
-    clearInterval(this.#pinging)
+    clearInterval(this.#looking)
     this.#client.disconnect()
   }
 
@@ -116,21 +119,21 @@ export class Redis {
   #leave(why: Error): void {
     if (this.#isAway) return
     this.#isAway = true
-    this.#lostPings = 0
+    this.#lostLooks = 0
     this.#events.away(why)
   }
 
-  async #ping(): Promise<void> {
+  async #look(): Promise<void> {
     if (!this.#isAway || this.#client.status !== 'ready') return
     try {
-      await this.#inTime(this.#client.ping())
+      await this.#inTime(this.#run(TAKES_WRITES, [`${this.#config.prefix}:look`], []))
       this.#isAway = false
       this.#failures = 0
       this.#events.back()
     } catch {
-      this.#lostPings += 1
+      this.#lostLooks += 1
       // A way that is cut without a word is found to be dead much later.
-      if (this.#lostPings % PINGS === 0) this.#client.disconnect(true)
+      if (this.#lostLooks % LOOKS === 0) this.#client.disconnect(true)
     }
   }
 }

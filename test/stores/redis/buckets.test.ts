@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { randomUUID } from 'node:crypto'
+import { Redis as Single } from 'ioredis'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
 import { StoreUnavailable } from '../../../src/ports/store-unavailable.ts'
 import { openRedis, redisBuckets, redisConfig } from '../../support/redis-limits.ts'
@@ -166,6 +167,38 @@ t.test('nobody waits longer than the timeout, and after two failures nobody wait
     'what was late is not taken twice',
   )
 })
+
+t.test(
+  'bug: a Redis that is full answers a PING, and was there again each second without taking a word',
+  async t => {
+    const heard: string[] = []
+    const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }), {
+      away: () => heard.push('away'),
+      back: () => heard.push('back'),
+    })
+    const store = redisBuckets(t, client)
+    const admin = new Single(redis.url)
+    t.teardown(async () => {
+      await admin.config('SET', 'maxmemory', '0')
+      admin.disconnect()
+    })
+    /** Writes that it has refused. */
+    const refused = async (): Promise<number> =>
+      Number(/errorstat_OOM:count=(\d+)/.exec(await admin.info('errorstats'))?.[1] ?? 0)
+    await admin.config('SET', 'maxmemory', '1')
+    while (!client.isAway) await t.rejects(ask(store, rate), StoreUnavailable)
+    const before = await refused()
+    await until(
+      'it was tried again and again',
+      async () => heard.includes('back') || (await refused()) >= before + 3,
+    )
+    t.strictSame(heard, ['away'])
+    await admin.config('SET', 'maxmemory', '0')
+    await until('it is found back', () => Promise.resolve(!client.isAway))
+    t.strictSame(heard, ['away', 'back'])
+    t.equal((await ask(store, { ...rate, want: 1 })).granted, 1)
+  },
+)
 
 t.test('a Redis that was killed is found again when another one is there', async t => {
   const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))

@@ -151,9 +151,9 @@ async function firstPull(options: SharedOptions, opening: Opening): Promise<Stor
   const end = performance.now() + (role === 'command' ? 0 : (options.firstWait ?? FIRST_WAIT))
   for (let isWaiting = false; ; isWaiting = true) {
     try {
-      await openSchema(postgres)
+      await openSchema(postgres, !hasReplica)
       if (!isReplica(opening.database)) await refuseOwn(opening)
-      await firstCanary(options, postgres, replica)
+      if (!hasReplica) await firstCanary(options, postgres, replica)
       await puller.pull()
       return null
     } catch (error) {

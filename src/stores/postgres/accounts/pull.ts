@@ -98,9 +98,22 @@ export class Puller {
     const [target] = await query<Target>('SELECT change, write::text AS write, audit FROM meta')
     if (target === undefined)
       throw new Error('the tables of accounts in PostgreSQL have lost their first row')
-    return (await isOurs(query, from))
-      ? this.#takeChanged(query, from, target)
-      : this.#takeAll(query, from, target)
+    if (await isOurs(query, from)) return this.#takeChanged(query, from, target)
+    await this.#refuseOthers(query, from, target)
+    return this.#takeAll(query, from, target)
+  }
+
+  /** What is being restored, and accounts of another installation, take the place of nothing. */
+  async #refuseOthers(query: Query, from: ReplicaState, target: Target): Promise<void> {
+    if (!(await isOurs(query, target)))
+      throw new StoreUnavailable('PostgreSQL does not hold all of its tables: it is being restored')
+    const known = from.change < 0 ? null : this.#replica.firstAccount()
+    if (known === null) return
+    const [first] = await query<{ id: string }>('SELECT id FROM account ORDER BY seq LIMIT 1')
+    if (first?.id !== known)
+      throw new StoreUnavailable(
+        'PostgreSQL does not hold the accounts that this machine has a copy of: it is another database, or an empty one',
+      )
   }
 
   /** What changed since. A key that is gone and there again is removed first. */
@@ -154,8 +167,11 @@ export class Puller {
   }
 }
 
-/** Whether the replica is of this database, and not of one that has lost its last changes or of another. */
-async function isOurs(query: Query, { change, write }: ReplicaState): Promise<boolean> {
+/** Whether this change was written to this database, which has lost none since, and is not another. */
+async function isOurs(
+  query: Query,
+  { change, write }: Pick<ReplicaState, 'change' | 'write'>,
+): Promise<boolean> {
   const found = await query('SELECT 1 FROM written WHERE change = $1 AND id::text = $2', [change, write])
   return found.length > 0
 }

@@ -68,6 +68,7 @@ export class Replica {
       firstAudit: database.prepare(`
         INSERT INTO sqlite_sequence (name, seq) SELECT 'audit', ?
         WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'audit')`),
+      firstAccount: database.prepare('SELECT id FROM account ORDER BY seq LIMIT 1'),
       freeExternalId: database.prepare(
         'UPDATE account SET external_id = NULL WHERE external_id = ? AND seq <> ?',
       ),
@@ -78,6 +79,11 @@ export class Replica {
   /** Null where the file is not a replica, and no pull has begun. */
   state(): ReplicaState | null {
     return (this.#sql.state.get() as ReplicaState | undefined) ?? null
+  }
+
+  /** The oldest account, which is never removed. */
+  firstAccount(): string | null {
+    return (this.#sql.firstAccount.get() as { id: string } | undefined)?.id ?? null
   }
 
   /** Milliseconds since the last pull, of whichever process. */

@@ -7,14 +7,23 @@ const REMEMBERED = 100_000
 const ASKED_FOR = 10 * 60_000
 /** Windows that are read in one statement. */
 const AT_ONCE = 1_000
+/** Milliseconds between two looks at the day of an endpoint, which is the sum of many rows, and its seconds. */
+const DAYS_EVERY = 10_000
+const DAY = 86_400
 
-/** A window, and what is known of it. */
-interface Known {
+/** The window of an account that begins at `start`, in Unix seconds; with `endpoint`, the day of this one. */
+interface Asked {
   readonly account: string
   readonly start: number
+  readonly endpoint: string | undefined
+}
+
+/** A window, and what is known of it. */
+interface Known extends Asked {
   requests: number
   askedAt: number
-  isRead: boolean
+  /** -Infinity before it was read. */
+  readAt: number
 }
 
 /** Reads it, and keeps it up to date for those who may not wait. */
@@ -37,18 +46,27 @@ export class OthersUsage {
     this.#listeners.push(listener)
   }
 
-  /** What the others had used by the last look: 0 before the first, which comes soon. `start` in Unix seconds. */
+  /** What the others had used by the last look: 0 before the first, which comes soon. */
   known(account: string, start: number): number {
-    const key = `${account} ${start}`
+    return this.#look({ account, start, endpoint: undefined }).requests
+  }
+
+  /** What all had used of an endpoint's day by the last look, which may be some seconds ago: 0 before the first. */
+  knownOf(endpoint: string, account: string, start: number): number {
+    return this.#look({ account, start, endpoint }).requests
+  }
+
+  #look(asked: Asked): Known {
+    const key = `${asked.endpoint ?? asked.account} ${asked.start}`
     let known = this.#known.get(key)
     if (known === undefined) {
-      known = { account, start, requests: 0, askedAt: 0, isRead: false }
+      known = { ...asked, requests: 0, askedAt: 0, readAt: -Infinity }
       this.#known.set(key, known)
     }
     known.askedAt = performance.now()
     this.#active.set(key, known)
-    if (!known.isRead) void this.refresh().catch(() => undefined)
-    return known.requests
+    if (known.readAt === -Infinity) void this.refresh().catch(() => undefined)
+    return known
   }
 
   /** Looks at all windows that were asked about of late. */
@@ -65,17 +83,35 @@ export class OthersUsage {
     const before = performance.now() - ASKED_FOR
     for (const [key, { askedAt }] of this.#active) if (askedAt < before) this.#active.delete(key)
     const all = [...this.#active.values()]
-    for (let i = 0; i < all.length; i += AT_ONCE) {
-      const some = all.slice(i, i + AT_ONCE)
+    const due = performance.now() - DAYS_EVERY
+    const days = all.filter(({ endpoint, readAt }) => endpoint !== undefined && readAt <= due)
+    for (const some of chunks(days)) {
+      const read = await this.#readDays(some)
+      for (const [at, known] of some.entries())
+        Object.assign(known, { requests: read[at] ?? 0, readAt: performance.now() })
+    }
+    for (const some of chunks(all.filter(({ endpoint }) => endpoint === undefined))) {
       const read = await this.#read(some)
       const changed = some.filter((known, at) => {
         const isNew = known.requests !== read[at]
-        known.requests = read[at] ?? 0
-        known.isRead = true
+        Object.assign(known, { requests: read[at] ?? 0, readAt: performance.now() })
         return isNew
       })
       if (changed.length > 0) for (const listener of this.#listeners) listener(changed)
     }
+  }
+
+  /** Of all machines: hours that are final have no machine any more. */
+  async #readDays(days: readonly Asked[]): Promise<readonly number[]> {
+    const rows = await this.#postgres.query<{ requests: number }>(
+      `SELECT coalesce(sum(u.requests), 0)::bigint AS requests
+       FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (account, endpoint, start, at)
+       LEFT JOIN usage AS u ON u.account = w.account AND u.endpoint = w.endpoint
+         AND u.hour >= w.start AND u.hour < w.start + ${DAY}
+       GROUP BY w.at ORDER BY w.at`,
+      [days.map(one => one.account), days.map(one => one.endpoint), days.map(one => one.start)],
+    )
+    return rows.map(({ requests }) => requests)
   }
 
   async #read(windows: readonly { account: string; start: number }[]): Promise<readonly number[]> {
@@ -89,4 +125,10 @@ export class OthersUsage {
     )
     return rows.map(({ requests }) => requests)
   }
+}
+
+function chunks<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, i) =>
+    all.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
+  )
 }

@@ -20,7 +20,7 @@ t.test('a lost PostgreSQL', { skip: noServers }, async t => {
     const config = configOf(server.url, `lost_${(schemas += 1)}`, { timeout: TIMEOUT })
     const machine = await openMachine(t, { ...config, url: proxy.url })
     const other = await openMachine(t, config)
-    return { proxy, machine, other, store: machine.store }
+    return { proxy, machine, other, store: machine.store, config }
   }
   const names = async ({ puller, store }: Awaited<ReturnType<typeof openMachine>>) => {
     await puller.pull()
@@ -202,6 +202,61 @@ t.test('a lost PostgreSQL', { skip: noServers }, async t => {
       }
     },
   )
+
+  t.test(
+    'bug: an empty database in the place of ours, and one of others, emptied the replicas of all gateways',
+    async t => {
+      const { machine, store, config } = await open(t)
+      const { schema } = config
+      const { account } = await make(store, 'one')
+      const made = await store.endpoints.create({ accountId: account.id, network: 'bsc' })
+      if (typeof made === 'string') throw new Error(made)
+      const isLeftAlone = async (): Promise<void> => {
+        await t.rejects(machine.puller.pull(), StoreUnavailable)
+        await t.rejects(make(store, 'refused'), StoreUnavailable)
+        t.ok(store.findByKey(made.apiKey))
+      }
+      const query = machine.postgres.query
+      await query(`ALTER SCHEMA ${schema} RENAME TO ${schema}_aside`)
+      await isLeftAlone()
+      const restarted = await openMachine(t, config, { dataDir: machine.dataDir })
+      t.ok(restarted.store.findByKey(made.apiKey), 'a start does not make it ours')
+      t.strictSame(await query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]), [])
+      const fresh = await openMachine(t, config)
+      await isLeftAlone()
+      await make(fresh.store, 'of others')
+      await isLeftAlone()
+      t.strictSame(await names(fresh), ['of others'], 'nor is anything written there')
+      await query(`DROP SCHEMA ${schema} CASCADE`)
+      await query(`ALTER SCHEMA ${schema}_aside RENAME TO ${schema}`)
+      await make(store, 'two')
+      t.strictSame(await names(machine), ['one', 'two'])
+    },
+  )
+
+  t.test('bug: a database that was still being restored was copied by half, for good', async t => {
+    const { machine, other, store } = await open(t)
+    const { account } = await make(store, 'kept')
+    const made = await store.endpoints.create({ accountId: account.id, network: 'bsc' })
+    if (typeof made === 'string') throw new Error(made)
+    const { change } = machine.replica.state()!
+    await make(store, 'lost')
+    const { query } = other.postgres
+    await query("DELETE FROM account WHERE name = 'lost'")
+    await query('DELETE FROM audit WHERE changed > $1', [change])
+    await query('UPDATE meta SET change = $1, write = (SELECT id FROM written WHERE change = $1)', [change])
+    // What pg_restore brings last.
+    await query('CREATE TABLE still_to_come AS SELECT * FROM endpoint')
+    await query('CREATE TABLE last_to_come AS SELECT * FROM written WHERE change <= ' + String(change))
+    await query('DELETE FROM endpoint')
+    await query('DELETE FROM written')
+    for (const each of [machine, other]) await t.rejects(each.puller.pull(), StoreUnavailable)
+    t.ok(store.findByKey(made.apiKey))
+    await query('INSERT INTO endpoint SELECT * FROM still_to_come')
+    await query('INSERT INTO written SELECT * FROM last_to_come')
+    t.strictSame([await names(machine), await names(other)], [['kept'], ['kept']])
+    for (const each of [machine, other]) t.ok(each.store.findByKey(made.apiKey))
+  })
 
   t.test('a replica that is too far behind to follow reads everything again', async t => {
     const { machine, other, store } = await open(t)

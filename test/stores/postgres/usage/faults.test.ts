@@ -151,6 +151,31 @@ t.test('faults between a ledger and PostgreSQL', { skip: noServers }, async t =>
     for (const machine of machines) await machine.stop()
   })
 
+  t.test(
+    'bug: what others had used of an endpoint’s day was known to nobody once Redis had lost it',
+    async t => {
+      const postgres = await connectTo(t, server.url, { schema: schema() })
+      const machines = await Promise.all(
+        ['one', 'two'].map(async name => new Machine(await tempDir(t), postgres, { name })),
+      )
+      const start = Math.floor(NOW / 86_400_000) * 86_400
+      for (const [i, machine] of machines.entries()) {
+        machine.charge({ units: 10 ** i, endpoint: 'ep_1' })
+        machine.charge({ units: 1_000, endpoint: 'ep_2' })
+        machine.charge({ units: 1_000, endpoint: 'ep_1', now: NOW - 86_400_000 })
+        await machine.spool.flush()
+      }
+      const others = new OthersUsage(postgres, () => machines[0]!.changes.node.id)
+      const changes: unknown[] = []
+      others.whenChanged(changed => changes.push(...changed))
+      t.equal(others.knownOf('ep_1', 'acc_1', start), 0)
+      await until('it is known', () => Promise.resolve(others.knownOf('ep_1', 'acc_1', start) > 0))
+      t.equal(others.knownOf('ep_1', 'acc_1', start), 11, 'that of all machines, and of this day alone')
+      t.strictSame(changes, [], 'it is no quota of the account')
+      for (const machine of machines) await machine.stop()
+    },
+  )
+
   t.test('while PostgreSQL hangs the ledger goes on, and reports merge', async t => {
     const postgres = await connectTo(t, server.url, { schema: schema(), timeout: 300 })
     const machine = new Machine(await tempDir(t), postgres, { every: 200 })
