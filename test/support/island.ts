@@ -2,7 +2,8 @@
  * A machine of its own for a gateway, behind a router that loses packets when a test wants it to, as a partition does: both ways, and nobody hears of
  * it, so that nothing is refused and no connection ends. It takes root on Linux, and `ip`.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Teardown } from './teardown.ts'
 
 /** Where the servers are, by what they are. */
@@ -27,10 +28,6 @@ const BLOCKS = 2 ** 24 / SIZE
 /** The router's on both of its links, which no route leads to. */
 const ROUTER = '169.254.0.1'
 
-const ends = new Set<() => void>()
-process.on('exit', () => {
-  for (const end of ends) end()
-})
 let made = 0
 
 /** Makes one. */
@@ -41,13 +38,12 @@ export function makeIsland(t: Teardown): Island {
   const [machine, router] = [`tollgate-${id}`, `tollgate-${id}-router`]
   const links = { clients: `tc${id}`, servers: `ts${id}` }
   const [address, outside, postgres, redis, inside] = freeAddresses()
-  const end = (): void => {
-    ends.delete(end)
-    for (const link of Object.values(links)) tryIp('link', 'del', link)
-    for (const name of [machine, router]) tryIp('netns', 'del', name)
-  }
-  ends.add(end)
-  t.teardown(end)
+  t.teardown(
+    undoneAfter([
+      ...Object.values(links).map(link => `ip link del ${link}`),
+      ...[machine, router].map(name => `ip netns del ${name}`),
+    ]),
+  )
   ip('netns', 'add', machine)
   ip('netns', 'add', router)
   const addLink = (name: string, namespace: string, peer: string): void => {
@@ -93,7 +89,7 @@ export function makeIsland(t: Teardown): Island {
 }
 
 /** What is in the way of one here; false where nothing is. `CI` must have `ip`, as it must have the servers. */
-export function noIslands(): string | false {
+export async function noIslands(): Promise<string | false> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'network namespaces take root on Linux'
   const endings: (() => unknown)[] = []
   try {
@@ -106,7 +102,23 @@ export function noIslands(): string | false {
     if (process.env['CI'] !== undefined) throw new Error(missing, { cause: error })
     return missing
   } finally {
-    for (const end of endings) end()
+    for (const end of endings) await end()
+  }
+}
+
+/**
+ * Runs these commands once this process has ended, however it does: a shell of its own waits for that, and is told of it by the end of its input. Returns
+ * what runs them before.
+ */
+function undoneAfter(commands: readonly string[]): () => Promise<void> {
+  const script = `cat; ${commands.join('; ')}`
+  const shell = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+  const over = once(shell, 'exit')
+  shell.unref()
+  return async () => {
+    shell.ref()
+    shell.stdin.end()
+    await over
   }
 }
 
