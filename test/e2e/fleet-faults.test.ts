@@ -11,7 +11,6 @@ import { total } from '../support/client-ledger.ts'
 import { cannotLimitFiles, limitFiles } from '../support/cramped-disk.ts'
 import { startFaultyFleet, TIMEOUT } from '../support/faulty-fleet.ts'
 import { startKeeperProxy } from '../support/keeper-proxy.ts'
-import { LoadedAccess } from '../support/ledger-load.ts'
 import { metric, metricIs } from '../support/metrics.ts'
 import { noServers } from '../support/servers.ts'
 import { at, makeAccess } from '../support/shared-accounts.ts'
@@ -156,9 +155,7 @@ t.test('faults of a fleet', { skip: noServers, timeout: 280_000 }, async t => {
     },
     'answers of Redis are lost': async t => {
       const access = await makeAccess(gateways[0]!, 'counted')
-      const options = { limited: true, methods: [['eth_gasPrice', []]] } as const
-      const clients = gateways.map(gateway => new LoadedAccess(at(access, gateway), random, options))
-      load.beside.push(...clients)
+      const clients = load.limited(gateways.map(gateway => at(access, gateway)))
       for (const { access } of clients)
         await until(
           'the key is known',

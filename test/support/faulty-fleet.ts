@@ -12,12 +12,14 @@ import { FleetLoad } from './fleet-load.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import type { Gateway } from './gateway.ts'
 import { mixedCosts, mixedMethods } from './ledger-load.ts'
+import type { Island, Servers } from './island.ts'
 import { metric } from './metrics.ts'
 import { startPostgresProxy, type PostgresProxy } from './postgres-proxy.ts'
 import { Random } from './random.ts'
 import { startRedisProxy, type RedisProxy } from './redis-proxy.ts'
 import { startSocketNode } from './scripted-socket-node.ts'
 import { startPostgres, startRedis, type Server } from './servers.ts'
+import { loopback, startStreamProxy } from './stream-proxy.ts'
 import { until } from './until.ts'
 import { crewOf, isAlive, type Crew } from './workers.ts'
 
@@ -31,6 +33,8 @@ const COMPLETE = 30_000
 /** Units that each machine had charged three days before it first had a PostgreSQL. */
 const PAST = 100
 const DAY = 86_400_000
+/** The machine that may be on an island. */
+const ISLAND = 1
 
 /** The plan of the load, `paid`: nothing of it is in its way. */
 export const LOADED: PlanYaml = {
@@ -65,18 +69,21 @@ export interface FaultyFleetOptions {
   readonly plans?: Readonly<Record<string, PlanYaml>>
   /** How long a question to PostgreSQL may take, in milliseconds. */
   readonly timeout?: number
+  /** Where the second machine is, if it is not here: it has no way to the servers but the island's. */
+  readonly island?: Island
 }
 
 /** Starts them. */
 export async function startFaultyFleet(
   t: Test,
-  { plans = {}, timeout = TIMEOUT }: FaultyFleetOptions = {},
+  { plans = {}, timeout = TIMEOUT, island }: FaultyFleetOptions = {},
 ): Promise<FaultyFleet> {
   const [postgres, redis, node] = await Promise.all([
-    startPostgres(t),
-    startRedis(t),
+    startPostgres(t, [], island?.servers.postgres),
+    startRedis(t, island?.servers.redis),
     startSocketNode(t, { chainId: 1001 }),
   ])
+  const upstream = island === undefined ? new URL(node.url).host : await wayTo(t, node.url, island)
   // The tables are there before the first machine writes to them.
   const tables = await connectTo(t, postgres.url)
   const random = new Random(randomInt(2 ** 32))
@@ -95,7 +102,10 @@ export async function startFaultyFleet(
     {
       networks: { alpha: { chainId: 1001 } },
       routes: [
-        { id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl, capabilities: allCapabilities },
+        {
+          ...{ id: 'alpha-a', network: 'alpha', http: `http://${upstream}`, ws: `ws://${upstream}` },
+          capabilities: allCapabilities,
+        },
       ],
       methods: mixedMethods,
       plans: {
@@ -104,12 +114,19 @@ export async function startFaultyFleet(
       },
       gateway: { workers: WORKERS, timeouts: { drain: '2s', drainIdle: '1s' } },
     },
-    all.map(i => ({
-      postgres: { url: toPostgres[i]!.url, timeout: `${timeout}ms` },
-      redis: { url: toRedis[i]!.url, timeout: '250ms' },
-    })),
+    all.map(i => {
+      const isApart = island !== undefined && i === ISLAND
+      const urls = { postgres: toPostgres[i]!.url, redis: toRedis[i]!.url }
+      const { postgres: db, redis: store } = isApart ? urlsOn(island, { postgres, redis }) : urls
+      return {
+        ...(isApart && { listen: `${island.address}:0`, admin: `${island.address}:0` }),
+        postgres: { url: db, timeout: `${timeout}ms` },
+        redis: { url: store, timeout: '250ms' },
+      }
+    }),
     {
       server: postgres,
+      within: i => (island !== undefined && i === ISLAND ? island.within : []),
       prepare: async ({ dir }) => {
         const data = join(dir, 'data')
         await mkdir(data, { mode: 0o700 })
@@ -166,6 +183,28 @@ export async function startFaultyFleet(
       t.strictSame(await audit.shared(), [], 'each machine has written its own rows')
       t.strictSame(load.refusals(), {}, 'no call was refused')
     },
+  }
+}
+
+/** Where a machine that is on an island finds a server of this one, which listens on loopback alone. */
+async function wayTo(t: Test, url: string, { outside }: Island): Promise<string> {
+  const at = { host: outside, port: 0 }
+  const { port } = await startStreamProxy(t, at, loopback(Number(new URL(url).port)), (client, server) => {
+    client.pipe(server)
+    server.pipe(client)
+  })
+  return `${outside}:${port}`
+}
+
+/** The servers as a machine on an island knows them. */
+function urlsOn(
+  island: Island,
+  servers: Readonly<Record<keyof Servers, Server>>,
+): Record<keyof Servers, string> {
+  const { postgres, redis } = island.servers
+  return {
+    postgres: `postgres://tollgate@${postgres}:${servers.postgres.port}/postgres?application_name=machine-${ISLAND + 1}`,
+    redis: `redis://${redis}:${servers.redis.port}`,
   }
 }
 

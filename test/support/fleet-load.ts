@@ -2,7 +2,7 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Access } from './access.ts'
-import type { ClientCall, Use, UseByMethod } from './client-ledger.ts'
+import { total, type ClientCall, type Use, type UseByMethod } from './client-ledger.ts'
 import { LoadedAccess, mixedCosts } from './ledger-load.ts'
 import type { Random } from './random.ts'
 
@@ -12,6 +12,8 @@ const CLIENTS = 6
 const THOUGHT = 120
 /** How many times slower it is while a machine starts: on few cores that takes long enough. */
 const WHILE_STARTING = 5
+/** Calls of clients beside the load that are made at once. */
+export const AT_ONCE = 20
 /** Milliseconds for which a machine is sent to that does not answer as often as it should. */
 const LONGEST = 20_000
 
@@ -93,6 +95,31 @@ export class FleetLoad {
     const waiting = this.#waiting.filter(waiting => waiting.one === one)
     this.#waiting = this.#waiting.filter(waiting => waiting.one !== one)
     for (const { resolve } of waiting) resolve()
+  }
+
+  /** Clients beside the load, of one account on some machines, any of whose calls may be refused: of one unit each. */
+  limited(accesses: readonly Access[]): readonly LoadedAccess[] {
+    const options = { limited: true, methods: [['eth_gasPrice', []]] } as const
+    const clients = accesses.map(access => new LoadedAccess(access, this.#random, options))
+    this.beside.push(...clients)
+    return clients
+  }
+
+  /** Calls of such clients, some of each at once, until so many were served or none for a while: how many were. */
+  async spend(clients: readonly LoadedAccess[], most = Infinity): Promise<number> {
+    const agent = new Agent({ keepAlive: true })
+    const served = () => clients.reduce((sum, { ledger }) => sum + total(ledger.told).calls, 0)
+    const before = served()
+    for (let idle = 0; idle < 5 && served() - before < most; idle += 1) {
+      const last = served()
+      const atOnce = Array.from({ length: AT_ONCE }, (_, i) => clients[i % clients.length]!)
+      await Promise.all(atOnce.map(one => this.post(one, [one.call()], agent)))
+      if (served() > last) idle = -1
+      // What a process had in reserve comes back.
+      else await pause(300)
+    }
+    agent.destroy()
+    return served() - before
   }
 
   async #sendOne(one: LoadedAccess, agent: Agent): Promise<void> {

@@ -1,6 +1,6 @@
 /** Real PostgreSQL and Redis servers of a test's own, from the programs that are installed. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
@@ -41,36 +41,33 @@ if (noServers !== false && process.env['CI'] !== undefined) throw new Error(noSe
 /** PostgreSQL refuses to run as root: there it is the user nobody. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-/** An empty PostgreSQL server with a database `tollgate`, on loopback. */
-export async function startPostgres(t: Teardown, settings: readonly string[] = []): Promise<Server> {
+/** An empty PostgreSQL server with a database `tollgate`, on loopback, and on `address` too where there is one. */
+export async function startPostgres(
+  t: Teardown,
+  settings: readonly string[] = [],
+  address?: string,
+): Promise<Server> {
   const dir = await ownDir(t, 'postgres')
   const data = join(dir, 'data')
   const port = await freePort()
   const options = ['-D', data, '-U', 'tollgate', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
   await promisify(execFile)(binaryOf('initdb')!, options, { ...nobody, cwd: dir })
+  if (address !== undefined) appendFileSync(join(data, 'pg_hba.conf'), 'host all all all trust\n')
   const args = [
-    ...['-D', data, '-p', String(port), '-k', dir, '-h', '127.0.0.1'],
+    ...['-D', data, '-p', String(port), '-k', dir, '-h', ['127.0.0.1', address ?? []].flat().join()],
     ...['fsync=off', 'full_page_writes=off', ...settings].flatMap(setting => ['-c', setting]),
   ]
   const url = `postgres://tollgate@127.0.0.1:${port}/postgres`
   return startServer(t, binaryOf('postgres')!, args, { port, url, dir, answers: answersQuery }, 'SIGQUIT')
 }
 
-/** An empty Redis or Valkey server on loopback, which keeps nothing on disk. */
-export async function startRedis(t: Teardown): Promise<Server> {
+/** An empty Redis or Valkey server, which keeps nothing on disk, on loopback, and on `address` too where there is one. */
+export async function startRedis(t: Teardown, address?: string): Promise<Server> {
   const dir = await ownDir(t, 'redis')
   const port = await freePort()
   const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    dir,
+    ...['--port', String(port), '--bind', '127.0.0.1', ...(address === undefined ? [] : [address])],
+    ...['--protected-mode', 'no', '--save', '', '--appendonly', 'no', '--dir', dir],
   ]
   return startServer(
     t,

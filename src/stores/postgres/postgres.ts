@@ -1,6 +1,8 @@
 /** The connections to PostgreSQL. `pg` is loaded when this is: only where gateway.yaml has `postgres`. */
+import { Socket } from 'node:net'
 import pg from 'pg'
 import type { PostgresConfig } from '../../config/fleet.ts'
+import { orAfter } from '../../net/or-after.ts'
 import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 
 /** One statement with its values, in a transaction or by itself. */
@@ -8,6 +10,17 @@ export type Query = <Row extends object = Record<string, unknown>>(
   sql: string,
   values?: readonly unknown[],
 ) => Promise<Row[]>
+
+/** How a transaction is run. */
+export interface TransactionOptions {
+  /** All its reads see the same moment, and it writes nothing. */
+  readonly isSnapshot?: boolean
+  /** `performance.now()` at which it is given up, whatever it waits for. */
+  readonly deadline?: number
+}
+
+/** Milliseconds that connections get to end in order: where packets are lost they never do. */
+const GOODBYE = 500
 
 /** Whole numbers of PostgreSQL (bigint) are numbers here: none of ours is above 2^53. */
 const types = new pg.TypeOverrides()
@@ -20,6 +33,8 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 export class Postgres {
   readonly #pool: pg.Pool
   readonly #config: PostgresConfig
+  /** Of the pool's connections. */
+  readonly #sockets = new Set<Socket>()
 
   constructor(config: PostgresConfig) {
     this.#config = config
@@ -32,6 +47,11 @@ export class Postgres {
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       application_name: 'tollgate',
+      stream: () => {
+        const socket = new Socket()
+        this.#sockets.add(socket)
+        return socket.once('close', () => this.#sockets.delete(socket))
+      },
       // pg_temp last: nobody's temporary table stands in for one of ours.
       options: `-c search_path=${schema},pg_temp`,
       types,
@@ -55,9 +75,12 @@ export class Postgres {
 
   /**
    * Runs `work` in one transaction, all or nothing. When the connection is lost during the commit, nobody knows whether it was: the error says so
-   * (`isUnknown`). Past `deadline` (performance.now()) it is given up, whatever it waits for.
+   * (`isUnknown`).
    */
-  async transaction<T>(work: (query: Query) => Promise<T>, begin = 'BEGIN', deadline = Infinity): Promise<T> {
+  async transaction<T>(
+    work: (query: Query) => Promise<T>,
+    { isSnapshot = false, deadline = Infinity }: TransactionOptions = {},
+  ): Promise<T> {
     const client = await this.#connect(deadline)
     let broken: unknown
     const run = async (
@@ -81,7 +104,7 @@ export class Postgres {
     }
     client.on('error', lost)
     try {
-      await run(begin)
+      await run(isSnapshot ? SNAPSHOT : locking(this.#config.timeout))
       const result = await work(
         <Row extends object>(sql: string, values: readonly unknown[] = []) =>
           run(sql, values) as Promise<Row[]>,
@@ -136,19 +159,27 @@ export class Postgres {
     lost: () => void,
   ): Promise<() => Promise<void>> {
     const { url, timeout } = this.#config
+    const socket = new Socket()
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: timeout,
+      query_timeout: timeout,
       keepAlive: true,
+      stream: () => socket,
       application_name: 'tollgate',
     })
     let isOver = false
-    const end = (): void => {
+    const over = (): void => {
       if (!isOver) lost()
       isOver = true
     }
-    client.on('error', end)
-    client.on('end', end)
+    const end = async (): Promise<void> => {
+      isOver = true
+      client.end().catch(() => undefined)
+      await ended([socket])
+    }
+    client.on('error', over)
+    client.on('end', over)
     client.on('notification', ({ payload }) => {
       heard(payload ?? '')
     })
@@ -156,19 +187,38 @@ export class Postgres {
       await client.connect()
       await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
     } catch (error) {
-      isOver = true
-      await client.end().catch(() => undefined)
+      await end()
       throw explain(error)
     }
-    return async () => {
-      isOver = true
-      await client.end().catch(() => undefined)
-    }
+    return end
   }
 
   async close(): Promise<void> {
     await this.#pool.end()
+    await ended([...this.#sockets])
   }
+}
+
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
+/**
+ * What begins a transaction that may hold locks. A gateway that stops in the middle, or that is cut off, must not keep others waiting, or itself behind its
+ * return, for longer than one change may take; and who is asked in vain waits no longer than who asks.
+ */
+function locking(timeout: number): string {
+  return `BEGIN; SET LOCAL lock_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${timeout * 2}`
+}
+
+/** Resolves once they have closed, which is by force where the other side does not answer. */
+async function ended(sockets: readonly Socket[]): Promise<void> {
+  const closed = sockets
+    .filter(socket => !socket.closed)
+    .map(socket => new Promise(resolve => socket.once('close', resolve)))
+  await orAfter(
+    Promise.all(closed).then(() => undefined),
+    GOODBYE,
+  )
+  for (const socket of sockets) socket.destroy()
 }
 
 /**

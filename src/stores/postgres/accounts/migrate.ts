@@ -6,7 +6,6 @@ import type { KeyRing } from '../../sqlite/accounts/secrets/key-ring.ts'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
 import type { Postgres } from '../postgres.ts'
 import { keyType, quoted, tablesOf, toJson, type Row, type Table, type Value } from './tables.ts'
-import { locking } from './transactions.ts'
 import { write } from './write.ts'
 
 /** Rows of one transaction. */
@@ -177,7 +176,7 @@ class Migration {
         throw new Error('a gateway changes accounts in PostgreSQL meanwhile: stop it, and run this again')
       await write(query, [{ table, rows, removed }], { change: meta!.change, write: meta!.next }, true)
       return meta!.next
-    }, locking(this.#place.timeout))
+    })
     this.#written += rows.length + removed.length
   }
 }

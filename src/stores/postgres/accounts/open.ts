@@ -17,7 +17,7 @@ import { Capture } from './capture.ts'
 import { Puller } from './pull.ts'
 import { Replica } from './replica.ts'
 import { tablesOf } from './tables.ts'
-import { locking, SharedTransactions } from './transactions.ts'
+import { SharedTransactions } from './transactions.ts'
 import { write } from './write.ts'
 import { WriteBack } from './write-back.ts'
 
@@ -190,7 +190,7 @@ async function refuseOwn({ database, postgres }: Opening): Promise<void> {
 
 /** The first gateway of all proves by which master key everything is sealed. */
 async function firstCanary(
-  { dataDir, env, postgres: config }: SharedOptions,
+  { dataDir, env }: SharedOptions,
   postgres: Postgres,
   replica: Replica,
 ): Promise<void> {
@@ -208,5 +208,5 @@ async function firstCanary(
       'UPDATE meta SET change = change + 1 RETURNING change, gen_random_uuid()::text AS write',
     )
     await write(query, [{ table, rows: [{ id: 1, sealed: sealCanary(masterKey) }], removed: [] }], meta!)
-  }, locking(config.timeout))
+  })
 }

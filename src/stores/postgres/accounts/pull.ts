@@ -17,9 +17,6 @@ const TOUCHED_EVERY = 2_000
 const ATTEMPTS = 20
 const LONGEST_PAUSE = 50
 
-/** All reads of one pull see the same moment. */
-const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
-
 interface Fetched {
   readonly tbl: number
   readonly row: Readonly<Record<string, unknown>>
@@ -87,7 +84,10 @@ export class Puller {
         return
       }
       const from = await this.#replica.claim()
-      if (await this.#postgres.transaction(query => this.#takeNew(query, from), SNAPSHOT, deadline)) return
+      if (
+        await this.#postgres.transaction(query => this.#takeNew(query, from), { isSnapshot: true, deadline })
+      )
+        return
       // Processes that begin again at the same moment would overtake each other for ever.
       await pause(Math.random() * Math.min(LONGEST_PAUSE, 2 ** attempt))
     }

@@ -133,7 +133,7 @@ export class SharedTransactions implements Transactions {
 
   /** The change, written to PostgreSQL or without one; or that the replica has to come closer first. */
   async #attempt<T>(work: () => T, deadline: number): Promise<Attempt<T> | 'behind'> {
-    const { postgres, timeout } = this.#parts
+    const { postgres } = this.#parts
     const made: { attempt?: Attempt<T> } = {}
     try {
       await postgres.transaction(
@@ -151,8 +151,7 @@ export class SharedTransactions implements Transactions {
           if (attempt.captured.changes.length === 0) throw new RollBack()
           await write(query, attempt.captured.changes, attempt.target)
         },
-        locking(timeout),
-        deadline,
+        { deadline },
       )
     } catch (error) {
       if (error instanceof RollBack) return made.attempt ?? 'behind'
@@ -193,8 +192,7 @@ export class SharedTransactions implements Transactions {
           await query('SELECT 1 FROM meta FOR UPDATE')
           return query('SELECT 1 FROM written WHERE change = $1 AND id = $2::uuid', [change, id])
         },
-        locking(timeout),
-        performance.now() + timeout,
+        { deadline: performance.now() + timeout },
       )
     } catch (error) {
       const message = 'PostgreSQL was lost while the change was written: whether it was made is not known'
@@ -227,9 +225,4 @@ function stepsOf(changes: Captured<unknown>['changes']): Step[] {
       rows.map(row => ({ table, values: table.columns.map(({ name }) => row[name] ?? null) })),
     ),
   ]
-}
-
-/** A gateway that stops in the middle must not keep the others from writing for longer than one change may take. */
-export function locking(timeout: number): string {
-  return `BEGIN; SET LOCAL lock_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${timeout * 2}`
 }

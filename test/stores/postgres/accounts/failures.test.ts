@@ -96,14 +96,11 @@ t.test('a lost PostgreSQL', { skip: noServers }, async t => {
       const { other, store } = await open(t)
       const events = new EventEmitter()
       const [locked, goesOn] = [once(events, 'locked'), once(events, 'goes on')]
-      const stopped = other.postgres.transaction(
-        async query => {
-          await query('UPDATE meta SET change = change + 1')
-          events.emit('locked')
-          await goesOn
-        },
-        `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${2 * TIMEOUT}`,
-      )
+      const stopped = other.postgres.transaction(async query => {
+        await query('UPDATE meta SET change = change + 1')
+        events.emit('locked')
+        await goesOn
+      })
       stopped.catch(() => undefined)
       await locked
       await t.rejects(make(store, 'one'), StoreUnavailable)
