@@ -180,6 +180,6 @@ export function note(
 ): void {
   // Every route that may serve the newest block has passed what is so far behind: an indexer reads old blocks all day.
   if (scale === 'head' && upstreams.isBehind(network, number)) return
-  if (route === null || upstreams.learnHead(network, route, number, clock.monotonic(), scale))
+  if (upstreams.learnHead(network, route, number, clock.monotonic(), scale))
     floors.show(reader, network.slug, number, scale, route)
 }

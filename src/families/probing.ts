@@ -56,6 +56,10 @@ export interface Probing {
   proved(height: number): void
   /** The newest block that the node holds to be final; null where it cannot say. */
   final(block: FinalBlock | null): void
+  /** Numbers of final blocks that the node should show: by their hashes it is known whether they are still what they were. */
+  finalsToShow(): readonly number[]
+  /** The node has shown one of them. */
+  finalShown(block: FinalBlock): void
   /** Whether a question is due that is asked once in so many milliseconds. */
   isDue(question: string, every: number): boolean
 }

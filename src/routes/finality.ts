@@ -79,7 +79,27 @@ export class Finality {
       return
     }
     state.silent.delete(route.id)
-    if (block.hash !== null) this.#takeHash(network, state, route, block.number, block.hash)
+    this.#takeHash(network, state, route, block)
+  }
+
+  /**
+   * Final blocks whose hashes the routes should show: the newest one where no tag names it, then the newest one whose hash is known. As long as
+   * that one is the same, what was read at or below it holds.
+   */
+  toShow({ slug, finality }: Pick<Network, 'slug' | 'finality'>): readonly number[] {
+    const { final = null, hashes } = this.#states.get(slug) ?? {}
+    if (final === null || hashes === undefined) return []
+    const known = [...hashes.keys()].reduce(
+      (most, number) => (number <= final ? Math.max(most, number) : most),
+      -1,
+    )
+    const newest = typeof finality === 'number' ? [final] : []
+    return known === -1 || newest.includes(known) ? newest : [...newest, known]
+  }
+
+  /** A route has shown a block that is final. */
+  show(network: Pick<Network, 'slug'>, route: Pick<LiveRoute, 'id'>, block: FinalBlock): void {
+    this.#takeHash(network, this.#stateOf(network.slug), route, block)
   }
 
   /** Takes in what the routes have reported, once a probe. */
@@ -129,10 +149,16 @@ export class Finality {
     for (const slug of this.#states.keys()) if (!slugs.has(slug)) this.#states.delete(slug)
   }
 
-  #takeHash(network: Chain, state: State, { id }: LiveRoute, number: number, hash: string): void {
+  #takeHash(
+    { slug }: Pick<Network, 'slug'>,
+    state: State,
+    { id }: Pick<LiveRoute, 'id'>,
+    { number, hash }: FinalBlock,
+  ): void {
+    if (hash === null) return
     const known = state.hashes.get(number)
     if (known !== undefined && known !== hash && number <= (state.final ?? -1))
-      this.#forgetFinal(network.slug, state, `${id} reports another hash for the final block ${number}`)
+      this.#forgetFinal(slug, state, `${id} reports another hash for the final block ${number}`)
     state.hashes.set(number, hash)
     if (state.hashes.size > HASHES) state.hashes.delete(state.hashes.keys().next().value!)
   }

@@ -5,6 +5,8 @@ import type { Clock } from '../ports/clock.ts'
 /** Transactions that are remembered of a network, and for how many milliseconds. */
 const KEPT = 20_000
 const LIVES = 60_000
+/** Readers that are remembered of one transaction: more who send the same one know nothing of it. */
+const READERS = 16
 
 const NONE: readonly string[] = []
 
@@ -12,8 +14,8 @@ const NONE: readonly string[] = []
 interface Remembered {
   /** By hash. */
   readonly taken: FairCache<Taken>
-  /** The last transaction of each reader. */
-  readonly lastOf: FairCache<Taken>
+  /** The last transaction of each reader, and when it was taken for that reader. */
+  readonly lastOf: FairCache<{ readonly taken: Taken; readonly at: number }>
 }
 
 /** The routes that have taken a transaction, the first to do so first. */
@@ -21,8 +23,8 @@ interface Taken {
   /** Whether its hash was compared with its bytes. */
   readonly isProven: boolean
   takers: readonly string[]
-  /** When the first one did, in milliseconds of a monotonic clock. */
-  readonly at: number
+  /** Who has sent it. */
+  readonly readers: string[]
 }
 
 /** A transaction that a route has taken. */
@@ -74,20 +76,19 @@ export class Sent {
     let known = this.#networks.get(network)
     if (known === undefined) this.#networks.set(network, (known = nothing()))
     const before = known.taken.get(hash, now)
-    if (before?.takers.includes(route) === true) return null
+    if (before?.takers.includes(route) === true) return makeLast(known, before, reader, holder, now)
     // A second one is believed only where the hash shows it: else a node could claim what it never had.
     const isSure = before !== undefined && isProven()
     if (before !== undefined && !isSure) return null
     if (before?.isProven === true) {
-      // It does not become its reader's last one again: a late route may not have heard of what was sent since.
       before.takers = [...before.takers, route]
+      makeLast(known, before, reader, holder, now)
       return before
     }
     // The one who said so before is not known to have it.
-    const taken: Taken = { takers: [route], at: now, isProven: wasProven || isSure }
+    const taken: Taken = { takers: [route], isProven: wasProven || isSure, readers: [] }
     known.taken.add(hash, taken, holder, now)
-    known.lastOf.add(reader, taken, holder, now)
-    return taken
+    return makeLast(known, taken, reader, holder, now)
   }
 
   /** Whether any transaction of the network is remembered, or was. */
@@ -107,8 +108,22 @@ export class Sent {
 
   /** Those that took the last transaction of a reader, and so know its newest nonce. */
   lastOf(network: string, reader: string): readonly string[] {
-    return this.#networks.get(network)?.lastOf.get(reader, this.#clock.monotonic())?.takers ?? NONE
+    return this.#networks.get(network)?.lastOf.get(reader, this.#clock.monotonic())?.taken.takers ?? NONE
   }
+}
+
+/** It is the reader's last one, unless that has sent it before: a route that is late may not have heard of what was sent since. Null where it is not. */
+function makeLast(
+  { lastOf }: Remembered,
+  taken: Taken,
+  reader: string,
+  holder: string,
+  now: number,
+): Taken | null {
+  if (taken.readers.includes(reader) || taken.readers.length === READERS) return null
+  taken.readers.push(reader)
+  lastOf.add(reader, { taken, at: now }, holder, now)
+  return taken
 }
 
 function nothing(): Remembered {

@@ -178,11 +178,11 @@ export class Upstreams {
   }
 
   /**
-   * A route has shown a block in a call's answer: newer than what it was last asked for. False when no node can have come to it, and
-   * so nobody should be held to it.
+   * A route has shown a block in a call's answer, newer than what it was last asked for; or nobody knows which one (null). False when no node can
+   * have come to it, and so nobody should be held to it.
    */
-  learnHead(network: Network, id: string, head: number, now: number, scale: Scale = 'head'): boolean {
-    const live = this.get(id)
+  learnHead(network: Network, id: string | null, head: number, now: number, scale: Scale = 'head'): boolean {
+    const live = id === null ? undefined : this.get(id)
     if (!this.#heads.isPlausible(network, head, now)) return false
     if (scale === 'head') live?.shown.show(head, now)
     else live?.slots.show(scale, head, now)

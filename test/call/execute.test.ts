@@ -6,6 +6,9 @@ import type { Ending } from '../../src/call/node/forward.ts'
 import type { BlockSpan } from '../../src/families/evm/block.ts'
 import type { SlotRead } from '../../src/families/solana/slot-read.ts'
 import { refuse } from '../../src/refusal/refusal.ts'
+import { Floors } from '../../src/routes/floors.ts'
+import { Heads } from '../../src/routes/heads.ts'
+import { Upstreams } from '../../src/routes/upstreams.ts'
 import { failure } from '../../src/routes/transport/verdict.ts'
 import type { Failure } from '../../src/routes/transport/verdict.ts'
 import type { Network, Rule } from '../../src/snapshot/types.ts'
@@ -108,11 +111,29 @@ t.test('a height is shown to its reader unless the route that gave it is not bel
     }) as unknown as Live
   note({ network, reader: 'r', route: 'a' }, 'head', 7, live(true))
   note({ network, reader: 'r', route: 'a' }, 'head', 8, live(false))
-  note({ network, reader: 'r', route: null }, 'head', 9, live(false))
+  note({ network, reader: 'r', route: null }, 'head', 9, live(true))
   note({ network, reader: 'r', route: 'a' }, 'head', 6, live(true))
   t.strictSame(shown, [
     ['r', 'eth', 7, 'head', 'a'],
     ['r', 'eth', 9, 'head', null],
   ])
+  t.end()
+})
+
+t.test('bug: of a kept answer a block was believed to which no node can have come', t => {
+  const network = {
+    slug: 'eth',
+    family: 'evm',
+    maxLag: { unit: 'blocks', value: 2 },
+    routes: [],
+  } as unknown as Network
+  const heads = new Heads()
+  heads.takeTip('eth', { head: 1_000, blockTime: 12_000, anchor: { height: 1_000, ago: 0 } }, 0)
+  const floors = new Floors(() => 0)
+  const live = { floors, upstreams: new Upstreams(heads), clock: { monotonic: () => 0 } } as unknown as Live
+  note({ network, reader: 'r', route: null }, 'head', 1_001, live)
+  t.equal(floors.of('r', 'eth'), 1_001)
+  note({ network, reader: 'r', route: null }, 'head', 0xffffffffff, live)
+  t.equal(floors.of('r', 'eth'), 1_001, 'no route would be known to have come there, so any could be asked')
   t.end()
 })

@@ -85,6 +85,46 @@ t.test('another hash for a final block drops what is kept', t => {
   t.end()
 })
 
+t.test('bug: where no tag names the final block a deeper reorganization went unnoticed', t => {
+  const { of, network, routes, report, resets } = chain(['a', 'b'], 4)
+  const [a, b] = routes as [LiveRoute, LiveRoute]
+  t.strictSame(of.toShow(network), [], 'nothing is final yet')
+  a.head = b.head = 104
+  t.equal(report(), 100)
+  t.strictSame(of.toShow(network), [100], 'its hash is not known')
+  of.show(network, a, { number: 100, hash: '"0x1"' })
+  t.strictSame(of.toShow(network), [100], 'every route shows it')
+  of.show(network, b, { number: 100, hash: '"0x1"' })
+  a.head = b.head = 110
+  t.equal(report(), 106)
+  t.strictSame(of.toShow(network), [106, 100], 'the newer one first, so that the older one vouches for it')
+  of.show(network, a, { number: 106, hash: '"0x2"' })
+  t.strictSame(of.toShow(network), [106])
+  t.strictSame(resets, [])
+  a.head = b.head = 120
+  report()
+  of.show(network, b, { number: 116, hash: '"0xthree"' })
+  of.show(network, b, { number: 106, hash: '"0xother"' })
+  t.strictSame(resets, ['b reports another hash for the final block 106'])
+  t.equal(of.of('eth'), null)
+  t.end()
+})
+
+t.test('bug: of a block that was final by its tag the hash was not looked at again', t => {
+  const { of, network, routes, report, resets } = chain(['a', 'b'], 'safe')
+  report(5, 5)
+  t.strictSame(of.toShow(network), [5])
+  report(9)
+  t.strictSame(of.toShow(network), [5], 'what only one calls final does not stand for what is kept')
+  report(undefined, 9)
+  t.strictSame(of.toShow(network), [9])
+  of.show(network, routes[0]!, { number: 9, hash: null })
+  t.strictSame(resets, [], 'a node that shows no hash says nothing')
+  of.show(network, routes[0]!, { number: 9, hash: '"0xother"' })
+  t.strictSame(resets, ['a reports another hash for the final block 9'])
+  t.end()
+})
+
 t.test('when all routes report less for a minute, another chain is behind them', t => {
   const { report, resets, clock, of } = chain(['a', 'b'])
   report(100, 100)

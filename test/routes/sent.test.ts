@@ -83,6 +83,30 @@ t.test('bug: a node that claimed the transaction of another caller was believed 
   t.end()
 })
 
+t.test('bug: who sent what another reader had sent before was not known to have sent anything', t => {
+  const clock = new TestClock()
+  const [sent, other] = [new Sent(clock), new Sent(clock)]
+  sent.whenTaken(news => {
+    other.takeIn(news)
+  })
+  sent.add(one)
+  clock.advance(1_000)
+  const again = { ...one, reader: 'again', holder: 'acc_2' }
+  sent.add(again)
+  for (const each of [sent, other])
+    t.strictSame(
+      [each.lastOf('eth', 'again'), each.lastAt('eth', 'again'), each.lastAt('eth', 'r')],
+      [['a'], clock.monotonic(), clock.monotonic() - 1_000],
+    )
+  sent.add({ ...again, hash: 'cd'.repeat(32), route: 'b' })
+  sent.add({ ...again, route: 'c' })
+  sent.add(again)
+  t.strictSame(sent.lastOf('eth', 'again'), ['b'], 'it does not become the last one again')
+  sent.add({ ...one, reader: 'third', route: 'c' })
+  t.strictSame(sent.lastOf('eth', 'third'), ['a', 'c'])
+  t.end()
+})
+
 t.test('a process of an older version does not say whose share it is', t => {
   const sent = new Sent(new TestClock())
   sent.takeIn({ network: 'eth', hash, reader: 'r', route: 'a' })

@@ -36,15 +36,33 @@ export const evmProbe: ProbeWords = {
   },
 }
 
-/** Milliseconds between two questions for the final block: it moves once in minutes. */
+/** Milliseconds between two questions for final blocks: they move once in minutes. */
 const FINAL_EVERY = 30_000
 
-/** The final block, on networks whose answers are kept. */
+/** The final block, and whether those of before are what they were, on networks whose answers are kept. */
 async function askFinal(probing: Probing): Promise<void> {
   const { cache, finality } = probing.network
-  if (cache === null || typeof finality !== 'string' || !probing.isDue('final block', FINAL_EVERY)) return
-  const told = await probing.ask('eth_getBlockByNumber', `["${finality}",false]`)
-  if (told.kind !== 'failed') probing.final(told.kind === 'result' ? blockIn(told.result) : null)
+  if (cache === null || finality === null) return
+  const before = probing.finalsToShow()
+  const isByTag = typeof finality === 'string'
+  if ((!isByTag && before.length === 0) || !probing.isDue('final block', FINAL_EVERY)) return
+  const told = isByTag ? await askBlock(probing, `"${finality}"`) : undefined
+  if (told !== undefined) probing.final(told)
+  for (const number of before) {
+    const block = number === told?.number ? null : await askBlock(probing, quantity(number))
+    if (block?.number === number) probing.finalShown(block)
+  }
+}
+
+/** A block without its transactions; null where the node has none by that name, undefined where it cannot answer now. */
+async function askBlock(probing: Probing, name: Raw): Promise<FinalBlock | null | undefined> {
+  const told = await probing.ask('eth_getBlockByNumber', `[${name},false]`)
+  if (told.kind === 'failed') return undefined
+  return told.kind === 'result' ? blockIn(told.result) : null
+}
+
+function quantity(number: number): Raw {
+  return `"0x${number.toString(16)}"`
 }
 
 function blockIn(result: Raw): FinalBlock | null {
@@ -60,9 +78,7 @@ function heightIn(told: Told): number | null {
 
 /** Whether the node shows the block of a height that it claims. */
 async function hasBlock(probing: Probing, height: number): Promise<boolean> {
-  const told = await probing.ask('eth_getBlockByNumber', `["0x${height.toString(16)}",false]`)
-  if (told.kind !== 'result' || told.result.charCodeAt(0) !== 123) return false
-  return readQuantity(memberOf(told.result, 'number')) === height
+  return (await askBlock(probing, quantity(height)))?.number === height
 }
 
 /** What is wrong with a chain id, as a sentence; null when it is the right one, or no answer to the question. */

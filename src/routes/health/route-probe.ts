@@ -134,6 +134,10 @@ export class RouteProbe {
       final: block => {
         heads.finality.take(network, live, block)
       },
+      finalsToShow: () => heads.finality.toShow(network),
+      finalShown: block => {
+        heads.finality.show(network, live, block)
+      },
       isDue: (question, every) => this.#isDue(live, question, every),
     }
   }
