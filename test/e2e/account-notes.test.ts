@@ -79,7 +79,7 @@ t.test('an endpoint is labelled as it is made and afterwards, and shows its labe
   )
   const id = String(made['endpointId'])
   const shown = await tollgate('endpoint', 'label', id)
-  t.match(shown, { code: 0, stdout: `${id}: legacy, team=wallet\n`, stderr: '' })
+  t.match(shown, { code: 0, stdout: `${id}: legacy, team=wallet\n` })
   const changed = await json('endpoint', 'label', id, '--set', 'team=data', '--remove', 'legacy')
   t.strictSame(changed, { endpointId: id, labels: { team: 'data' } })
   const listed = await json('endpoint', 'list', '--account', accountId)
