@@ -90,7 +90,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await page.getByRole('link', { name: 'endpoints', exact: true }).click()
     await page.getByLabel('Search endpoints').fill('nothing like it')
     await page.getByRole('link', { name: 'Show all 3 endpoints' }).click()
-    await page.getByLabel('Search endpoints').fill('alpha my')
+    await page.getByLabel('Search endpoints').fill('alpha my <b')
     t.equal(await page.locator('tbody tr').count(), 1)
     await page.locator('tbody a').click()
     await told('The endpoint is inactive now', () => button('Deactivate').click())
@@ -116,11 +116,22 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
 
     await button('Delete').click()
     const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await t.test('bug: what was opened at once after a dialog had closed, closed with it', async () => {
+      // The browser's own event that a dialog has closed comes in a later turn.
+      await page.evaluate(`(async () => {
+        const opener = [...document.querySelectorAll('main button')].find(one => one.textContent === 'Delete')
+        document.querySelector('dialog button.quiet').click()
+        await Promise.resolve()
+        opener.click()
+      })()`)
+      await dialog.waitFor()
+    })
     const confirm = button('Delete', dialog)
     await page.getByLabel('to confirm').fill('short')
     t.ok(await confirm.isDisabled(), 'not before the name is typed')
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     t.equal((await post(url, message('eth_gasPrice'))).status, 200)
     await button('Delete').click()
     // Nobody sees what kind of spaces there are.
