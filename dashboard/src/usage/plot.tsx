@@ -39,7 +39,10 @@ export function UsagePlot({ nameOf, ...usage }: Props) {
         label={`${title} over time; the table has the same figures`}
         {...{ steps, by, measure, earlier, series: shown, running }}
       />
-      <Key isCompared={earlier !== null} isRunning={running >= 0} />
+      <Key
+        isCompared={earlier !== null}
+        isRunning={series.some(({ values }) => (values[running] ?? 0) !== 0)}
+      />
       <GroupTable {...usage} series={series} nameOf={nameOf} />
       <details onToggle={event => setOpen(event.currentTarget.open)}>
         <summary>Every {by}</summary>
