@@ -44,7 +44,7 @@ export async function fill(
         accounts.insert(account, hashKey(mintToken()))
       }
       const [id, apiKey, name] = [newEndpointId(), mintKey(), generateName(network)]
-      const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null }
+      const open = { management: true, allowedOrigins: null, allowedIps: null, perSecond: null, labels: {} }
       table.insert({ id, accountId, network, name, status: 'active', createdAt, apiKey, ...open })
       if (n % every === 0) keys.push(apiKey)
       if ((n + 1) % TELL === 0)

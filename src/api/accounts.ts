@@ -1,7 +1,6 @@
 /** Accounts over HTTP. */
 import { whyUnreachable } from '../management/alerts.ts'
-import { LABELS } from '../ports/labels.ts'
-import type { LabelChange } from '../ports/labels.ts'
+import { LABELS, withoutNulls } from '../ports/labels.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
 import { shownWebhook } from '../ports/alerts.ts'
 import { FIELDS, limitOf } from './fields.ts'
@@ -69,7 +68,7 @@ export const accountOperations = [
       const { name, plan, externalId = null, email = null, labels = {} } = body
       const fault = planFault(plan, snapshot())
       if (fault !== null) return fault
-      const made = await accounts.create({ name, plan, externalId, email, labels: given(labels) }, by)
+      const made = await accounts.create({ name, plan, externalId, email, labels: withoutNulls(labels) }, by)
       if (made === 'external_id_taken') return taken()
       if (made === 'other_request') return reused()
       const { account, dashboardToken } = made
@@ -192,13 +191,6 @@ function planFault(plan: string | undefined, { plans }: ReturnType<ApiParts['sna
   return problem(
     'invalid_params',
     `plan must be one of ${offered.map(name => JSON.stringify(name)).join(', ')}`,
-  )
-}
-
-/** Those of a new account: there is nothing to take away. */
-function given(labels: LabelChange): AccountRecord['labels'] {
-  return Object.fromEntries(
-    Object.entries(labels).filter((each): each is [string, string] => each[1] !== null),
   )
 }
 

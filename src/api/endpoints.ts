@@ -29,14 +29,17 @@ export const endpointOperations = [
     ...{ method: 'POST', path: '/v1/accounts/{id}/endpoints', id: 'createEndpoint', scope: 'accounts:write' },
     ...{ status: 201, isOnce: true, reply: 'NewEndpoint' },
     summary: 'Makes an endpoint with a key on a network; without a name it is given one',
-    body: { required: { network: FIELDS.text }, optional: { name: FIELDS.name } },
-    async run({ id, body: { network, name }, by }, parts) {
+    body: {
+      required: { network: FIELDS.text },
+      optional: { name: FIELDS.name, labels: FIELDS.endpointLabels },
+    },
+    async run({ id, body: { network, ...named }, by }, parts) {
       const account = await parts.accounts.find(id)
       if (account === null) return noAccount()
       const { networks } = parts.snapshot()
       if (!Object.hasOwn(networks, network))
         return problem('invalid_params', `network must be one of ${Object.keys(networks).join(', ')}`)
-      const wish = { chain: network, ...(name === undefined ? {} : { name }) }
+      const wish = { chain: network, ...named }
       const reply = await parts.manage('service_createEndpoint', wish, { account, by })
       return answer(reply, parts, ({ apiKey, httpsUrl, wssUrl }, endpoint) => ({
         json: { ...shownEndpoint(endpoint), apiKey, httpsUrl, ...(wssUrl === undefined ? {} : { wssUrl }) },

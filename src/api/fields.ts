@@ -112,6 +112,7 @@ export const FIELDS = {
   status,
   labels: labels(LABELS.account),
   labelsPatch: labelsPatch(LABELS.account),
+  endpointLabels: labels(LABELS.endpoint),
   endpointLabelsPatch: labelsPatch(LABELS.endpoint),
   label: {
     schema: { ...string, description: 'a label that they have, as name:value' },

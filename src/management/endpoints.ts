@@ -1,7 +1,7 @@
 import { OVERLAP } from '../ports/endpoints.ts'
 import type { EndpointWithKey } from '../ports/endpoints.ts'
 import type { EndpointTotals, Totals } from '../ports/ledger.ts'
-import { LABELS } from '../ports/labels.ts'
+import { LABELS, withoutNulls } from '../ports/labels.ts'
 import { authorOf } from './author.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, overlap } from './checks.ts'
 import { perSecond, text, timeOrNull } from './checks.ts'
@@ -14,24 +14,28 @@ import { endpointUrls, findNetwork } from './urls.ts'
 const status = oneOf('active', 'inactive')
 /** Characters of a key's checksum by which its owner tells it from others. */
 const HINT = 4
+const labels = labelsOf(LABELS.endpoint)
 const changes = {
   ...{ name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond },
-  ...{ dailyLimit, expiresAt: timeOrNull, labels: labelsOf(LABELS.endpoint) },
+  ...{ dailyLimit, expiresAt: timeOrNull, labels },
 }
 
-/** service_createEndpoint {chain, name?} */
+/** service_createEndpoint {chain, name?, labels?} */
 export async function createEndpoint(
   params: unknown,
   caller: AccountCaller,
   { snapshot, endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
   const { account } = caller
-  const read = readParams(params, { chain: text }, { name })
+  const read = readParams(params, { chain: text }, { name, labels })
   if ('error' in read) return read
-  const { chain, ...named } = read.values
+  const { chain, labels: given, ...named } = read.values
   if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain(chain)
   const created = await endpoints.create(
-    { accountId: account.id, network: chain, ...named },
+    {
+      ...{ accountId: account.id, network: chain, ...named },
+      ...(given === undefined ? {} : { labels: withoutNulls(given) }),
+    },
     authorOf(caller),
   )
   if (created === 'limit_reached') return endpointLimitReached()

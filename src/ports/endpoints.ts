@@ -60,6 +60,7 @@ export interface EndpointWish {
   readonly accountId: string
   readonly network: string
   readonly name?: string
+  readonly labels?: Labels
 }
 
 /** Why there is no new endpoint. `other_request`: the request was another one the first time. */

@@ -20,7 +20,13 @@ export const LABELS = {
 
 /** The labels after a change; null where they would be more than `most`. */
 export function relabelled(labels: Labels, change: LabelChange, most: number): Labels | null {
-  const all = Object.entries({ ...labels, ...change })
-  const left = all.filter((each): each is [string, string] => each[1] !== null)
-  return left.length > most ? null : Object.fromEntries(left)
+  const left = withoutNulls({ ...labels, ...change })
+  return Object.keys(left).length > most ? null : left
+}
+
+/** The labels that a change leaves where there were none before. */
+export function withoutNulls(change: LabelChange): Labels {
+  return Object.fromEntries(
+    Object.entries(change).filter((each): each is [string, string] => each[1] !== null),
+  )
 }

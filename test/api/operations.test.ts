@@ -50,8 +50,9 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
     labels: { tier: 'gold' },
   })
   const path = `/v1/accounts/${accountId!}`
-  const endpoint = await api.call('POST', `${path}/endpoints`, { network: 'alpha', name: 'first' })
-  t.equal(endpoint.status, 201)
+  const born = { network: 'alpha', name: 'first', labels: { stage: 'live' } }
+  const endpoint = await api.call('POST', `${path}/endpoints`, born)
+  t.match(endpoint, { status: 201, body: { labels: born.labels } })
   const { endpointId, apiKey, httpsUrl } = endpoint.body as Record<string, string>
   t.ok(httpsUrl!.endsWith(apiKey!))
   t.match(await call(apiKey!), { status: 200, body: { result: '0x3e9' } })
@@ -79,7 +80,9 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.match((await call(apiKey!)).body.error?.data, { reason: 'quota_exhausted', scope: 'endpoint' })
   t.match((await api.call('PATCH', one, { dailyLimit: null })).body, { dailyLimit: null })
   t.match((await api.call('PATCH', one, { labels: { team: 'a', old: 'x' } })).body, { labels: { old: 'x' } })
-  const { labels } = (await api.call('PATCH', one, { labels: { old: null } })).body as { labels: object }
+  const { labels } = (await api.call('PATCH', one, { labels: { old: null, stage: null } })).body as {
+    labels: object
+  }
   t.strictSame(labels, { team: 'a' })
 
   for (const asked of [{ key: apiKey }, { endpointId }])

@@ -35,6 +35,7 @@ const owner = await createOwner(gateway, 'alpha')
 const file = join(gateway.dir, 'gateway.yaml')
 const unbranded = readFileSync(file, 'utf8')
 await gateway.start()
+const browser = noBrowser === false ? await startBrowser(t) : null
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   gateway.send({ method: 'GET', path, headers: { 'content-type': undefined, ...headers } })
@@ -104,9 +105,8 @@ t.test('another content of the logo is served without an edit of the YAML', asyn
 })
 
 t.test('every page is the provider’s, to be read in light and dark', { skip: noBrowser }, async t => {
-  const browser = await startBrowser(t)
   for (const colorScheme of ['light', 'dark'] as const) {
-    const { page, complaints } = await openTab(browser, { colorScheme })
+    const { page, complaints } = await openTab(browser!, { colorScheme })
     const ours = async (what: string) => {
       t.notMatch(await page.content(), OURS, `${colorScheme}: ${what}`)
       t.match(await page.title(), /Acme & <Sons>$/)
@@ -137,7 +137,7 @@ t.test('every page is the provider’s, to be read in light and dark', { skip: n
     t.strictSame(complaints, [])
     await page.context().close()
   }
-  await opensNothing(t, (await openTab(browser)).page)
+  await opensNothing(t, (await openTab(browser!)).page)
 })
 
 async function opensNothing(t: Test, page: Page): Promise<void> {
@@ -160,7 +160,7 @@ t.test('a name alone has its first letter for a logo, and an accent alone leaves
 
 t.test('a gateway that has gone is called by its name', { skip: noBrowser }, async t => {
   await serve(`${unbranded}\ndashboard: { name: Acme }\n`)
-  const { page } = await openTab(await startBrowser(t))
+  const { page } = await openTab(browser!)
   await page.goto(`${gateway.url}/`)
   await page.getByLabel('Dashboard token or API key').fill('tg_x')
   await gateway.kill9()

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { EventEmitter, once } from 'node:events'
 import { message } from '../support/access.ts'
 import { until } from '../support/until.ts'
 import { noBrowser } from './support/browser.ts'
@@ -54,6 +55,47 @@ t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t =
     await card.getByLabel('Requests a second').fill('')
     await save()
     await answers(200)
+  })
+
+  await t.test('bug: saving undid what had been changed in another tab meanwhile', async t => {
+    const elsewhere = (change: object) =>
+      app.managed('service_updateEndpoint', [{ endpointId: app.endpointId, ...change }])
+    const card = page.getByRole('region', { name: 'What the key may be used for' })
+    await card.getByLabel('Requests a second').fill('90')
+    await button('Name and labels').click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('renamed')
+    await elsewhere({ allowedIps: ['127.0.0.0/8'], labels: { team: 'wallet' } })
+    await refresh()
+    await page.getByText('team=wallet').waitFor()
+    await button('Save', page.getByRole('dialog')).click()
+    await page.getByRole('heading', { name: 'renamed' }).waitFor()
+    t.equal(await card.getByLabel('Allowed addresses').inputValue(), '127.0.0.0/8', 'it is seen here')
+    t.equal(await card.getByLabel('Requests a second').inputValue(), '90', 'and what was typed stays')
+    await button('Save', card).click()
+    await until('it is saved', async () => {
+      const now = await app.managed('service_getEndpoint', [{ endpointId: app.endpointId }])
+      if (now.perSecond !== 90) return false
+      t.match(now, { name: 'renamed', allowedIps: ['127.0.0.0/8'], labels: { team: 'wallet' } })
+      return true
+    })
+
+    // The gateway takes its time.
+    const clicked = new EventEmitter()
+    const isClicked = once(clicked, 'typed')
+    await page.route('**/api/rpc', async route => {
+      if (route.request().postData()?.includes('service_updateEndpoint')) await isClicked
+      await route.continue()
+    })
+    await card.getByLabel('Requests a second').fill('80')
+    await button('Save', card).click()
+    await card.getByLabel('Requests a day').fill('5000')
+    t.ok(await button('Save', card).isDisabled(), 'it is saved once')
+    clicked.emit('typed')
+    await card.locator('button:enabled').waitFor()
+    t.equal(await card.getByLabel('Requests a day').inputValue(), '5000', 'what is typed meanwhile stays')
+    const saved = await app.managed('service_getEndpoint', [{ endpointId: app.endpointId }])
+    t.match(saved, { perSecond: 80, dailyLimit: null })
+    await page.unroute('**/api/rpc')
   })
 
   await t.test('a key is rotated, and the old one goes on for a while', async t => {

@@ -22,6 +22,9 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
         ms: 20,
       },
       { ...of, hoursAgo: sinceNoon(year, month - 2, 5), calls: 200, errors: 20, ms: 10 },
+      ...Array.from({ length: 503 }, (_, i) => ({
+        ...{ ...of, endpoint: `ep_gone${i}`, hoursAgo: sinceNoon(year, month - 4, 5), calls: 1000 - i },
+      })),
       {
         ...{ ...of, hoursAgo: sinceNoon(year, month, date - 1), calls: 40, errors: 2 },
         refused: { rate_limited: 7, plan_required: 3 },
@@ -97,6 +100,19 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
     t.match(lines[2], new RegExp(`^${day(1, 3)}T00:00:00Z,ep_\\w+,first,`))
   })
 
+  await t.test('bug: the smallest groups of very many could not be seen', async t => {
+    const day = new Date(Date.UTC(year, month - 4, 5)).toISOString().slice(0, 10)
+    await page.goto(page.url().replace(/#.*/, `#/usage?range=custom&from=${day}&to=${day}&page=26`))
+    const groups = page.getByRole('region', { name: 'Usage by endpoint' })
+    await groups.getByRole('link', { name: '3 smaller ones' }).click()
+    await groups.getByText('deleted (ep_gone502)').waitFor()
+    t.strictSame(
+      await groups.locator('tbody th').allTextContents(),
+      [500, 501, 502].map(i => `deleted (ep_gone${i})`),
+    )
+    await page.getByText('501–503 of 503').waitFor()
+  })
+
   await t.test('why calls failed yesterday', async t => {
     await page.getByRole('link', { name: 'usage', exact: true }).click()
     await time.selectOption('yesterday')
@@ -106,6 +122,15 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
       await reasons.locator('tbody').textContent(),
       /^Too many requests a second rate_limited770%Spread the calls.*not part of your plan plan_required330%See Methods/,
     )
+    await page.getByLabel('Split').selectOption('reason')
+    const split = page.getByRole('region', { name: 'Usage by reason' })
+    await split.getByText('rate_limited').waitFor()
+    t.match(
+      await split.locator('tbody').textContent(),
+      /^Too many requests a second rate_limited7Spread the calls.*plan_required3See Methods/,
+      'what helps is beside the figures, too',
+    )
+    await page.goBack()
     await page.getByLabel('Show').selectOption('errors')
     const groups = page.getByRole('region', { name: 'Usage by endpoint' })
     await groups.getByRole('link', { name: 'first' }).click()

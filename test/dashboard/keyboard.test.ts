@@ -111,7 +111,7 @@ t.test('a keyboard is enough for every journey', { skip: noBrowser }, async t =>
     await press('Enter')
     await page.getByRole('dialog').waitFor()
     await press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     t.equal(await focused(), 'Rotate key', 'also after Escape')
     await press('Enter')
     await tabTo(/^The old key works for/)

@@ -2,11 +2,13 @@ import t from 'tap'
 import { linkTo, parseRoute } from '../../dashboard/src/address.ts'
 import { choiceOf, PAGE, show } from '../../dashboard/src/endpoints/list.ts'
 import type { Listed } from '../../dashboard/src/endpoints/list.ts'
+import type { Endpoint } from '../../dashboard/src/api/types.ts'
 import { changeOf } from '../../dashboard/src/text/audit.ts'
 import { trend } from '../../dashboard/src/text/figure.ts'
 import { labelChange, labelTexts } from '../../dashboard/src/text/labels.ts'
 import { pretty } from '../../dashboard/src/text/pretty.ts'
 import { problemOf } from '../../dashboard/src/text/problems.ts'
+import { changeOf as restrictionsChange, formOf } from '../../dashboard/src/text/restrictions.ts'
 import { lastUsed } from '../../dashboard/src/text/time.ts'
 
 t.test('a URL names a page and its state, or no page at all', t => {
@@ -119,6 +121,46 @@ t.test('words of figures and times', t => {
     ),
     'labels: none → team=a, x; allowed addresses: ::1, 10.0.0.0/8 → none',
   )
+  t.equal(changed({ name: 'אבג' }, { name: 'דהו' }), 'name: \u2068אבג\u2069 → \u2068דהו\u2069')
   t.equal(changeOf({ ...entry, before: null, after: { oldKeyExpiresAt: now } }), 'old key ends: 5 Mar, 14:20')
+  t.end()
+})
+
+t.test('bug: a change of a long list was shown as if its parts were labels', t => {
+  const entry = { time: 0, actor: 'operator', action: 'endpoint.changed', target: 'ep_1' }
+  const before = { allowedIps: { count: 100, removed: [] }, labels: { count: '1' } }
+  const after = { allowedIps: { count: 109, added: ['10.0.0.1', '10.0.0.2'], more: 7 }, labels: {} }
+  t.equal(
+    changeOf({ ...entry, before, after }),
+    'allowed addresses: 100 in all → 109 in all, new: 10.0.0.1, 10.0.0.2 and 7 more; labels: count=1 → none',
+  )
+  t.end()
+})
+
+const restricted: Endpoint = {
+  ...listed[1]!,
+  ...{ allowedOrigins: ['https://a.example'], allowedIps: null, management: true },
+  ...{ perSecond: 5, dailyLimit: null, expiresAt: 90_000 },
+}
+
+t.test('bug: saving one restriction wrote all of them, also those that were changed elsewhere', t => {
+  const now = formOf(restricted)
+  t.strictSame(restrictionsChange(now, now), {}, 'an end at another hour than midnight stays, too')
+  t.strictSame(restrictionsChange(now, { ...now, daily: '7', rate: '' }), { perSecond: null, dailyLimit: 7 })
+  t.strictSame(restrictionsChange(now, { ...now, origins: 'https://b.example, https://c.example' }), {
+    ...{ allowedOrigins: ['https://b.example', 'https://c.example'], management: true },
+  })
+  t.strictSame(restrictionsChange(now, { ...now, addresses: '::1\n10.0.0.0/8\n', manages: false }), {
+    ...{ allowedIps: ['::1', '10.0.0.0/8'], management: false },
+  })
+  t.strictSame(restrictionsChange(now, { ...now, expires: '1970-01-03' }), { expiresAt: 172_800 })
+  t.strictSame(restrictionsChange(now, { ...now, expires: '', origins: '' }), {
+    ...{ allowedOrigins: null, management: true, expiresAt: null },
+  })
+  t.end()
+})
+
+t.test('bug: labels that another tab had changed were put back by saving the name', t => {
+  t.strictSame(labelChange({ team: 'wallet', old: ' x ' }, 'old=x\nteam=wallet'), {})
   t.end()
 })

@@ -73,6 +73,10 @@ const { token, ids } = await withAccounts(gateway, async store => {
     ids.push({ endpoint: made.id, network, account: account.id, window: account.createdAt })
   }
   await store.endpoints.change(account.id, ids[5]!.endpoint, { status: 'inactive' })
+  const hour = Math.floor(Date.now() / 3_600_000) * 3600
+  const used = ids.slice(0, 5).map(({ endpoint }) => endpoint)
+  await store.recordUse(used.slice(1, 2), hour - 3 * 86_400)
+  await store.recordUse(used.toSpliced(1, 1), hour)
   for (const i of [0, 2])
     await store.endpoints.change(account.id, ids[i]!.endpoint, { labels: { team: 'wallet' } })
   await store.endpoints.change(account.id, ids[3]!.endpoint, { allowedOrigins: ['https://app.example.org'] })

@@ -53,6 +53,14 @@ t.test('months are compared with months, anything else with as long before', t =
   t.end()
 })
 
+t.test('bug: the last 7 days by the day were 8 days', t => {
+  const { span } = choiceOf({ range: '7d', by: 'day' }, now)
+  t.strictSame(span, { from: at(2025, 2, 27), to: at(2025, 3, 6) })
+  t.equal(stepsOf(span, 'day').length, 7)
+  t.strictSame(choiceOf({ range: '7d' }, now).span, spanOf('7d', now), 'by the hour up to the hour that runs')
+  t.end()
+})
+
 t.test('the URL says what is shown, and what makes no sense is as usual', t => {
   t.match(choiceOf({}, now), {
     ...{ range: '24h', by: 'hour', split: 'endpoint', measure: 'requests', compare: false },
@@ -65,10 +73,10 @@ t.test('the URL says what is shown, and what makes no sense is as usual', t => {
     { by: 'day' },
     'the gateway has no 90 days by the hour',
   )
-  const days = choiceOf({ range: '7d', by: 'day' }, now)
+  const days = choiceOf({ range: '24h', by: 'day' }, now)
   t.strictSame(
     days.span,
-    { from: at(2025, 2, 26), to: at(2025, 3, 6) },
+    { from: at(2025, 3, 4), to: at(2025, 3, 6) },
     'bug: days began at another hour than their rows',
   )
   t.match(choiceOf({ split: 'reason', show: 'calls' }, now), { measure: 'refusals' })

@@ -71,6 +71,21 @@ t.test('an account is renamed, labelled, found and purged', async t => {
   t.equal((await tollgate('usage', '--account', accountId)).code, 0, 'usage stays under the id')
 })
 
+t.test('an endpoint is labelled as it is made and afterwards, and shows its labels', async t => {
+  const { accountId } = await createAccess(gateway, 'free', 'alpha')
+  const made = await json(
+    ...['endpoint', 'create', '--account', accountId, '--chain', 'alpha'],
+    ...['--label', 'team=wallet', '--label', 'legacy='],
+  )
+  const id = String(made['endpointId'])
+  const shown = await tollgate('endpoint', 'label', id)
+  t.match(shown, { code: 0, stdout: `${id}: legacy, team=wallet\n` })
+  const changed = await json('endpoint', 'label', id, '--set', 'team=data', '--remove', 'legacy')
+  t.strictSame(changed, { endpointId: id, labels: { team: 'data' } })
+  const listed = await json('endpoint', 'list', '--account', accountId)
+  t.match((listed['endpoints'] as unknown[]).at(-1), { endpointId: id, labels: { team: 'data' } })
+})
+
 t.test('what is wrong is one sentence', async t => {
   const [one, two] = [
     await createAccess(gateway, 'free', 'alpha'),
@@ -80,6 +95,13 @@ t.test('what is wrong is one sentence', async t => {
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['account', 'label', two.accountId, '--external-id', 'x-1'], 1, /another account has this external id/],
     [['account', 'label', two.accountId, '--set', 'a b=c'], 2, /--set takes NAME=VALUE/],
+    [['endpoint', 'label', 'ep_none'], 1, /there is no endpoint "ep_none"/],
+    [['endpoint', 'label', one.endpointId, '--set', 'a b=c'], 2, /--set takes NAME=VALUE/],
+    [['endpoint', 'label', one.endpointId, '--set', `a=${'x'.repeat(65)}`], 1, /at most 64 printable/],
+    [
+      ['endpoint', 'create', '--account', one.accountId, '--chain', 'alpha', '--label', 'team'],
+      ...([2, /--label takes NAME=VALUE/] as const),
+    ],
     [['account', 'label', two.accountId, '--email', 'nobody'], 2, /--email must be an email address/],
     [['account', 'rename', two.accountId, ''], 2, /1 to 64 printable characters/],
     [['account', 'rename', 'acc_none', 'n'], 1, /there is no account "acc_none"/],

@@ -20,7 +20,7 @@ const members = {
     'label',
     'delete',
   ],
-  endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'limit', 'rotate', 'move'],
+  endpoint: ['list', 'create', 'activate', 'deactivate', 'delete', 'label', 'limit', 'rotate', 'move'],
 }
 
 t.test('-h, --help and help say the same, at every level', async t => {

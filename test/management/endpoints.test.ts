@@ -38,6 +38,8 @@ t.test('service_createEndpoint', t => {
     t.strictSame(wishes.pop(), { accountId: 'acc_1', network: 'ethereum', name: 'prod' })
     await create({ chain: 'ethereum' })
     t.strictSame(wishes.pop(), { accountId: 'acc_1', network: 'ethereum' }, 'the store names it')
+    await create({ chain: 'ethereum', labels: { team: 'wallet', old: null } })
+    t.match(wishes.pop(), { labels: { team: 'wallet', old: undefined } }, 'there is nothing to take away')
   })
 
   t.test('says that the chain is not supported', async t => {
@@ -61,6 +63,8 @@ t.test('service_createEndpoint', t => {
       const outcome = await create([{ chain: 'ethereum', name }])
       t.strictSame(outcome, invalid('name must be 1 to 64 printable characters'))
     }
+    const labels = { 'a b': 'x' }
+    t.match(await create([{ chain: 'ethereum', labels }]), { error: { data: { why: /^labels must be/ } } })
     t.strictSame(wishes, [], 'and nothing is created')
   })
 

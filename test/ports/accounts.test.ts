@@ -196,6 +196,10 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(await set(many), 'too_many_labels')
     t.strictSame(await ports.endpoints.find(accountId, id), changed)
     t.match(await set({ ...many, old: null }), { labels: { team: 'data', l8: 'x' } })
+    const labels = { team: 'wallet', legacy: '' }
+    const born = await ports.endpoints.create({ accountId, network: 'bsc', labels })
+    t.match(born, { labels })
+    t.strictSame((await ports.endpoints.list(accountId)).at(-1)?.labels, labels, 'from its first moment')
     const none = Object.fromEntries(['team', ...Object.keys(many)].map(name => [name, null]))
     t.strictSame(await set(none), endpoint)
     const [last] = (await ports.audit.read({ ...ALL, limit: 1 })).entries

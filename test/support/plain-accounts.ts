@@ -131,19 +131,19 @@ export function plainAccounts(now: () => number): PlainAccounts {
     },
   }
   const endpoints: Endpoints = {
-    create: async ({ accountId, network, name = `${network}-endpoint-abc` }, by = OPERATOR) =>
+    create: async ({ accountId, network, name = `${network}-endpoint-abc`, labels = {} }, by = OPERATOR) =>
       Promise.resolve(
         onceOnly(by, () => {
           if (!byId.has(accountId)) return 'no_account'
           if (of(accountId).length >= ENDPOINT_LIMIT) return 'limit_reached'
           const open = {
             ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels: {} },
+            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels },
           }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
           const endpoint: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
           live.set(endpoint.id, endpoint)
-          const after = { network, name }
+          const after = { network, name, ...(Object.keys(labels).length === 0 ? {} : { labels }) }
           note(by, 'endpoint.created', endpoint.id, accountId, { before: null, after })
           return endpoint
         }),

@@ -3,6 +3,7 @@ import { sentence } from '../api/failure.ts'
 import type { Endpoint } from '../api/types.ts'
 import { deleteEndpoint, rotateKey, updateEndpoint } from '../model/account.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { LinesField, NameField } from '../parts/field.tsx'
 import { say } from '../parts/toast.tsx'
 import { go } from '../route.ts'
 import { labelChange, labelTexts } from '../text/labels.ts'
@@ -52,11 +53,13 @@ interface DialogProps {
 }
 
 function EditDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
-  const { endpointId, labels } = endpoint
-  const [name, setName] = useState(endpoint.name)
-  const [text, setText] = useState(labelTexts(labels).join('\n'))
+  // Somebody else may change them while they are typed here: what is saved is what was changed here.
+  const [before] = useState(endpoint)
+  const [name, setName] = useState(before.name)
+  const [text, setText] = useState(labelTexts(before.labels).join('\n'))
   const save = async (): Promise<void> => {
-    await updateEndpoint(endpointId, { name: name.trim(), labels: labelChange(labels, text) })
+    const named = name.trim() === before.name ? {} : { name: name.trim() }
+    await updateEndpoint(before.endpointId, { ...named, labels: labelChange(before.labels, text) })
     say('Saved')
   }
   return (
@@ -67,28 +70,21 @@ function EditDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => 
       onSubmit={save}
       onClose={onClose}
     >
-      <label>
-        Name
-        <input
-          maxLength={64}
-          autoComplete="off"
-          value={name}
-          onInput={event => setName(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Labels <small>to find and filter it by, one a line</small>
-        <textarea
-          rows={3}
-          spellcheck={false}
-          placeholder="team=wallet"
-          value={text}
-          onInput={event => setText(event.currentTarget.value)}
-        />
-      </label>
+      <NameField label="Name" value={name} onType={setName} />
+      <LinesField
+        label="Labels"
+        note="to find and filter it by, one a line"
+        rows={3}
+        placeholder="team=wallet"
+        value={text}
+        onType={setText}
+      />
     </Dialog>
   )
 }
+
+/** A name as it can be typed: no keyboard has every kind of space. */
+const typable = (name: string): string => name.trim().replace(/\s+/g, ' ')
 
 function DeleteDialog({ endpointId, name, onClose }: DialogProps) {
   const [typed, setTyped] = useState('')
@@ -102,7 +98,7 @@ function DeleteDialog({ endpointId, name, onClose }: DialogProps) {
       title="Delete the endpoint"
       action="Delete"
       danger
-      ready={typed === name}
+      ready={typable(typed) === typable(name)}
       onSubmit={remove}
       onClose={onClose}
     >

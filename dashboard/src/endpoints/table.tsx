@@ -15,6 +15,9 @@ interface Props {
   readonly onChoose: (ids: readonly string[], on: boolean) => void
 }
 
+/** Labels of a row: its page has all. */
+const MOST_LABELS = 3
+
 const HEADS: readonly (readonly [order: Order, label: string, isNumber: boolean])[] = [
   ['name', 'Name', false],
   ['network', 'Network', false],
@@ -87,7 +90,7 @@ function Row({ one, isChosen, onChoose }: RowProps) {
       </td>
       <th scope="row">
         <a href={linkTo('endpoints', endpointId)}>{name}</a>
-        <Labels labels={one.labels} />
+        <Labels labels={one.labels} most={MOST_LABELS} />
       </th>
       <td>{networkName}</td>
       <td>

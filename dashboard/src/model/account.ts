@@ -10,6 +10,14 @@ export const endpoints = resource(
   async () => (await service('service_listEndpoints', { keys: false })).endpoints,
 )
 
+/** The endpoint's name; with its id where several have the same. */
+export function endpointName(endpointId: string): string {
+  const all = endpoints.known.value.value ?? []
+  const name = all.find(one => one.endpointId === endpointId)?.name
+  if (name === undefined) return `deleted (${endpointId})`
+  return all.filter(one => one.name === name).length > 1 ? `${name} (${endpointId})` : name
+}
+
 /** The key and URLs of one endpoint. */
 export function reveal(endpointId: string): Promise<Secrets> {
   return service('service_getEndpoint', { endpointId })

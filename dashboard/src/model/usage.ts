@@ -13,7 +13,7 @@ import { resource } from './resource.ts'
 
 const HOUR = 3600
 const DAY = 86_400
-/** Groups that a table has at most; all beyond are one. */
+/** Groups that a table has at first; all beyond are one, until they are asked for. */
 const MOST_GROUPS = 500
 
 const now = (): number => Math.floor(Date.now() / 1000)
@@ -73,10 +73,11 @@ function keep({ choice }: Usage): number {
 export const usage = resource(async (): Promise<Usage> => {
   // The span moves on with the clock, also while the page is open.
   const choice = choiceOf(route.value.query, now())
-  const { split, measure, compare, range, span } = choice
-  const detail = split !== 'reason'
-  const groupsOf = (of: Span) =>
-    rowsOf({ ...asked(choice, of), groupBy: [split], top: MOST_GROUPS, ...(detail ? { detail } : {}) })
+  const { split, measure, compare, range, span, everyGroup } = choice
+  const groupsOf = (of: Span) => {
+    const query = groupedBy(choice, of, [split])
+    return everyGroup ? everyPage(query) : rowsOf({ ...query, top: MOST_GROUPS })
+  }
   const overTimeOf = (of: Span, columns: Asked['groupBy'] & {}) =>
     rowsOf({
       ...{ ...asked(choice, of), groupBy: columns },
@@ -94,20 +95,26 @@ export const usage = resource(async (): Promise<Usage> => {
 /** Every row of what the usage page shows, page by page; those of the span before come first, where that is shown too. */
 export async function everyRow(): Promise<readonly UsageRow[]> {
   const { split, span, compare, range } = choice.peek()
+  const spans = compare ? [spanBefore(range, span), span] : [span]
   const rows: UsageRow[] = []
-  for (const of of compare ? [spanBefore(range, span), span] : [span]) {
-    const query = { ...asked(choice.peek(), of), groupBy: ['time', split] as const }
-    let cursor: string | undefined
-    do {
-      const page = await service('service_usage', {
-        ...{ ...query, ...(split === 'reason' ? {} : { detail: true }) },
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-      rows.push(...page.rows)
-      cursor = page.cursor
-    } while (cursor !== undefined)
-  }
+  for (const of of spans) rows.push(...(await everyPage(groupedBy(choice.peek(), of, ['time', split]))))
   return rows
+}
+
+async function everyPage(query: Asked): Promise<readonly UsageRow[]> {
+  const rows: UsageRow[] = []
+  let cursor: string | undefined
+  do {
+    const page = await service('service_usage', cursor === undefined ? query : { ...query, cursor })
+    rows.push(...page.rows)
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return rows
+}
+
+/** Of refusals by reason no details are known. */
+function groupedBy(choice: Choice, of: Span, groupBy: Asked['groupBy'] & {}): Asked {
+  return { ...asked(choice, of), groupBy, ...(choice.split === 'reason' ? {} : { detail: true }) }
 }
 
 function asked({ by, endpointId, network, method }: Choice, { from, to }: Span): Asked {

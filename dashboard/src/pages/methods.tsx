@@ -108,7 +108,13 @@ function List({ rows, chain, family }: ListProps) {
     <>
       <p class="quiet-text">
         Prices are in requests, the unit of your quota and rate. A name that ends in * stands for all methods
-        that begin like this.
+        that begin like this.{' '}
+        {tryOn === undefined && family !== 'http' && (
+          <>
+            To try them, have an active <a href={linkTo('endpoints')}>endpoint</a> on this network without
+            allowed origins.
+          </>
+        )}
       </p>
       <div class="card flush">
         <table class="folding methods">

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
-import { endpoints } from '../model/account.ts'
+import { endpointName, endpoints } from '../model/account.ts'
 import { keepFresh } from '../model/fresh.ts'
 import { networkName, networks } from '../model/networks.ts'
 import { choice, everyRow, usage } from '../model/usage.ts'
@@ -75,14 +75,6 @@ function Shown(known: Usage) {
       <Refusals rows={known.groups} />
     </>
   )
-}
-
-/** The endpoint's name; with its id where several have the same. */
-function endpointName(endpointId: string): string {
-  const all = endpoints.known.value.value ?? []
-  const name = all.find(one => one.endpointId === endpointId)?.name
-  if (name === undefined) return `deleted (${endpointId})`
-  return all.filter(one => one.name === name).length > 1 ? `${name} (${endpointId})` : name
 }
 
 function Csv() {

@@ -5,6 +5,7 @@ import { go } from '../route.ts'
 import { figure } from '../text/figure.ts'
 import { Awaited } from './awaited.tsx'
 import { Dialog } from './dialog.tsx'
+import { NameField } from './field.tsx'
 import { say } from './toast.tsx'
 
 /** Makes an endpoint, or says why there can be no other one. */
@@ -71,17 +72,13 @@ function WishDialog({ onClose }: { onClose: () => void }) {
           </fieldset>
         )}
       </Awaited>
-      <label>
-        Name <small>optional</small>
-        <input
-          name="name"
-          maxLength={64}
-          autoComplete="off"
-          placeholder="such as production"
-          value={name}
-          onInput={event => setName(event.currentTarget.value)}
-        />
-      </label>
+      <NameField
+        label="Name"
+        note="optional"
+        placeholder="such as production"
+        value={name}
+        onType={setName}
+      />
     </Dialog>
   )
 }

@@ -20,20 +20,28 @@ export function Dialog({ title, action, danger = false, ready = true, onSubmit, 
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   useLayoutEffect(() => dialog.current?.showModal(), [])
+  const isOver = useRef(false)
+  // The browser's own event comes later: what is opened before it would be closed by it.
+  const close = (): void => {
+    if (isOver.current) return
+    isOver.current = true
+    dialog.current?.close()
+    onClose()
+  }
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     setBusy(true)
     setProblem('')
     try {
       await onSubmit()
-      dialog.current?.close()
+      close()
     } catch (error) {
       setProblem(sentence(error))
       setBusy(false)
     }
   }
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={titleId} onCancel={close} onClose={close}>
       <article>
         <form onSubmit={event => void submit(event)}>
           <h2 id={titleId}>{title}</h2>
@@ -44,7 +52,7 @@ export function Dialog({ title, action, danger = false, ready = true, onSubmit, 
             </p>
           )}
           <footer class="actions">
-            <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+            <button type="button" class="quiet" onClick={close}>
               Cancel
             </button>
             <button type="submit" class={danger ? 'danger' : ''} disabled={!ready || busy} aria-busy={busy}>

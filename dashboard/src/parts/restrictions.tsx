@@ -2,53 +2,35 @@ import { useState } from 'preact/hooks'
 import { sentence } from '../api/failure.ts'
 import type { Endpoint } from '../api/types.ts'
 import { updateEndpoint } from '../model/account.ts'
+import { changeOf, formOf } from '../text/restrictions.ts'
+import type { Form } from '../text/restrictions.ts'
 import { isoDay } from '../text/time.ts'
+import { LinesField, NumberField } from './field.tsx'
 import { say } from './toast.tsx'
 
-const lines = (list: readonly string[] | null): string => (list ?? []).join('\n')
-
-/** One a line; nothing means anything goes. */
-function list(text: string): string[] | null {
-  const items = text.split(/[\s,]+/).filter(item => item !== '')
-  return items.length === 0 ? null : items
-}
-
-const digits = (limit: number | null): string => (limit === null ? '' : String(limit))
-
-/** Nothing means no limit. */
-function number(text: string): number | null {
-  return text.trim() === '' ? null : Number(text)
-}
-
-/** What the key of an endpoint may be used for, and from where. */
-export function Restrictions({ endpointId, allowedOrigins, allowedIps, management, ...limits }: Endpoint) {
-  const [origins, setOrigins] = useState(lines(allowedOrigins))
-  const [addresses, setAddresses] = useState(lines(allowedIps))
-  const [manages, setManages] = useState(management)
-  const [rate, setRate] = useState(digits(limits.perSecond))
-  const [daily, setDaily] = useState(digits(limits.dailyLimit))
-  const before = limits.expiresAt === null ? '' : isoDay(limits.expiresAt)
-  const [expires, setExpires] = useState(before)
+/** What the key of an endpoint may be used for, and from where. What is not typed into follows the endpoint, which others may change, too. */
+export function Restrictions(endpoint: Endpoint) {
+  const [typed, setTyped] = useState<Partial<Form>>({})
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
-  const typeOrigins = (text: string): void => {
+  const now = formOf(endpoint)
+  const form = { ...now, ...typed }
+  const type = (change: Partial<Form>): void => setTyped(before => ({ ...before, ...change }))
+  const typeOrigins = (origins: string): void =>
     // A key that lives in a web page is seen by everybody.
-    if (origins.trim() === '' && text.trim() !== '') setManages(false)
-    setOrigins(text)
-  }
+    type({ origins, ...(form.origins.trim() === '' && origins.trim() !== '' ? { manages: false } : {}) })
   const save = async (event: Event): Promise<void> => {
     event.preventDefault()
     setBusy(true)
     setProblem('')
     try {
-      await updateEndpoint(endpointId, {
-        ...{ allowedOrigins: list(origins), allowedIps: list(addresses), management: manages },
-        ...{ perSecond: number(rate), dailyLimit: number(daily) },
-        // An end at another hour than midnight stays as it is, unless its day is changed.
-        ...(expires === before
-          ? {}
-          : { expiresAt: expires === '' ? null : Date.parse(`${expires}T00:00Z`) / 1000 }),
-      })
+      await updateEndpoint(endpoint.endpointId, changeOf(now, form))
+      // What was typed while it was being saved is not saved yet.
+      setTyped(later =>
+        Object.fromEntries(
+          Object.entries(later).filter(([name, value]) => form[name as keyof Form] !== value),
+        ),
+      )
       say('Saved; it holds from now on')
     } catch (error) {
       setProblem(sentence(error))
@@ -57,66 +39,50 @@ export function Restrictions({ endpointId, allowedOrigins, allowedIps, managemen
   }
   return (
     <form class="restrictions" onSubmit={event => void save(event)}>
-      <label>
-        Allowed origins <small>web pages, one a line; empty allows all</small>
-        <textarea
-          rows={2}
-          spellcheck={false}
-          placeholder="https://app.example.org"
-          value={origins}
-          onInput={event => typeOrigins(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Allowed addresses <small>IP addresses or ranges, one a line; empty allows all</small>
-        <textarea
-          rows={2}
-          spellcheck={false}
-          placeholder="203.0.113.7 or 2001:db8::/32"
-          value={addresses}
-          onInput={event => setAddresses(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Requests a second <small>for this key alone; empty for the plan's rate</small>
-        <input
-          type="number"
-          min={1}
-          max={1_000_000}
-          step={1}
-          inputMode="numeric"
-          value={rate}
-          onInput={event => setRate(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Requests a day <small>for this key alone, in UTC; empty for no limit but the quota</small>
-        <input
-          type="number"
-          min={1}
-          max={Number.MAX_SAFE_INTEGER}
-          step={1}
-          inputMode="numeric"
-          value={daily}
-          onInput={event => setDaily(event.currentTarget.value)}
-        />
-      </label>
+      <LinesField
+        label="Allowed origins"
+        note="web pages, one a line; empty allows all"
+        placeholder="https://app.example.org"
+        value={form.origins}
+        onType={typeOrigins}
+      />
+      <LinesField
+        label="Allowed addresses"
+        note="IP addresses or ranges, one a line; empty allows all"
+        placeholder="203.0.113.7 or 2001:db8::/32"
+        value={form.addresses}
+        onType={addresses => type({ addresses })}
+      />
+      <NumberField
+        label="Requests a second"
+        note="for this key alone; empty for the plan's rate"
+        most={1_000_000}
+        value={form.rate}
+        onType={rate => type({ rate })}
+      />
+      <NumberField
+        label="Requests a day"
+        note="for this key alone, in UTC; empty for no limit but the quota"
+        most={Number.MAX_SAFE_INTEGER}
+        value={form.daily}
+        onType={daily => type({ daily })}
+      />
       <label>
         Key expires <small>as this day begins in UTC; empty for never</small>
         <input
           type="date"
-          class={expires === '' ? 'unset' : ''}
+          class={form.expires === '' ? 'unset' : ''}
           min={isoDay(Date.now() / 1000 + 86_400)}
-          value={expires}
-          onInput={event => setExpires(event.currentTarget.value)}
+          value={form.expires}
+          onInput={event => type({ expires: event.currentTarget.value })}
         />
       </label>
       <label>
         <input
           type="checkbox"
           role="switch"
-          checked={manages}
-          onChange={event => setManages(event.currentTarget.checked)}
+          checked={form.manages}
+          onChange={event => type({ manages: event.currentTarget.checked })}
         />
         <span>
           May manage the account <small>service_* calls, and signing in here</small>

@@ -31,7 +31,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
           ))}
         </nav>
         <div class="who">
-          <span class="who-name">{account.known.value.value?.name}</span>
+          <span class="who-name" title={account.known.value.value?.name}>
+            {account.known.value.value?.name}
+          </span>
           <button type="button" class="quiet small" onClick={leave}>
             Sign out
           </button>

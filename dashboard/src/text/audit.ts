@@ -47,6 +47,30 @@ function shown(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return /expiresAt$/i.test(name) ? stepName(value, 'hour') : figure(value)
   if (Array.isArray(value)) return value.join(', ')
-  if (typeof value === 'string') return value
-  return labelTexts(value as Readonly<Record<string, string>>).join(', ') || 'none'
+  if (typeof value === 'string') return isolated(value)
+  if (isBrief(value)) return briefly(value)
+  return isolated(labelTexts(value as Readonly<Record<string, string>>).join(', ')) || 'none'
 }
+
+/** What is kept of a long list: how many it holds, and some of those that went or came. */
+interface Brief {
+  readonly count: number
+  readonly added?: readonly string[]
+  readonly removed?: readonly string[]
+  readonly more?: number
+}
+
+/** Labels are texts, also one that is called like a member of this. */
+const isBrief = (value: unknown): value is Brief => typeof (value as Partial<Brief>).count === 'number'
+
+function briefly({ count, added = [], removed = [], more = 0 }: Brief): string {
+  const differ = [...added, ...removed]
+  const others = more === 0 ? '' : ` and ${figure(more)} more`
+  const which = added.length > 0 ? 'new' : 'gone'
+  return `${figure(count)} in all${differ.length === 0 ? '' : `, ${which}: ${isolated(differ.join(', '))}${others}`}`
+}
+
+/** A text that is written from right to left must not turn the arrow between two of them around. */
+const isolated = (text: string): string => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text)
+
+const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u

@@ -1,12 +1,12 @@
 /** Figures as they are read. */
 const whole = new Intl.NumberFormat('en')
-const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 
 /** 1,234,567 */
 export const figure = (value: number): string => whole.format(value)
 
-/** 1.2M */
+/** 1.25M */
 export const brief = (value: number): string => short.format(value)
 
 /** A share of a whole; a dash where the whole is nothing. */

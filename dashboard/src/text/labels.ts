@@ -10,7 +10,7 @@ export function labelTexts(labels: Labels): string[] {
     .sort()
 }
 
-/** What was typed, one label a line, as the change of the labels that there were. */
+/** What was typed, one label a line, as the change of the labels that there were: those that are the same are not in it. */
 export function labelChange(before: Labels, text: string): NonNullable<Change['labels']> {
   const typed = text
     .split('\n')
@@ -21,5 +21,6 @@ export function labelChange(before: Labels, text: string): NonNullable<Change['l
       return [name.trim(), value.join('=').trim()] as const
     })
   const gone = Object.keys(before).filter(name => !typed.some(([one]) => one === name))
-  return Object.fromEntries([...gone.map(name => [name, null] as const), ...typed])
+  const changed = typed.filter(([name, value]) => before[name]?.trim() !== value)
+  return Object.fromEntries([...gone.map(name => [name, null] as const), ...changed])
 }

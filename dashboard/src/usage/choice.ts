@@ -27,19 +27,22 @@ export interface Choice {
   readonly method: string
   /** Whether the span before is shown, too. */
   readonly compare: boolean
+  /** Whether the table has every group, instead of the largest and one row for the others. */
+  readonly everyGroup: boolean
 }
 
 /** Reads the state; what makes no sense is as usual. `now` in Unix seconds. */
 export function choiceOf(query: Query, now: number): Choice {
   const known = RANGES.find(([range]) => range === query['range'])?.[0]
   const range = known ?? (query['from'] === undefined ? '24h' : 'custom')
-  const span = spanOf(range, now, query['from'], query['to'])
+  const spanBy = (by?: Step): Span => spanOf(range, now, query['from'], query['to'], by)
+  const span = spanBy()
   const split = SPLITS.find(([split]) => split === query['split'])?.[0] ?? 'endpoint'
   const measure = MEASURES.find(measure => measure === query['show']) ?? 'requests'
   const wish = query['by'] === 'hour' || query['by'] === 'day' ? query['by'] : usualStep(span)
   const by = fits(span, wish) ? wish : 'day'
   return {
-    ...{ range, span: wholeSteps(span, by), split, by },
+    ...{ range, span: wholeSteps(spanBy(by), by), split, by },
     // Of refusals by reason nothing else is known.
     measure: split === 'reason' ? 'refusals' : measure,
     ...{
@@ -48,5 +51,6 @@ export function choiceOf(query: Query, now: number): Choice {
       method: query['method'] ?? '',
     },
     compare: query['compare'] === 'before',
+    everyGroup: query['groups'] === 'all',
   }
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../api/types.ts'
+import { endpointName } from '../model/account.ts'
 import { networkName, networks } from '../model/networks.ts'
 import { Choose } from '../parts/choose.tsx'
 import { change } from '../route.ts'
@@ -8,7 +9,8 @@ import type { Choice } from './choice.ts'
 import { MEASURE_NAMES, MEASURES } from './measures.ts'
 import { fits, RANGES, usualStep } from './span.ts'
 
-const first = { page: '' }
+/** Another choice has other groups: the table begins with the largest again. */
+const first = { page: '', groups: '' }
 
 /** What is shown: every choice is in the URL. */
 export function Filters({ all, choice }: { all: readonly Endpoint[]; choice: Choice }) {
@@ -34,7 +36,10 @@ export function Filters({ all, choice }: { all: readonly Endpoint[]; choice: Cho
           label="Endpoint"
           name="endpoint"
           value={endpointId}
-          options={[['', 'All endpoints'], ...all.map(one => [one.endpointId, one.name] as const)]}
+          options={[
+            ['', 'All endpoints'],
+            ...all.map(({ endpointId }) => [endpointId, endpointName(endpointId)] as const),
+          ]}
           also={first}
         />
         <Choose

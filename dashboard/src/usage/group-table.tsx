@@ -5,7 +5,7 @@ import { linkTo } from '../address.ts'
 import { route } from '../route.ts'
 import type { Query } from '../address.ts'
 import { figure, share, trend } from '../text/figure.ts'
-import { reasonName } from '../text/reasons.ts'
+import { reasonAdvice, reasonName } from '../text/reasons.ts'
 import type { Choice, Split } from './choice.ts'
 import { shown, valueOf } from './measures.ts'
 import { groupsOf } from './series.ts'
@@ -52,6 +52,7 @@ export function GroupTable({ choice, groups: rows, before, series, nameOf }: Pro
                   Change
                 </th>
               )}
+              {split === 'reason' && <th scope="col">What helps</th>}
             </tr>
           </thead>
           <tbody>
@@ -115,6 +116,7 @@ function Row({ group: { id, sum, groups }, choice: { split }, nameOf, colour, ch
         </>
       )}
       {change !== null && <Cell name="Change">{change}</Cell>}
+      {split === 'reason' && <td class="whole">{reasonAdvice(id ?? '')}</td>}
     </tr>
   )
 }
@@ -143,8 +145,18 @@ interface NameProps {
 }
 
 function Name({ id, split, groups, nameOf }: NameProps) {
-  if (id === null) return <span>{figure(groups)} smaller ones</span>
-  if (split === 'reason') return <span>{reasonName(id)}</span>
   const { query } = route.value
-  return <a href={linkTo('usage', '', { ...query, ...INTO[split], [split]: id, page: '' })}>{nameOf(id)}</a>
+  if (id === null)
+    return <a href={linkTo('usage', '', { ...query, groups: 'all' })}>{figure(groups)} smaller ones</a>
+  if (split === 'reason')
+    return (
+      <span>
+        {reasonName(id)} <small>{id}</small>
+      </span>
+    )
+  return (
+    <a href={linkTo('usage', '', { ...query, ...INTO[split], [split]: id, page: '', groups: '' })}>
+      {nameOf(id)}
+    </a>
+  )
 }

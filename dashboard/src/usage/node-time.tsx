@@ -11,10 +11,9 @@ export function NodeTime({ sum, before }: { sum: Sum; before: Sum | null }) {
       <span
         title={`Half of the calls, and 95 of 100, took nodes no longer; ${shown('latency', sum)} on average`}
       >
-        p50 <strong>{shown('p50', sum)}</strong>, p95 <strong>{shown('p95', sum)}</strong> at the nodes
+        p50 <strong>{shown('p50', sum)}</strong>, p95 <strong>{shown('p95', sum)}</strong> at the nodes{' '}
         {before !== null && (
           <small>
-            {' '}
             before: {shown('p50', before)}, {shown('p95', before)}
           </small>
         )}

@@ -29,6 +29,7 @@ export function UsagePlot({ nameOf, ...usage }: Props) {
     () => (before === null ? null : overTime(before.overTime, stepsOf(before.span, by), measure)),
     [before, by, measure],
   )
+  const running = runningStep(steps, by)
   const [open, setOpen] = useState(false)
   const title = `${MEASURE_NAMES[measure]} ${split === 'reason' ? 'by reason' : `by ${split}`}`
   return (
@@ -36,7 +37,11 @@ export function UsagePlot({ nameOf, ...usage }: Props) {
       <h2>{title}</h2>
       <Chart
         label={`${title} over time; the table has the same figures`}
-        {...{ steps, by, measure, earlier, series: shown, running: runningStep(steps, by) }}
+        {...{ steps, by, measure, earlier, series: shown, running }}
+      />
+      <Key
+        isCompared={earlier !== null}
+        isRunning={series.some(({ values }) => (values[running] ?? 0) !== 0)}
       />
       <GroupTable {...usage} series={series} nameOf={nameOf} />
       <details onToggle={event => setOpen(event.currentTarget.open)}>
@@ -45,6 +50,15 @@ export function UsagePlot({ nameOf, ...usage }: Props) {
       </details>
     </section>
   )
+}
+
+/** What of the plot the table does not name. */
+function Key({ isCompared, isRunning }: { isCompared: boolean; isRunning: boolean }) {
+  const parts = [
+    ...(isCompared ? ['Dashed: all together in the span before.'] : []),
+    ...(isRunning ? ['Paler: not over yet.'] : []),
+  ]
+  return parts.length === 0 ? null : <p class="quiet-text">{parts.join(' ')}</p>
 }
 
 /** Which step is not over yet; -1 where all are. */

@@ -44,26 +44,26 @@ function monthOf(now: number, months: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months) / 1000
 }
 
-/** The last so many days: up to the hour that runs for few of them, up to the day that runs otherwise. */
-function lastDays(days: number, now: number): Span {
-  const to = upTo(now, days > 7 ? DAY : 3600)
+/** The last so many days: up to the hour that runs for few of them, up to the day that runs for many, or by the day. */
+function lastDays(days: number, now: number, by: Step = 'hour'): Span {
+  const to = upTo(now, days > 7 || (days > 1 && by === 'day') ? DAY : 3600)
   return { from: to - days * DAY, to }
 }
 
-const SPANS: Readonly<Record<Exclude<Range, 'custom'>, (now: number) => Span>> = {
+const SPANS: Readonly<Record<Exclude<Range, 'custom'>, (now: number, by?: Step) => Span>> = {
   '24h': now => lastDays(1, now),
   today: now => ({ from: now - (now % DAY), to: upTo(now, 3600) }),
   yesterday: now => ({ from: now - (now % DAY) - DAY, to: now - (now % DAY) }),
-  '7d': now => lastDays(7, now),
+  '7d': (now, by) => lastDays(7, now, by),
   '30d': now => lastDays(30, now),
   '90d': now => lastDays(90, now),
   month: now => ({ from: monthOf(now, 0), to: upTo(now, DAY) }),
   'last-month': now => ({ from: monthOf(now, -1), to: monthOf(now, 0) }),
 }
 
-/** The span of a choice; `first` and `last` are the dates of a custom one, both inclusive. */
-export function spanOf(range: Range, now: number, first = '', last = ''): Span {
-  if (range !== 'custom') return SPANS[range](now)
+/** The span of a choice, shown by this step; `first` and `last` are the dates of a custom one, both inclusive. */
+export function spanOf(range: Range, now: number, first = '', last = '', by?: Step): Span {
+  if (range !== 'custom') return SPANS[range](now, by)
   const [from, end] = [dayOf(first), dayOf(last)]
   if (from === null || end === null || end < from || from > now) return SPANS['7d'](now)
   const to = Math.min(end + DAY, upTo(now, DAY))

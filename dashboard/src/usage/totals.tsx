@@ -19,8 +19,8 @@ export function Totals({ choice, groups, before }: Usage) {
             <Fact of={({ requests }) => requests} word="requests" {...{ sum, other }} />
             <Fact of={({ calls }) => calls} word="calls" {...{ sum, other }} />
             <span title="Calls that a node answered with an error">
-              <strong>{share(sum.errors, sum.calls)}</strong> errors
-              {other !== null && <small> before: {share(other.errors, other.calls)}</small>}
+              <strong>{share(sum.errors, sum.calls)}</strong> errors{' '}
+              {other !== null && <small>before: {share(other.errors, other.calls)}</small>}
             </span>
           </>
         )}
@@ -45,10 +45,9 @@ interface FactProps {
 function Fact({ sum, other, of, word }: FactProps) {
   return (
     <span>
-      <strong>{figure(of(sum))}</strong> {word}
+      <strong>{figure(of(sum))}</strong> {word}{' '}
       {other !== null && (
         <small>
-          {' '}
           {trend(of(sum), of(other))} from {figure(of(other))}
         </small>
       )}

@@ -9,10 +9,12 @@ import { CHANGED, fail, print, readArguments, UsageError } from '../command.ts'
 import { typed } from '../output/called-as.ts'
 import type { Command, Io } from '../command.ts'
 import type { DataDirOptions } from '../data-dir.ts'
+import { label } from './endpoint-label.ts'
 import { limit } from './endpoint-limit.ts'
 import { move } from './endpoint-move.ts'
 import { rotate } from './endpoint-rotate.ts'
 import { urlLines } from './endpoint-urls.ts'
+import { readLabels } from './label-options.ts'
 import { group } from '../group.ts'
 import type { Known } from '../known.ts'
 import { manage } from './manage.ts'
@@ -31,7 +33,7 @@ interface Listed {
 }
 
 const LIST = { account: 'string' } as const
-const CREATE = { account: 'string', chain: 'string', name: 'string' } as const
+const CREATE = { account: 'string', chain: 'string', name: 'string', label: 'strings' } as const
 
 const list: Command = {
   summary: 'list the endpoints of an account, keys included',
@@ -69,14 +71,15 @@ const create: Command = {
   summary: 'make an endpoint with its key',
   options: CREATE,
   usage:
-    'tollgate endpoint create --account ID --chain SLUG [--name NAME] [--config DIR] [--json]\n  makes an endpoint with its key',
+    'tollgate endpoint create --account ID --chain SLUG [--name NAME] [--label NAME=VALUE …] [--config DIR] [--json]\n  makes an endpoint with its key',
 
   run(args, io) {
-    const { config, json, given } = readArguments(args, [], CREATE)
-    const { chain, name } = given
+    const { config, json, given, lists } = readArguments(args, [], CREATE)
+    const { account: id, chain, ...named } = given
     if (typeof chain !== 'string') throw new UsageError('--chain is missing')
-    const params = typeof name === 'string' ? { chain, name } : { chain }
-    return forAccount({ config, json }, io, given['account'], async (account, store, known) => {
+    const labels = Object.fromEntries(readLabels('label', lists['label'] ?? []))
+    const params = { chain, ...named, labels }
+    return forAccount({ config, json }, io, id, async (account, store, known) => {
       const served = await known.served()
       if (findNetwork(served.networks, chain) === undefined)
         return fail(io, json, await known.whyNot('network', chain, Object.keys(served.networks)))
@@ -174,6 +177,7 @@ export const endpoint = group('endpoint', {
     status: 'inactive',
   }),
   delete: change('delete', 'delete an endpoint; its key is revoked, its usage stays', deleteEndpoint, {}),
+  label,
   limit,
   rotate,
   move,

@@ -5,6 +5,7 @@ import { isValidName } from '../../stores/sqlite/accounts/name.ts'
 import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from '../command.ts'
 import type { Command, Io } from '../command.ts'
+import { labelChange } from './label-options.ts'
 import { typed } from '../output/called-as.ts'
 
 /** Why a change was refused. */
@@ -42,21 +43,13 @@ share. An empty --email= or --external-id= takes it away. Without options it sho
   run(args, io) {
     const { config, json, words, given, lists } = readArguments(args, ['id'], LABEL)
     const id = words[0]!
-    const set = (lists['set'] ?? []).map(pair => {
-      const [, name, value] = /^([A-Za-z0-9._-]{1,63})=(.{0,255})$/u.exec(pair) ?? []
-      if (name === undefined || value === undefined)
-        throw new UsageError(
-          `--set takes NAME=VALUE, a name of letters, digits, ., _ and -: ${JSON.stringify(pair)}`,
-        )
-      return [name, value] as const
-    })
+    const labels = labelChange(lists)
     const { email } = given
     if (typeof email === 'string' && email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError('--email must be an email address')
     return withAccounts({ config, json }, io, async store => {
-      const removed = (lists['remove'] ?? []).map(name => [name, null] as const)
       const change = {
-        labels: Object.fromEntries([...removed, ...set]),
+        labels,
         ...noted('email', email),
         ...noted('externalId', given['external-id']),
       }

@@ -45,6 +45,11 @@ export async function writeCrowd(
       if (i % 4 !== 3) await store.endpoints.change(account.id, made.id, { labels })
       if (i % 17 === 16) await store.endpoints.change(account.id, made.id, { status: 'inactive' })
     }
+    const hour = Math.floor(Date.now() / 3_600_000) * 3600
+    await store.recordUse(
+      endpoints.map(({ id }) => id),
+      hour,
+    )
     return { accountId: account.id, token: dashboardToken, endpoints, window: account.createdAt }
   })
   const hours = days * 24

@@ -31,8 +31,8 @@ export class EndpointTable {
         SELECT count(*) AS live FROM endpoint WHERE network = ? AND status <> 'deleted'`),
       label: database.prepare('SELECT account_id, network, name, status FROM endpoint WHERE id = ?'),
       insert: database.prepare(`
-        INSERT INTO endpoint (id, account_id, network, name, status, created_at, management, key_hash, sealed_key)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+        INSERT INTO endpoint (id, account_id, network, name, status, created_at, management, labels, key_hash, sealed_key)
+        VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, '{}'), ?, ?)`),
       update: database.prepare(`
         UPDATE endpoint
         SET name = ?, status = ?, management = ?, allowed_origins = ?, allowed_ips = ?, per_second = ?, daily_limit = ?,
@@ -105,10 +105,8 @@ export class EndpointTable {
     return { accountId, network, name, deleted: status === 'deleted' }
   }
 
-  insert(
-    endpoint: Omit<EndpointWithKey, 'dailyLimit' | 'limitedSince' | 'lastUsedAt' | 'expiresAt' | 'labels'>,
-  ): void {
-    const { id, accountId, network, name, status, createdAt, management, apiKey } = endpoint
+  insert(endpoint: Omit<EndpointWithKey, 'dailyLimit' | 'limitedSince' | 'lastUsedAt' | 'expiresAt'>): void {
+    const { id, accountId, network, name, status, createdAt, management, labels, apiKey } = endpoint
     const sealed = this.#ring.seal(id, apiKey)
     this.#sql.insert.run(
       id,
@@ -118,6 +116,7 @@ export class EndpointTable {
       status,
       createdAt,
       Number(management),
+      JSON.stringify(labels),
       hashKey(apiKey),
       sealed,
     )

@@ -48,7 +48,7 @@ export class SqliteEndpoints implements Endpoints {
   }
 
   create(
-    { accountId, network, name = generateName(network) }: EndpointWish,
+    { accountId, network, name = generateName(network), labels = {} }: EndpointWish,
     by: Author = OPERATOR,
   ): Promise<EndpointWithKey | EndpointFault> {
     return this.#changes.writeOnce<EndpointWithKey | 'limit_reached' | 'no_account'>(change => {
@@ -56,12 +56,13 @@ export class SqliteEndpoints implements Endpoints {
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = {
         ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels: {} },
+        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels },
       }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
       const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
       this.#table.insert(endpoint)
-      note(change, 'created', endpoint, { before: null, after: { network, name } })
+      const labelled = Object.keys(labels).length === 0 ? {} : { labels }
+      note(change, 'created', endpoint, { before: null, after: { network, name, ...labelled } })
       return endpoint
     }, by)
   }
