@@ -55,6 +55,7 @@ export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
       'esbuild',
       'playwright-core',
       '@seriousme/openapi-schema-validator',
+      '@wasm-fmt/gofmt',
     ],
     // Packages in CommonJS ask for Node's own modules with it.
     banner: {

@@ -3,6 +3,8 @@ import { Client } from 'undici'
 import { createPublicClient, http as viemHttp } from 'viem'
 import { JsonRpcProvider } from 'ethers'
 import { createSolanaRpc } from '@solana/kit'
+import { createOwner } from '../dashboard/support/owner.ts'
+import { Visitor } from '../dashboard/support/visitor.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { get } from '../support/http.ts'
@@ -28,7 +30,7 @@ const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
   methods: fewAndSubscribe,
-  gateway: { workers: WORKERS, timeouts: { drain: '5s', drainIdle: '1s' } },
+  gateway: { workers: WORKERS, timeouts: { drain: '5s', drainIdle: '1s' }, dashboardHost: '127.0.0.1' },
 })
 
 /** Ways to make one call, each as its library keeps connections. */
@@ -104,6 +106,9 @@ async function watchHeads(access: Access, isOver: () => boolean): Promise<readon
 t.test('two restarts of all processes lose no call, and no connection is refused', async t => {
   const access = await createAccess(gateway, 'paid', 'alpha')
   const watcher = await access.another('alpha')
+  const owner = await createOwner(gateway, 'alpha')
+  const visitor = new Visitor(gateway)
+  t.equal((await visitor.signIn(owner.token)).status, 200)
   const mining = setInterval(() => chain.mine(), 50)
   const random = new Random(7)
   const names = Object.keys(libraries)
@@ -140,6 +145,7 @@ t.test('two restarts of all processes lose no call, and no connection is refused
     )
     await until('the restart is over', async () => (await gateway.status()).restarting === null)
   }
+  t.equal((await visitor.ask('service_account')).status, 200, 'who was signed in still is')
   isOver = true
   clearInterval(mining)
   await Promise.all(clients)
