@@ -56,9 +56,9 @@ export interface Probing {
   proved(height: number): void
   /** The newest block that the node holds to be final; null where it cannot say. */
   final(block: FinalBlock | null): void
-  /** Numbers of final blocks that the node should show: by their hashes it is known whether they are still what they were. */
+  /** Final blocks to ask for: a changed hash reveals a reorganization below them. */
   finalsToShow(): readonly number[]
-  /** The node has shown one of them. */
+  /** The node has returned one of these blocks. */
   finalShown(block: FinalBlock): void
   /** Whether a question is due that is asked once in so many milliseconds. */
   isDue(question: string, every: number): boolean

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 /** Transactions that are remembered of a network, and for how many milliseconds. */
 const KEPT = 20_000
 const LIVES = 60_000
-/** Readers that are remembered of one transaction: more who send the same one know nothing of it. */
+/** Senders remembered for one transaction; for further ones it is not their last. */
 const READERS = 16
 
 const NONE: readonly string[] = []
@@ -112,7 +112,7 @@ export class Sent {
   }
 }
 
-/** It is the reader's last one, unless that has sent it before: a route that is late may not have heard of what was sent since. Null where it is not. */
+/** Makes it the reader's last transaction, or returns null if the reader sent it before: a late route may not know what was sent since. */
 function makeLast(
   { lastOf }: Remembered,
   taken: Taken,

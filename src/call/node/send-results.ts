@@ -1,11 +1,11 @@
-/** Which of the results that nodes give for one transaction can be believed. */
+/** Decides which of the nodes' results for one transaction to trust. */
 import { familyOf } from '../../families/families.ts'
 import { hashDigits } from '../../families/hash.ts'
 import { memberOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Request } from './request.ts'
 
-/** What nodes answer to one transaction that is sent to several. */
+/** The results for one transaction that was broadcast to several nodes. */
 export class SendResults {
   readonly #own: string | null
   readonly #said = new Set<string>()
@@ -24,7 +24,10 @@ export class SendResults {
     return hashOfResult(result) !== null
   }
 
-  /** Whether it need not wait for what others say: its own hash, or what another node has said. Where the bytes tell none, anything. */
+  /**
+   * Whether a result can be returned without waiting for other nodes: the transaction's own hash, or one that a second node has confirmed. If the
+   * hash cannot be computed from the transaction, any result can.
+   */
   isBelieved(result: Raw): boolean {
     if (this.#own === null || this.isProven(result)) return true
     const hash = hashOfResult(result)
@@ -35,7 +38,7 @@ export class SendResults {
   }
 }
 
-/** The result is the hash of the transaction, or the receipt for which the call has waited; its digits. */
+/** The hash in a result, which is either the hash itself or a receipt, as hex digits. */
 export function hashOfResult(result: Raw): string | null {
   return hashDigits(result.charCodeAt(0) === 123 ? memberOf(result, 'transactionHash') : result)
 }

@@ -1,4 +1,4 @@
-/** `tollgate endpoint label`: by what an endpoint is found and filtered. */
+/** `tollgate endpoint label`: shows and changes the labels of an endpoint. */
 import { LABELS } from '../../ports/labels.ts'
 import type { Labels } from '../../ports/labels.ts'
 import type { AccountStore } from '../../stores/sqlite/accounts/store.ts'
@@ -23,23 +23,23 @@ are not named stay. An endpoint has at most ${LABELS.endpoint.most}. Without opt
   run(args, io) {
     const { config, json, words, lists } = readArguments(args, ['id'], OPTIONS)
     const [endpointId, change] = [words[0]!, labelChange(lists)]
-    const isShown = Object.keys(change).length === 0
+    const isQuery = Object.keys(change).length === 0
     const work = async (store: AccountStore, known: Known): Promise<number> => {
       const endpoint = await store.endpoints.find(null, endpointId)
       const owner = endpoint === null ? null : await store.accounts.find(endpoint.accountId)
       if (endpoint === null || owner === null) return fail(io, json, `there is no endpoint "${endpointId}"`)
-      if (isShown) return told(endpoint.labels)
+      if (isQuery) return report(endpoint.labels)
       const [served, { dataDir }] = [await known.servedIfKnown(), known.gateway]
       const params = { endpointId, labels: change }
       const managed = await manage(updateEndpoint, params, owner, { store, dataDir, served })
       if ('error' in managed) return fail(io, json, managed.error)
-      return told((managed.result as { labels: Labels }).labels)
+      return report((managed.result as { labels: Labels }).labels)
     }
-    const told = (labels: Labels): number => {
+    const report = (labels: Labels): number => {
       const lines = () => [`${endpointId}: ${shownLabels(labels)}`]
-      print(io, json, { endpointId, labels }, lines, isShown ? undefined : CHANGED)
+      print(io, json, { endpointId, labels }, lines, isQuery ? undefined : CHANGED)
       return 0
     }
-    return withAccounts({ config, json }, io, work, isShown ? { reads: true } : {})
+    return withAccounts({ config, json }, io, work, isQuery ? { reads: true } : {})
   },
 }

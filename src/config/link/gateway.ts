@@ -134,7 +134,7 @@ function checkLink([name, url]: readonly [string, string | undefined]): Finding[
 
 /** Bytes of the longest answer that may be kept. */
 const LONGEST_ENTRY = 1024 ** 2
-/** What kept answers may take without a word, as part of the heap, which Node.js makes as large as the machine allows. */
+/** Part of the heap limit above which the cache draws a warning. Node.js derives that limit from the memory of the machine. */
 const HEAP_PART = 0.25
 
 function checkCache({ memory, entry }: NonNullable<Partly<RawGateway>['cache']>): Finding[] {

@@ -39,26 +39,27 @@ export const evmProbe: ProbeWords = {
 /** Milliseconds between two questions for final blocks: they move once in minutes. */
 const FINAL_EVERY = 30_000
 
-/** The final block, and whether those of before are what they were, on networks whose answers are kept. */
+/** Asks for the newest final block and for earlier ones whose hashes may have changed, on networks that keep answers. */
 async function askFinal(probing: Probing): Promise<void> {
   const { cache, finality } = probing.network
   if (cache === null || finality === null) return
-  const before = probing.finalsToShow()
-  const isByTag = typeof finality === 'string'
-  if ((!isByTag && before.length === 0) || !probing.isDue('final block', FINAL_EVERY)) return
-  const told = isByTag ? await askBlock(probing, `"${finality}"`) : undefined
-  if (told !== undefined) probing.final(told)
-  for (const number of before) {
-    const block = number === told?.number ? null : await askBlock(probing, quantity(number))
+  const checked = probing.finalsToShow()
+  const hasTag = typeof finality === 'string'
+  if ((!hasTag && checked.length === 0) || !probing.isDue('final block', FINAL_EVERY)) return
+  const newest = hasTag ? await askBlock(probing, `"${finality}"`) : undefined
+  if (newest !== undefined) probing.final(newest)
+  for (const number of checked) {
+    if (number === newest?.number) continue
+    const block = await askBlock(probing, quantity(number))
     if (block?.number === number) probing.finalShown(block)
   }
 }
 
-/** A block without its transactions; null where the node has none by that name, undefined where it cannot answer now. */
+/** A block without its transactions; null if the node has no such block, undefined if it does not answer. */
 async function askBlock(probing: Probing, name: Raw): Promise<FinalBlock | null | undefined> {
-  const told = await probing.ask('eth_getBlockByNumber', `[${name},false]`)
-  if (told.kind === 'failed') return undefined
-  return told.kind === 'result' ? blockIn(told.result) : null
+  const answer = await probing.ask('eth_getBlockByNumber', `[${name},false]`)
+  if (answer.kind === 'failed') return undefined
+  return answer.kind === 'result' ? blockIn(answer.result) : null
 }
 
 function quantity(number: number): Raw {

@@ -1,15 +1,15 @@
-/** The key that an answer is looked for by, as words of 4 bytes, and its hash. */
+/** The key of a lookup, as words of 4 bytes, and its hash. */
 import { randomInt } from 'node:crypto'
 import type { Raw } from '../../jsonrpc/raw.ts'
 
-/** One at a time: its memory is used again for the next. */
+/** Holds one key at a time and reuses its memory. */
 export class AnswerKey {
-  /** Nobody outside knows it. */
+  /** Secret, so that no caller can construct keys with equal hashes. */
   readonly #seed: number
   #bytes = Buffer.alloc(0)
-  /** The key's, the last one filled with zeros, and then what longer keys have left. */
+  /** The key, its last word padded with zeros; beyond it, remains of longer keys. */
   words = new Uint32Array(0)
-  /** Of the key. */
+  /** Bytes of the key. */
   length = 0
   hash = 0
 
@@ -27,7 +27,7 @@ export class AnswerKey {
     if (length > 0) words[length - 1] = 0
     this.#bytes.write(key, 0, 'latin1')
     this.length = key.length
-    // As FNV-1a, over words; the high bits of one step go into the low ones of the next.
+    // FNV-1a over words. Folding the high bits down makes every character of a word count.
     let hash = this.#seed ^ key.length
     for (let i = 0; i < length; i += 1) {
       hash = Math.imul(hash ^ words[i]!, 0x01000193)
@@ -36,7 +36,7 @@ export class AnswerKey {
     this.hash = hash >>> 0
   }
 
-  /** Whether it stands at this word of others. */
+  /** Whether `others` holds the key from word `at` on. */
   isAt(others: Uint32Array, at: number): boolean {
     const { words } = this
     const length = wordsOf(this.length)
@@ -44,7 +44,7 @@ export class AnswerKey {
     return true
   }
 
-  /** Writes it to this word of others. */
+  /** Writes the key into `others` from word `at` on. */
   writeTo(others: Uint32Array, at: number): void {
     const { words } = this
     const length = wordsOf(this.length)

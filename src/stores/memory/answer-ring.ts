@@ -1,17 +1,16 @@
 /**
- * Kept answers as records of one buffer outside of the heap, each behind the one before and around: no collection ever looks at one, and the
- * memory is what was asked for (bench/cache.ts). The oldest make room. A record is found by the hash of its key, in chains, and compared with the
- * key as a whole.
+ * A ring buffer of kept answers outside of the heap, so that the garbage collector never visits them and memory stays within the bound
+ * (bench/cache.ts). New records overwrite the oldest. A hash table with chains finds a record; its whole key is compared.
  */
 import { constants } from 'node:buffer'
 import type { AnswerBounds } from '../../ports/answer-cache.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { AnswerKey, wordsOf } from './answer-key.ts'
 
-// What stands at which word (4 bytes) of a record. The key begins at HEADER, the result at the next whole word.
-/** Words of all of it: even, as numbers of 8 bytes are read at even words. */
+// The layout of a record, in words of 4 bytes. The key begins at HEADER, the result at the next whole word.
+/** Words of the whole record: even, because doubles are aligned to 8 bytes. */
 const SIZE = 0
-/** Whether it is found. What fills the buffer up to its end has no more than a size and this. */
+/** 0 once removed. Padding at the end of the buffer has only a size and this field. */
 const IS_LIVE = 1
 const HASH = 2
 /** The place of the next record of its chain, plus 1. */
@@ -26,19 +25,19 @@ const HEADER = 14
 /** Bytes that an answer takes besides its key and its result, of which either fills whole words. */
 export const PER_ANSWER = HEADER * 4
 
-/** Records of one chain: what finds more there is not kept, so that nobody can make others search for long. */
+/** Records in one chain at most; a further one is not kept, so that colliding keys cannot slow lookups down. */
 const LONGEST = 64
 /** Bytes of the buffer for each chain. */
 const PER_CHAIN = 128
 /** Bytes of the largest buffer: 4 GiB where Node.js has no longer ones, and as far as words are counted with 32 bits. */
 const LARGEST = Math.min(constants.MAX_LENGTH, 4 * (2 ** 32 - 2))
-/** The part of the buffer, from its oldest record on, in which one that is asked for is old. */
+/** The oldest part of the buffer, in which a record counts as old. */
 const OLD = 1 / 4
 
-/** There is no such record. */
+/** No record found. */
 export const NONE = -1
 
-/** A place is the number of the word at which a record begins: it holds until the next `set`. */
+/** A place is the index of a record's first word; it is valid until the next `add`. */
 export class AnswerRing {
   readonly #bytes: Buffer
   readonly #words: Uint32Array
@@ -46,15 +45,15 @@ export class AnswerRing {
   /** Places of the first records of the chains, plus 1. */
   readonly #chains: Uint32Array
   readonly #dropped: (origin: number) => void
-  /** What is looked for. Equal keys have equal hashes in all of them. */
+  /** The key of the last `find`. Shared, so that every ring hashes alike and `takeAll` can keep the hashes. */
   static readonly #key = new AnswerKey()
-  /** Records of its chain in front of it. */
+  /** Records of the chain that the last `find` passed. */
   #passed = 0
   #oldest = 0
   #next = 0
   #used = 0
 
-  /** Of at most so many bytes. `dropped` hears the origin of each record that makes room. */
+  /** Holds at most `bytes`. `dropped` is called with the origin of each record that is overwritten. */
   constructor(bytes: number, dropped: (origin: number) => void, perChain = PER_CHAIN) {
     const buffer = allocate(Math.min(bytes, LARGEST))
     this.#bytes = Buffer.from(buffer)
@@ -64,12 +63,12 @@ export class AnswerRing {
     this.#dropped = dropped
   }
 
-  /** Bytes that are taken, also by what is not found any more and has not made room yet. */
+  /** Bytes in use, including removed records that have not been overwritten yet. */
   get bytes(): number {
     return this.#used * 4
   }
 
-  /** Whether one so long could ever be held. */
+  /** Whether a record of this size fits into the buffer at all. */
   fits(key: Raw, result: Raw): boolean {
     return sizeOf(key, result) <= this.#words.length
   }
@@ -84,7 +83,7 @@ export class AnswerRing {
     return NONE
   }
 
-  /** The index that `set` was given. */
+  /** The origin that `add` was given. */
   originOf(at: number): number {
     return this.#words[at + ORIGIN]!
   }
@@ -102,13 +101,13 @@ export class AnswerRing {
     return { until, tip: block < 0 ? null : { block, height: this.#numbers[first + 2]! } }
   }
 
-  /** Whether it is among the next to make room. */
+  /** Whether it will be overwritten soon. */
   isOld(at: number): boolean {
     const words = this.#words.length
     return (at - this.#oldest + words) % words < this.#used * OLD
   }
 
-  /** It is not found any more. */
+  /** Removes it from its chain; the memory is reused once it is the oldest. */
   remove(at: number): void {
     const words = this.#words
     let before = NONE
@@ -119,7 +118,7 @@ export class AnswerRing {
     words[at + IS_LIVE] = 0
   }
 
-  /** Holds one that fits, under the key that `find` was asked for last, of which there is none. Returns whether it does. */
+  /** Adds a record that fits, under the key of the last `find`, which must have found none. Returns false if its chain is full. */
   add(key: Raw, result: Raw, origin: number, bounds: AnswerBounds | null): boolean {
     if (this.#passed >= LONGEST) return false
     const size = sizeOf(key, result)
@@ -141,7 +140,7 @@ export class AnswerRing {
     return true
   }
 
-  /** Takes over all that a smaller one holds, in its order, before anything else. */
+  /** Copies everything from a smaller ring, oldest first. Only for an empty ring. */
   takeAll(other: AnswerRing): void {
     const [words, oldest, used] = [other.#words, other.#oldest, other.#used]
     const toEnd = Math.min(used, words.length - oldest)
@@ -152,7 +151,7 @@ export class AnswerRing {
       if (this.#words[at + IS_LIVE] === 1) this.#link(at)
   }
 
-  /** Makes it the first of its chain. */
+  /** Puts it at the head of its chain. */
   #link(at: number): void {
     const chain = this.#chainOf(this.#words[at + HASH]!)
     this.#words[at + NEXT] = this.#chains[chain]!
@@ -178,7 +177,7 @@ export class AnswerRing {
     return this.#words[at + NEXT]! - 1
   }
 
-  /** A place for so many words, in one piece. */
+  /** Reserves so many contiguous words. */
   #placeOf(size: number): number {
     const left = this.#words.length - this.#next
     if (left < size) {
@@ -212,7 +211,7 @@ export class AnswerRing {
   }
 }
 
-/** Whole numbers of 8 bytes, each page taken when it is first written; less than was asked for where the system has not as much. */
+/** A multiple of 8 bytes, whose pages the system maps on first write; smaller if the system refuses. */
 function allocate(bytes: number): ArrayBuffer {
   const whole = Math.floor(bytes / 8) * 8
   try {

@@ -4,16 +4,16 @@ import { AnswerRing, NONE } from './answer-ring.ts'
 
 /** Answers of one origin. A purge marks it, and so drops all of them without looking for them. */
 interface Origin extends AnswerOrigin {
-  /** What its answers say of it. */
+  /** Stored with each of its answers. */
   readonly index: number
   answers: number
   isPurged: boolean
 }
 
-/** The answers that were not asked for lately make room. Keys are compared as a whole: no two requests meet. */
+/** Overwrites the oldest answers that were not asked for again. Keys are compared whole, so two requests never share an answer. */
 export class MemoryAnswers implements AnswerCache {
   purges = 0
-  /** Answers there are. */
+  /** Answers that can be found. */
   entries = 0
   /** Answers that made room for others. */
   evicted = 0
@@ -24,7 +24,7 @@ export class MemoryAnswers implements AnswerCache {
   /** Purged ones too, while any of their answers is in memory. */
   readonly #byIndex = new Map<number, Origin>()
   #nextIndex = 0
-  /** Of the answer that was kept last: the next one's often. */
+  /** The origin of the last answer kept, which the next one often shares. */
   #last: Origin | null = null
 
   constructor(bound: number) {
@@ -43,7 +43,7 @@ export class MemoryAnswers implements AnswerCache {
     const origin = this.#byIndex.get(ring.originOf(at))!
     if (origin.isPurged) return null
     const answer = { result: ring.resultOf(at), origin, bounds: ring.boundsOf(at) }
-    // What is asked for does not make room: it becomes the newest.
+    // An answer in use is not overwritten: it is written anew as the newest.
     if (ring.isOld(at)) this.#put(ring, key, answer, origin)
     return answer
   }
@@ -84,7 +84,7 @@ export class MemoryAnswers implements AnswerCache {
   }
 
   #put(ring: AnswerRing, key: string, { result, bounds }: KeptAnswer, origin: Origin): void {
-    // The new one first, as the last answer of an origin ends it.
+    // Counted before the old one leaves, because an origin ends with its last answer.
     origin.answers += 1
     this.entries += 1
     const old = ring.find(key)
@@ -100,7 +100,7 @@ export class MemoryAnswers implements AnswerCache {
     this.#leave(index)
   }
 
-  /** One of its answers is not there any more. */
+  /** An origin has lost one of its answers. */
   #leave(index: number): void {
     const origin = this.#byIndex.get(index)!
     origin.answers -= 1
@@ -110,7 +110,7 @@ export class MemoryAnswers implements AnswerCache {
     if (!origin.isPurged) this.#byName.delete(nameOf(origin))
   }
 
-  /** There is nothing left that memory would be taken for. */
+  /** Releases the memory: nothing is kept any more. */
   #begin(): void {
     this.#ring = null
     this.#byIndex.clear()

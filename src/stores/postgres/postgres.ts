@@ -13,13 +13,13 @@ export type Query = <Row extends object = Record<string, unknown>>(
 
 /** How a transaction is run. */
 export interface TransactionOptions {
-  /** All its reads see the same moment, and it writes nothing. */
+  /** Read-only, on one snapshot. */
   readonly isSnapshot?: boolean
   /** `performance.now()` at which it is given up, whatever it waits for. */
   readonly deadline?: number
 }
 
-/** Milliseconds that connections get to end in order: where packets are lost they never do. */
+/** Milliseconds for an orderly end of connections: across a partition they would never close. */
 const GOODBYE = 500
 
 /** Whole numbers of PostgreSQL (bigint) are numbers here: none of ours is above 2^53. */
@@ -202,14 +202,14 @@ export class Postgres {
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 /**
- * What begins a transaction that may hold locks. A gateway that stops in the middle, or that is cut off, must not keep others waiting, or itself behind its
- * return, for longer than one change may take; and who is asked in vain waits no longer than who asks.
+ * Begins a transaction that may hold locks. If its gateway stops or is cut off midway, PostgreSQL ends it, so that neither other gateways nor the same
+ * one after its return wait for those locks for long.
  */
 function locking(timeout: number): string {
   return `BEGIN; SET LOCAL lock_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${timeout * 2}`
 }
 
-/** Resolves once they have closed, which is by force where the other side does not answer. */
+/** Resolves once all sockets are closed; destroys those that do not close in time. */
 async function ended(sockets: readonly Socket[]): Promise<void> {
   const closed = sockets
     .filter(socket => !socket.closed)

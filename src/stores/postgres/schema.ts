@@ -30,8 +30,8 @@ export function migrate(postgres: Postgres): Promise<{ readonly from: number; re
 }
 
 /**
- * Looks whether this version can use the tables; throws one sentence where it cannot. In an empty database they are made where `isFirst`: to everybody
- * else it is not the one that they know, which is away.
+ * Checks that this version can use the tables; throws one sentence if it cannot. Creates them in an empty database only with `isFirst`: a gateway that
+ * already has a copy of the accounts takes an empty database for the wrong one, and its own for unavailable.
  */
 export async function openSchema(postgres: Postgres, isFirst = false): Promise<void> {
   const [found] = await postgres.query<{ is: string | null }>('SELECT to_regclass($1) AS is', [

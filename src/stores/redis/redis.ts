@@ -26,7 +26,7 @@ export function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-/** Whether it takes writes, as all that is asked of it does: one that is full, or a replica, answers a PING all the same. */
+/** Probes with a write, because a full Redis or a replica still answers PING. */
 const TAKES_WRITES = script(`redis.call('SET', KEYS[1], 1, 'PX', ${LOOK})`)
 
 /** Hears that it is away, or there again. */

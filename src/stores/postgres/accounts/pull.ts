@@ -103,7 +103,7 @@ export class Puller {
     return this.#takeAll(query, from, target)
   }
 
-  /** What is being restored, and accounts of another installation, take the place of nothing. */
+  /** Refuses a database that is still being restored, or belongs to another installation: neither may replace the copy. */
   async #refuseOthers(query: Query, from: ReplicaState, target: Target): Promise<void> {
     if (!(await isOurs(query, target)))
       throw new StoreUnavailable('PostgreSQL does not hold all of its tables: it is being restored')

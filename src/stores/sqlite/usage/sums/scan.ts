@@ -129,7 +129,7 @@ export class Scan {
     }
   }
 
-  /** What is added of all parts, one after the other: reasons are found a group by the amounts of every part. */
+  /** The passes over all parts. Reasons come last: the group of a reason may come from the amounts of another part. */
   #passesOf(columns: readonly Column[]): readonly Pass[] {
     if (columns.includes('reason')) return [this.#addRefusals]
     return this.#query.detail ? [this.#addAmounts, this.#addReasons] : [this.#addAmounts]
