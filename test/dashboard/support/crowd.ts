@@ -60,8 +60,8 @@ export async function writeCrowd(
         const calls = 1 + Math.floor(((most * wave) / (i + 3)) * (0.8 + random.below(400) / 1000))
         const errors = Math.floor(calls * 0.00002 * random.below(1000))
         const ms = 4 + 9 * cost
-        // Every tenth endpoint runs into its limits now and then.
-        const refused = i % 10 === 0 && hoursAgo % 7 === 3 ? { rate_limited: 40, invalid_params: 3 } : {}
+        // Every tenth endpoint runs into its limits now and then, and has in this hour, so that it has today in the first hours of a day too.
+        const refused = i % 10 === 0 && hoursAgo % 7 === 0 ? { rate_limited: 40, invalid_params: 3 } : {}
         return {
           ...{ account: crowd.accountId, endpoint: id, network, method, hoursAgo },
           calls,
