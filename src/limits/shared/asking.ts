@@ -4,7 +4,7 @@ import type { LimitAnswer, LimitQuestion, LimitStore } from '../../ports/limit-s
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { BoundedCache } from '../bounded-cache.ts'
 import { Allowance } from './allowance.ts'
-import { handOut } from './part.ts'
+import { handOut, serveWaiting } from './part.ts'
 import type { Entry, Part, Taken, Waiting } from './part.ts'
 import { Reserve } from './reserve.ts'
 import type { Alone, Occasion, View } from './share.ts'
@@ -165,8 +165,7 @@ export class Asking {
   #ask(entry: Entry, units: number, isSome = false): Promise<Taken> {
     return new Promise(resolve => {
       entry.waiting.push({ units, isSome, resolve })
-      if (entry.isAsking) return
-      this.#askSoon(entry)
+      if (!entry.isAsking) this.#askSoon(entry)
     })
   }
 
@@ -239,6 +238,7 @@ export class Asking {
 
   #goOn(entry: Entry): void {
     entry.isAsking = false
+    if (!this.#isAway) serveWaiting(entry, this.#options.clock.monotonic())
     if (entry.share.isUnreported) this.#unreported.add(entry)
     if (entry.waiting.length > 0) this.#askSoon(entry)
   }

@@ -53,3 +53,20 @@ export function handOut(entry: Entry, asked: readonly Waiting[], answer: LimitAn
   share.answered(answer, part.limit, now, asked.length > 0, left)
   for (const { units, resolve } of refused) resolve(share.wait(part.limit, units))
 }
+
+/**
+ * Serves the calls that came while a question was under way as far as its answer serves them too, in their order. If each of them asked again, a busy
+ * process would always have a question under way (bench/redis.ts).
+ */
+export function serveWaiting(entry: Entry, now: number): void {
+  const { share, part, waiting } = entry
+  let served = 0
+  for (const { units, isSome, resolve } of waiting) {
+    // Who takes nothing asks for the level as it is now.
+    const taken = units === 0 ? null : share.take(part.limit, units, now)
+    if (taken === null || (isSome && taken !== 0)) break
+    resolve(isSome ? units : taken)
+    served += 1
+  }
+  waiting.splice(0, served)
+}

@@ -1,8 +1,10 @@
 import t from 'tap'
 import { Asking } from '../../../src/limits/shared/asking.ts'
-import type { Part } from '../../../src/limits/shared/part.ts'
+import type { Part, Taken } from '../../../src/limits/shared/part.ts'
 import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
+import type { MaybePromise } from '../../../src/ports/maybe-promise.ts'
 import type { LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
+import { Gate } from '../../support/gate.ts'
 import { until } from '../../support/until.ts'
 import { TestClock } from '../../support/test-clock.ts'
 
@@ -16,13 +18,14 @@ const quota = (units: number, requests = 100): Part => ({
 /** Processes that share buckets, and all that they ask. `used` is what the ledger says was used of the quota before. */
 function open(used: number | null = 0) {
   const clock = new TestClock()
-  const state = { used, isAway: false, isLost: false }
+  const state = { used, isAway: false, isLost: false, gate: null as Gate | null }
   const buckets = new SharedBuckets(clock, () => state.used)
   const asked: (readonly LimitQuestion[])[] = []
   const through = (store: LimitStore): LimitStore => ({
     ask: async questions => {
       asked.push(questions)
       if (state.isAway) throw new Error('away')
+      await state.gate?.pass()
       const answers = await store.ask(questions)
       if (state.isLost) throw new Error('lost')
       return answers
@@ -56,6 +59,29 @@ t.test('what was granted to nobody is there for the next', async t => {
   await new Promise(setImmediate)
   t.equal(await other.take(rate(15)), 0, '5 were left, 10 have come back')
 })
+
+t.test(
+  'bug: calls that came while a question was under way asked again, though its answer served them too',
+  async t => {
+    const { one, asked, state } = open()
+    // Each question asks for twice as much to spare as the one before.
+    for (let i = 0; i < 3; i += 1)
+      await Promise.all(Array.from({ length: 9 }, async () => one.take(quota(1, 1_000))))
+    const before = asked.length
+    const gate = (state.gate = new Gate())
+    const first = [one.take(quota(9, 1_000)), one.take(quota(9, 1_000))]
+    await until('one asks', () => Promise.resolve(gate.held === 1))
+    const later = [one.take(quota(1, 1_000)), one.take(quota(2, 1_000)), one.take(quota(100, 1_000))]
+    gate.open()
+    const all: readonly MaybePromise<Taken>[] = [...first, ...later]
+    t.strictSame(await Promise.all(all.map(async taken => taken)), [0, 0, 0, 0, 0])
+    t.match(
+      asked.slice(before),
+      [[{ want: 18 }], [{ want: 100 }]],
+      'one asks again, for whom it was not enough',
+    )
+  },
+)
 
 t.test('a call within the allowance waits for nobody, and is reported', async t => {
   const { one, clock, asked } = open()
