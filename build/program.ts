@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Plugin } from 'esbuild'
+import { catalogueModule } from './catalogue.ts'
 import { validatorsModule } from './validators.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -19,6 +20,10 @@ const replaced: Plugin = {
     program.onLoad({ filter: /[\\/]src[\\/]config[\\/]validators\.ts$/ }, () => ({
       contents: validatorsModule(),
       resolveDir: root,
+      loader: 'js',
+    }))
+    program.onLoad({ filter: /[\\/]src[\\/]config[\\/]yaml[\\/]catalogue\.ts$/ }, () => ({
+      contents: catalogueModule(),
       loader: 'js',
     }))
     // Of undici the program uses its client alone; the rest of it would be loaded at every start.

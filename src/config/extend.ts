@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packageFile } from './package-file.ts'
-import { evaluate, type Evaluated } from './yaml/evaluate.ts'
+import type { Evaluated } from './yaml/evaluate.ts'
 import type { Finding } from './finding.ts'
-import { parseText } from './yaml/parse.ts'
 import type { Path } from './yaml/path.ts'
+import { valuesOf } from './yaml/values.ts'
 import type { Problem } from './problem.ts'
 import { dropInvalid } from './schema/drop-invalid.ts'
 import { decode, lookupIn, reason } from './read.ts'
@@ -93,10 +93,9 @@ function readBase(
     return { failure: reason(error) }
   }
   const nothing = { value: emptyRecord<unknown>(), paths: [] }
-  const source = parseText(FILE, text)
-  if (!('root' in source)) return { ...nothing, problems: [{ ...source, file: name }] }
   const dir = dirname(path)
-  const evaluated = evaluate(source, lookupIn(dir, env))
+  const evaluated = valuesOf(FILE, text, lookupIn(dir, env))
+  if (!('nodes' in evaluated)) return { ...nothing, problems: [{ ...evaluated, file: name }] }
   const { value, findings, problems, paths } = extend(evaluated, dir, env, from)
   const own = inOrder(findings.map(finding => problemOf(finding, evaluated)))
   return {

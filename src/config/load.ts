@@ -2,12 +2,12 @@ import { resolve } from 'node:path'
 import { build } from './build/build.ts'
 import { check } from './check.ts'
 import { extend } from './extend.ts'
-import { evaluate, type Evaluated } from './yaml/evaluate.ts'
+import type { Evaluated } from './yaml/evaluate.ts'
 import { FILES } from './files.ts'
 import { readLogo } from './dashboard/logo.ts'
-import { parseText } from './yaml/parse.ts'
 import type { Path } from './yaml/path.ts'
 import { keyPlace, type Place } from './yaml/place.ts'
+import { valuesOf } from './yaml/values.ts'
 import type { Problem } from './problem.ts'
 import { lookupIn, readTexts } from './read.ts'
 import { deepFreeze } from './record.ts'
@@ -39,9 +39,9 @@ export async function loadConfig(
   const broken: Problem[] = []
   for (const file of FILES) {
     if (texts[file] === undefined) continue
-    const source = parseText(file, texts[file])
-    if ('root' in source) files.set(file, evaluate(source, lookup))
-    else broken.push(source)
+    const values = valuesOf(file, texts[file], lookup)
+    if ('nodes' in values) files.set(file, values)
+    else broken.push(values)
   }
   const methods = files.get('methods.yaml')
   const extended = methods === undefined ? null : extend(methods, dir, env, [resolve(dir, 'methods.yaml')])

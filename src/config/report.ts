@@ -15,7 +15,7 @@ export function problemOf(finding: Finding, file: Evaluated): Problem {
 }
 
 function placeIn(file: Evaluated, { at, path }: Finding): Place {
-  if (typeof at === 'number') return placeOf(file.lines, at)
+  if (typeof at === 'number') return placeOf(file.nodes().lines, at)
   return at === 'key' ? keyPlace(file, path) : valuePlace(file, path)
 }
 

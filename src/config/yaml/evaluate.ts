@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type Node, type Pair, type Scalar } from 'yaml'
 import type { YAMLMap, YAMLSeq } from 'yaml'
-import type { Finding } from '../finding.ts'
+import type { FileName } from '../files.ts'
 import type { Source } from './parse.ts'
 import { formatPath } from './path.ts'
 import { emptyRecord } from '../record.ts'
@@ -8,11 +8,16 @@ import { retype } from './retype.ts'
 import { substitute, type Lookup } from './substitute.ts'
 import { isMerge, keyName, newWalk, targetOf, wrong, type Walk } from './walk.ts'
 
-/** A file as plain values, with what it takes to find the node of a value again. */
-export interface Evaluated extends Source, Pick<Walk, 'targets' | 'absent' | 'kept' | 'emptied'> {
+/** A file as plain values. */
+export interface Evaluated extends Pick<Walk, 'findings' | 'emptied'> {
+  readonly file: FileName
   readonly value: unknown
-  readonly findings: readonly Finding[]
+  /** What it takes to find the node of a value again. */
+  readonly nodes: () => Nodes
 }
+
+/** The nodes of a file, and what was made of them. */
+export interface Nodes extends Source, Pick<Walk, 'targets' | 'absent' | 'kept'> {}
 
 /** Stops aliases of aliases from growing until the memory is full. */
 const MOST_COPIED = 1_000_000
@@ -29,15 +34,9 @@ export function evaluate(source: Source, lookup: Lookup): Evaluated {
   const value = valueOf(walk, source.root)
   const { findings, targets, absent, kept, emptied } = walk
   // An empty file says nothing, which is not the same as saying something wrong.
-  return {
-    ...source,
-    value: value === null || value === ABSENT ? emptyRecord() : value,
-    findings,
-    targets,
-    absent,
-    kept,
-    emptied,
-  }
+  const plain = value === null || value === ABSENT ? emptyRecord() : value
+  const nodes = { ...source, targets, absent, kept }
+  return { file: source.file, value: plain, findings, emptied, nodes: () => nodes }
 }
 
 function valueOf(walk: Walk, node: unknown): unknown {
