@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cp } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, runJson } from '../support/cli.ts'
 import { startFleet } from '../support/fleet.ts'
@@ -95,6 +95,16 @@ t.test('commands about machines', { skip: noServers }, async t => {
       const whole = await run(['usage', '--by', 'account', '--json', '--config', first.dir])
       t.equal(JSON.parse(whole.stdout)[0].requests, 25)
       t.match(whole.stderr, /no gateway runs here/)
+
+      // bug: with an error anywhere in the YAML it was what this machine had served alone, without a word.
+      const routes = join(first.dir, 'routes.yaml')
+      const written = await readFile(routes, 'utf8')
+      await writeFile(routes, `${written}\nmistake: 1\n`)
+      t.equal((await run(['check', '--config', first.dir])).code, 1)
+      const broken = await run(['usage', '--by', 'account', '--json', '--config', first.dir])
+      t.equal(JSON.parse(broken.stdout)[0].requests, 25)
+      await writeFile(routes, written)
+
       await fleet.postgres.kill()
       const own = await run(['usage', '--by', 'account', '--json', '--config', first.dir])
       t.ok(JSON.parse(own.stdout)[0].requests < 25)

@@ -15,8 +15,7 @@ export const EVERY_WINDOW = { from: 0, to: 2 ** 40 }
 
 /** Opens it for what a command asks. Says on stderr what is missing. */
 export async function openReaderOf(known: Known, io: Io, reading: Reading): Promise<OpenReader> {
-  const { dataDir } = known.gateway
-  const postgres = (await known.snapshot())?.gateway.postgres ?? null
+  const { dataDir, postgres } = known.gateway
   if (postgres === null) return openUsageReader(dataDir)
   const told = await askRunning(known, admin => postAdmin<{ sent: boolean }>(admin, '/spool', {}, TO_REPORT))
   if (told === null) {
