@@ -12,6 +12,8 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY build ./build
 COPY schema ./schema
+# The build parses the catalogue, so that a start need not.
+COPY methods.yaml ./
 COPY src ./src
 COPY dashboard ./dashboard
 RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
