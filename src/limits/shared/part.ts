@@ -55,17 +55,15 @@ export function handOut(entry: Entry, asked: readonly Waiting[], answer: LimitAn
 }
 
 /**
- * Serves the calls that came while a question was under way as far as its answer serves them too, in their order. If each of them asked again, a busy
- * process would always have a question under way (bench/redis.ts).
+ * Serves the calls that came while a question was under way as far as its answer has enough for them, in their order; the rest ask. If each of them
+ * asked, a busy process would always have a question under way (bench/redis.ts).
  */
-export function serveWaiting(entry: Entry, now: number): void {
-  const { share, part, waiting } = entry
+export function serveWaiting({ share, part, waiting }: Entry, now: number): void {
   let served = 0
   for (const { units, isSome, resolve } of waiting) {
     // Who takes nothing asks for the level as it is now.
-    const taken = units === 0 ? null : share.take(part.limit, units, now)
-    if (taken === null || (isSome && taken !== 0)) break
-    resolve(isSome ? units : taken)
+    if (units === 0 || share.take(part.limit, units, now) !== 0) break
+    resolve(isSome ? units : 0)
     served += 1
   }
   waiting.splice(0, served)
