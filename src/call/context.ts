@@ -66,6 +66,8 @@ export interface Live {
 /** One message on its way. */
 export interface Context {
   readonly snapshot: Snapshot
+  /** How often kept answers had been purged when the message came: an edit of what its snapshot says of them purges too. */
+  readonly purges: number
   readonly live: Live
   /** Told to the client in refusals and in X-Request-Id. */
   readonly requestId: string

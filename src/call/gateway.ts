@@ -121,6 +121,7 @@ export class Gateway {
   #contextOf(sink: Sink, { payer }: Caller, requestId: string): Context {
     return {
       snapshot: this.#snapshot,
+      purges: this.live.answers.purges,
       live: this.live,
       requestId,
       payer,

@@ -38,7 +38,7 @@ export interface KeptAnswer {
 export interface AnswerCache {
   find(key: string): KeptAnswer | null
   keep(key: string, answer: KeptAnswer): void
-  /** Grows with each purge: what was asked of a node before one is not kept after it. */
+  /** Grows with each purge: the answer to a message that came before one is not kept after it. */
   readonly purges: number
   /** Drops the answers of this origin, at once, and says how many. */
   purge(which: Partial<AnswerOrigin>): number

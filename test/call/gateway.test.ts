@@ -30,6 +30,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
       },
     },
     heads: { best: () => null },
+    answers: { purges: 0 },
     floors: new Floors(),
     sent: new Sent(systemClock),
     management: {

@@ -44,7 +44,8 @@ function liveView(network: Network, snapshot: Snapshot, live: Asked['live']): Li
     cache: {
       recall: call => {
         const wants = familyOf(network).wants(call, network.slug, { find: () => null })
-        return recall(call, { network }, { wants, floor: null }, null, { snapshot, live })
+        const { purges } = live.answers
+        return recall(call, { network }, { wants, floor: null }, null, { snapshot, purges, live })
       },
       final: () => heads.finality.of(network.slug),
     },

@@ -27,8 +27,6 @@ export interface Keepable {
   readonly key: string
   /** Its params without white space. */
   readonly compacted: Raw
-  /** Of the cache, when the call began. */
-  readonly purges: number
   /** Of an answer about a block that moves. */
   readonly tip: AskedTip | null
 }
@@ -51,7 +49,10 @@ export interface Recalled {
 
 const BYPASS: Recalled = { status: 'bypass', kept: null, keepable: null }
 
-/** Asks the cache for the answer to a call. `floor` is the newest block that its reader was shown on the call's scale. */
+/**
+ * Asks the cache for the answer to a call. `floor` is the newest block that its reader was shown on the call's scale. A call whose message came
+ * before a purge finds and keeps nothing: what is kept now may be kept by another meaning of its network or row.
+ */
 export function recall(
   call: Decided,
   { network, freshness }: Pick<Caller, 'network' | 'freshness'>,
@@ -59,20 +60,22 @@ export function recall(
   maxBytes: number | null,
   {
     snapshot,
+    purges,
     live,
-  }: Pick<Context, 'snapshot'> & {
+  }: Pick<Context, 'snapshot' | 'purges'> & {
     readonly live: Pick<Live, 'answers' | 'heads' | 'upstreams' | 'clock'>
   },
 ): Recalled {
   const { cache } = snapshot.gateway
   if (cache === null || freshness === 'no-store' || call.params.length > cache.entry) return BYPASS
+  if (purges !== live.answers.purges) return BYPASS
   const keeping = keepingOf(call, wants, network)
   if (keeping === null) return BYPASS
   const tip = keeping.kind === 'tip' ? askedTip(call, keeping, wants?.scale ?? 'head', network, live) : null
   if (keeping.kind === 'tip' && tip === null) return BYPASS
   const compacted = compact(call.params)
   const key = keyOf(network.slug, call.method, compacted)
-  const keepable = { call, network, keeping, key, compacted, purges: live.answers.purges, tip }
+  const keepable = { call, network, keeping, key, compacted, tip }
   if (freshness === 'no-cache') return { status: 'bypass', kept: null, keepable }
   const kept = live.answers.find(key)
   // A reply with no room for it is refused as that of a node is.
@@ -109,12 +112,12 @@ function askedTip(
 }
 
 /** Keeps the result that a route gave, if it holds. */
-export function keep(keepable: Keepable, result: Raw, id: string, { snapshot, live }: Context): void {
-  const { call, network, key, purges } = keepable
+export function keep(keepable: Keepable, result: Raw, id: string, { snapshot, purges, live }: Context): void {
+  const { call, network, key } = keepable
   const { answers, upstreams, observer } = live
   const route = upstreams.get(id)
   const most = snapshot.gateway.cache?.entry ?? 0
-  // A purge while the node was at work is one of its answer too.
+  // A purge while the call was under way is one of its answer too.
   if (route === undefined || result === 'null' || result.length > most || purges !== answers.purges) return
   const bounds = boundsOf(keepable, result, route, live)
   if (bounds === undefined) return

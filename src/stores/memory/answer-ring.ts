@@ -45,7 +45,7 @@ export class AnswerRing {
   /** Places of the first records of the chains, plus 1. */
   readonly #chains: Uint32Array
   readonly #dropped: (origin: number) => void
-  /** The key of the last `find`. Shared, so that every ring hashes alike and `takeAll` can keep the hashes. */
+  /** The key of the last `find`. Shared, so that every ring hashes alike and records keep their hashes where they are moved. */
   static readonly #key = new AnswerKey()
   /** Records of the chain that the last `find` passed. */
   #passed = 0
@@ -61,6 +61,11 @@ export class AnswerRing {
     this.#numbers = new Float64Array(buffer)
     this.#chains = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(1, buffer.byteLength / perChain))))
     this.#dropped = dropped
+  }
+
+  /** Bytes of the buffer. */
+  get capacity(): number {
+    return this.#bytes.length
   }
 
   /** Bytes in use, including removed records that have not been overwritten yet. */
@@ -140,15 +145,24 @@ export class AnswerRing {
     return true
   }
 
-  /** Copies everything from a smaller ring, oldest first. Only for an empty ring. */
-  takeAll(other: AnswerRing): void {
-    const [words, oldest, used] = [other.#words, other.#oldest, other.#used]
-    const toEnd = Math.min(used, words.length - oldest)
-    this.#words.set(words.subarray(oldest, oldest + toEnd))
-    this.#words.set(words.subarray(0, used - toEnd), toEnd)
-    this.#take(used)
-    for (let at = 0; at < used; at += this.#words[at + SIZE]!)
-      if (this.#words[at + IS_LIVE] === 1) this.#link(at)
+  /** Moves the oldest records of a smaller ring here, about so many bytes. */
+  takeOldest(other: AnswerRing, bytes: number): void {
+    for (const until = other.bytes - bytes; other.bytes > 0 && other.bytes > until;) {
+      const from = other.#oldest
+      const end = from + other.#words[from + SIZE]!
+      if (other.#words[from + IS_LIVE] === 1) {
+        const at = this.#placeOf(end - from)
+        this.#words.set(other.#words.subarray(from, end), at)
+        this.#link(at)
+        other.remove(from)
+      }
+      other.#dropOldest()
+    }
+  }
+
+  /** Drops the oldest records until at most so many bytes are in use. */
+  shrink(bytes: number): void {
+    while (this.bytes > bytes) this.#dropOldest()
   }
 
   /** Puts it at the head of its chain. */
@@ -198,16 +212,18 @@ export class AnswerRing {
   }
 
   #makeRoom(size: number): void {
+    while (this.#words.length - this.#used < size) this.#dropOldest()
+  }
+
+  #dropOldest(): void {
     const words = this.#words
-    while (words.length - this.#used < size) {
-      const oldest = this.#oldest
-      const length = words[oldest + SIZE]!
-      this.#used -= length
-      this.#oldest = (oldest + length) % words.length
-      if (words[oldest + IS_LIVE] === 0) continue
-      this.remove(oldest)
-      this.#dropped(words[oldest + ORIGIN]!)
-    }
+    const oldest = this.#oldest
+    const length = words[oldest + SIZE]!
+    this.#used -= length
+    this.#oldest = (oldest + length) % words.length
+    if (words[oldest + IS_LIVE] === 0) return
+    this.remove(oldest)
+    this.#dropped(words[oldest + ORIGIN]!)
   }
 }
 

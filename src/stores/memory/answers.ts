@@ -10,6 +10,11 @@ interface Origin extends AnswerOrigin {
   isPurged: boolean
 }
 
+/**
+ * Bytes of answers that a step moves to a larger buffer: all of 64 MiB in one turn of the event loop would hold everybody up for 80 ms.
+ */
+const STEP = 16 * 1024
+
 /** Overwrites the oldest answers that were not asked for again. Keys are compared whole, so two requests never share an answer. */
 export class MemoryAnswers implements AnswerCache {
   purges = 0
@@ -20,6 +25,8 @@ export class MemoryAnswers implements AnswerCache {
   #bound: number
   /** Null while nothing is kept. */
   #ring: AnswerRing | null = null
+  /** A smaller one, whose answers move to `#ring` as answers are asked for and kept; null when none is left in it. */
+  #smaller: AnswerRing | null = null
   readonly #byName = new Map<string, Origin>()
   /** Purged ones too, while any of their answers is in memory. */
   readonly #byIndex = new Map<number, Origin>()
@@ -33,22 +40,16 @@ export class MemoryAnswers implements AnswerCache {
 
   /** Bytes that are taken. The memory of purged answers is used again as others come. */
   get bytes(): number {
-    return this.#ring?.bytes ?? 0
+    return (this.#ring?.bytes ?? 0) + (this.#smaller?.bytes ?? 0)
   }
 
   find(key: string): KeptAnswer | null {
-    const ring = this.#ring
-    const at = ring?.find(key) ?? NONE
-    if (ring === null || at === NONE) return null
-    const origin = this.#byIndex.get(ring.originOf(at))!
-    if (origin.isPurged) return null
-    const answer = { result: ring.resultOf(at), origin, bounds: ring.boundsOf(at) }
-    // An answer in use is not overwritten: it is written anew as the newest.
-    if (ring.isOld(at)) this.#put(ring, key, answer, origin)
-    return answer
+    this.#move(STEP)
+    return this.#findIn(this.#ring, key) ?? this.#findIn(this.#smaller, key)
   }
 
   keep(key: string, answer: KeptAnswer): void {
+    this.#move(STEP)
     const ring = (this.#ring ??= this.#newRing())
     if (ring.fits(key, answer.result)) this.#put(ring, key, answer, this.#originOf(answer.origin))
   }
@@ -69,12 +70,33 @@ export class MemoryAnswers implements AnswerCache {
 
   resize(bytes: number): void {
     if (bytes < this.#bound) this.purge({})
-    const isMore = bytes > this.#bound
     this.#bound = bytes
-    if (!isMore || this.#ring === null) return
+    const before = this.#ring
+    if (before === null || bytes <= before.capacity) return
     const ring = this.#newRing()
-    ring.takeAll(this.#ring)
+    // The system may have refused that much.
+    if (ring.capacity <= before.capacity) return
+    this.#move(Infinity)
     this.#ring = ring
+    this.#smaller = before
+  }
+
+  /** Moves answers that are still in the smaller buffer, about so many bytes. */
+  #move(bytes: number): void {
+    if (this.#smaller === null) return
+    this.#ring?.takeOldest(this.#smaller, bytes)
+    if (this.#smaller.bytes === 0) this.#smaller = null
+  }
+
+  #findIn(ring: AnswerRing | null, key: string): KeptAnswer | null {
+    const at = ring?.find(key) ?? NONE
+    if (ring === null || at === NONE) return null
+    const origin = this.#byIndex.get(ring.originOf(at))!
+    if (origin.isPurged) return null
+    const answer = { result: ring.resultOf(at), origin, bounds: ring.boundsOf(at) }
+    // An answer in use is not overwritten: it is written anew as the newest.
+    if (ring.isOld(at)) this.#put(this.#ring!, key, answer, origin)
+    return answer
   }
 
   #newRing(): AnswerRing {
@@ -87,12 +109,17 @@ export class MemoryAnswers implements AnswerCache {
     // Counted before the old one leaves, because an origin ends with its last answer.
     origin.answers += 1
     this.entries += 1
-    const old = ring.find(key)
-    if (old !== NONE) {
-      ring.remove(old)
-      this.#leave(ring.originOf(old))
-    }
+    if (this.#smaller !== null) this.#remove(this.#smaller, key)
+    this.#remove(ring, key)
     if (!ring.add(key, result, origin.index, bounds)) this.#leave(origin.index)
+    this.#smaller?.shrink(this.#bound - ring.bytes)
+  }
+
+  #remove(ring: AnswerRing, key: string): void {
+    const at = ring.find(key)
+    if (at === NONE) return
+    ring.remove(at)
+    this.#leave(ring.originOf(at))
   }
 
   #evict(index: number): void {
@@ -112,7 +139,7 @@ export class MemoryAnswers implements AnswerCache {
 
   /** Releases the memory: nothing is kept any more. */
   #begin(): void {
-    this.#ring = null
+    this.#ring = this.#smaller = null
     this.#byIndex.clear()
   }
 

@@ -39,7 +39,9 @@ t.test(
   t => {
     for (let round = 0; round < 40; round += 1) {
       const random = new Random(round)
-      const bound = 500 + random.below(20_000)
+      // In every fourth round answers are long, and a larger buffer takes them over in many steps.
+      const scale = round % 4 === 0 ? 10 : 1
+      let bound = (500 + random.below(20_000)) * scale
       const answers = new MemoryAnswers(bound)
       const model = new Map<string, KeptAnswer>()
       let found = 0
@@ -53,11 +55,17 @@ t.test(
         } else if (random.below(2) === 0) {
           const tip = random.below(2) === 0 ? { block: random.below(2 ** 40), height: random.below(9) } : null
           const bounds = random.below(2) === 0 ? { until: random.below(2 ** 50) / 3, tip } : null
-          const result = `${step}${'\xff'.repeat(random.below(300))}`
+          const result = `${step}${'\xff'.repeat(random.below(300 * scale))}`
           const kept = { ...answer(result, random.pick(['a', 'b']), random.pick(['m', 'n'])), bounds }
           answers.keep(key, kept)
           model.set(key, kept)
         }
+        if (random.below(600) === 0) {
+          const before = answers.entries
+          answers.resize((bound += 1 + random.below(8_000 * scale)))
+          if (answers.entries !== before) t.fail('more memory keeps all')
+        }
+        if (answers.bytes > bound) t.fail('more than the bound')
         const kept = answers.find(key)
         if (kept === null) continue
         found += 1
@@ -67,7 +75,6 @@ t.test(
         if (JSON.stringify(kept.bounds) !== JSON.stringify(bounds)) t.strictSame(kept.bounds, bounds)
         if (JSON.stringify([network, method, route]) !== JSON.stringify(Object.values(origin)))
           t.strictSame({ network, method, route }, origin)
-        if (answers.bytes > bound) t.fail('more than the bound')
       }
       const before = answers.entries
       const there = [...model.keys()].filter(key => answers.find(key) !== null).length
@@ -99,24 +106,56 @@ t.test('nobody makes others search for long: a chain has an end', t => {
 })
 
 t.test('another bound: more keeps all, less begins anew, none keeps nothing', t => {
-  const answers = new MemoryAnswers(10_000)
+  const answers = new MemoryAnswers(200_000)
   // Past the end of its memory, and begun again.
-  for (let i = 0; i < 200; i += 1) answers.keep(String(i), answer('x'.repeat(i)))
+  for (let i = 0; i < 200; i += 1) answers.keep(String(i), answer('x'.repeat(20 * i)))
+  // The newest first: they are the last to come to a larger buffer.
   const found = (): (string | undefined)[] =>
-    Array.from({ length: 201 }, (_, i) => answers.find(String(i))?.result)
+    Array.from({ length: 201 }, (_, i) => answers.find(String(200 - i))?.result).reverse()
   const before = found()
   const { entries } = answers
   t.ok(entries > 30 && entries < 200)
-  answers.resize(20_000)
+  answers.resize(300_000)
+  t.equal(answers.entries, entries)
+  // Some have moved to the larger buffer when a still larger one comes.
+  answers.keep('199', answer('z'))
+  before[199] = 'z'
+  answers.resize(400_000)
   t.strictSame(found(), before)
   t.equal(answers.entries, entries)
   answers.keep('200', answer('y'))
   t.strictSame(found(), [...before.slice(0, 200), 'y'], 'there is room for more')
-  answers.resize(5_000)
+  for (let i = 0; i < 20; i += 1) answers.keep(`long ${i}`, answer('x'.repeat(20_000)))
+  answers.resize(410_000)
+  for (let i = 20; i < 40; i += 1) {
+    answers.keep(`long ${i}`, answer('x'.repeat(20_000)))
+    t.ok(answers.bytes <= 410_000, 'also while answers move')
+  }
+  answers.resize(100_000)
   t.equal(answers.find('200'), null)
   answers.resize(0)
   answers.keep('1', answer('x'))
   t.strictSame([answers.entries, answers.bytes], [0, 0])
+  t.end()
+})
+
+t.test('bug: a larger buffer takes answers over in steps, not all in one turn', t => {
+  const answers = new MemoryAnswers(400_000)
+  const each = PER_ANSWER + 4 + 100
+  // The first half is removed, and its memory is free as soon as it is passed.
+  for (let i = 0; i < 2_000; i += 1) answers.keep(String(i % 1_000), answer('x'.repeat(100)))
+  t.equal(answers.bytes, 2_000 * each)
+  answers.resize(800_000)
+  const passed: number[] = []
+  for (let i = 0; i < 100; i += 1) {
+    const before = answers.bytes
+    answers.find('none')
+    passed.push(before - answers.bytes)
+  }
+  t.ok(Math.max(...passed) < 20_000, `at most ${Math.max(...passed)} bytes at once`)
+  t.equal(answers.bytes, 1_000 * each)
+  for (let i = 0; i < 1_000; i += 1) if (answers.find(String(i)) === null) t.fail(`${i} is lost`)
+  t.strictSame([answers.entries, answers.evicted], [1_000, 0])
   t.end()
 })
 
