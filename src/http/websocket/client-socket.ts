@@ -17,7 +17,6 @@ import type { FairTurns } from '../fair-turns.ts'
 import { Admission } from './admission.ts'
 import type { SocketVisitor } from './admission.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { corkForTurn } from '../replies/write-batching.ts'
 import { overloadedFrame } from './overloaded-frame.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from '../replies/reply.ts'
@@ -57,7 +56,6 @@ export class ClientSocket implements SinkSocket {
   readonly session: ClientSession
   readonly departure = new Departure()
   readonly #socket: WebSocket
-  readonly #connection: Socket
   readonly #options: ClientSocketOptions
   readonly #queue: SendQueue
   readonly #heartbeat: Heartbeat
@@ -73,7 +71,6 @@ export class ClientSocket implements SinkSocket {
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
     const { gateway, outbox, visitor, caller, memory } = options
     this.#socket = socket
-    this.#connection = connection
     this.#options = options
     this.#queue = new SendQueue(connection, memory)
     this.#heartbeat = new Heartbeat(socket)
@@ -113,11 +110,7 @@ export class ClientSocket implements SinkSocket {
   }
 
   send(frame: Raw | Buffer): boolean {
-    if (!this.#takesMore()) return false
-    corkForTurn(this.#connection)
-    this.#socket.send(typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame, { binary: false })
-    this.#queue.count()
-    return true
+    return this.#takesMore() && this.#queue.send(frame)
   }
 
   notify(frame: NotificationFrame, id: Raw): boolean {
