@@ -21,6 +21,7 @@ import { overloadedFrame } from './overloaded-frame.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from '../replies/reply.ts'
 import { SendQueue } from './send-queue.ts'
+import { readWholeFrames } from './whole-frames.ts'
 import { SocketSink } from './socket-sink.ts'
 import type { SinkSocket } from './socket-sink.ts'
 
@@ -82,8 +83,8 @@ export class ClientSocket implements SinkSocket {
     socket.on('message', (data, isBinary) => {
       this.#receive(data, isBinary)
     })
-    connection.on('data', (bytes: Buffer) => {
-      if (this.#partial.receive(bytes.length)) return
+    readWholeFrames(socket, bytes => {
+      if (this.#partial.receive(bytes)) return
       // The rest of an incoming message does not fit in memory.
       this.close(1013, 'overloaded')
       socket.terminate()
