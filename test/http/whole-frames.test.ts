@@ -8,7 +8,9 @@ import type { WebSocket } from 'ws'
 import { ClientConnection } from '../../src/http/websocket/client-connection.ts'
 import { readWholeFrames } from '../../src/http/websocket/whole-frames.ts'
 
+/** Bytes of a message at most: more than two bytes can say, and fewer. */
 const MOST = 70_000
+const FEWER = 60_000
 const server = new WebSocketServer({
   host: '127.0.0.1',
   port: 0,
@@ -22,7 +24,8 @@ const { port } = server.address() as AddressInfo
 const HANDSHAKE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
 
 /** What happens to a connection that reads these pieces, one in each read; `rest` is what was left to ws of each. */
-async function heard(pieces: readonly Buffer[], isOurs: boolean) {
+async function heard(pieces: readonly Buffer[], isOurs: boolean, most = MOST) {
+  server.options.maxPayload = most
   const client = connect(port, '127.0.0.1').on('error', () => undefined)
   client.write(HANDSHAKE)
   const [connection, { socket }] = (await once(server, 'connection')) as [WebSocket, { socket: Socket }]
@@ -88,6 +91,12 @@ const streams: readonly (readonly [name: string, ...frames: Buffer[]])[] = [
     frame(call),
   ],
   ['a message as long as may be, and one that is longer', long(MOST), long(MOST + 1), frame(call)],
+  ['the same with fewer bytes', long(FEWER), long(FEWER + 1), frame(call)],
+  [
+    'what looks like the begin of a frame',
+    frame('x', { mask: [0x80, 1, 2, 3] }),
+    frame('abcd', { mask: [0x81, 0x80, 1, 2] }),
+  ],
   ['zero as the mask', frame(call, { mask: [0, 0, 0, 0] }), frame(call)],
   ['fragments', frame('a', { first: 1 }), frame('b', { first: 0 }), frame('c', { first: 0x80 }), frame(call)],
   ['a message amid fragments', frame('a', { first: 1 }), frame(call), frame('c', { first: 0x80 })],
@@ -99,7 +108,7 @@ const streams: readonly (readonly [name: string, ...frames: Buffer[]])[] = [
   ],
   ['a ping between messages', frame(call), frame('p', { first: 0x89 }), frame(call)],
   ['a binary message', frame(call), frame('b', { first: 0x82 }), frame(call)],
-  ['text that is not UTF-8', frame(call), frame(Buffer.from([0x61, 0xff])), frame(call)],
+  ['text that is not UTF-8', frame(call), frame(Buffer.from([0x61, 0x61, 0xff])), frame(call)],
   ['a fragment that is not UTF-8', frame(Buffer.from([0xff]), { first: 1 }), frame('', { first: 0x80 })],
   ['no mask', frame(call), frame(call, { isMasked: false }), frame(call)],
   ['a reserved bit', frame(call), frame(call, { first: 0xc1 }), frame(call)],
@@ -107,14 +116,18 @@ const streams: readonly (readonly [name: string, ...frames: Buffer[]])[] = [
   ['a message behind a close', frame(call), CLOSE, frame(call)],
 ]
 
-for (const [name, ...frames] of streams)
-  t.test(`${name}: the same as with ws alone, however it is cut`, async t => {
+const runs = streams.flatMap(stream => [MOST, FEWER].map(most => ({ stream, most })))
+for (const {
+  stream: [name, ...frames],
+  most,
+} of runs)
+  t.test(`${name}, at most ${most}: the same as with ws alone, however it is cut`, async t => {
     const bytes = Buffer.concat(frames)
     const step = Math.ceil(bytes.length / 40)
     const cuts = Array.from({ length: Math.ceil(bytes.length / step) }, (_, i) => i * step)
     const ways = [frames, ...cuts.map(at => [bytes.subarray(0, at), bytes.subarray(at)])]
     for (const pieces of ways) {
-      const [ours, theirs] = [await heard(pieces, true), await heard(pieces, false)]
+      const [ours, theirs] = [await heard(pieces, true, most), await heard(pieces, false, most)]
       t.strictSame(ours.events, theirs.events, `cut at ${pieces[0]!.length}`)
     }
   })
