@@ -55,7 +55,7 @@ function payloadAt(bytes: Buffer, at: number, most: number): Buffer | null {
   if (bytes.length < begin) return null
   const length = second === TWO_BYTES ? bytes.readUInt16BE(at + 2) : second - MASKED
   const end = begin + length
-  if (bytes.length < end || length > most) return null
+  if (bytes.length < end || !(length <= most)) return null
   for (let i = begin; i < end; i += 1) bytes[i]! ^= bytes[maskAt + ((i - begin) & 3)]!
   const payload = bytes.subarray(begin, end)
   if (isUtf8(payload)) return payload
