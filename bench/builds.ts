@@ -51,11 +51,13 @@ await overStarts(async (table, processes) => {
       }))
       await table.compare(title, ours!, theirs!)
     }
-    const [ours, theirs] = sides.map(({ name, pid, sockets }) => ({
-      ...{ name, pid },
-      work: () => exchange(sockets, FORWARDED),
-    }))
-    await table.compare('forwarded call over WebSocket', ours!, theirs!)
+    for (const [kind, call] of Object.entries({ forwarded: FORWARDED, 'locally answered': LOCAL })) {
+      const [ours, theirs] = sides.map(({ name, pid, sockets }) => ({
+        ...{ name, pid },
+        work: () => exchange(sockets, call),
+      }))
+      await table.compare(`${kind} call over WebSocket`, ours!, theirs!)
+    }
     for (const socket of sides.flatMap(({ sockets }) => sockets)) socket.terminate()
   } finally {
     await others.stop()

@@ -17,11 +17,11 @@ import type { FairTurns } from '../fair-turns.ts'
 import { Admission } from './admission.ts'
 import type { SocketVisitor } from './admission.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { corkForTurn } from '../replies/write-batching.ts'
 import { overloadedFrame } from './overloaded-frame.ts'
 import { PartialMessage } from './partial-message.ts'
 import { nextRequestId } from '../replies/reply.ts'
 import { SendQueue } from './send-queue.ts'
+import { readWholeFrames } from './whole-frames.ts'
 import { SocketSink } from './socket-sink.ts'
 import type { SinkSocket } from './socket-sink.ts'
 
@@ -57,7 +57,6 @@ export class ClientSocket implements SinkSocket {
   readonly session: ClientSession
   readonly departure = new Departure()
   readonly #socket: WebSocket
-  readonly #connection: Socket
   readonly #options: ClientSocketOptions
   readonly #queue: SendQueue
   readonly #heartbeat: Heartbeat
@@ -73,7 +72,6 @@ export class ClientSocket implements SinkSocket {
   constructor(socket: WebSocket, connection: Socket, options: ClientSocketOptions) {
     const { gateway, outbox, visitor, caller, memory } = options
     this.#socket = socket
-    this.#connection = connection
     this.#options = options
     this.#queue = new SendQueue(connection, memory)
     this.#heartbeat = new Heartbeat(socket)
@@ -85,8 +83,8 @@ export class ClientSocket implements SinkSocket {
     socket.on('message', (data, isBinary) => {
       this.#receive(data, isBinary)
     })
-    connection.on('data', (bytes: Buffer) => {
-      if (this.#partial.receive(bytes.length)) return
+    readWholeFrames(socket, bytes => {
+      if (this.#partial.receive(bytes)) return
       // The rest of an incoming message does not fit in memory.
       this.close(1013, 'overloaded')
       socket.terminate()
@@ -113,11 +111,7 @@ export class ClientSocket implements SinkSocket {
   }
 
   send(frame: Raw | Buffer): boolean {
-    if (!this.#takesMore()) return false
-    corkForTurn(this.#connection)
-    this.#socket.send(typeof frame === 'string' ? Buffer.from(frame, 'latin1') : frame, { binary: false })
-    this.#queue.count()
-    return true
+    return this.#takesMore() && this.#queue.send(frame)
   }
 
   notify(frame: NotificationFrame, id: Raw): boolean {

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Budget } from '../../limits/byte-budget.ts'
+import { headOf, textFrame } from '../../subscriptions/client/notification-frame.ts'
 import type { NotificationFrame } from '../../subscriptions/client/notification-frame.ts'
 import { corkForTurn } from '../replies/write-batching.ts'
 
@@ -27,7 +28,10 @@ interface Handle {
   readonly writeQueueSize?: number
 }
 
-/** Measures one connection; draws on the budget what is queued for it. */
+/**
+ * Measures one connection, and draws on the budget what is queued for it. Messages go past ws, which makes an object and several buffers for each
+ * and writes it in two parts: uncompressed, it has nothing of its own to send in between.
+ */
 export class SendQueue {
   readonly #socket: Socket
   readonly #budget: Budget
@@ -41,10 +45,19 @@ export class SendQueue {
     this.#budget = budget
   }
 
-  /**
-   * Sends a notification at the end of this turn of the event loop. Past ws, which frames each message anew and writes it in two parts:
-   * uncompressed, it has nothing of its own to send in between.
-   */
+  /** Sends a message at the end of this turn of the event loop; a short one as one text, which costs less than its bytes do. */
+  send(message: Raw | Buffer): true {
+    corkForTurn(this.#socket)
+    if (typeof message === 'string') this.#socket.write(textFrame(message), 'latin1')
+    else {
+      this.#socket.write(headOf(message.length), 'latin1')
+      this.#socket.write(message)
+    }
+    this.count()
+    return true
+  }
+
+  /** Sends a notification in the same way. */
   notify(frame: NotificationFrame, id: Raw): true {
     corkForTurn(this.#socket)
     this.#socket.write(frame.with(id))

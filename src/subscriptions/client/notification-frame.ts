@@ -34,20 +34,22 @@ export class NotificationFrame {
   }
 
   #encode(id: Raw): Buffer {
-    const head = headOf(this.lengthWith(id))
-    this.#idAt = head.length + this.#before.length
+    this.#idAt = headOf(this.lengthWith(id)).length + this.#before.length
     this.#idLength = id.length
-    return Buffer.concat([head, Buffer.from(this.#before + id + this.#after, 'latin1')])
+    return Buffer.from(textFrame(this.#before + id + this.#after), 'latin1')
   }
 }
 
-/** The bytes before the payload; a server masks nothing. */
-function headOf(length: number): Buffer {
-  if (length <= SHORT) return Buffer.from([WHOLE_TEXT, length])
-  const head = Buffer.alloc(length <= TWO_BYTES ? 4 : 10)
-  head[0] = WHOLE_TEXT
-  head[1] = length <= TWO_BYTES ? SHORT + 1 : SHORT + 2
-  if (length <= TWO_BYTES) head.writeUInt16BE(length, 2)
-  else head.writeBigUInt64BE(BigInt(length), 2)
-  return head
+/** A message as one text frame. */
+export function textFrame(message: Raw): Raw {
+  return headOf(message.length) + message
+}
+
+/** The bytes of a text frame before its payload of so many bytes; a server masks nothing. */
+export function headOf(length: number): Raw {
+  if (length <= SHORT) return String.fromCharCode(WHOLE_TEXT, length)
+  const [third, last] = [(length >>> 8) & 0xff, length & 0xff]
+  if (length <= TWO_BYTES) return String.fromCharCode(WHOLE_TEXT, SHORT + 1, third, last)
+  const [first, second] = [length >>> 24, (length >>> 16) & 0xff]
+  return String.fromCharCode(WHOLE_TEXT, SHORT + 2, 0, 0, 0, 0, first, second, third, last)
 }
