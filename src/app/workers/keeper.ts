@@ -122,7 +122,7 @@ async function open(
   const limits = await openLimits(
     begun,
     role,
-    { usedInWindow: fleet.usedInWindow, config: () => served.now.config },
+    { ...fleet, config: () => served.now.config },
     closing,
   )
   const usage = gatheredUsage(fleet.usage, () => keeper.gather())
