@@ -14,6 +14,8 @@ export interface OutageOptions extends Omit<Alone, 'outage'> {
 export class Outages {
   readonly #options: OutageOptions
   #isAway = false
+  /** Messages in a row that were not answered. */
+  #failures = 0
   #count = 0
   #settledAt = -Infinity
 
@@ -39,14 +41,16 @@ export class Outages {
   /** The store has answered. */
   found(now: number): void {
     if (!this.#isAway) return
-    this.#isAway = false
     const { settles = 0, away } = this.#options
-    // Where nothing was given the store knows all.
-    this.#settledAt = now + (away === 'closed' ? 0 : settles)
+    // One message that was not answered is no outage of all, and where nothing was given the store knows all.
+    if (this.#failures > 1 && away !== 'closed') this.#settledAt = now + settles
+    this.#isAway = false
+    this.#failures = 0
   }
 
   /** It has not. */
   lost(now: number): void {
+    this.#failures += 1
     if (this.#isAway) return
     this.#isAway = true
     // One that is lost again before all have found it was away all the time.

@@ -291,9 +291,10 @@ t.test('bug: who found the store first gave away what another still gave by itse
   await one.ask(quota(0))
   await other.ask(quota(0))
   away.one = away.other = true
-  await pass(EVERY)
+  await pass(2 * EVERY)
   for (const asking of [one, other]) if ((await asking.take(quota(1))) === 0) all += 1
   await flood(one)
+  await pass(2 * EVERY)
   away.one = false
   await pass(500)
   t.notOk(one.isAway)
