@@ -88,7 +88,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
   const { usage, others } = fleet
   // Before all that asks for the gateway by and by: this waits for Redis.
-  const limits = await openLimits(begun, fleet.usedInWindow, closing)
+  const limits = await openLimits(begun, fleet, closing)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)

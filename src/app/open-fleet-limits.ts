@@ -20,6 +20,8 @@ export interface FleetLimitsOptions {
   readonly processes: number
   /** What all machines have used of a quota, as far as it is known here. */
   readonly usedInWindow: KnownUse
+  /** What this machine has used of it. */
+  readonly ownInWindow: KnownUse
   /** Machines that share the limits; default: those that Redis has heard lately. */
   readonly machines?: () => number
   /** Hears every few seconds how many they are. */
@@ -38,11 +40,12 @@ export interface FleetLimits {
 
 /** Connects to Redis, or goes on without until it is there. */
 export async function openFleetLimits(options: FleetLimitsOptions, closing: Closing): Promise<FleetLimits> {
-  const { config, now, processes, usedInWindow, metrics, log, machinesHeard = () => undefined } = options
+  const { config, now, processes, usedInWindow, ownInWindow, metrics, log } = options
+  const { machinesHeard = () => undefined } = options
   // Here, so that nobody else loads it.
-  const { openRedisLimits } = await import('../stores/redis/open.ts')
+  const { FOUND, openRedisLimits } = await import('../stores/redis/open.ts')
   const opened = await openRedisLimits({
-    ...{ config, machine: randomUUID(), processes, usedInWindow, machinesHeard },
+    ...{ config, machine: randomUUID(), processes, usedInWindow, ownInWindow, machinesHeard },
     away: ({ message }) => {
       log.warn({ why: message }, 'Redis does not answer: limits go by what this gateway knows until it does')
     },
@@ -59,7 +62,7 @@ export async function openFleetLimits(options: FleetLimitsOptions, closing: Clos
     ...{ machines, isAway, clock: systemClock },
   })
   const asking = new Asking({
-    ...{ store, clock: systemClock },
+    ...{ store, clock: systemClock, settles: FOUND },
     get every() {
       return now().sync
     },

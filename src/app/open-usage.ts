@@ -35,6 +35,8 @@ export interface Usage {
   readonly others: OthersUsed
   /** What an account has used of a quota window, here and elsewhere as far as that is known. */
   readonly usedInWindow: Stores['ledger']['usedInWindow']
+  /** The same of this machine alone. */
+  readonly ownInWindow: Stores['ledger']['usedInWindow']
   /** Why calls should go to other machines; null where they need not. */
   unready(): string | null
   /** Reports all usage; false where that does not work, or where it is kept here alone. */
@@ -69,6 +71,7 @@ export async function openUsageOf(
       ...{ usage, others: nobody, unready: () => null, follow: () => undefined },
       report: () => Promise.resolve(false),
       usedInWindow: (...asked) => ledger.usedInWindow(...asked),
+      ownInWindow: (...asked) => ledger.usedInWindow(...asked),
     }
   }
   const [{ openUsage }, { Postgres }] = await Promise.all([
@@ -123,6 +126,7 @@ export async function openUsageOf(
       if (endpoint !== undefined) return Math.max(own, others.knownOf(endpoint, account, window.start))
       return own + others.known(account, window.start)
     },
+    ownInWindow: (...asked) => ledger.usedInWindow(...asked),
     unready: () => {
       const seconds = Math.abs(heartbeat.skewSeconds ?? 0)
       return seconds > SKEW.unready ? `clock_skew: ${seconds.toFixed(1)} s from PostgreSQL's clock` : null

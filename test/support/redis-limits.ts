@@ -29,8 +29,9 @@ export function redisBuckets(
   t: Teardown,
   redis: Pick<Redis, 'run' | 'isCluster' | 'isAway'>,
   usedInWindow: KnownUse = () => 0,
+  ownInWindow = usedInWindow,
 ): RedisBuckets {
-  const buckets = new RedisBuckets({ redis, machine: randomUUID(), usedInWindow })
+  const buckets = new RedisBuckets({ redis, machine: randomUUID(), usedInWindow, ownInWindow })
   t.teardown(() => {
     buckets.close()
   })

@@ -119,12 +119,7 @@ async function open(
   const fleet = await openUsageOf(snapshot, { stores, metrics, log, complete }, closing)
   // Nor does the last report at a stop.
   closing.push(() => left.close())
-  const limits = await openLimits(
-    begun,
-    role,
-    { usedInWindow: fleet.usedInWindow, config: () => served.now.config },
-    closing,
-  )
+  const limits = await openLimits(begun, role, { ...fleet, config: () => served.now.config }, closing)
   const usage = gatheredUsage(fleet.usage, () => keeper.gather())
   const { gateway, prober } = openRoutes(begun, role, { ...fleet, usage }, options, closing)
   const { upstreams } = gateway.live

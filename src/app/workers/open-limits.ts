@@ -21,7 +21,11 @@ export interface KeeperLimits {
 export async function openLimits(
   { snapshot, metrics, log }: Begun,
   { workers, gateway: name }: Pick<KeeperRole, 'workers' | 'gateway'>,
-  { usedInWindow, config }: Pick<Usage, 'usedInWindow'> & { readonly config: () => Config },
+  {
+    usedInWindow,
+    ownInWindow,
+    config,
+  }: Pick<Usage, 'usedInWindow' | 'ownInWindow'> & { readonly config: () => Config },
   closing: Closing,
 ): Promise<KeeperLimits> {
   const { redis } = snapshot.gateway
@@ -40,6 +44,8 @@ export async function openLimits(
         await made.keeper?.gather()
         return usedInWindow(...asked)
       },
+      // It is asked for behind the other.
+      ownInWindow,
       machinesHeard: live => {
         made.keeper?.broadcast({ t: 'machines', live })
       },

@@ -3,17 +3,17 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../../ports/limit-store.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { BoundedCache } from '../bounded-cache.ts'
-import { Allowance } from './allowance.ts'
-import { handOut, serveWaiting } from './part.ts'
+import { Outages } from './outages.ts'
+import type { OutageOptions } from './outages.ts'
+import { handOut, newEntry, questionOf, serveWaiting } from './part.ts'
 import type { Entry, Part, Taken, Waiting } from './part.ts'
-import { Reserve } from './reserve.ts'
-import type { Alone, Occasion, View } from './share.ts'
+import type { Occasion, View } from './share.ts'
 
 /** Buckets that a process remembers; one that it forgets is asked for anew. */
 const REMEMBERED = 300_000
 
 /** What it is made of. What a reload may change is read each time. */
-export interface AskingOptions extends Alone {
+export interface AskingOptions extends OutageOptions {
   readonly store: LimitStore
   readonly clock: Clock
   /** Milliseconds between two reports. */
@@ -30,17 +30,18 @@ export class Asking {
   readonly #unreported = new Set<Entry>()
   /** Those with calls that wait for a question which is not under way. */
   readonly #toAsk = new Set<Entry>()
-  #isAway = false
+  readonly #outages: Outages
   #stop: () => void
 
   constructor(options: AskingOptions) {
     this.#options = options
+    this.#outages = new Outages(options)
     this.#stop = options.clock.after(options.every, this.#tick)
   }
 
   /** Whether nobody can be asked. */
   get isAway(): boolean {
-    return this.#isAway
+    return this.#outages.isAway
   }
 
   /** Its time, for those who take several parts at once. */
@@ -51,9 +52,10 @@ export class Asking {
   /** Takes a part, or nothing of it. */
   take(part: Part, now = this.now()): MaybePromise<Taken> {
     const entry = this.#entryOf(part)
-    if (this.#isAway) {
+    const alone = this.#outages.alone
+    if (alone !== null) {
       if (part.quota !== undefined) this.#unreported.add(entry)
-      return entry.share.takeAlone(part.limit, part.units, now, this.#options)
+      return entry.share.takeAlone(part.limit, part.units, now, alone)
     }
     // Who comes later does not pass those who wait.
     const taken = entry.waiting.length > 0 ? null : entry.share.take(part.limit, part.units, now)
@@ -69,7 +71,8 @@ export class Asking {
     const { limit, units } = part
     const now = this.#options.clock.monotonic()
     this.#unreported.add(entry)
-    if (this.#isAway) return share.takeSomeAlone(limit, units, now, this.#options)
+    const alone = this.#outages.alone
+    if (alone !== null) return share.takeSomeAlone(limit, units, now, alone)
     if (entry.waiting.length > 0) return this.#ask(entry, units, true)
     const here = share.takeSome(limit, units, now)
     const isKnown = here < units && share.take(limit, units - here, now) !== null
@@ -96,21 +99,25 @@ export class Asking {
 
   /** A bucket, for those who take from it through this process. */
   view(part: Part): View {
-    return this.#entryOf(part).share.view(part.limit, this.now(), this.#isAway ? this.#options : null)
+    const entry = this.#entryOf(part)
+    const now = this.now()
+    return entry.share.view(part.limit, now, this.#outages.alone)
   }
 
   /** Units that the store has left for everybody, now; null where a quota cannot be read. */
   async ask(part: Part): Promise<number | null> {
     const entry = this.#entryOf(part)
-    if (!this.#isAway && (await this.#ask(entry, 0)) === null) return null
+    if (!this.#outages.isAway && (await this.#ask(entry, 0)) === null) return null
     return this.level(part)
   }
 
   /** Puts back what was taken. */
   giveBack(part: Part): void {
     const entry = this.#entryOf(part)
-    if (this.#isAway) entry.share.spendAlone(part.limit, -part.units, this.now(), this.#options)
-    else entry.share.giveBack(part.units)
+    const now = this.now()
+    const alone = this.#outages.alone
+    if (alone === null) entry.share.giveBack(part.units)
+    else entry.share.spendAlone(part.limit, -part.units, now, alone)
     this.#unreported.add(entry)
   }
 
@@ -118,8 +125,10 @@ export class Asking {
   spend(part: Part): void {
     const entry = this.#entryOf(part)
     const { share, isAsking } = entry
-    if (this.#isAway) share.spendAlone(part.limit, part.units, this.now(), this.#options)
-    else if (share.spend(part.units, this.now()) && !isAsking) void this.#ask(entry, 0)
+    const now = this.now()
+    const alone = this.#outages.alone
+    if (alone !== null) share.spendAlone(part.limit, part.units, now, alone)
+    else if (share.spend(part.units, now) && !isAsking) void this.#ask(entry, 0)
     this.#unreported.add(entry)
   }
 
@@ -152,9 +161,7 @@ export class Asking {
   #entryOf(part: Part): Entry {
     let entry = part.entry ?? this.#entries.get(part.key)
     if (entry === undefined) {
-      const share =
-        part.quota === undefined ? new Allowance(part.limit, this.#options) : new Reserve(this.#options)
-      entry = { share, part, waiting: [], isAsking: false, renewals: 0 }
+      entry = newEntry(part, this.#options, this.#outages)
       this.#entries.set(part.key, entry)
     }
     part.entry = entry
@@ -180,10 +187,10 @@ export class Asking {
     const { clock, every } = this.#options
     const now = clock.monotonic()
     const due = [...this.#unreported].filter(
-      ({ isAsking, share }) => !isAsking && (this.#isAway || share.isDue(now)),
+      ({ isAsking, share }) => !isAsking && (this.#outages.isAway || share.isDue(now)),
     )
     // Who has nothing to say still has to hear that the store is there again.
-    if (due.length > 0 || this.#isAway) void this.#send(due)
+    if (due.length > 0 || this.#outages.isAway) void this.#send(due)
     this.#stop = clock.after(every, this.#tick)
   }
 
@@ -195,25 +202,16 @@ export class Asking {
     const questions = entries.map((entry, i): LimitQuestion => {
       entry.isAsking = true
       this.#unreported.delete(entry)
-      const { key, limit, quota } = entry.part
       // Those who kept their part do not come by here to find it: it is in use all the same.
-      this.#entries.set(key, entry)
-      const calls = asked[i]!
-      const want = calls.reduce((sum, { units }) => sum + units, 0)
-      return {
-        key,
-        limit,
-        ...entry.share.report(now, calls.length > 0 ? 'calls' : occasion),
-        want,
-        ...(quota && { quota }),
-      }
+      this.#entries.set(entry.part.key, entry)
+      return questionOf(entry, asked[i]!, now, occasion)
     })
     try {
       const answers = await store.ask(questions)
-      this.#isAway = false
+      this.#outages.found(this.now())
       for (const [i, entry] of entries.entries()) this.#answered(entry, asked[i]!, answers[i] ?? null)
     } catch {
-      this.#isAway = true
+      this.#outages.lost(this.now())
       for (const [i, entry] of entries.entries()) this.#unanswered(entry, asked[i]!)
     }
   }
@@ -230,15 +228,16 @@ export class Asking {
   #unanswered(entry: Entry, asked: readonly Waiting[]): void {
     const { share, part } = entry
     share.unanswered()
-    const now = this.#options.clock.monotonic()
+    const now = this.now()
+    const alone = this.#outages.alone!
     for (const { units, isSome, resolve } of [...asked, ...entry.waiting.splice(0)])
-      resolve(share[isSome ? 'takeSomeAlone' : 'takeAlone'](part.limit, units, now, this.#options))
+      resolve(share[isSome ? 'takeSomeAlone' : 'takeAlone'](part.limit, units, now, alone))
     this.#goOn(entry)
   }
 
   #goOn(entry: Entry): void {
     entry.isAsking = false
-    if (!this.#isAway) serveWaiting(entry, this.#options.clock.monotonic())
+    if (!this.#outages.isAway) serveWaiting(entry, this.#options.clock.monotonic())
     if (entry.share.isUnreported) this.#unreported.add(entry)
     if (entry.waiting.length > 0) this.#askSoon(entry)
   }

@@ -1,3 +1,6 @@
+/** Milliseconds for which the others are asked about after the last of a process's own ended, and count where nobody can be asked. */
+const COUNTED = 60_000
+
 /** What one process holds under one key, and what it knows of the others. */
 export interface HeldPart {
   readonly key: string
@@ -9,6 +12,9 @@ export interface HeldPart {
   /** What the others hold, as last heard, and those of them in the slots before. */
   others: number
   before: number
+  /** When that was heard, and when the process last held or wanted one. */
+  heardAt: number
+  usedAt: number
   /** As it was last said here. */
   limit: number
   /** The limit that all together kept to when that was last known. */
@@ -27,7 +33,7 @@ export interface Waiting {
 export function newPart(key: string, limit: number): HeldPart {
   return {
     ...{ key, own: 0, room: 0, roomUntil: Infinity, others: 0, before: 0 },
-    ...{ limit, kept: limit, waiting: [], isAsking: false },
+    ...{ heardAt: -Infinity, usedAt: -Infinity, limit, kept: limit, waiting: [], isAsking: false },
   }
 }
 
@@ -36,13 +42,15 @@ export function wants({ waiting }: HeldPart): boolean {
   return waiting.some(({ want }) => want > 0)
 }
 
-/** Whether there is nothing to remember. */
-export function isOver({ own, room }: HeldPart): boolean {
-  return own === 0 && room === 0
+/** Whether there is nothing to remember, at this time of a store that may be away later. */
+export function isOver({ own, room, others, usedAt }: HeldPart, now: number): boolean {
+  return own === 0 && room === 0 && (others === 0 || now - usedAt >= COUNTED)
 }
 
 /** Takes one where nobody can be asked: what is known of the others decides. */
-export function takeAlone(part: HeldPart, limit: number): boolean {
+export function takeAlone(part: HeldPart, limit: number, now: number): boolean {
+  // Who holds none hears of nobody's end, and would be refused for as long as that lasts.
+  if (part.own === 0 && now - part.heardAt >= COUNTED) part.others = 0
   if (part.own + part.others >= limit) return false
   // What all together hold then is not known to be within any limit.
   part.kept = Infinity

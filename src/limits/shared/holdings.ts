@@ -94,7 +94,7 @@ export class SharedHoldings implements HoldingProcess {
   }
 
   #take(entry: HeldPart, limit: number): MaybePromise<boolean> {
-    if (this.#isAway) return takeAlone(entry, limit)
+    if (this.#isAway) return takeAlone(entry, limit, this.#options.clock.monotonic())
     this.#endRoom(entry)
     // Who comes later does not pass those who wait.
     if (entry.room === 0 || entry.waiting.length > 0) return this.#ask(entry, 1)
@@ -181,12 +181,14 @@ export class SharedHoldings implements HoldingProcess {
   /** Asks one question for each. */
   async #send(entries: readonly HeldPart[]): Promise<void> {
     const asked = entries.map(entry => entry.waiting.splice(0))
-    const now = this.#options.clock.monotonic()
+    const { clock, again } = this.#options
+    const now = clock.monotonic()
     const questions = entries.map((entry, i): HoldingQuestion => {
       const want = asked[i]!.reduce((sum, one) => sum + one.want, 0)
       const { key, own, limit } = entry
       if (own === 0 && want === 0) entry.room = 0
       this.#endRoom(entry)
+      if (own > 0 || want > 0) entry.usedAt = now
       entry.isAsking = true
       this.#unreported.delete(entry)
       return { key, limit, held: own, room: entry.room, want }
@@ -202,7 +204,8 @@ export class SharedHoldings implements HoldingProcess {
         this.#answered(entry, asked[i]!, answer, questions[i]!.limit)
       }
       if (entry.waiting.length > 0) this.#askSoon(entry)
-      else if (isOver(entry) && !this.#unreported.has(entry)) this.#entries.delete(entry.key)
+      else if (isOver(entry, again === undefined ? Infinity : now) && !this.#unreported.has(entry))
+        this.#entries.delete(entry.key)
     }
   }
 
@@ -223,7 +226,8 @@ export class SharedHoldings implements HoldingProcess {
   /** Nobody waits: those neither who came meanwhile, while the store is away. */
   #unanswered(entry: HeldPart, asked: readonly Waiting[]): void {
     const all = this.#isAway ? [...asked, ...entry.waiting.splice(0)] : asked
-    for (const { want, resolve } of all) resolve(want === 0 || takeAlone(entry, entry.limit))
+    const now = this.#options.clock.monotonic()
+    for (const { want, resolve } of all) resolve(want === 0 || takeAlone(entry, entry.limit, now))
     this.#unreported.add(entry)
   }
 
@@ -233,6 +237,7 @@ export class SharedHoldings implements HoldingProcess {
     // Room within a larger limit is none within a smaller one.
     entry.room = entry.limit < limit ? 0 : entry.room + answer.room
     entry.others = answer.others
+    entry.heardAt = this.#options.clock.monotonic()
     entry.before = answer.before
     if (granted > 0) entry.kept = limit
     for (const { want, resolve } of asked) {

@@ -1,7 +1,11 @@
 /** What calls take from shared buckets, and those who wait for it. */
-import type { LimitAnswer, QuotaOf } from '../../ports/limit-store.ts'
+import type { LimitAnswer, LimitQuestion, QuotaOf } from '../../ports/limit-store.ts'
 import type { RateLimit } from '../../ports/limits.ts'
-import type { Share } from './share.ts'
+import { Allowance } from './allowance.ts'
+import type { Pace } from './allowance.ts'
+import type { Outages } from './outages.ts'
+import { Reserve } from './reserve.ts'
+import type { Occasion, Share } from './share.ts'
 
 /** What a call takes from one bucket. */
 export interface Part {
@@ -33,6 +37,24 @@ export interface Entry {
   isAsking: boolean
   /** How often the store has lost what it had granted. */
   renewals: number
+}
+
+/** A bucket that nothing is known of yet. */
+export function newEntry(part: Part, pace: Pace, outages: Outages): Entry {
+  const share = part.quota === undefined ? new Allowance(part.limit, pace) : new Reserve(pace, outages)
+  return { share, part, waiting: [], isAsking: false, renewals: 0 }
+}
+
+/** What the store is asked for those who wait, and told besides. */
+export function questionOf(
+  { part: { key, limit, quota }, share }: Entry,
+  calls: readonly Waiting[],
+  now: number,
+  occasion: Occasion,
+): LimitQuestion {
+  const wanted = calls.reduce((sum, { units }) => sum + units, 0)
+  const { most = Infinity, ...report } = share.report(now, calls.length > 0 ? 'calls' : occasion)
+  return { key, limit, ...report, want: Math.min(wanted, most), ...(quota && { quota }) }
 }
 
 /** Hands what was granted to those who asked, in their order; a call that it is not enough for does not get a part of it. */

@@ -4,6 +4,7 @@
  */
 import type { LimitAnswer } from '../../ports/limit-store.ts'
 import type { RateLimit } from '../../ports/limits.ts'
+import type { Outages } from './outages.ts'
 import { CLOSED } from './share.ts'
 import type { Alone, Occasion, Report, Share, View } from './share.ts'
 
@@ -23,17 +24,24 @@ export class Reserve implements Share {
   /** What the store has left for everybody; null until it has said so. */
   #left: number | null = null
   #answeredAt = 0
-  /** Taken while the store was away: what it has not heard of, and all since it was last there. */
+  /** Taken while the store was away, and not heard of by it. */
   #debt = 0
-  #alone = 0
   #reporting = 0
+  /** What may still be given by itself, in which outage, and whether the store was heard since that began. */
+  #part = 0
+  #outage = 0
+  #isHeard = false
   /** The whole quota, as the last call had it. */
   #quota = 0
   /** What callers hear while nothing is given, in milliseconds. */
   #retry: number | null = null
+  readonly #outages: Outages
+  /** Where no more was asked for than its part, what was held besides. */
+  #kept: number | null = null
 
-  constructor(pace: { readonly every: number }) {
+  constructor(pace: { readonly every: number }, outages: Outages) {
     this.#pace = pace
+    this.#outages = outages
   }
 
   get isUnreported(): boolean {
@@ -50,6 +58,9 @@ export class Reserve implements Share {
       this.#takenAt = now
       return 0
     }
+    const settling = this.#outages.settling(now)
+    if (settling !== null && this.#leftAlone(settling) < units - this.#held)
+      return this.#left! < units ? Infinity : CLOSED
     const isRecent = this.#left !== null && now - this.#answeredAt < this.#pace.every
     return isRecent && (this.#retry !== null || this.#left! + this.#held < units) ? this.wait() : null
   }
@@ -81,22 +92,28 @@ export class Reserve implements Share {
     const held = this.takeSome(limit, units, now)
     const left = this.#leftAlone(alone)
     const rest = units - held <= left ? units - held : Math.max(0, Math.floor(left))
-    this.#alone += rest
+    this.#part -= rest
     this.spend(rest)
     return held + rest
   }
 
-  spendAlone(_: RateLimit, units: number): void {
+  spendAlone(_: RateLimit, units: number, __: number, alone: Alone): void {
     if (units < 0) this.giveBack(-units)
     else {
-      this.#alone += units
+      this.#leftAlone(alone)
+      this.#part -= units
       this.spend(units)
     }
   }
 
   /** What another store has granted is nothing to this one: it counts what was charged, with what was taken while neither was there. */
   renewed(): void {
-    this.#held = this.#debt = 0
+    this.#drop()
+    this.#debt = 0
+  }
+
+  #drop(): void {
+    this.#held = 0
     this.#spare = FIRST
   }
 
@@ -116,12 +133,18 @@ export class Reserve implements Share {
   report(now: number, occasion: Occasion): Report {
     this.#reporting = this.#debt
     this.#debt = 0
+    this.#kept = null
     if (occasion === 'calls') {
       // Neither what is held nor what is left may be enough, and both together.
-      this.#reporting -= this.#held
+      const held = this.#held
+      this.#reporting -= held
       this.#held = 0
       this.#takenAt = now
-      return { spent: this.#reporting, over: 0, spare: this.#spare }
+      const settling = this.#outages.settling(now)
+      if (settling === null) return { spent: this.#reporting, over: 0, spare: this.#spare }
+      this.#kept = held
+      const most = held + Math.max(0, this.#leftAlone(settling))
+      return { spent: this.#reporting, over: 0, most: Math.floor(most) }
     }
     if (occasion === 'end' || now - this.#takenAt >= IDLE) {
       this.#reporting -= this.#held
@@ -132,9 +155,11 @@ export class Reserve implements Share {
   }
 
   answered(answer: LimitAnswer, _: RateLimit, now: number, isAtEdge: boolean, unused: number): void {
-    if (answer.isRenewed === true) this.renewed()
+    // What was taken since the question is in nobody's count yet.
+    if (answer.isRenewed === true) this.#drop()
+    if (this.#kept !== null) this.#part -= answer.granted - this.#kept
     this.#reporting = 0
-    this.#alone = 0
+    this.#isHeard = true
     this.#held += unused
     this.#left = answer.level
     this.#retry = answer.retry ?? null
@@ -152,15 +177,17 @@ export class Reserve implements Share {
     return this.#left !== null
   }
 
-  view(limit: RateLimit, _: number, alone: Alone | null): View {
+  view(limit: RateLimit, now: number, alone: Alone | null): View {
     const level = this.level(limit)
-    return alone?.away === 'closed'
-      ? { level, active: 1, own: 0, retry: CLOSED }
-      : { level, active: 1, own: this.#held }
+    if (alone?.away === 'closed') return { level, active: 1, own: 0, retry: CLOSED }
+    const bound = alone ?? this.#outages.settling(now)
+    const isSpent = bound !== null && this.#held + this.#leftAlone(bound) < 1
+    // What the others may still give is left.
+    return { level, active: 1, own: this.#held, ...(isSpent && level >= 1 && { retry: CLOSED }) }
   }
 
   wait(): number {
-    return this.#retry ?? Infinity
+    return this.#retry ?? (this.#kept !== null && this.#left! >= 1 ? CLOSED : Infinity)
   }
 
   own(limit: RateLimit): number {
@@ -170,8 +197,16 @@ export class Reserve implements Share {
   level({ burst }: RateLimit): number {
     return this.#left === null ? burst : this.#left + this.#held - this.#debt
   }
+
   /** What may be taken without the store: where nothing is known, the rate bounds what is taken. The store hears of it. */
-  #leftAlone({ processes }: Alone): number {
-    return this.#left === null ? Infinity : Math.max(0, this.#left) / processes - this.#alone
+  #leftAlone({ processes, outage }: Alone): number {
+    if (this.#left === null) return Infinity
+    // Where nothing new was heard, what was given in the outage before is still missing.
+    if (this.#outage !== outage && this.#isHeard) {
+      this.#outage = outage
+      this.#isHeard = false
+      this.#part = Math.max(0, this.#left - this.#debt) / processes
+    }
+    return this.#part
   }
 }

@@ -52,6 +52,8 @@ export interface Alone {
    * took from the bucket when that was last known.
    */
   readonly away?: 'part' | 'share' | 'closed'
+  /** Which outage this is: what is given of a quota by itself is counted from its beginning. */
+  readonly outage: number
 }
 
 /** Milliseconds after which callers may try again where nothing is given while the store is away. */
@@ -75,4 +77,6 @@ export interface Report {
   readonly spent: number
   readonly over: number
   readonly spare?: number
+  /** Units that may be asked for; absent: as many as are wanted. */
+  readonly most?: number
 }

@@ -5,6 +5,9 @@
  * A question that was answered by nobody may have been taken all the same. So each has a number, and the bucket remembers the last one of each
  * machine with what it took: the next question names the first that was not answered, and what that took is put back before it is said again. What
  * arrives late, behind its successor, is ignored.
+ *
+ * A quota that Redis has lost is opened with what one machine knows to be used; what others have used and not reported is missing. Each of them finds
+ * another bucket than the one it knew, and says what it has used itself before it takes from it: the bucket counts the larger of both sums.
  */
 import { TRAFFIC } from '../../ports/limit-store.ts'
 import { SPARED } from '../../limits/shared/buckets.ts'
@@ -18,8 +21,8 @@ const REMEMBERED = 60_000
 
 /**
  * Values: the machine, and the questions as one JSON text, since each value of a command costs both sides a microsecond. A question is a list: rate,
- * burst, and the rest of its `LimitQuestion`; its number and that of the first unanswered one; what is known to be used, and when it ends. Answers a
- * line per bucket: `level active granted traffic opened`, or nothing.
+ * burst, and the rest of its `LimitQuestion`; its number and that of the first unanswered one; what is known to be used, and when it ends; what the
+ * machine itself has used, and when the bucket was opened that it knew, or 0. Answers a line per bucket: `level active granted traffic opened`, or nothing.
  */
 export const BUCKETS = script(`
 local time = redis.call('TIME')
@@ -28,16 +31,25 @@ local machine = ARGV[1]
 local questions = cjson.decode(ARGV[2])
 local answers = {}
 for i, key in ipairs(KEYS) do
-  local rate, burst, spent, over, want, spare, number, unanswered, used, ends = unpack(questions[i])
+  local rate, burst, spent, over, want, spare, number, unanswered, used, ends, own, opened = unpack(questions[i])
   local packed = redis.call('GET', key)
-  local bucket = false
-  if packed then
-    bucket = cmsgpack.unpack(packed)
-  elseif used ~= '${UNKNOWN}' then
+  local bucket = packed and cmsgpack.unpack(packed)
+  local isAnother = bucket and opened > 0 and opened ~= bucket.opened
+  if used == '${UNKNOWN}' then
+    if isAnother then bucket = false end
+  elseif not bucket then
     bucket = { level = burst - used, at = now, burst = burst, traffic = 0, trafficAt = now,
       opened = time[1] * 1000000 + time[2], machines = {} }
-    -- What was charged is in the ledger that says what is used.
-    if rate == 0 then spent = 0 end
+    if rate == 0 then
+      bucket.used, bucket.said = used, own
+      -- What was charged is in the ledger that says what is used.
+      spent = 0
+    end
+  elseif isAnother and bucket.said then
+    bucket.said = bucket.said + own
+    local more = math.max(0, bucket.said - bucket.used)
+    bucket.level, bucket.used = bucket.level - more, bucket.used + more
+    spent = 0
   end
   local last = bucket and bucket.machines[machine]
   answers[i] = ''
@@ -83,6 +95,7 @@ for i, key in ipairs(KEYS) do
     local bucket = cmsgpack.unpack(packed)
     local left = bucket.burst - tonumber(ARGV[i])
     if bucket.level > left then
+      if bucket.used then bucket.used = bucket.used + bucket.level - left end
       bucket.level = left
       changed = changed + 1
       redis.call('SET', key, cmsgpack.pack(bucket), 'KEEPTTL')

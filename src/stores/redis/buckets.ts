@@ -28,7 +28,19 @@ export interface RedisBucketsOptions {
   /** What no other process is called, now or before. */
   readonly machine: string
   readonly usedInWindow: KnownUse
+  /** The same of this machine alone, asked for right behind it. */
+  readonly ownInWindow: KnownUse
 }
+
+/** What was used of a quota: by all machines, as far as that is known, and by this one. */
+interface Used {
+  readonly all: number
+  readonly own: number
+}
+
+/** In place of what is used, where a question is not to open a bucket. */
+const UNREAD = { all: UNKNOWN, own: 0 } as const
+const NOTHING: Used = { all: 0, own: 0 }
 
 /** What is known of a quota that was asked for. */
 interface Quota {
@@ -59,11 +71,11 @@ export class RedisBuckets implements LimitStore {
   async ask(questions: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
     const answers = await this.#send(
       questions,
-      questions.map(({ quota }) => (quota === undefined ? 0 : UNKNOWN)),
+      questions.map(({ quota }) => (quota === undefined ? NOTHING : UNREAD)),
     )
     const unopened = questions.flatMap((question, i) => (answers[i] === null && question.quota ? [i] : []))
     if (unopened.length === 0) return answers
-    const used = await Promise.all(unopened.map(async i => this.#used(questions[i]!.quota!)))
+    const used = await Promise.all(unopened.map(async i => this.#usedBy(questions[i]!.quota!)))
     const known = unopened.filter((_, nth) => used[nth] !== null)
     const opened = await this.#send(
       known.map(i => questions[i]!),
@@ -111,6 +123,13 @@ export class RedisBuckets implements LimitStore {
     this.#again.add(timer)
   }
 
+  async #usedBy(quota: QuotaOf): Promise<Used | null> {
+    const { account, window, endpoint } = quota
+    const all = await this.#used(quota)
+    const own = all === null ? null : await this.#options.ownInWindow(account, window, false, endpoint)
+    return all === null || own === null ? null : { all, own }
+  }
+
   async #used({ account, window, every, endpoint }: QuotaOf): Promise<number | null> {
     if (endpoint !== undefined) return this.#options.usedInWindow(account, window, false, endpoint)
     const before = this.#every.get(account)
@@ -125,7 +144,7 @@ export class RedisBuckets implements LimitStore {
 
   async #send(
     questions: readonly LimitQuestion[],
-    used: readonly (number | typeof UNKNOWN)[],
+    used: readonly (Used | typeof UNREAD)[],
   ): Promise<(LimitAnswer | null)[]> {
     const { redis, machine } = this.#options
     if (questions.length === 0) {
@@ -152,11 +171,13 @@ export class RedisBuckets implements LimitStore {
   #valuesOf(
     { key, limit, spent, over, want, spare = 0, quota }: LimitQuestion,
     number: number,
-    used: number | typeof UNKNOWN,
+    used: Used | typeof UNREAD,
   ): (string | number)[] {
     const unanswered = this.#unanswered.get(key) ?? 0
     const ends = quota === undefined ? 0 : quota.window.end * 1000
-    return [limit.perSecond, limit.burst, spent, over, want, spare, number, unanswered, used, ends]
+    const opened = this.#quotas.get(key)?.opened ?? 0
+    const asked = [limit.perSecond, limit.burst, spent, over, want, spare, number, unanswered]
+    return [...asked, used.all, ends, used.own, opened]
   }
 
   #answered({ key, quota }: LimitQuestion, text: string): LimitAnswer | null {

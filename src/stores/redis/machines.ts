@@ -5,6 +5,8 @@ import type { Redis } from './redis.ts'
 /** Milliseconds between two signs of life, and after how many without one a machine is gone. */
 const BEAT = 2_000
 const SILENT = 10_000
+/** How long fewer are to be there before they are: one that lost its data hears of all within a beat. */
+const FEWER = 2 * BEAT
 const KEY = 'nodes'
 
 const HEARTBEAT = script(`
@@ -18,12 +20,14 @@ return redis.call('ZCARD', KEYS[1])
 
 const GONE = script(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
 
-/** Counts them. While Redis is away it is as many as there were. */
+/** Counts them. While Redis is away it is as many as there were, and where it has lost its data. */
 export class Machines {
   readonly #redis: Pick<Redis, 'run'>
   readonly #machine: string
   readonly #beating: NodeJS.Timeout
   #live = 1
+  /** Since when there are fewer. */
+  #fewerSince = Infinity
 
   private constructor(redis: Pick<Redis, 'run'>, machine: string, heard: (live: number) => void) {
     this.#redis = redis
@@ -56,7 +60,11 @@ export class Machines {
   /** Says that this one is there, now. */
   async beat(): Promise<void> {
     const live = await this.#redis.run(HEARTBEAT, [KEY], [this.#machine]).catch(() => null)
-    if (typeof live === 'number') this.#live = Math.max(1, live)
+    const isFewer = typeof live === 'number' && live < this.#live
+    const now = performance.now()
+    this.#fewerSince = isFewer ? Math.min(this.#fewerSince, now) : Infinity
+    if (typeof live === 'number' && (!isFewer || now - this.#fewerSince >= FEWER))
+      this.#live = Math.max(1, live)
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,8 @@ import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 const FAILURES = 2
 /** Milliseconds between two attempts to find it back, and failed ones after which the connection counts as dead. */
 const LOOK = 1_000
+/** Milliseconds after which all gateways have found one that is back, if they come to it. */
+export const FOUND = 1_500
 const LOOKS = 2
 /** Milliseconds between two attempts to connect, at first and at most. */
 const RETRY = { first: 50, most: 1_000 }

@@ -34,7 +34,7 @@ function open(used: number | null = 0) {
   const [one, other] = ['one', 'other'].map(
     name => new Asking({ store: through(buckets.of(name)), clock, every: EVERY, processes: 2 }),
   )
-  return { clock, state, asked, one: one!, other: other! }
+  return { clock, state, buckets, through, asked, one: one!, other: other! }
 }
 
 t.test('calls that come together share a message, and get what is there in their order', async t => {
@@ -262,4 +262,52 @@ t.test('a quota of which others hold parts is not used up while nobody can be as
     return taken === 0 ? undefined : { taken }
   })
   t.equal(first.taken, 1_000, 'its part of 100 is spent; a client may come back soon')
+})
+
+t.test('bug: who found the store first gave away what another still gave by itself', async t => {
+  const { clock, buckets, through } = open()
+  const away = { one: false, other: false }
+  const [one, other] = (['one', 'other'] as const).map(name => {
+    const store: LimitStore = {
+      ask: questions => {
+        if (away[name]) throw new Error('away')
+        return through(buckets.of(name)).ask(questions)
+      },
+    }
+    return new Asking({ store, clock, every: EVERY, processes: 2, settles: 1_000 })
+  }) as [Asking, Asking]
+  let all = 0
+  const flood = async (asking: Asking): Promise<void> => {
+    for (let i = 0; i < 200; i += 1) if ((await asking.take(quota(1))) === 0) all += 1
+  }
+  const pass = async (ms: number): Promise<void> => {
+    for (let at = 0; at < ms; at += EVERY) {
+      clock.advance(EVERY)
+      await new Promise(setImmediate)
+    }
+  }
+  for (const asking of [one, other]) t.equal(await asking.take(quota(1)), 0)
+  all = 2
+  await one.ask(quota(0))
+  await other.ask(quota(0))
+  away.one = away.other = true
+  await pass(2 * EVERY)
+  for (const asking of [one, other]) if ((await asking.take(quota(1))) === 0) all += 1
+  await flood(one)
+  await pass(2 * EVERY)
+  away.one = false
+  await pass(500)
+  t.notOk(one.isAway)
+  await flood(one)
+  t.ok(all < 60, `${all} units: it keeps to its part`)
+  await flood(other)
+  away.other = false
+  await pass(EVERY)
+  t.ok(all <= 100, `${all} of 100 units`)
+  await pass(2_000)
+  await flood(one)
+  await flood(other)
+  await pass(2_000)
+  await flood(one)
+  t.equal(all, 100, 'in the end all of it is spent')
 })

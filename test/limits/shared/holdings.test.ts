@@ -180,6 +180,50 @@ t.test('a worker that does not answer counts with what it said last', async t =>
   t.match(await ask(3), [{ granted: 3, others: 0 }])
 })
 
+t.test('bug: who held none forgot the others of whom it had heard, while the store was away', async t => {
+  const clock = new TestClock()
+  const counts = new HeldCounts()
+  const state = { isAway: false }
+  const [one, two] = [1, 2].map(slot => {
+    const store: HoldingStore = {
+      hold: questions => {
+        if (state.isAway) throw new Error('away')
+        return member.hold(questions)
+      },
+    }
+    const holdings: SharedHoldings = new SharedHoldings({ clock, store, every: 25, again: 3_000 })
+    const member = counts.join(slot, holdings)
+    return holdings.of('connections')
+  }) as [Holdings, Holdings]
+  const pass = async (ms: number): Promise<void> => {
+    for (let at = 0; at < ms; at += 500) {
+      clock.advance(500)
+      await new Promise(setImmediate)
+    }
+  }
+  const take = async (of: Holdings, count: number): Promise<number> => {
+    let taken = 0
+    for (let i = 0; i < count; i += 1) if (await of.take('a', 4)) taken += 1
+    return taken
+  }
+  t.equal(await take(one, 3), 3)
+  t.equal(await take(two, 1), 1)
+  two.free('a')
+  await pass(6_000)
+  state.isAway = true
+  await pass(500)
+  t.equal(await take(two, 5), 1, 'the other held three')
+  two.free('a')
+  await pass(60_000)
+  t.equal(await take(two, 5), 4, 'and has none by now, for all that is known')
+  for (let i = 0; i < 4; i += 1) two.free('a')
+  for (let i = 0; i < 3; i += 1) one.free('a')
+  state.isAway = false
+  await pass(3_500)
+  t.equal(counts.held('{a}:connections'), 0)
+  t.equal(await take(two, 5), 4)
+})
+
 t.test('reports of many share a message, and nobody is remembered who holds nothing', async t => {
   const clock = new TestClock()
   const counts = new HeldCounts()

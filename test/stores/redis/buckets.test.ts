@@ -140,6 +140,67 @@ t.test(
   },
 )
 
+t.test(
+  'bug: what two machines had used and one had not heard of was given again by a Redis that lost it',
+  async t => {
+    const prefix = randomUUID()
+    const client = await openRedis(t, redisConfig(redis.url, { prefix }))
+    const charged = [0, 0]
+    // What others have used is not known yet: PostgreSQL is away, or there is none.
+    const stores = charged.map((_, i) => redisBuckets(t, client, () => charged[i]!))
+    const take = async (i: number, want: number): Promise<number> => {
+      const { granted } = await ask(stores[i]!, { ...quota, want })
+      charged[i]! += granted
+      return granted
+    }
+    t.equal(await take(0, 30), 30)
+    t.equal(await take(1, 40), 40)
+    const direct = new Single(redis.url)
+    t.teardown(() => {
+      direct.disconnect()
+    })
+    await direct.flushall()
+    t.equal((await ask(stores[0]!, { ...quota, spent: 0 })).level, 70, 'the first says what it has used')
+    t.equal(await take(0, 10), 10)
+    const answer = await ask(stores[1]!, { ...quota, spent: 5 })
+    t.equal(answer.level, 20, 'and so does the other: what it reports is charged already')
+    t.equal(answer.isRenewed, true)
+    t.equal((await ask(stores[1]!, { ...quota, spent: 5 })).level, 15, 'from then on it reports')
+    charged[1]! += 5
+    t.equal((await ask(stores[0]!, quota)).level, 15)
+  },
+)
+
+t.test(
+  'what the ledger has found to be used meanwhile is not used once more by who says it later',
+  async t => {
+    const prefix = randomUUID()
+    const client = await openRedis(t, redisConfig(redis.url, { prefix }))
+    const known = { all: 30, own: 30 }
+    const [store, other] = [
+      redisBuckets(
+        t,
+        client,
+        () => known.all,
+        () => known.own,
+      ),
+      redisBuckets(t, client, () => 40),
+    ]
+    t.equal((await ask(store, quota)).level, 70)
+    t.equal((await ask(other, quota)).level, 70, 'a machine that is new to it adds nothing')
+    const direct = new Single(redis.url)
+    t.teardown(() => {
+      direct.disconnect()
+    })
+    await direct.flushall()
+    t.equal((await ask(store, quota)).level, 70)
+    known.all = 70
+    await store.compare()
+    t.equal((await ask(store, quota)).level, 30)
+    t.equal((await ask(other, quota)).level, 30)
+  },
+)
+
 t.test('nobody waits longer than the timeout, and after two failures nobody waits', async t => {
   const heard: string[] = []
   const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID(), timeout: 200 }), {
