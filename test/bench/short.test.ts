@@ -25,7 +25,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
   ],
   ['flights', /^\| in .+ \| \S+ µs \|$/gm, 2],
   ['scale', LINE, 4],
-  ['builds dist/main.js', LINE, 5],
+  ['builds dist/main.js', LINE, 6],
   ['http-server', LINE, 3],
   ['workers', LINE, 3],
   ['memory 0.05', /^\| slope, a minute \| \S+ \|$/gm, 1],
