@@ -55,7 +55,7 @@ async function askFinal(probing: Probing): Promise<void> {
   }
 }
 
-/** A block without its transactions; null if the node has no such block, undefined if it does not answer. */
+/** Returns a block without its transactions: null if the node does not have it, undefined if the request failed. */
 async function askBlock(probing: Probing, name: Raw): Promise<FinalBlock | null | undefined> {
   const answer = await probing.ask('eth_getBlockByNumber', `[${name},false]`)
   if (answer.kind === 'failed') return undefined

@@ -21,7 +21,7 @@ const MASKED = 0x80
 const TWO_BYTES = MASKED + 126
 const MASK = 4
 
-/** Hands text frames that came whole to the listeners of `socket`; `rest` is told how many bytes ws was given, after it had them. */
+/** Passes complete text frames to the listeners of `socket`. Calls `rest` with the number of bytes that went to ws, after ws has read them. */
 export function readWholeFrames(socket: WebSocket, rest: (bytes: number) => void): void {
   const receiver = (socket as unknown as { readonly _receiver: Receiver })._receiver
   const write = receiver.write.bind(receiver)

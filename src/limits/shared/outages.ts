@@ -42,7 +42,7 @@ export class Outages {
   found(now: number): void {
     if (!this.#isAway) return
     const { settles = 0, away } = this.#options
-    // One message that was not answered is no outage of all, and where nothing was given the store knows all.
+    // A single unanswered message is not an outage of all processes, and with `closed` nothing was given that the store does not know.
     if (this.#failures > 1 && away !== 'closed') this.#settledAt = now + settles
     this.#isAway = false
     this.#failures = 0

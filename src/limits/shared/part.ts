@@ -45,7 +45,7 @@ export function newEntry(part: Part, pace: Pace, outages: Outages): Entry {
   return { share, part, waiting: [], isAsking: false, renewals: 0 }
 }
 
-/** What the store is asked for those who wait, and told besides. */
+/** Builds the question for the store: what the waiting calls want, and what there is to report. */
 export function questionOf(
   { part: { key, limit, quota }, share }: Entry,
   calls: readonly Waiting[],
