@@ -7,6 +7,7 @@ import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { run } from '../support/cli.ts'
 import { plain } from '../support/faults.ts'
+import { Gate } from '../support/gate.ts'
 import { startGateway, type Gateway } from '../support/gateway.ts'
 import { metric } from '../support/metrics.ts'
 import { result, type Handler } from '../support/node-replies.ts'
@@ -29,10 +30,22 @@ function limited(): Handler {
   return (request, response) => ((count += 1) <= BORNE ? answers : plain(429))(request, response)
 }
 
-/** The results or reasons of refusals of so many calls at once. */
+/** The same when all of the burst have come: two of each five next to each other. */
+function limitedTogether(): Handler {
+  const gate = new Gate()
+  return async (request, response) => {
+    const passed = gate.pass()
+    if (gate.held === BURST) gate.open()
+    await passed
+    const [, number = ''] = /"0x([0-9a-f]+)"/.exec(request.params) ?? []
+    await (parseInt(number, 16) % 5 < 2 ? answers : plain(429))(request, response)
+  }
+}
+
+/** The results or reasons of refusals of so many calls at once, which are numbered. */
 async function ask(access: Access, count: number): Promise<string[]> {
-  const replies = Array.from({ length: count }, async () => {
-    const { text } = await access.post(message(method, ['0x00']))
+  const replies = Array.from({ length: count }, async (_, i) => {
+    const { text } = await access.post(message(method, [`0x${i.toString(16).padStart(2, '0')}`]))
     const { result, error } = JSON.parse(text)
     return String(result ?? error.data.reason)
   })
@@ -142,8 +155,10 @@ t.test('without another route calls wait for their turn, up to a second', async 
 })
 
 t.test('several workers together keep to what the route bore from all', async t => {
-  const { gateway, node } = await start(t, { workers: 2 })
+  // Each connection goes to the other worker than the one before, so both bear half of it.
+  const { gateway, node } = await start(t, { workers: { count: 2, balance: 'roundRobin' } })
   await crewOf(gateway, 2)
+  node.on(method, limitedTogether())
   const access = await createAccess(gateway, 'paid', 'alpha')
   const first = await drawPause(gateway, access, 'alpha-limited', node)
   t.equal(countOf(first, 'limited'), BORNE)

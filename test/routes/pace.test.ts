@@ -174,12 +174,45 @@ t.test('a report of a pause that is over here changes nothing', t => {
   const { pace, end } = slowed('one')
   sendFor(pace, end, end + 50, 500)
   const before = pace.at(end + 50)
-  pace.takeIn(['one', 'two'], end + 50, end + 100)
+  pace.takeIn(['one', 'two'], 0, end + 50, end + 100)
   t.equal(pace.at(end + 50), before, 'clocks and sockets are not that exact')
   t.equal(pace.state(end)?.concerns, 'one caller')
   const quiet = new Pace()
-  quiet.takeIn(['one', 'two'], START, START + 1_000)
-  t.equal(quiet.at(START + 1_000), null, 'who sent nothing is held to nothing')
-  quiet.takeIn([], START, START + 1_000)
+  quiet.takeIn([], 100, START, START + 1_000)
+  t.equal(quiet.at(START + 1_000), null, 'nor does one that no call drew')
+  t.end()
+})
+
+t.test(
+  'bug: a process that had sent too little to tell was not held, however much it sent behind the pause',
+  t => {
+    const { all, reports, at } = processes(2)
+    const [busy, quiet] = all as [Process, Process]
+    let now = at(START + 2_999)
+    send(busy.pace, now, 100)
+    send(quiet.pace, now, 4)
+    now = at(START + 3_000)
+    for (let drawn = 0; drawn < 60; drawn += 1) busy.pauses.complain(limited, now, 'one')
+    t.ok(near(busy.pace.at(now + 1_000), 0.7 * 40))
+    const rate = quiet.pace.at(now + 1_000)
+    t.ok(rate! >= 0.7 * 40 && rate! < 1.4 * 40, `by what the other had borne, as far as it knew: ${rate}`)
+    t.ok(reports.length <= 3, `${reports.length} reports`)
+    const sent = sendFor(quiet.pace, now + 1_000, now + 2_000, 500)
+    t.ok(sent <= 1.4 * 40, `sent ${sent}`)
+    t.equal(send(quiet.pace, now + 1_000, 100, 'two'), 100, 'who drew nothing is not held')
+    t.end()
+  },
+)
+
+t.test('where no process had borne enough to tell none is held', t => {
+  const { all, at } = processes(2)
+  let now = at(START + 2_999)
+  for (const { pace } of all) send(pace, now, 4)
+  now = at(START + 3_000)
+  all[0]!.pauses.complain(limited, now, 'one')
+  t.strictSame(
+    all.map(({ pace }) => pace.at(now + 1_000)),
+    [null, null],
+  )
   t.end()
 })

@@ -33,6 +33,8 @@ export interface HeldTo {
 interface Held {
   /** Calls that it took in the second before its first 429. */
   borne: number
+  /** The same of the process that drew it, as far as that has reported it. */
+  elsewhere: number
   /** When its pause ends. */
   until: number
   /** Whose calls drew a 429, two at most; null is a probe. */
@@ -73,9 +75,15 @@ export class Pace {
   /** Calls a second that it is held to; null when it is not. */
   at(now: number): number | null {
     const held = this.#held
-    if (held === null || held.borne < TELLING || now >= held.until + QUIET) return null
+    if (held === null || this.borne < TELLING || now >= held.until + QUIET) return null
     const grown = FIRST * GROWTH ** (Math.max(0, now - held.until) / 1_000)
-    return held.borne * Math.min(grown, MOST)
+    return this.borne * Math.min(grown, MOST)
+  }
+
+  /** Calls that were borne in the second before its first 429: here, or where that says too little, where the 429 was drawn. */
+  get borne(): number {
+    const { borne = 0, elsewhere = 0 } = this.#held ?? {}
+    return borne < TELLING ? elsewhere : borne
   }
 
   /** The same for the operator, rounded, and whose calls it concerns. */
@@ -93,20 +101,22 @@ export class Pace {
     this.#hold([caller], now, until, -1)
   }
 
-  /** Calls of another process drew one: what this one sends is its own part of the whole. */
-  takeIn(drawnBy: readonly (string | null)[], now: number, until: number): void {
+  /** Calls of another process drew one, where `borne` were borne: what this one sends is its own part of the whole. */
+  takeIn(drawnBy: readonly (string | null)[], borne: number, now: number, until: number): void {
     const held = this.#held
     const isOver = held !== null && now >= held.until && until < held.until + SAME
-    if (!isOver && drawnBy.length > 0) this.#hold(drawnBy, now, until, 0)
+    if (!isOver && drawnBy.length > 0) this.#hold(drawnBy, now, until, 0).elsewhere = borne
   }
 
-  #hold(drawnBy: readonly (string | null)[], now: number, until: number, more: number): void {
+  #hold(drawnBy: readonly (string | null)[], now: number, until: number, more: number): Held {
     let held = this.#held
-    if (held === null || now >= held.until)
-      held = { borne: this.#lastSecond(now) + more, until, drawnBy: new Set(), tokens: 1, at: until }
+    if (held === null || now >= held.until) {
+      const borne = this.#lastSecond(now) + more
+      held = { borne, elsewhere: 0, until, drawnBy: new Set(), tokens: 1, at: until }
+    }
     held.until = held.at = Math.max(held.until, until)
     for (const one of drawnBy) if (held.drawnBy.size < SPEAK_FOR_ALL) held.drawnBy.add(one)
-    this.#held = held
+    return (this.#held = held)
   }
 
   /** Calls begun in the last second; of the window before, the part that is in it. */

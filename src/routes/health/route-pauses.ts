@@ -29,23 +29,26 @@ export interface PauseReport {
   readonly length: number
   /** The callers, two at most, who drew an HTTP 429; null is a probe. */
   readonly drawnBy: readonly (string | null)[]
+  /** Calls that the route bore in the second before, as far as that is known: what draws a 429 behind the first one was not borne. */
+  readonly borne: number
 }
 
 /** Active or not by caller. Times are in milliseconds of a monotonic clock. */
 export class RoutePauses {
   readonly #pauses: ByCaller<Pause>
-  readonly #pace: Pick<Pace, 'slow' | 'takeIn'> | null
+  readonly #pace: Pick<Pace, 'slow' | 'takeIn' | 'borne'> | null
   /**
    * Who drew an HTTP 429 in the pause for everybody; two at most. It is the upstream's own wish, and holds for the last route too, but
    * only for these callers until a second one has drawn it: some providers answer 429 to one method, or to one wide call.
    */
   readonly #told = new Set<string | null>()
   #listener: (pause: PauseReport) => void = () => undefined
-  /** When the pause ends of which the listener heard last. */
+  /** When the pause ends of which the listener heard last, and what had been borne before it. */
   #toldUntil = -Infinity
+  #toldBorne = 0
 
   /** `pace` hears of each HTTP 429. */
-  constructor(pace: Pick<Pace, 'slow' | 'takeIn'> | null = null, random = Math.random) {
+  constructor(pace: Pick<Pace, 'slow' | 'takeIn' | 'borne'> | null = null, random = Math.random) {
     this.#pace = pace
     this.#pauses = new ByCaller(() => new Pause(random))
   }
@@ -94,8 +97,10 @@ export class RoutePauses {
     everybody.begin(asked, about, now)
     const until = now + everybody.left(now)
     if (isTold) this.#pace?.slow(caller ?? PROBE, now, until)
-    if (until < this.#toldUntil + WORTH_TELLING && this.#told.size === before) return
+    const isKnown = until < this.#toldUntil + WORTH_TELLING && this.#told.size === before
+    if (isKnown && this.#borne >= this.#toldBorne / 2) return
     this.#toldUntil = until
+    this.#toldBorne = this.#borne
     const report = this.report(now)
     if (report !== null) this.#listener(report)
   }
@@ -105,16 +110,20 @@ export class RoutePauses {
     const { everybody } = this.#pauses
     if (!everybody.isActive(now)) return null
     const { why: about, length } = everybody
-    return { about, left: everybody.left(now), length, drawnBy: [...this.#told] }
+    return { about, left: everybody.left(now), length, drawnBy: [...this.#told], borne: this.#borne }
+  }
+
+  get #borne(): number {
+    return Math.max(0, this.#pace?.borne ?? 0)
   }
 
   /** Takes in a pause that another process has begun; the listener hears nothing of it. */
-  takeIn({ about, left, length, drawnBy }: PauseReport, now: number): void {
+  takeIn({ about, left, length, drawnBy, borne }: PauseReport, now: number): void {
     const { everybody } = this.#pauses
     if (!everybody.isActive(now)) this.#told.clear()
     for (const one of drawnBy) if (this.#told.size < SPEAK_FOR_ALL) this.#told.add(one)
     everybody.extend(now + left, length, about, now)
-    this.#pace?.takeIn(drawnBy, now, now + left)
+    this.#pace?.takeIn(drawnBy, borne, now, now + left)
     this.#toldUntil = Math.max(this.#toldUntil, now + left)
   }
 }
