@@ -26,13 +26,6 @@ const replaced: Plugin = {
       contents: catalogueModule(),
       loader: 'js',
     }))
-    // Of undici the program uses its client alone; the rest of it would be loaded at every start.
-    program.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'part' }))
-    program.onLoad({ filter: /^undici$/, namespace: 'part' }, () => ({
-      contents: `export { default as Client } from 'undici/lib/dispatcher/client.js'
-export { default as buildConnector } from 'undici/lib/core/connect.js'`,
-      resolveDir: root,
-    }))
     // Where a class extends String, V8 compiles `charCodeAt` of any string without inlining it: scanning a call takes 2.2 µs in place of 0.7
     // (bench/redis.ts). ioredis makes such strings only for callers that ask for them; we do not.
     program.onLoad({ filter: /ioredis[\\/]built[\\/]resp[\\/]verbatim-string\.js$/ }, () => ({

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcp } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import type { Handler } from '../../src/routes/transport/connection.ts'
 import { Connections } from '../../src/routes/transport/connections.ts'
-import type { Handler } from '../../src/routes/transport/connections.ts'
 import { Collector } from '../../src/routes/transport/collector.ts'
 import type { Exchange } from '../../src/routes/transport/exchange.ts'
 import { until } from '../support/until.ts'
@@ -37,10 +38,12 @@ async function upstream(t: Test) {
   return { origin, seen, held, closeIdle, answer: () => held.pop()?.end('late') }
 }
 
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: node\r\n\r\n`
+
 /** Resolves when the reply is here and its connection is free again. */
 async function ask(connections: Connections, path: string): Promise<Exchange> {
   const exchange = await new Promise<Exchange>(resolve => {
-    connections.dispatch({ path, method: 'GET' }, new Collector(LIMITS, resolve))
+    connections.dispatch(get(path), new Collector(LIMITS, resolve))
   })
   await new Promise(setImmediate)
   return exchange
@@ -150,30 +153,147 @@ t.test(
   },
 )
 
-t.test('what throws on an event of a socket costs its request, and not the process', async t => {
+t.test('what throws while a reply is read costs its request, and not the process', async t => {
   const node = await upstream(t)
   const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
-  const broken = new Promise<Error>(resolve => {
-    const handler = {
-      connection: null as Handler['connection'],
-      onConnect: () => undefined,
-      onHeaders: () => true,
-      onData: () => true,
-      onComplete: () => undefined,
-      onEnd: () => {
-        throw new Error('as an assertion does')
-      },
-      onError: (error: Error) => {
-        handler.connection?.failed()
-        resolve(error)
-      },
-    }
-    connections.dispatch({ path: '/held', method: 'GET' }, handler)
-  })
-  await seen('the held call is there', () => node.held.length === 1)
-  node.held.pop()!.socket!.end()
-  t.match(await broken, { message: 'as an assertion does' })
+  const unheard = { onSent: () => undefined, onHead: () => undefined, onComplete: () => undefined }
+  const broken = (more: Partial<Handler>) =>
+    new Promise<Error>(resolve => {
+      const onData = () => {
+        throw new Error('as a bug does')
+      }
+      connections.dispatch(get('/'), { ...unheard, onData, onError: resolve, ...more })
+    })
+  t.match(await broken({}), { message: 'as a bug does' })
   await seen('its connection is gone', () => node.seen.open === 0)
+  const onComplete = () => {
+    throw new Error('behind the end')
+  }
+  t.match(await broken({ onData: () => undefined, onComplete }), { message: 'behind the end' })
   t.match(await ask(connections, '/'), { kind: 'whole', body: 'at once' }, 'another takes its place')
+  await connections.destroy()
+})
+
+/** An upstream that speaks as `speak` does, once for each request; the texts that it was sent. */
+async function speaking(t: Test, speak: (socket: Socket, nth: number) => void) {
+  const texts: string[] = []
+  let opened = 0
+  const server = createTcp(socket => {
+    opened += 1
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes: Buffer) => {
+      texts.push(bytes.toString('latin1'))
+      speak(socket, texts.length)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, texts, opened: () => opened }
+}
+
+const said = (body: string, head = '') =>
+  `HTTP/1.1 200 OK\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`
+
+t.test('an upstream that closes each connection without a word loses no call', async t => {
+  const node = await speaking(t, socket => socket.end(said('bye')))
+  const connections = new Connections({ origin: node.origin, most: 4, connectTimeout: 1_000 })
+  for (let round = 0; round < 20; round += 1) {
+    const exchanges = await Promise.all(Array.from({ length: 8 }, () => ask(connections, '/')))
+    t.strictSame(
+      exchanges.map(each => each.kind === 'whole' && each.body),
+      Array(8).fill('bye'),
+    )
+  }
+  t.equal(node.texts.length, 160)
+  await connections.destroy()
+})
+
+t.test('an upstream that has left a hundred connections open has requests sent at once', async t => {
+  const node = await speaking(t, socket => socket.write(said('hello')))
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  /** Whether the request has left when the turn of the loop that sent it is over. */
+  const isAtOnce = async (): Promise<boolean> => {
+    let isSent = false
+    const over = new Promise<void>((onComplete, onError) => {
+      const onSent = () => (isSent = true)
+      connections.dispatch(get('/'), {
+        onSent,
+        onHead: () => undefined,
+        onData: () => undefined,
+        onComplete,
+        onError,
+      })
+    })
+    const atOnce = isSent
+    await over
+    return atOnce
+  }
+  for (let i = 0; i < 101; i += 1) t.equal(await isAtOnce(), false)
+  t.equal(await isAtOnce(), true)
+  t.equal(node.opened(), 1)
+  await connections.destroy()
+})
+
+t.test("what comes unasked ends the connection, and is nobody else's reply", async t => {
+  for (const [name, speak] of [
+    ['behind a reply', (socket: Socket) => socket.write(said('mine') + said('stale'))],
+    [
+      'a moment later',
+      (socket: Socket) => socket.write(said('mine'), () => setImmediate(() => socket.write(said('stale')))),
+    ],
+  ] as const) {
+    let sockets = 0
+    const gone = new Set<Socket>()
+    const node = await speaking(t, socket => {
+      if (!gone.has(socket)) sockets += 1
+      gone.add(socket)
+      speak(socket)
+    })
+    const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+    t.match(await ask(connections, '/'), { kind: 'whole', body: 'mine' }, name)
+    await seen('the connection is closed', () => [...gone].every(socket => socket.destroyed))
+    t.match(await ask(connections, '/'), { kind: 'whole', body: 'mine' }, name)
+    t.equal(sockets, 2)
+    await connections.destroy()
+  }
+})
+
+t.test('what is no HTTP/1.1 is a reply to nobody', async t => {
+  const node = await speaking(t, socket => socket.write('220 mail.example ESMTP\r\n\r\n'))
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  t.match(await ask(connections, '/'), { kind: 'broken', how: 'reset', sent: true })
+  await connections.destroy()
+})
+
+t.test('a connection is used for as long as the upstream says that it keeps it', async t => {
+  const heads = ['Connection: close\r\n', 'Keep-Alive: timeout=1\r\n', 'Keep-Alive: timeout=5\r\n']
+  const node = await speaking(t, (socket, nth) => socket.write(said('x', heads[nth - 1])))
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+  for (const opened of [1, 2, 3, 3]) {
+    await ask(connections, '/')
+    t.equal(node.opened(), opened)
+  }
+  await connections.destroy()
+})
+
+t.test('a reply that comes before the whole request has left ends the connection', async t => {
+  const server = createTcp(socket => {
+    socket.on('error', () => undefined)
+    // Reads no further than what one read brings.
+    socket.once('data', () => socket.pause().write(said('early')))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const connections = new Connections({ origin, most: 1, connectTimeout: 1_000 })
+  const body = 'x'.repeat(32 * 1024 * 1024)
+  const exchange = await new Promise(resolve => {
+    const text = `POST / HTTP/1.1\r\nhost: node\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    connections.dispatch(text, new Collector(LIMITS, resolve))
+  })
+  t.match(exchange, { kind: 'whole', body: 'early' })
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'early' }, 'over another one')
   await connections.destroy()
 })

@@ -4,11 +4,14 @@ import { operatorHeaders, requestTarget } from '../../src/routes/transport/reque
 const target = (http: string, headers: Record<string, string> = {}) => requestTarget({ http, headers })
 const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`
 
+/** What each call has. */
+const ours = 'connection: keep-alive\r\ncontent-type: application/json\r\naccept: application/json\r\n'
+
 t.test("a route's URL gives origin and path, and never shows its user there", t => {
   t.match(target('http://127.0.0.1:8545'), { origin: 'http://127.0.0.1:8545', path: '/' })
   t.match(target('https://u:p@node.example:443/v2/k%20y?a=b#c'), {
     ...{ origin: 'https://node.example', path: '/v2/k%20y?a=b' },
-    headers: { authorization: basic('u:p') },
+    fields: `host: node.example\r\nauthorization: ${basic('u:p')}\r\n${ours}`,
   })
   t.end()
 })
@@ -26,10 +29,18 @@ t.test(
   },
 )
 
-t.test('what a call is written in is ours to say', t => {
-  t.strictSame(target('http://n/', { 'x-key': '1', accept: 'text/html' }).headers, {
-    ...{ 'x-key': '1', accept: 'application/json' },
-    'content-type': 'application/json',
-  })
+t.test('what a call is written in, and where it ends, is ours to say, however it is spelled', t => {
+  const theirs = { 'x-key': '1', Accept: 'text/html', 'CONTENT-TYPE': 'text/plain', Connection: 'close' }
+  t.equal(target('http://n/', theirs).fields, `host: n\r\nx-key: 1\r\n${ours}`)
+  t.equal(
+    target('http://n/', { 'Transfer-Encoding': 'chunked', 'content-length': '5' }).fields,
+    `host: n\r\n${ours}`,
+  )
+  t.equal(
+    target('http://n:81/', { HOST: 'inner' }).fields,
+    `HOST: inner\r\n${ours}`,
+    'another host is theirs',
+  )
+  t.equal(target('http://[::1]:81/').fields, `host: [::1]:81\r\n${ours}`)
   t.end()
 })

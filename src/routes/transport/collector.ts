@@ -1,20 +1,11 @@
 /** Collects the reply of one exchange with an upstream. */
 import { Readable } from 'node:stream'
-import type { Handler } from './connections.ts'
-import { headerOf } from './exchange.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
+import type { Connection, Handler } from './connection.ts'
+import type { ReplyHead } from './reply-parser.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { ReplyTurns } from './reply-turns.ts'
 import { BodyError, type Break } from './streamed-body.ts'
-
-/** Why an exchange is ended early, without a stack: streams read it of each error, which costs more than the rest. */
-function plainError(message: string): Error {
-  const error = new Error(message)
-  error.stack = message
-  return error
-}
-
-const ATTEMPT_OVER = plainError('the attempt is over')
-const CLIENT_LEFT = plainError('the client left')
 
 /** Bytes of a reply that cost as much to read as the connection costs to be ended amid one, and made anew. */
 const COST_OF_AN_END = 256 * 1024
@@ -24,12 +15,8 @@ const SILENCE = 60_000
 /** The event loop's turns are one for all upstreams. */
 const turns = new ReplyTurns()
 
-/**
- * Collects a reply for one request. undici calls it by its older interface, around which 7.x wraps the newer one: an object of all headers, a controller
- * and three calls more a reply, which come to 3 % of a forwarded call (docs/decisions/code.md).
- */
+/** Collects a reply for one request. */
 export class Collector implements Handler {
-  connection: Handler['connection'] = null
   readonly #limits: ExchangeLimits
   readonly #resolve: (exchange: Exchange) => void
   /** For the attempt, and once the reply is open for its silence. */
@@ -38,15 +25,12 @@ export class Collector implements Handler {
     this.break('aborted')
   }
   readonly #retire = (): void => {
-    this.connection?.retire()
+    this.#connection?.retire()
   }
-  /** Ends the request; null until it has a connection. */
-  #abort: ((reason: Error) => void) | null = null
-  #isAborted = false
-  /** Reads on; null until the reply begins. */
-  #resume: (() => void) | null = null
+  /** What it was sent over; null until it was. */
+  #connection: Connection | null = null
   #isPaused = false
-  #chunks: Buffer[] = []
+  #chunks: (Buffer | Raw)[] = []
   #size = 0
   /** Bytes taken from the holder. */
   #held = 0
@@ -80,31 +64,25 @@ export class Collector implements Handler {
     this.#waits = false
   }
 
-  onConnect(abort: (reason?: Error) => void): void {
-    this.#abort = abort
+  onSent(connection: Connection): void {
+    this.#connection = connection
     // The wait for a connection outlived the attempt: nothing has been written yet, and nothing will be.
-    if (this.#done) this.#end(ATTEMPT_OVER)
+    if (this.#done) connection.abort(this)
   }
 
-  /** Returns whether to read on, as `onData` does. */
-  onHeaders(status: number, headers: readonly Buffer[], resume: () => void): boolean {
-    this.#resume = resume
+  onHead({ status, retryAfter, length }: ReplyHead): void {
     this.#status = status
-    this.#retryAfter = headerOf(headers, 'retry-after')
+    this.#retryAfter = retryAfter
     const { maxBytes } = this.#limits
     // Any other status is judged without a body, or says what is wrong in a short one.
-    if (maxBytes !== null && status === 200 && Number(headerOf(headers, 'content-length') ?? 0) > maxBytes)
-      this.break('too_large')
-    return !this.#isPaused
+    if (maxBytes !== null && status === 200 && (length ?? 0) > maxBytes) this.break('too_large')
   }
 
-  onData(chunk: Buffer): boolean {
-    // undici tells of a piece without bytes when it goes on after a pause.
-    if (!this.#isRefused && chunk.length > 0) this.#take(chunk)
-    return !this.#isPaused
+  onData(piece: Buffer | Raw): void {
+    if (!this.#isRefused && piece.length > 0) this.#take(piece)
   }
 
-  #take(chunk: Buffer): void {
+  #take(chunk: Buffer | Raw): void {
     this.#size += chunk.length
     const { maxBytes, holdBack } = this.#limits
     if (maxBytes !== null && this.#size > maxBytes) {
@@ -114,7 +92,7 @@ export class Collector implements Handler {
     }
     if (this.#tail !== null) {
       this.#timer.refresh()
-      if (!this.#tail.push(chunk)) this.#isPaused = true
+      if (!this.#tail.push(bytesOf(chunk))) this.#pause()
       this.#rest(chunk.length)
       return
     }
@@ -133,7 +111,7 @@ export class Collector implements Handler {
   #rest(bytes: number): void {
     if (this.#isResting || turns.count(bytes, this.#size)) return
     this.#isResting = true
-    this.#isPaused = true
+    this.#pause()
     turns.rest(bytes, () => {
       this.#isResting = false
       const tail = this.#tail
@@ -145,14 +123,13 @@ export class Collector implements Handler {
   /** Reads no more of it, and ends it when the turns of long replies come to it. */
   #refuse(how: 'no_room' | 'too_large'): void {
     this.#isRefused = true
-    this.#isPaused = true
+    this.#pause()
     turns.take(COST_OF_AN_END, () => {
       this.break(how)
     })
   }
 
   onComplete(): void {
-    this.connection?.succeeded()
     if (this.#isRefused) return
     if (this.#tail !== null) {
       clearTimeout(this.#timer)
@@ -162,47 +139,40 @@ export class Collector implements Handler {
       clearTimeout(this.#timer)
       turns.take(this.#size, () => {
         if (this.#done) return
-        const body = this.#body().toString('latin1')
+        const body = this.#text()
         const retire = this.#retire
         this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body, retire })
       })
     }
   }
 
-  onEnd(): void {
-    this.#isPaused = false
-    this.#resume?.()
-  }
-
   onError(): void {
-    this.connection?.failed()
-    this.break(this.#abort === null ? 'unreachable' : 'reset')
+    this.break(this.#connection === null ? 'unreachable' : 'reset')
   }
 
   /** Ends the exchange early. */
   break(how: Break): void {
+    this.#isRefused = true
     if (this.#done) this.#tail?.destroy(new BodyError(how))
     else {
       // Nobody has it yet who would hear of an error.
       this.#tail?.destroy()
       this.#chunks = []
       if (this.#held > 0) this.#limits.holder?.giveBack(this.#held)
-      this.#finish({ kind: 'broken', how, sent: this.#abort !== null })
+      this.#finish({ kind: 'broken', how, sent: this.#connection !== null })
     }
-    this.#end(ATTEMPT_OVER)
+    this.#connection?.abort(this)
+  }
+
+  #pause(): void {
+    this.#isPaused = true
+    this.#connection?.pause()
   }
 
   #readOn(): void {
-    if (!this.#isPaused || this.#isAborted) return
+    if (!this.#isPaused) return
     this.#isPaused = false
-    this.#resume?.()
-  }
-
-  /** Ends the request, once, where it has begun. */
-  #end(reason: Error): void {
-    if (this.#abort === null || this.#isAborted) return
-    this.#isAborted = true
-    this.#abort(reason)
+    this.#connection?.resume(this)
   }
 
   #open(): void {
@@ -216,7 +186,7 @@ export class Collector implements Handler {
       },
       destroy: (error, done) => {
         clearTimeout(this.#timer)
-        this.#end(error ?? CLIENT_LEFT)
+        this.#connection?.abort(this)
         done(error)
       },
     })
@@ -232,9 +202,16 @@ export class Collector implements Handler {
   }
 
   #body(): Buffer {
+    const chunks = this.#chunks.splice(0)
+    return Buffer.concat(chunks.map(bytesOf))
+  }
+
+  #text(): Raw {
     const chunks = this.#chunks
     this.#chunks = []
-    return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+    const [first] = chunks
+    if (chunks.length === 1 && typeof first === 'string') return first
+    return Buffer.concat(chunks.map(bytesOf)).toString('latin1')
   }
 
   #finish(exchange: Exchange): void {
@@ -247,4 +224,8 @@ export class Collector implements Handler {
     }
     this.#resolve(exchange)
   }
+}
+
+function bytesOf(piece: Buffer | Raw): Buffer {
+  return typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece
 }

@@ -1,15 +1,12 @@
-/**
- * The connections to one upstream. undici makes and keeps each; which of them sends a request is decided here. undici's own pool searches all
- * of them for a free one at each request: 5 % of a relayed call with 128 in flight, more of a batch (bench/connections.ts).
- */
-import type { Socket } from 'node:net'
-import { buildConnector, Client } from 'undici'
-import type { Dispatcher } from 'undici'
+/** The connections to one upstream, and which of them sends a request. */
+import type { Raw } from '../../jsonrpc/raw.ts'
+import { Connection } from './connection.ts'
+import type { Handler, Origin, Owner, Request } from './connection.ts'
 
-/** Idle milliseconds after which a connection is closed: below the 5 s that common servers keep. */
-const IDLE = 4_000
 /** Milliseconds after which a connection is made anew, so that changes of the upstream's address are seen. */
 const AGE = 600_000
+/** Replies one behind the other that left their connections open, after which an upstream is trusted to say when it closes one. */
+const TRUSTED_AFTER = 100
 
 /** Where they lead, and how many there may be. */
 export interface ConnectionsOptions {
@@ -22,191 +19,129 @@ export interface ConnectionsOptions {
   readonly age?: number
 }
 
-/** What hears of a request; a connection is its own until it is over. */
-export interface Handler {
-  /** Set when it is sent; to be told of the end, once. */
-  connection: Pick<Connection, 'succeeded' | 'failed' | 'retire'> | null
-  /** The upstream will send no more: what was read is to be taken in. undici asserts that nobody has paused it then. */
-  onEnd(): void
-  /** The request broke, or was never sent. */
-  onError(error: Error): void
-}
-
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Node declares it
-type Listener = (...args: any[]) => void
-
-interface Waiting {
-  readonly request: Dispatcher.DispatchOptions
-  readonly handler: Handler
-}
-
-/** One connection at a time, with one request at a time. */
-class Connection {
-  readonly client: Client
-  readonly #owner: Connections
-  readonly #ageing: NodeJS.Timeout
-  /** Not for new requests. */
-  isOld = false
-  /** Who hears of the request in flight. */
-  handler: Handler | null = null
-
-  constructor(client: Client, owner: Connections, age: number) {
-    this.client = client
-    this.#owner = owner
-    this.#ageing = setTimeout(() => {
-      this.retire()
-    }, age).unref()
-    client.on('disconnect', () => {
-      owner.closeIfIdle(this)
-    })
-  }
-
-  /** Sends nothing more: too old, or it may still bring replies to what was answered. */
-  retire(): void {
-    this.isOld = true
-    this.#owner.closeIfIdle(this)
-  }
-
-  /** Its reply is whole: it can send the next request. */
-  succeeded(): void {
-    this.#owner.free(this)
-  }
-
-  /** Its request broke, and it with it. */
-  failed(): void {
-    this.#owner.drop(this)
-  }
-
-  /** Has what undici does on an event of the socket cost its request when it throws, and not the process. */
-  guard(socket: Socket): void {
-    const on = socket.on.bind(socket) as (event: string | symbol, listener: Listener) => Socket
-    // Each listener, and not `emit`: that is called for events that nobody hears, 1 % of a relayed call.
-    socket.on = (event: string | symbol, listener: Listener) => on(event, this.#guarded(socket, listener))
-    socket.on('end', () => this.handler?.onEnd())
-  }
-
-  #guarded(socket: Socket, listener: Listener): Listener {
-    const guarded = (...args: unknown[]): void => {
-      try {
-        listener.apply(socket, args)
-      } catch (error) {
-        this.handler?.onError(error as Error)
-        this.retire()
-        void this.destroy().catch(() => undefined)
-      }
-    }
-    // By this `removeListener` finds it, as it finds what `once` adds.
-    return Object.assign(guarded, { listener })
-  }
-
-  /** Closes it behind what it sends. */
-  async close(): Promise<void> {
-    clearTimeout(this.#ageing)
-    await this.client.close()
-  }
-
-  /** Cuts it. */
-  async destroy(): Promise<void> {
-    clearTimeout(this.#ageing)
-    await this.client.destroy()
-  }
-}
-
 /** Opened as requests come: thousands of routes may be named at once. */
-export class Connections {
-  readonly #options: ConnectionsOptions
-  readonly #connect: buildConnector.connector
+export class Connections implements Owner {
+  readonly #origin: Origin
+  readonly #most: number
+  readonly #age: number
   readonly #open = new Set<Connection>()
   /** The one that was used last is used next: the others get old, and are closed. */
   readonly #idle: Connection[] = []
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: Request[] = []
+  /** Replies since a connection was last closed where it might have been used again. */
+  #kept = 0
+  #closing: NodeJS.Timeout | null = null
   #state: 'open' | 'closed' | 'destroyed' = 'open'
   #whenNone: (() => void)[] = []
 
-  constructor(options: ConnectionsOptions) {
-    this.#options = options
-    this.#connect = buildConnector({ timeout: options.connectTimeout })
+  constructor({ origin, most, connectTimeout, age = AGE }: ConnectionsOptions) {
+    this.#origin = { url: new URL(origin), connectTimeout, session: undefined }
+    this.#most = most
+    this.#age = age
   }
 
-  /** Sends one request, now or when a connection is free; `handler` hears what comes of it. Behind `close` it is sent too: it is a last one. */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Handler): void {
-    if (this.#state === 'destroyed') handler.onError(new Error('the connections are cut'))
-    else {
-      const connection = this.#idle.pop() ?? this.#make()
-      if (connection === null) this.#waiting.push({ request, handler })
-      else send(connection, request, handler)
+  /**
+   * Sends one request, `text` as it stands, now or when a connection is free; `handler` hears what comes of it. Behind `close` it is sent too: it
+   * is a last one.
+   */
+  dispatch(text: Raw, handler: Handler): void {
+    this.#dispatch({ text, handler })
+  }
+
+  free(connection: Connection, isReused: boolean): void {
+    if (isReused) this.#kept += 1
+    if (this.#state !== 'open') {
+      connection.destroy()
+      return
     }
-  }
-
-  /** Takes back a connection that can send the next request. */
-  free(connection: Connection): void {
-    connection.handler = null
-    if (connection.isOld || this.#state !== 'open') this.drop(connection)
-    else {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#idle.push(connection)
-      else send(connection, next.request, next.handler)
-    }
-  }
-
-  /** Lets go of a connection; another takes its place where requests wait. */
-  drop(connection: Connection): void {
-    if (!this.#open.delete(connection)) return
-    void connection.close().catch(() => undefined)
     const next = this.#waiting.shift()
-    if (next !== undefined) this.dispatch(next.request, next.handler)
-    if (this.#open.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve()
+    if (next === undefined) this.#rest(connection)
+    else this.#use(connection, next)
   }
 
-  /** Closes a connection that sends nothing. */
-  closeIfIdle(connection: Connection): void {
+  drop(connection: Connection, byUpstream: boolean): void {
+    if (!this.#open.delete(connection)) return
+    if (byUpstream) this.#kept = 0
     const at = this.#idle.indexOf(connection)
-    if (at < 0) return
-    this.#idle.splice(at, 1)
-    this.drop(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
+    const next = this.#waiting.shift()
+    if (next !== undefined) this.#dispatch(next)
+    if (this.#open.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve()
   }
 
   /** Waits for what is in flight, and closes them. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closed'
-    for (const connection of this.#idle.splice(0)) this.drop(connection)
+    for (const connection of [...this.#idle]) connection.destroy()
     if (this.#open.size > 0) await new Promise<void>(resolve => this.#whenNone.push(resolve))
   }
 
   /** Cuts them. */
   async destroy(): Promise<void> {
     this.#state = 'destroyed'
-    for (const { handler } of this.#waiting.splice(0)) handler.onError(new Error('the connections are cut'))
-    await Promise.all([...this.#open].map(connection => connection.destroy()))
+    for (const { handler } of this.#waiting.splice(0)) handler.onError(CUT)
+    await Promise.all(
+      [...this.#open].map(connection => {
+        connection.destroy()
+        return connection.closed()
+      }),
+    )
   }
 
-  /** One more; null when there are as many as there may be. */
-  #make(): Connection | null {
-    const { origin, most, age = AGE } = this.#options
-    if (this.#open.size >= most) return null
-    const connect: buildConnector.connector = (where, done) => {
-      this.#connect(where, (...made) => {
-        if (made[0] === null) connection.guard(made[1])
-        done(...made)
-      })
+  #dispatch(request: Request): void {
+    if (this.#state === 'destroyed') {
+      request.handler.onError(CUT)
+      return
     }
-    const client = new Client(origin, {
-      pipelining: 1,
-      keepAliveTimeout: IDLE,
-      keepAliveMaxTimeout: IDLE,
-      connect,
-      // Each exchange keeps its own time.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-    const connection: Connection = new Connection(client, this, age)
+    const connection = this.#idle.pop()
+    if (connection !== undefined) this.#use(connection, request)
+    else if (this.#open.size < this.#most) this.#make().send(request)
+    else this.#waiting.push(request)
+  }
+
+  /**
+   * Sends over a connection that was used before. Of an upstream that closes connections without a word the end may have come behind the reply, and not
+   * been read yet: it is given a turn of the event loop to show.
+   */
+  #use(connection: Connection, request: Request): void {
+    if (this.#kept >= TRUSTED_AFTER) connection.send(request)
+    else
+      setImmediate(() => {
+        setImmediate(() => {
+          if (connection.isOver) this.#dispatch(request)
+          else connection.send(request)
+        })
+      })
+  }
+
+  #make(): Connection {
+    const connection = new Connection(this.#origin, this, this.#age)
     this.#open.add(connection)
     return connection
   }
+
+  /** Keeps it for the next request, for as long as it may be idle. */
+  #rest(connection: Connection): void {
+    connection.idleSince = performance.now()
+    this.#idle.push(connection)
+    this.#closing ??= setTimeout(this.#closeIdle, connection.keptFor).unref()
+  }
+
+  /** Closes those that have been idle for too long; the first is the one that has been longest. */
+  readonly #closeIdle = (): void => {
+    this.#closing = null
+    const now = performance.now()
+    for (;;) {
+      const [first] = this.#idle
+      if (first === undefined) return
+      const left = first.idleSince + first.keptFor - now
+      if (left > 0) {
+        this.#closing = setTimeout(this.#closeIdle, left).unref()
+        return
+      }
+      first.destroy()
+    }
+  }
 }
 
-function send(connection: Connection, request: Dispatcher.DispatchOptions, handler: Handler): void {
-  handler.connection = connection
-  connection.handler = handler
-  connection.client.dispatch(request, handler)
-}
+const CUT = new Error('the connections are cut')

@@ -1,22 +1,31 @@
 /** Where a route's requests go, and with which headers. */
+import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Route } from '../../snapshot/types.ts'
 
 /** The parts of a request that are the same for every call. */
 export interface RequestTarget {
   readonly origin: string
+  /** Path and query. */
   readonly path: string
-  readonly headers: Record<string, string>
+  /** Header lines, each with its line break. */
+  readonly fields: Raw
 }
+
+/** What is ours to say of a call, whatever the operator's headers say. */
+const OURS = { connection: 'keep-alive', 'content-type': 'application/json', accept: 'application/json' }
+/** What decides where a message ends, which its writer alone knows. */
+const FRAMING = ['content-length', 'transfer-encoding', 'trailer', 'upgrade', 'expect', 'keep-alive']
+const NOT_THEIRS: ReadonlySet<string> = new Set([...Object.keys(OURS), ...FRAMING])
 
 /** Splits a route's URL; the headers are those of a JSON-RPC call. */
 export function requestTarget(route: Pick<Route, 'http' | 'headers'>): RequestTarget {
-  const { origin, pathname, search } = new URL(route.http)
-  const headers = {
-    ...operatorHeaders(route),
-    'content-type': 'application/json',
-    accept: 'application/json',
-  }
-  return { origin, path: pathname + search, headers }
+  const { origin, host, pathname, search } = new URL(route.http)
+  const own = Object.entries(operatorHeaders(route)).filter(([name]) => !NOT_THEIRS.has(name.toLowerCase()))
+  const hasHost = own.some(([name]) => name.toLowerCase() === 'host')
+  const headers = [...(hasHost ? [] : [['host', host]]), ...own, ...Object.entries(OURS)]
+  // Names and values are checked with the configuration, as names and as lines.
+  const fields = headers.map(([name, value]) => `${name!}: ${value!}\r\n`).join('')
+  return { origin, path: pathname + search, fields }
 }
 
 /** The headers that the operator sends along; a user in the URL becomes Basic authentication (RFC 7617) unless one says otherwise. */

@@ -1,5 +1,4 @@
 /** Sends requests to one route over its connections, each sender within its share of them. */
-import type { Dispatcher } from 'undici'
 import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Route } from '../../snapshot/types.ts'
@@ -32,6 +31,8 @@ export const OWN: Sender = { caller: undefined, begun: () => undefined, departur
 /** The HTTP client of one route. */
 export class RouteClient {
   readonly #target: RequestTarget
+  /** Of a request that posts a call, up to how long that is. */
+  readonly #head: Raw
   readonly #connections: Connections
   readonly #queue: FairQueue
   readonly #room: RouteLimits
@@ -40,6 +41,7 @@ export class RouteClient {
   constructor(route: Route, connectTimeout: number, room: RouteLimits) {
     const most = room.bound ?? CONNECTIONS
     this.#target = requestTarget(route)
+    this.#head = `POST ${this.#target.path} HTTP/1.1\r\n${this.#target.fields}content-length: `
     this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })
     this.#queue = new FairQueue(most)
     this.#room = room
@@ -47,24 +49,18 @@ export class RouteClient {
 
   /** Posts a body; `done` is told of the reply, or of what broke it. */
   post(body: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
-    const { path, headers } = this.#target
-    this.#dispatch({ path, method: 'POST', headers, body: Buffer.from(body, 'latin1') }, limits, sender, done)
+    this.#send(`${this.#head}${body.length}\r\n\r\n${body}`, limits, sender, done)
   }
 
   /** Fetches a path below the route's URL. */
   get(path: string, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
-    const { path: base, headers } = this.#target
+    const { path: base, fields } = this.#target
     const [before = '', query] = base.split('?', 2)
     const whole = before.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
-    this.#dispatch({ path: whole, method: 'GET', headers }, limits, sender, done)
+    this.#send(`GET ${whole} HTTP/1.1\r\n${fields}\r\n`, limits, sender, done)
   }
 
-  #dispatch(
-    request: Omit<Dispatcher.DispatchOptions, 'origin'>,
-    limits: ExchangeLimits,
-    sender: Sender,
-    done: (exchange: Exchange) => void,
-  ): void {
+  #send(text: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
     if (sender.isCounted !== true) this.#room.enter(sender.caller)
     const collector = new Collector(limits, exchange => {
       // An open reply keeps its connection until it has been read.
@@ -73,7 +69,7 @@ export class RouteClient {
       done(exchange)
     })
     const turn = new SentInTurn(sender, collector, () => {
-      this.#connections.dispatch(request, collector)
+      this.#connections.dispatch(text, collector)
     })
     const leave = (): void => {
       turn.stay()
