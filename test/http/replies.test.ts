@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -6,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { connectionsOf } from '../../src/http/connection.ts'
 import { nextRequestId, sayKeepAlive } from '../../src/http/replies/reply.ts'
-import { sendText, sendWithTurn } from '../../src/http/replies/write-batching.ts'
+import { sendText, sendWithTurn, corkForTurn } from '../../src/http/replies/write-batching.ts'
 
 const server = createServer()
 server.listen(0, '127.0.0.1')
@@ -114,3 +115,22 @@ t.test('a request id is a word on a command line', t => {
   )
   t.end()
 })
+
+t.test(
+  'of many sockets that are written to in one turn, the first are sent theirs before the last are written to',
+  async t => {
+    const sockets = Array.from({ length: 200 }, () => new Socket())
+    const corked = sockets.map(socket => {
+      corkForTurn(socket)
+      return sockets.filter(each => each.writableCorked > 0).length
+    })
+    t.equal(Math.max(...corked), 64)
+    t.equal(sockets[0]!.writableCorked, 0)
+    await new Promise(setImmediate)
+    t.strictSame(
+      sockets.filter(each => each.writableCorked > 0),
+      [],
+      'and the last with the end of the turn',
+    )
+  },
+)

@@ -20,6 +20,9 @@ export interface BatchedReply {
   readonly budget: Budget | null
 }
 
+/** Most sockets that wait for a turn's end: of a message to thousands, the first are sent theirs before those of the last are made (bench/fan-out.ts). */
+const MOST_CORKED = 64
+
 let turns = 0
 let replies: BatchedReply[] = []
 let corked: Socket[] = []
@@ -33,6 +36,7 @@ export function sendWithTurn(reply: BatchedReply): void {
 /** Holds what is written to a socket until the turn's end. */
 export function corkForTurn(socket: Socket): void {
   if (socket.writableCorked > 0) return
+  if (corked.length === MOST_CORKED) uncork()
   awaitEnd()
   socket.cork()
   corked.push(socket)
@@ -50,9 +54,8 @@ export function turnsSoFar(): number {
 /** Sends what waits now; to be called before connections are cut. */
 export function leave(): void {
   turns += 1
-  const [whole, sockets] = [replies, corked]
+  const whole = replies
   replies = []
-  corked = []
   for (const { response, status, headers, body, budget } of whole) {
     // One that was answered twice has its first answer.
     if (response.destroyed || response.headersSent) continue
@@ -65,6 +68,12 @@ export function leave(): void {
       process.emitWarning(error as Error)
     }
   }
+  uncork()
+}
+
+function uncork(): void {
+  const sockets = corked
+  corked = []
   for (const socket of sockets) socket.uncork()
 }
 

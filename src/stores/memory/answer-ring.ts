@@ -1,6 +1,7 @@
 /**
  * A ring buffer of kept answers outside of the heap, so that the garbage collector never visits them and memory stays within the bound
- * (bench/cache.ts). New records overwrite the oldest. A hash table with chains finds a record; its whole key is compared.
+ * (bench/cache.ts). New records overwrite the oldest. A hash table with chains finds a record; its whole key is compared. Chains go from newer
+ * to older records, so one ends where it comes to a record that was overwritten, and nobody has to take that out of it.
  */
 import { constants } from 'node:buffer'
 import type { AnswerBounds } from '../../ports/answer-cache.ts'
@@ -13,11 +14,11 @@ const SIZE = 0
 /** 0 once removed. Padding at the end of the buffer has only a size and this field. */
 const IS_LIVE = 1
 const HASH = 2
-/** The place of the next record of its chain, plus 1. */
-const NEXT = 3
-const KEY_BYTES = 4
-const RESULT_BYTES = 5
-const ORIGIN = 6
+const KEY_BYTES = 3
+const RESULT_BYTES = 4
+const ORIGIN = 5
+/** A number of 8 bytes: the position of the next record of its chain. */
+const NEXT = 6
 /** Three numbers of 8 bytes: `until`, `tip.block` and `tip.height`. */
 const BOUNDS = 8
 const HEADER = 14
@@ -37,20 +38,25 @@ const OLD = 1 / 4
 /** No record found. */
 export const NONE = -1
 
-/** A place is the index of a record's first word; it is valid until the next `add`. */
+/**
+ * A place is the index of a record's first word; it is valid until the next `add`. A position counts all words that were ever written, so that it tells
+ * a record from those that were overwritten at the same place.
+ */
 export class AnswerRing {
   readonly #bytes: Buffer
   readonly #words: Uint32Array
   readonly #numbers: Float64Array
-  /** Places of the first records of the chains, plus 1. */
-  readonly #chains: Uint32Array
+  /** Positions of the first records of the chains. */
+  readonly #chains: Float64Array
   readonly #dropped: (origin: number) => void
   /** The key of the last `find`. Shared, so that every ring hashes alike and records keep their hashes where they are moved. */
   static readonly #key = new AnswerKey()
-  /** Records of the chain that the last `find` passed. */
+  /** Records of the chain that the last `find` passed, and the place of the last of them. */
   #passed = 0
-  #oldest = 0
-  #next = 0
+  #before = NONE
+  /** The positions of the next record and of the first word of the buffer. None is 0: that is where a chain without records begins. */
+  #end: number
+  #begin: number
   #used = 0
 
   /** Holds at most `bytes`. `dropped` is called with the origin of each record that is overwritten. */
@@ -59,11 +65,11 @@ export class AnswerRing {
     this.#bytes = Buffer.from(buffer)
     this.#words = new Uint32Array(buffer)
     this.#numbers = new Float64Array(buffer)
-    this.#chains = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(1, buffer.byteLength / perChain))))
+    this.#chains = new Float64Array(2 ** Math.ceil(Math.log2(Math.max(1, buffer.byteLength / perChain))))
     this.#dropped = dropped
+    this.#begin = this.#end = this.#words.length
   }
 
-  /** Bytes of the buffer. */
   get capacity(): number {
     return this.#bytes.length
   }
@@ -81,9 +87,15 @@ export class AnswerRing {
   find(key: Raw): number {
     AnswerRing.#key.take(key)
     this.#passed = 0
-    for (let at = this.#first(); at !== NONE; at = this.#after(at)) {
+    this.#before = NONE
+    const oldest = this.#end - this.#used
+    let position = this.#chains[this.#chainOf(AnswerRing.#key.hash)]!
+    while (position >= oldest && this.#passed < LONGEST) {
+      const at = this.#placeAt(position)
       if (this.#isLookedFor(at)) return at
       this.#passed += 1
+      this.#before = at
+      position = this.#numbers[(at + NEXT) / 2]!
     }
     return NONE
   }
@@ -108,19 +120,16 @@ export class AnswerRing {
 
   /** Whether it will be overwritten soon. */
   isOld(at: number): boolean {
-    const words = this.#words.length
-    return (at - this.#oldest + words) % words < this.#used * OLD
+    const before = at - this.#oldest
+    return (before < 0 ? before + this.#words.length : before) < this.#used * OLD
   }
 
-  /** Removes it from its chain; the memory is reused once it is the oldest. */
+  /** Removes what the last `find` has found, at this place; the memory is reused once it is the oldest. */
   remove(at: number): void {
-    const words = this.#words
-    let before = NONE
-    for (let each = this.#first(words[at + HASH]); each !== at; each = this.#after(each)) before = each
-    const next = words[at + NEXT]!
-    if (before === NONE) this.#chains[this.#chainOf(words[at + HASH]!)] = next
-    else words[before + NEXT] = next
-    words[at + IS_LIVE] = 0
+    const next = this.#numbers[(at + NEXT) / 2]!
+    if (this.#before === NONE) this.#chains[this.#chainOf(this.#words[at + HASH]!)] = next
+    else this.#numbers[(this.#before + NEXT) / 2] = next
+    this.#words[at + IS_LIVE] = 0
   }
 
   /** Adds a record that fits, under the key of the last `find`, which must have found none. Returns false if its chain is full. */
@@ -154,7 +163,7 @@ export class AnswerRing {
         const at = this.#placeOf(end - from)
         this.#words.set(other.#words.subarray(from, end), at)
         this.#link(at)
-        other.remove(from)
+        other.#words[from + IS_LIVE] = 0
       }
       other.#dropOldest()
     }
@@ -165,50 +174,52 @@ export class AnswerRing {
     while (this.bytes > bytes) this.#dropOldest()
   }
 
-  /** Puts it at the head of its chain. */
+  /** Puts the newest record, which is at this place, at the head of its chain. */
   #link(at: number): void {
     const chain = this.#chainOf(this.#words[at + HASH]!)
-    this.#words[at + NEXT] = this.#chains[chain]!
-    this.#chains[chain] = at + 1
+    this.#numbers[(at + NEXT) / 2] = this.#chains[chain]!
+    this.#chains[chain] = this.#end - this.#words[at + SIZE]!
   }
 
   #isLookedFor(at: number): boolean {
     const [words, key] = [this.#words, AnswerRing.#key]
-    return (
-      words[at + HASH] === key.hash && words[at + KEY_BYTES] === key.length && key.isAt(words, at + HEADER)
-    )
+    const isAlike = words[at + HASH] === key.hash && words[at + KEY_BYTES] === key.length
+    return isAlike && words[at + IS_LIVE] === 1 && key.isAt(words, at + HEADER)
   }
 
   #chainOf(hash: number): number {
     return (hash ^ (hash >>> 16)) & (this.#chains.length - 1)
   }
 
-  #first(hash = AnswerRing.#key.hash): number {
-    return this.#chains[this.#chainOf(hash)]! - 1
+  /** Where a record is that was not overwritten. */
+  #placeAt(position: number): number {
+    return position - this.#begin + (position < this.#begin ? this.#words.length : 0)
   }
 
-  #after(at: number): number {
-    return this.#words[at + NEXT]! - 1
+  get #oldest(): number {
+    return this.#placeAt(this.#end - this.#used)
   }
 
   /** Reserves so many contiguous words. */
   #placeOf(size: number): number {
-    const left = this.#words.length - this.#next
+    const at = this.#end - this.#begin
+    const left = this.#words.length - at
     if (left < size) {
       this.#makeRoom(left)
-      this.#words[this.#next + SIZE] = left
-      this.#words[this.#next + IS_LIVE] = 0
+      this.#words[at + SIZE] = left
+      this.#words[at + IS_LIVE] = 0
       this.#take(left)
+      return this.#placeOf(size)
     }
     this.#makeRoom(size)
-    const at = this.#next
     this.#take(size)
     return at
   }
 
   #take(size: number): void {
     this.#used += size
-    this.#next = (this.#next + size) % this.#words.length
+    this.#end += size
+    if (this.#end - this.#begin === this.#words.length) this.#begin = this.#end
   }
 
   #makeRoom(size: number): void {
@@ -216,14 +227,9 @@ export class AnswerRing {
   }
 
   #dropOldest(): void {
-    const words = this.#words
-    const oldest = this.#oldest
-    const length = words[oldest + SIZE]!
-    this.#used -= length
-    this.#oldest = (oldest + length) % words.length
-    if (words[oldest + IS_LIVE] === 0) return
-    this.remove(oldest)
-    this.#dropped(words[oldest + ORIGIN]!)
+    const [words, oldest] = [this.#words, this.#oldest]
+    this.#used -= words[oldest + SIZE]!
+    if (words[oldest + IS_LIVE] === 1) this.#dropped(words[oldest + ORIGIN]!)
   }
 }
 
