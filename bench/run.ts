@@ -27,6 +27,10 @@ function sent({ url, ...process }: Target, what: Omit<Load, 'url'>): Side {
 await overStarts(async (table, processes) => {
   const upstream = await processes.part('upstream')
   const relay = await processes.part('relay', { UPSTREAM: `http://${upstream.listen}` })
+  const tighter = await processes.part('relay', {
+    UPSTREAM: `http://${upstream.listen}`,
+    OWN_CONNECTIONS: '1',
+  })
   const hello = await processes.part('hello')
   const gateway = await processes.gateway(configFor(upstream.listen))
   const url = `http://${gateway.listen}/eth/v1/rpc/${await processes.key('bench')}`
@@ -34,7 +38,9 @@ await overStarts(async (table, processes) => {
   const bare = { name: 'bare server', pid: hello.pid, url: `http://${hello.listen}/` }
   const forwarding = { name: 'bare relay', pid: relay.pid, url: `http://${relay.listen}/` }
   const forwarded = { body: FORWARDED }
+  const withOurs = { name: 'relay with our connections', pid: tighter.pid, url: `http://${tighter.listen}/` }
   await table.compare('forwarded call', sent(us, forwarded), sent(forwarding, forwarded))
+  await table.compare('forwarded call', sent(us, forwarded), sent(withOurs, forwarded))
   await table.compare('locally answered call', sent(us, { body: LOCAL }), sent(bare, { body: LOCAL }))
   await table.compare(
     'refused call',

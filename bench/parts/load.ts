@@ -30,7 +30,7 @@ export interface Load {
 const LONGEST = 600
 
 /** Sends POSTs over a few connections; resolves with how many, rejects on a reply that is not as expected. */
-export function load({
+export async function load({
   url,
   body,
   posts = CALLS,
@@ -45,7 +45,7 @@ export function load({
   const paths = urls.map(each => each.slice(origin.length))
   const bodies = typeof body === 'string' ? [body] : body
   const order = { origin, paths, bodies, posts, connections, seconds, refused, numbered, perSecond }
-  return wrkIsHere ? wrk(order) : send(order)
+  return wrkIsHere ? (await wrk(order)).answers : send(order)
 }
 
 /** The same without wrk. This process is often slower than what it measures, which then sleeps between calls: that costs it more. */

@@ -35,8 +35,17 @@ export const wrkIsHere = ((): boolean => {
   }
 })()
 
-/** Has wrk send posts from one thread; resolves with how many, rejects on a reply that is not as expected. */
-export async function wrk(order: Order): Promise<number> {
+/** What came of an order. */
+export interface Sent {
+  /** Posts that were answered. */
+  readonly answers: number
+  /** Milliseconds that a post took: half of them at most, and 99 of a hundred. */
+  readonly p50: number
+  readonly p99: number
+}
+
+/** Has wrk send posts from one thread; rejects on a reply that is not as expected. */
+export async function wrk(order: Order): Promise<Sent> {
   const { origin, paths, bodies, connections, seconds } = order
   const dir = mkdtempSync(join(tmpdir(), 'tollgate-wrk-'))
   try {
@@ -70,12 +79,13 @@ function ended(child: Child): true | undefined {
   return child.stdout.includes('over') || child.gone ? true : undefined
 }
 
-function answersIn({ stdout, stderr }: Child, url: string): number {
-  const [, answers, broken, wrong] = /answers (\d+) broken (\d+) wrong <(.*)>/s.exec(stdout) ?? []
+function answersIn({ stdout, stderr }: Child, url: string): Sent {
+  const pattern = /answers (\d+) broken (\d+) p50 (\d+) p99 (\d+) wrong <(.*)>/s
+  const [, answers, broken, p50, p99, wrong] = pattern.exec(stdout) ?? []
   if (answers === undefined) throw new Error(`wrk to ${url} told nothing: ${stdout}${stderr}`)
   if (wrong !== '') throw new Error(`${url}: ${wrong}`)
   if (broken !== '0') throw new Error(`${broken} connections to ${url} broke`)
-  return Number(answers)
+  return { answers: Number(answers), p50: Number(p50) / 1000, p99: Number(p99) / 1000 }
 }
 
 /** wrk gives each thread a Lua of its own and `done` another: what a thread has counted is asked of it. */
@@ -109,10 +119,12 @@ function response(status, headers, text)
 end
 local sender
 function setup(thread) sender = thread end
-function done(summary)
+function done(summary, latency)
   local e = summary.errors
-  local text = 'answers %d broken %d wrong <%s>'
-  print(text:format(sender:get('answers'), e.connect + e.read + e.write + e.timeout, sender:get('wrong')))
+  local broken = e.connect + e.read + e.write + e.timeout
+  local text = 'answers %d broken %d p50 %d p99 %d wrong <%s>'
+  local p50, p99 = latency:percentile(50), latency:percentile(99)
+  print(text:format(sender:get('answers'), broken, p50, p99, sender:get('wrong')))
 end
 `
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Child, cleanEnvironment } from '../support/child.ts'
+import { wrkIsHere } from '../../bench/parts/wrk.ts'
 import { memoryIsVisible } from '../support/memory.ts'
 
 /** A line of the table that `Table` prints: what, ours, theirs, ratio. So few calls may take no CPU that shows. */
@@ -13,8 +14,9 @@ const SHORT = {
 
 /** Each benchmark with its arguments, what it has to print, and how often. */
 const benches: readonly (readonly [command: string, lines: RegExp, count: number, env?: object])[] = [
-  ['run', LINE, 5],
-  ['run', LINE, 5, { LOAD: 'node' }],
+  ['run', LINE, 6],
+  ['run', LINE, 6, { LOAD: 'node' }],
+  ['half-load', /^\| p(?:50|99) \|(?: \S+ ms \|){2} \S+ \|$/gm, 2, { SECONDS: '0.3' }],
   ['socket-calls', LINE, 4],
   ['sharing', LINE, 2],
   [
@@ -35,7 +37,12 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
 t.jobs = 3
 for (const [command, lines, count, env = {}] of benches) {
   const [name, ...args] = command.split(' ') as [string, ...string[]]
-  const skip = memoryIsVisible ? false : 'benchmarks read /proc'
+  const isTimed = name === 'half-load'
+  const skip = !memoryIsVisible
+    ? 'benchmarks read /proc'
+    : isTimed && !wrkIsHere
+      ? 'wrk is not installed'
+      : false
   t.test(`bench/${name}.ts ${JSON.stringify(env)} runs in a short form`, { skip }, async t => {
     const file = fileURLToPath(new URL(`../../bench/${name}.ts`, import.meta.url))
     const bench = new Child(

@@ -87,7 +87,7 @@ t.test('replies end where their heads say', t => {
   ]
   for (const [name, text, expected] of cases) {
     t.match(read([text]), { end: 'whole', ...expected }, name)
-    t.match(read([...text]), { end: 'whole', ...expected }, `${name}, byte by byte`)
+    t.match(read(Array.from(text)), { end: 'whole', ...expected }, `${name}, byte by byte`)
   }
   t.end()
 })
@@ -155,7 +155,7 @@ t.test('where two readers could see two replies there is none', t => {
   ]
   for (const [name, text] of cases) {
     t.equal(read([text]).end, 'fault', name)
-    t.equal(read([...text]).end, 'fault', `${name}, byte by byte`)
+    t.equal(read(Array.from(text)).end, 'fault', `${name}, byte by byte`)
   }
   t.end()
 })
