@@ -86,8 +86,10 @@ export class Connection {
       this.#socket.destroy(new Error('the connection was not made in time'))
     }, origin.connectTimeout)
     this.#socket.once(origin.url.protocol === 'https:' ? 'secureConnect' : 'connect', this.#opened)
+    // It is closed in a later turn: until then it must not be taken for one that can be used.
     this.#socket.on('error', error => {
       this.#error = error
+      this.#closed()
     })
     this.#socket.once('end', this.#ended)
     this.#socket.once('close', this.#closed)
@@ -114,7 +116,11 @@ export class Connection {
 
   /** Reads on, where the request of this handler is not over. */
   resume(handler: Handler): void {
-    if (this.#handler !== handler) return
+    if (this.#handler === handler) this.#readOn()
+  }
+
+  /** Over TLS the end of a reply may come behind a pause: records that have been read are handed on all the same. */
+  #readOn(): void {
     this.#isPaused = false
     this.#socket.resume()
   }
@@ -122,6 +128,11 @@ export class Connection {
   /** Ends the request of a handler, which hears of it, and the connection with it; nothing happens where it is over. */
   abort(handler: Handler): void {
     if (this.#handler === handler) this.#break(new Error('the request was ended'))
+  }
+
+  /** Whether this handler's request waits for it to be opened. */
+  isFor(handler: Handler): boolean {
+    return this.#waiting?.handler === handler
   }
 
   /** Sends no further request: it is too old, or may still bring replies to what was answered. */
@@ -180,7 +191,7 @@ export class Connection {
 
   #complete(handler: Handler, isMore: boolean): void {
     this.#handler = null
-    this.#isPaused = false
+    if (this.#isPaused) this.#readOn()
     this.keptFor = Math.min(IDLE, this.#parser.keptFor - SPARE)
     // Behind a reply that came before all of the request had left, the rest of it would still be on its way.
     const isKept = !isMore && !this.#isOld && this.keptFor > 0 && this.#socket.writableLength === 0
