@@ -54,6 +54,11 @@ t.test('replies end where their heads say', t => {
       },
     ],
     [
+      'bug: a size of nine digits, zeros before it, was none',
+      reply('Transfer-Encoding: chunked\r\n', '000000003\r\nabc\r\n00000000000000000\r\n\r\n'),
+      { body: 'abc', left: '' },
+    ],
+    [
       'chunks and trailers',
       reply('transfer-encoding:CHUNKED\r\n', '1\r\na\r\n0\r\nX-A: b\r\nX-C:\r\n\r\n'),
       { body: 'a', left: '' },

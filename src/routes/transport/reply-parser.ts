@@ -31,7 +31,7 @@ const GLANCE = 4 * 1024
 const HEAD =
   /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/
 const FIELDS = /\r\n(content-length|transfer-encoding|connection|keep-alive|retry-after):([^\r]*)/gi
-const CHUNK = /^[0-9a-f]{1,8}[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i
+const CHUNK = /^0*[0-9a-f]{1,8}[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i
 const TRAILER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
 
 /** What comes next. */
