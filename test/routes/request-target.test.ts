@@ -22,6 +22,8 @@ t.test(
     const user = 'http://caf%C3%A9:p%3Ass%40@n/'
     t.strictSame(operatorHeaders({ http: user, headers: {} }), { authorization: basic('café:p:ss@') })
     t.strictSame(operatorHeaders({ http: 'http://u@n/', headers: {} }), { authorization: basic('u:') })
+    const nameless = operatorHeaders({ http: 'http://:s%2Fcret@n/', headers: {} })
+    t.strictSame(nameless, { authorization: basic(':s/cret') }, 'bug: a password without a user was not sent')
     const own = { AuthoriZation: 'Bearer x' }
     t.strictSame(operatorHeaders({ http: user, headers: own }), own)
     t.strictSame(operatorHeaders({ http: 'http://n/', headers: { 'x-key': '1' } }), { 'x-key': '1' })

@@ -31,8 +31,10 @@ export function requestTarget(route: Pick<Route, 'http' | 'headers'>): RequestTa
 /** The headers that the operator sends along; a user in the URL becomes Basic authentication (RFC 7617) unless one says otherwise. */
 export function operatorHeaders({ http, headers }: Pick<Route, 'http' | 'headers'>): Record<string, string> {
   const url = new URL(http)
-  const given = Object.keys(headers).some(name => name.toLowerCase() === 'authorization')
-  return url.username !== '' && !given ? { ...headers, authorization: basicAuth(url) } : { ...headers }
+  const isGiven = Object.keys(headers).some(name => name.toLowerCase() === 'authorization')
+  // Some providers know a project by its password alone.
+  const hasUser = url.username !== '' || url.password !== ''
+  return hasUser && !isGiven ? { ...headers, authorization: basicAuth(url) } : { ...headers }
 }
 
 function basicAuth(url: URL): string {
