@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -348,6 +349,34 @@ t.test(
     await connections.destroy()
   },
 )
+
+t.test('bug: a session that the upstream broke off at was offered to it for ever', async t => {
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  t.teardown(() => delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'])
+  const options = { maxVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET } as const
+  const server = createTls({ ...certificates.first, ...options }, socket => {
+    socket.on('data', () => socket.end(said('hello', 'Connection: close\r\n')))
+  })
+  const stored = new Set<string>()
+  server.on('newSession', (id: Buffer, _data, done: () => void) => {
+    stored.add(id.toString('hex'))
+    done()
+  })
+  server.on('resumeSession', (id: Buffer, done: (error: Error | null, data: null) => void) => {
+    done(stored.has(id.toString('hex')) ? new Error('as a broken store does') : null, null)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const connections = new Connections({
+    ...{ origin: `https://127.0.0.1:${port}`, most: 1, connectTimeout: 5_000 },
+  })
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'hello' })
+  t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'hello' })
+  await connections.destroy()
+})
 
 t.test('bug: a request was sent over a connection that had broken, and was not closed yet', async t => {
   const sockets: Socket[] = []

@@ -240,7 +240,11 @@ function open(origin: Origin, callback: (length: number) => boolean): Socket {
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(session === undefined ? {} : { session }),
   })
-  return socket.on('session', next => {
+  socket.on('session', next => {
     origin.session = next
+  })
+  // It may be what the upstream did not bear.
+  return socket.once('error', () => {
+    origin.session = undefined
   })
 }
