@@ -46,3 +46,14 @@ t.test('what a call is written in, and where it ends, is ours to say, however it
   t.equal(target('http://[::1]:81/').fields, `host: [::1]:81\r\n${ours}`)
   t.end()
 })
+
+t.test('bug: a certificate was to be for the address in the URL, whatever host the requests were for', t => {
+  const name = (http: string, host?: string) =>
+    target(http, host === undefined ? {} : { Host: host }).servername
+  t.equal(name('https://127.0.0.1:81/', 'inner.example:443'), 'inner.example')
+  t.equal(name('https://outer.example/', ' inner.example '), 'inner.example')
+  t.equal(name('https://outer.example:81/'), null)
+  for (const none of ['127.0.0.1:81', '[::1]:81', '', ':81', 'a b'])
+    t.equal(name('https://outer.example/', none), null, none)
+  t.end()
+})

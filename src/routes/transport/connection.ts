@@ -2,7 +2,7 @@
  * One connection to an upstream, with one request at a time. HTTP/1.1 for calls is written and read here and not by undici, which is made for any
  * request: that was a third of a relayed call (docs/decisions/code.md).
  */
-import { connect as connectTcp, isIP } from 'node:net'
+import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Raw } from '../../jsonrpc/raw.ts'
@@ -38,6 +38,10 @@ export interface Request {
 /** Where connections lead. */
 export interface Origin {
   readonly url: URL
+  /** An IPv6 address is without its brackets. */
+  readonly host: string
+  /** The name whose certificate is trusted over TLS; that of `host` where it is undefined. */
+  readonly servername: string | undefined
   /** Milliseconds for a connection to be made. */
   readonly connectTimeout: number
   /** Of the last one over TLS, with which the next handshake is shorter. */
@@ -225,20 +229,16 @@ export class Connection {
 }
 
 function open(origin: Origin, callback: (length: number) => boolean): Socket {
-  const { protocol, hostname, port } = origin.url
-  // Node wants an IPv6 address without its brackets.
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const { url, host, servername, session } = origin
   const options = {
     ...{ host, onread: { buffer: memory, callback } },
     ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER },
   }
-  if (protocol !== 'https:') return connectTcp({ ...options, port: Number(port || 80) })
-  const { session } = origin
+  if (url.protocol !== 'https:') return connectTcp({ ...options, port: Number(url.port || 80) })
   const socket = connectTls({
     ...options,
-    ...{ port: Number(port || 443), ALPNProtocols: ['http/1.1'] },
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(session === undefined ? {} : { session }),
+    ...{ port: Number(url.port || 443), ALPNProtocols: ['http/1.1'] },
+    ...{ servername, session },
   })
   socket.on('session', next => {
     origin.session = next

@@ -1,4 +1,5 @@
 /** The connections to one upstream, and which of them sends a request. */
+import { isIP } from 'node:net'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { Connection } from './connection.ts'
 import type { Handler, Origin, Owner, Request } from './connection.ts'
@@ -12,6 +13,8 @@ const TRUSTED_AFTER = 100
 export interface ConnectionsOptions {
   /** Scheme, host and port. */
   readonly origin: string
+  /** The name whose certificate is trusted over TLS; the host of the origin where it is null, or nothing is said. */
+  readonly servername?: string | null
   readonly most: number
   /** Milliseconds for a connection to be made. */
   readonly connectTimeout: number
@@ -34,8 +37,11 @@ export class Connections implements Owner {
   #state: 'open' | 'closed' | 'destroyed' = 'open'
   #whenNone: (() => void)[] = []
 
-  constructor({ origin, most, connectTimeout, age = AGE }: ConnectionsOptions) {
-    this.#origin = { url: new URL(origin), connectTimeout, session: undefined }
+  constructor({ origin, servername, most, connectTimeout, age = AGE }: ConnectionsOptions) {
+    const url = new URL(origin)
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+    const name = servername ?? (isIP(host) === 0 ? host : undefined)
+    this.#origin = { url, host, servername: name, connectTimeout, session: undefined }
     this.#most = most
     this.#age = age
   }

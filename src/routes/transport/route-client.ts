@@ -42,7 +42,8 @@ export class RouteClient {
     const most = room.bound ?? CONNECTIONS
     this.#target = requestTarget(route)
     this.#head = `POST ${this.#target.path} HTTP/1.1\r\n${this.#target.fields}content-length: `
-    this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })
+    const { origin, servername } = this.#target
+    this.#connections = new Connections({ origin, servername, most, connectTimeout })
     this.#queue = new FairQueue(most)
     this.#room = room
   }
