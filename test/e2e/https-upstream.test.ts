@@ -44,10 +44,14 @@ const chainId = 1001
 const gateway = await startGateway(
   t,
   {
-    networks: { alpha: { chainId }, misnamed: { chainId }, unknown: { chainId } },
+    networks: { alpha: { chainId }, misnamed: { chainId }, renamed: { chainId }, unknown: { chainId } },
     routes: [
       { id: 'alpha-a', network: 'alpha', http: `https://localhost:${trusted.port}` },
       { id: 'misnamed-a', network: 'misnamed', http: `https://127.0.0.2:${misnamed.port}` },
+      {
+        ...{ id: 'renamed-a', network: 'renamed', http: `https://127.0.0.2:${misnamed.port}` },
+        headers: { Host: 'localhost' },
+      },
       { id: 'unknown-a', network: 'unknown', http: `https://localhost:${unknown.port}` },
     ],
     methods: `${fewMethods}    eth_getCode: { params: [1, 2] }\n`,
@@ -63,7 +67,7 @@ t.test('calls pass, short and long, one and many', async t => {
     Array.from({ length: 50 }, (_, i) => access.call('web3_sha3', [`0x${i + 10}`])),
   )
   t.strictSame(
-    echoed.map(reply => reply.result),
+    echoed.map((reply): unknown => reply.result),
     Array.from({ length: 50 }, (_, i) => [`0x${i + 10}`]),
   )
   t.equal((await access.call('eth_getCode', [`0x${'1'.repeat(40)}`, 'latest'])).result, value)
@@ -83,4 +87,10 @@ t.test('a certificate for another name, or of nobody that is trusted, is sent no
     t.equal(node.requests.slice(before).filter(({ method }) => method === 'web3_sha3').length, 0)
     if (slug === 'unknown') t.equal(seen.opened, 0)
   }
+})
+
+t.test('bug: behind an address, the host of the headers did not say whose certificate it is', async t => {
+  const access = await createAccess(gateway, 'paid', 'renamed')
+  node.on('web3_sha3', echo)
+  t.strictSame((await access.call('web3_sha3', ['0x01'])).result, ['0x01'])
 })

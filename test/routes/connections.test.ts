@@ -1,13 +1,21 @@
+import { constants } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createTcp } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTls } from 'node:tls'
 import t, { type Test } from 'tap'
-import type { Handler } from '../../src/routes/transport/connection.ts'
+import { Departure } from '../../src/net/departure.ts'
+import { RouteLimits } from '../../src/routes/route-limits.ts'
+import type { Connection, Handler } from '../../src/routes/transport/connection.ts'
 import { Connections } from '../../src/routes/transport/connections.ts'
 import { Collector } from '../../src/routes/transport/collector.ts'
 import type { Exchange } from '../../src/routes/transport/exchange.ts'
+import { RouteClient } from '../../src/routes/transport/route-client.ts'
+import type { Route } from '../../src/snapshot/types.ts'
+import { certificates } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
 const LIMITS = { timeout: 5_000, holdBack: Infinity, maxBytes: null, departure: null }
@@ -296,4 +304,162 @@ t.test('a reply that comes before the whole request has left ends the connection
   t.match(exchange, { kind: 'whole', body: 'early' })
   t.match(await ask(connections, '/'), { kind: 'whole', body: 'early' }, 'over another one')
   await connections.destroy()
+})
+
+t.test(
+  'bug: over TLS whoever asked behind a reply that ended while it was paused was never answered',
+  async t => {
+    // Nothing but what comes over the connection is looked at here.
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    t.teardown(() => delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'])
+    const body = 'x'.repeat(30_000)
+    // Two records, which one read brings.
+    const server = createTls(certificates.first, socket => {
+      socket.on('data', () => socket.write(said(body)))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const connections = new Connections({
+      ...{ origin: `https://127.0.0.1:${port}`, most: 1, connectTimeout: 5_000 },
+    })
+    for (let i = 0; i < 5; i += 1) {
+      const read = new Promise<number>((resolve, onError) => {
+        let bytes = 0
+        let connection: Connection | null = null
+        const handler: Handler = {
+          onSent: over => (connection = over),
+          onHead: () => undefined,
+          onData: piece => {
+            bytes += piece.length
+            connection?.pause()
+            setImmediate(() => connection?.resume(handler))
+          },
+          onComplete: () => {
+            resolve(bytes)
+          },
+          onError,
+        }
+        connections.dispatch(get('/'), handler)
+      })
+      t.equal(await read, body.length)
+      t.match(await ask(connections, '/'), { kind: 'whole', body })
+    }
+    await connections.destroy()
+  },
+)
+
+t.test('bug: a session that the upstream broke off at was offered to it for ever', async t => {
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  t.teardown(() => delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'])
+  const options = { maxVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET } as const
+  const server = createTls({ ...certificates.first, ...options }, socket => {
+    socket.on('data', () => socket.end(said('hello', 'Connection: close\r\n')))
+  })
+  const stored = new Set<string>()
+  server.on('newSession', (id: Buffer, _data, done: () => void) => {
+    stored.add(id.toString('hex'))
+    done()
+  })
+  server.on('resumeSession', (id: Buffer, done: (error: Error | null, data: null) => void) => {
+    done(stored.has(id.toString('hex')) ? new Error('as a broken store does') : null, null)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const connections = new Connections({
+    ...{ origin: `https://127.0.0.1:${port}`, most: 1, connectTimeout: 5_000 },
+  })
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'hello' })
+  t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
+  t.match(await ask(connections, '/'), { kind: 'whole', body: 'hello' })
+  await connections.destroy()
+})
+
+t.test('bug: a request was sent over a connection that had broken, and was not closed yet', async t => {
+  const sockets: Socket[] = []
+  const node = await speaking(t, socket => {
+    if (!sockets.includes(socket)) sockets.push(socket)
+    socket.write(said('hello'))
+  })
+  const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 10_000 })
+  let mine: Socket | null = null
+  const take = (message: unknown): void => {
+    mine = (message as { readonly socket: Socket }).socket
+  }
+  subscribe('net.client.socket', take)
+  for (let i = 0; i < 102; i += 1) await ask(connections, '/')
+  unsubscribe('net.client.socket', take)
+  const answer = new Promise<Exchange>(resolve => {
+    mine!.once('error', () => {
+      setImmediate(() => {
+        connections.dispatch(get('/'), new Collector(LIMITS, resolve))
+      })
+    })
+  })
+  sockets.at(-1)!.resetAndDestroy()
+  t.match(await answer, { kind: 'whole', body: 'hello' })
+  await connections.destroy()
+})
+
+t.test(
+  'bug: who gave up before a connection was made kept it from the others, and the request in memory',
+  async t => {
+    const node = await upstream(t)
+    const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
+    const ends: string[] = []
+    const gone: Handler = {
+      ...{ onHead: () => undefined, onData: () => undefined },
+      onSent: () => ends.push('sent'),
+      onComplete: () => ends.push('complete'),
+      onError: () => ends.push('error'),
+    }
+    const [first, third] = [{ ...gone }, { ...gone }]
+    connections.dispatch(get('/held'), first)
+    const second = ask(connections, '/')
+    connections.dispatch(get('/held'), third)
+    connections.withdraw(first)
+    connections.withdraw(third)
+    t.match(await second, { kind: 'whole', body: 'at once' })
+    t.strictSame([ends, node.seen.opened, node.held.length], [[], 1, 0])
+    await connections.close()
+
+    // One that speaks no TLS: no connection to it is ever made.
+    const silent = await speaking(t, () => undefined)
+    const route = {
+      ...{ id: 'a', network: 'eth', http: silent.origin.replace('http:', 'https:'), headers: {} },
+      limits: { inFlight: 1, perSecond: null },
+    } as Route
+    const client = new RouteClient(route, 600_000, new RouteLimits('a', route.limits))
+    for (const opened of [1, 2, 3]) {
+      const departure = new Departure()
+      const sender = { caller: 'account', begun: () => undefined, departure: () => departure }
+      const exchange = new Promise(resolve => {
+        client.post('{}', { ...LIMITS, timeout: 600_000, departure }, sender, resolve)
+      })
+      await seen('its connection is being made', () => silent.opened() === opened)
+      departure.leave()
+      t.strictSame(await exchange, { kind: 'broken', how: 'aborted', sent: false })
+    }
+    await client.close()
+  },
+)
+
+t.test('a reply of many small pieces is put together as it came', async t => {
+  const text = Array.from({ length: 3_000 }, (_, i) => `${i} `)
+  const exchange = new Promise(resolve => {
+    const collector = new Collector(LIMITS, resolve)
+    collector.onHead({ status: 200, length: null, retryAfter: null, keptFor: 0 })
+    for (const [i, piece] of text.entries()) {
+      collector.onData(Buffer.from(piece))
+      if (i % 700 === 0) collector.onData(Buffer.alloc(300_000, '-'))
+    }
+    collector.onComplete()
+  })
+  t.match(await exchange, {
+    kind: 'whole',
+    body: text.map((piece, i) => (i % 700 === 0 ? piece + '-'.repeat(300_000) : piece)).join(''),
+  })
 })

@@ -68,6 +68,21 @@ t.test('the request carries what the route says, and nothing else', async t => {
   t.equal(live.limits.inFlight, 0)
 })
 
+t.test('bug: of a query with a question mark in it only the part before that was fetched', async t => {
+  const seen: (string | undefined)[] = []
+  const live = await routeTo(
+    t,
+    (request, response) => {
+      seen.push(request.url)
+      response.end()
+    },
+    '/v3/?key=a?b&c=d',
+  )
+  await live.fetch('/health', 5_000)
+  await live.exchange('{}', limits)
+  t.strictSame(seen, ['/v3/health?key=a?b&c=d', '/v3/?key=a?b&c=d'])
+})
+
 t.test('how an exchange can break', async t => {
   const reset = await routeTo(t, request => request.socket.destroy())
   t.strictSame(await reset.exchange('{}', limits), { kind: 'broken', how: 'reset', sent: true })

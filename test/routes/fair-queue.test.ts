@@ -102,3 +102,36 @@ t.test('whoever waits longest begins once the share of others allows it', t => {
   t.equal(turns.filter(({ state }) => state === 'waiting').length, 12)
   t.end()
 })
+
+t.test('bug: thousands of turns that ended as they began, one within the other, ended the process', t => {
+  const { fair, begun, enter } = queue(2)
+  const running = [enter('a', 'a0'), enter('a', 'a1')]
+  const MANY = 20_000
+  for (let i = 0; i < MANY; i += 1) {
+    const turn: Turn = {
+      ...{ caller: 'b', isWanted: true, state: 'waiting' },
+      begin: () => {
+        begun.push(`b${i}`)
+        fair.leave(turn)
+      },
+    }
+    fair.enter(turn)
+  }
+  fair.leave(running[0]!)
+  t.strictSame(begun, ['a0', 'a1', ...Array.from({ length: MANY }, (_, i) => `b${i}`)])
+  t.end()
+})
+
+t.test('each place that is given back while a turn begins is taken', t => {
+  const { fair, begun, enter } = queue(3)
+  const running = [enter('a', 'a0'), enter('a', 'a1'), enter('a', 'a2')]
+  const begin = (): void => {
+    begun.push('b0')
+    for (const turn of running.slice(1)) fair.leave(turn)
+  }
+  fair.enter({ caller: 'b', isWanted: true, begin, state: 'waiting' })
+  for (const name of ['c0', 'd0', 'e0']) enter(name[0], name)
+  fair.leave(running[0]!)
+  t.strictSame(begun.slice(3), ['b0', 'c0', 'd0'])
+  t.end()
+})

@@ -54,6 +54,11 @@ t.test('replies end where their heads say', t => {
       },
     ],
     [
+      'bug: a size of nine digits, zeros before it, was none',
+      reply('Transfer-Encoding: chunked\r\n', '000000003\r\nabc\r\n00000000000000000\r\n\r\n'),
+      { body: 'abc', left: '' },
+    ],
+    [
       'chunks and trailers',
       reply('transfer-encoding:CHUNKED\r\n', '1\r\na\r\n0\r\nX-A: b\r\nX-C:\r\n\r\n'),
       { body: 'a', left: '' },
@@ -78,6 +83,31 @@ t.test('replies end where their heads say', t => {
       'a last reply',
       reply('Connection: foo, close\r\nContent-Length: 1\r\n', 'a'),
       { body: 'a', keptFor: 0 },
+    ],
+    [
+      'bug: a last reply that also asks for the connection to be kept was followed by another request',
+      reply('Connection: close\r\nConnection: keep-alive\r\nContent-Length: 1\r\n', 'a'),
+      { body: 'a', keptFor: 0 },
+    ],
+    [
+      'bug: behind no content with a length the connection was kept, for content that might come',
+      'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\nabc',
+      { body: '', left: 'abc', keptFor: 0 },
+    ],
+    [
+      'no content in chunks',
+      'HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n0',
+      { body: '', left: '0', keptFor: 0 },
+    ],
+    [
+      'no content with a length of nothing',
+      'HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n',
+      { body: '', left: '', keptFor: Infinity },
+    ],
+    [
+      'blanks around values',
+      reply('Content-Length: \t 2 \t\r\nConnection:\tclose \r\n', 'ab'),
+      { body: 'ab', keptFor: 0 },
     ],
     [
       'a connection that is kept for some time',
@@ -119,6 +149,12 @@ t.test('where two readers could see two replies there is none', t => {
     ['a length twice', reply('Content-Length: 5\r\nContent-Length: 5\r\n', 'hello')],
     ['two lengths in one', reply('Content-Length: 5, 5\r\n', 'hello')],
     ['a length with a sign', reply('Content-Length: +5\r\n', 'hello')],
+    ['bug: a length behind a space that is none in HTTP', reply('Content-Length: \xa05\r\n', 'hello')],
+    [
+      'bug: chunks behind a space that is none in HTTP',
+      reply('Transfer-Encoding: chunked\xa0\r\n', '0\r\n\r\n'),
+    ],
+    ['bug: words before the reply without an end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)],
     ['a length in hex', reply('Content-Length: 0x5\r\n', 'hello')],
     ['no number as length', reply('Content-Length: \r\n', 'hello')],
     ['a length beyond all numbers', reply(`Content-Length: ${'9'.repeat(16)}\r\n`, 'hello')],
@@ -157,6 +193,24 @@ t.test('where two readers could see two replies there is none', t => {
     t.equal(read([text]).end, 'fault', name)
     t.equal(read(Array.from(text)).end, 'fault', `${name}, byte by byte`)
   }
+  t.end()
+})
+
+t.test('bug: ten thousand chunks of one read were as many pieces, a hundred times as large', t => {
+  const chunks = Array.from({ length: 10_000 }, (_, i) => String.fromCharCode(i % 256))
+  const text = chunks.map(chunk => `1\r\n${chunk}\r\n`).join('')
+  const head = reply('Transfer-Encoding: chunked\r\n')
+  const memory = Buffer.alloc(64 * 1024)
+  const pieces: (Buffer | string)[] = []
+  const parser = new ReplyParser()
+  for (const part of [head, text, '0\r\n\r\n']) {
+    memory.write(part, 'latin1')
+    parser.read(memory, part.length, { onHead: () => undefined, onData: piece => void pieces.push(piece) })
+  }
+  t.strictSame(
+    pieces.map(piece => piece.toString('latin1')),
+    [chunks.join('')],
+  )
   t.end()
 })
 

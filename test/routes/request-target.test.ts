@@ -22,6 +22,8 @@ t.test(
     const user = 'http://caf%C3%A9:p%3Ass%40@n/'
     t.strictSame(operatorHeaders({ http: user, headers: {} }), { authorization: basic('café:p:ss@') })
     t.strictSame(operatorHeaders({ http: 'http://u@n/', headers: {} }), { authorization: basic('u:') })
+    const nameless = operatorHeaders({ http: 'http://:s%2Fcret@n/', headers: {} })
+    t.strictSame(nameless, { authorization: basic(':s/cret') }, 'bug: a password without a user was not sent')
     const own = { AuthoriZation: 'Bearer x' }
     t.strictSame(operatorHeaders({ http: user, headers: own }), own)
     t.strictSame(operatorHeaders({ http: 'http://n/', headers: { 'x-key': '1' } }), { 'x-key': '1' })
@@ -42,5 +44,16 @@ t.test('what a call is written in, and where it ends, is ours to say, however it
     'another host is theirs',
   )
   t.equal(target('http://[::1]:81/').fields, `host: [::1]:81\r\n${ours}`)
+  t.end()
+})
+
+t.test('bug: a certificate was to be for the address in the URL, whatever host the requests were for', t => {
+  const name = (http: string, host?: string) =>
+    target(http, host === undefined ? {} : { Host: host }).servername
+  t.equal(name('https://127.0.0.1:81/', 'inner.example:443'), 'inner.example')
+  t.equal(name('https://outer.example/', ' inner.example '), 'inner.example')
+  t.equal(name('https://outer.example:81/'), null)
+  for (const none of ['127.0.0.1:81', '[::1]:81', '', ':81', 'a b'])
+    t.equal(name('https://outer.example/', none), null, none)
   t.end()
 })

@@ -2,7 +2,7 @@
  * One connection to an upstream, with one request at a time. HTTP/1.1 for calls is written and read here and not by undici, which is made for any
  * request: that was a third of a relayed call (docs/decisions/code.md).
  */
-import { connect as connectTcp, isIP } from 'node:net'
+import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Raw } from '../../jsonrpc/raw.ts'
@@ -38,6 +38,10 @@ export interface Request {
 /** Where connections lead. */
 export interface Origin {
   readonly url: URL
+  /** An IPv6 address is without its brackets. */
+  readonly host: string
+  /** The name whose certificate is trusted over TLS; that of `host` where it is undefined. */
+  readonly servername: string | undefined
   /** Milliseconds for a connection to be made. */
   readonly connectTimeout: number
   /** Of the last one over TLS, with which the next handshake is shorter. */
@@ -86,8 +90,10 @@ export class Connection {
       this.#socket.destroy(new Error('the connection was not made in time'))
     }, origin.connectTimeout)
     this.#socket.once(origin.url.protocol === 'https:' ? 'secureConnect' : 'connect', this.#opened)
+    // It is closed in a later turn: until then it must not be taken for one that can be used.
     this.#socket.on('error', error => {
       this.#error = error
+      this.#closed()
     })
     this.#socket.once('end', this.#ended)
     this.#socket.once('close', this.#closed)
@@ -114,7 +120,11 @@ export class Connection {
 
   /** Reads on, where the request of this handler is not over. */
   resume(handler: Handler): void {
-    if (this.#handler !== handler) return
+    if (this.#handler === handler) this.#readOn()
+  }
+
+  /** Over TLS the end of a reply may come behind a pause: records that have been read are handed on all the same. */
+  #readOn(): void {
     this.#isPaused = false
     this.#socket.resume()
   }
@@ -122,6 +132,11 @@ export class Connection {
   /** Ends the request of a handler, which hears of it, and the connection with it; nothing happens where it is over. */
   abort(handler: Handler): void {
     if (this.#handler === handler) this.#break(new Error('the request was ended'))
+  }
+
+  /** Whether this handler's request waits for it to be opened. */
+  isFor(handler: Handler): boolean {
+    return this.#waiting?.handler === handler
   }
 
   /** Sends no further request: it is too old, or may still bring replies to what was answered. */
@@ -180,7 +195,7 @@ export class Connection {
 
   #complete(handler: Handler, isMore: boolean): void {
     this.#handler = null
-    this.#isPaused = false
+    if (this.#isPaused) this.#readOn()
     this.keptFor = Math.min(IDLE, this.#parser.keptFor - SPARE)
     // Behind a reply that came before all of the request had left, the rest of it would still be on its way.
     const isKept = !isMore && !this.#isOld && this.keptFor > 0 && this.#socket.writableLength === 0
@@ -214,22 +229,22 @@ export class Connection {
 }
 
 function open(origin: Origin, callback: (length: number) => boolean): Socket {
-  const { protocol, hostname, port } = origin.url
-  // Node wants an IPv6 address without its brackets.
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const { url, host, servername, session } = origin
   const options = {
     ...{ host, onread: { buffer: memory, callback } },
     ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER },
   }
-  if (protocol !== 'https:') return connectTcp({ ...options, port: Number(port || 80) })
-  const { session } = origin
+  if (url.protocol !== 'https:') return connectTcp({ ...options, port: Number(url.port || 80) })
   const socket = connectTls({
     ...options,
-    ...{ port: Number(port || 443), ALPNProtocols: ['http/1.1'] },
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(session === undefined ? {} : { session }),
+    ...{ port: Number(url.port || 443), ALPNProtocols: ['http/1.1'] },
+    ...{ servername, session },
   })
-  return socket.on('session', next => {
+  socket.on('session', next => {
     origin.session = next
+  })
+  // It may be what the upstream did not bear.
+  return socket.once('error', () => {
+    origin.session = undefined
   })
 }

@@ -1,4 +1,5 @@
 /** The connections to one upstream, and which of them sends a request. */
+import { isIP } from 'node:net'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { Connection } from './connection.ts'
 import type { Handler, Origin, Owner, Request } from './connection.ts'
@@ -12,6 +13,8 @@ const TRUSTED_AFTER = 100
 export interface ConnectionsOptions {
   /** Scheme, host and port. */
   readonly origin: string
+  /** The name whose certificate is trusted over TLS; the host of the origin where it is null, or nothing is said. */
+  readonly servername?: string | null
   readonly most: number
   /** Milliseconds for a connection to be made. */
   readonly connectTimeout: number
@@ -27,15 +30,18 @@ export class Connections implements Owner {
   readonly #open = new Set<Connection>()
   /** The one that was used last is used next: the others get old, and are closed. */
   readonly #idle: Connection[] = []
-  readonly #waiting: Request[] = []
+  readonly #waiting = new Map<Handler, Request>()
   /** Replies since a connection was last closed where it might have been used again. */
   #kept = 0
   #closing: NodeJS.Timeout | null = null
   #state: 'open' | 'closed' | 'destroyed' = 'open'
   #whenNone: (() => void)[] = []
 
-  constructor({ origin, most, connectTimeout, age = AGE }: ConnectionsOptions) {
-    this.#origin = { url: new URL(origin), connectTimeout, session: undefined }
+  constructor({ origin, servername, most, connectTimeout, age = AGE }: ConnectionsOptions) {
+    const url = new URL(origin)
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+    const name = servername ?? (isIP(host) === 0 ? host : undefined)
+    this.#origin = { url, host, servername: name, connectTimeout, session: undefined }
     this.#most = most
     this.#age = age
   }
@@ -48,13 +54,25 @@ export class Connections implements Owner {
     this.#dispatch({ text, handler })
   }
 
+  /** Forgets a request that was not sent, and of which nobody wants to hear: the next one takes its place. */
+  withdraw(handler: Handler): void {
+    if (this.#waiting.delete(handler)) return
+    for (const connection of this.#open)
+      if (connection.isFor(handler)) {
+        const next = this.#next()
+        if (next === undefined) connection.destroy()
+        else connection.send(next)
+        return
+      }
+  }
+
   free(connection: Connection, isReused: boolean): void {
     if (isReused) this.#kept += 1
     if (this.#state !== 'open') {
       connection.destroy()
       return
     }
-    const next = this.#waiting.shift()
+    const next = this.#next()
     if (next === undefined) this.#rest(connection)
     else this.#use(connection, next)
   }
@@ -64,7 +82,7 @@ export class Connections implements Owner {
     if (byUpstream) this.#kept = 0
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
-    const next = this.#waiting.shift()
+    const next = this.#next()
     if (next !== undefined) this.#dispatch(next)
     if (this.#open.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve()
   }
@@ -79,7 +97,7 @@ export class Connections implements Owner {
   /** Cuts them. */
   async destroy(): Promise<void> {
     this.#state = 'destroyed'
-    for (const { handler } of this.#waiting.splice(0)) handler.onError(CUT)
+    for (let next = this.#next(); next !== undefined; next = this.#next()) next.handler.onError(CUT)
     await Promise.all(
       [...this.#open].map(connection => {
         connection.destroy()
@@ -96,7 +114,14 @@ export class Connections implements Owner {
     const connection = this.#idle.pop()
     if (connection !== undefined) this.#use(connection, request)
     else if (this.#open.size < this.#most) this.#make().send(request)
-    else this.#waiting.push(request)
+    else this.#waiting.set(request.handler, request)
+  }
+
+  /** Takes the one that has waited longest. */
+  #next(): Request | undefined {
+    const [next] = this.#waiting.values()
+    if (next !== undefined) this.#waiting.delete(next.handler)
+    return next
   }
 
   /**

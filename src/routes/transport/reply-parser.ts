@@ -22,7 +22,7 @@ export interface ReplyListener {
   onData(piece: Buffer | Raw): void
 }
 
-/** Most bytes of a head, and of the lines around chunks. */
+/** Most bytes of a head, of all that are no last word, and of the lines around chunks. */
 const MOST = 16 * 1024
 /** Bytes of a read that are looked at as text, which pays where they are the whole reply. */
 const GLANCE = 4 * 1024
@@ -31,7 +31,7 @@ const GLANCE = 4 * 1024
 const HEAD =
   /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/
 const FIELDS = /\r\n(content-length|transfer-encoding|connection|keep-alive|retry-after):([^\r]*)/gi
-const CHUNK = /^([0-9a-f]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i
+const CHUNK = /^0*[0-9a-f]{1,8}[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i
 const TRAILER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
 
 /** What comes next. */
@@ -43,8 +43,12 @@ export class ReplyParser {
   #text: Raw = ''
   /** Bytes of the body, or of the chunk, that are still to come. */
   #left = 0
-  /** Bytes of trailers so far. */
+  /** Bytes of heads before the last one so far, and of trailers. */
+  #interim = 0
   #trailers = 0
+  /** Where in the bytes that are being read its chunks lie that have been joined to one piece. */
+  #from = 0
+  #to = 0
   #keptFor = 0
 
   /** Milliseconds for which the connection is kept behind the last reply. */
@@ -53,8 +57,8 @@ export class ReplyParser {
   }
 
   /**
-   * Reads `length` bytes. Returns how many of them the reply took, if it ends there; null where more is to come, and `fault` where they are no
-   * reply.
+   * Reads `length` bytes, and moves those of chunks together. Returns how many of them the reply took, if it ends there; null where more is to come, and
+   * `fault` where they are no reply.
    */
   read(bytes: Buffer, length: number, listener: ReplyListener): number | null | 'fault' {
     let at = 0
@@ -63,10 +67,12 @@ export class ReplyParser {
       if (next === 'fault') return next
       if (next < 0) {
         this.#part = 'head'
+        this.#handOn(bytes, listener)
         return -next
       }
       at = next
     }
+    this.#handOn(bytes, listener)
     return null
   }
 
@@ -83,14 +89,17 @@ export class ReplyParser {
       case 'rest':
         listener.onData(copy(bytes, at, length))
         return length
-      case 'body':
-      case 'chunk': {
+      case 'body': {
         const end = Math.min(length, at + this.#left)
         this.#left -= end - at
         listener.onData(copy(bytes, at, end))
-        if (this.#left > 0) return end
-        if (this.#part === 'body') return -end
-        this.#part = 'chunk end'
+        return this.#left > 0 ? end : -end
+      }
+      case 'chunk': {
+        const end = Math.min(length, at + this.#left)
+        this.#left -= end - at
+        this.#join(bytes, at, end)
+        if (this.#left === 0) this.#part = 'chunk end'
         return end
       }
       case 'chunk line':
@@ -98,6 +107,21 @@ export class ReplyParser {
       case 'trailers':
         return this.#readLine(bytes, at, length)
     }
+  }
+
+  /** Ten thousand chunks of a byte would be as many pieces, each a hundred times as large as what it holds. */
+  #join(bytes: Buffer, at: number, end: number): void {
+    if (this.#to === 0) this.#from = this.#to = at
+    else if (end - at > 16) bytes.copyWithin(this.#to, at, end)
+    else for (let i = at; i < end; i += 1) bytes[this.#to + i - at] = bytes[i]!
+    this.#to += end - at
+  }
+
+  #handOn(bytes: Buffer, listener: ReplyListener): void {
+    const [from, to] = [this.#from, this.#to]
+    if (to === 0) return
+    this.#to = 0
+    listener.onData(copy(bytes, from, to))
   }
 
   #readHead(bytes: Buffer, at: number, length: number, listener: ReplyListener): number | 'fault' {
@@ -113,7 +137,11 @@ export class ReplyParser {
     const bodyAt = at + end + 4 - before
     const head = end > MOST ? null : headIn(text.slice(0, end + 2))
     if (head === null || head.status === 101) return 'fault'
-    if (head.status < 200) return bodyAt
+    if (head.status < 200) {
+      this.#interim += end
+      return this.#interim > MOST ? 'fault' : bodyAt
+    }
+    this.#interim = 0
     this.#keptFor = head.keptFor
     listener.onHead(head)
     const { framing } = head
@@ -140,7 +168,8 @@ export class ReplyParser {
       this.#text += bytes.toString('latin1', at, end)
       return this.#text.length > MOST ? 'fault' : end
     }
-    const line = this.#text + bytes.toString('latin1', at, end)
+    const isEmpty = end === at + 1 && bytes[at] === 13
+    const line = this.#text + (isEmpty ? '\r' : bytes.toString('latin1', at, end))
     this.#text = ''
     if (line.length > MOST || !line.endsWith('\r')) return 'fault'
     return this.#take(line.slice(0, -1), end + 1)
@@ -156,9 +185,9 @@ export class ReplyParser {
       if (line === '') return -next
       return TRAILER.test(line) && this.#trailers <= MOST ? next : 'fault'
     }
-    const size = CHUNK.exec(line)?.[1]
-    if (size === undefined) return 'fault'
-    this.#left = parseInt(size, 16)
+    if (!CHUNK.test(line)) return 'fault'
+    // It reads no further than the digits.
+    this.#left = parseInt(line, 16)
     this.#trailers = 0
     this.#part = this.#left === 0 ? 'trailers' : 'chunk'
     return next
@@ -183,35 +212,37 @@ function headIn(text: Raw): ReadHead | null {
   let length: number | null = null
   let retryAfter: string | null = null
   let isChunked = false
-  let keeps = line[1] === '1'
+  let [closes, keeps] = [false, line[1] === '1']
   let keptFor = Infinity
   FIELDS.lastIndex = 0
   for (let found = FIELDS.exec(text); found !== null; found = FIELDS.exec(text)) {
-    const value = found[2]!.trim()
+    const value = found[2]!
     switch (found[1]!.toLowerCase()) {
       case 'content-length':
-        if (length !== null || !/^\d{1,15}$/.test(value)) return null
+        if (length !== null || !/^[ \t]*\d{1,15}[ \t]*$/.test(value)) return null
         length = Number(value)
         break
       case 'transfer-encoding':
-        if (isChunked || value.toLowerCase() !== 'chunked') return null
+        if (isChunked || !/^[ \t]*chunked[ \t]*$/i.test(value)) return null
         isChunked = true
         break
       case 'connection':
-        if (/(?:^|[, \t])close(?:$|[, \t])/i.test(value)) keeps = false
+        if (/(?:^|[, \t])close(?:$|[, \t])/i.test(value)) closes = true
         else if (/(?:^|[, \t])keep-alive(?:$|[, \t])/i.test(value)) keeps = true
         break
       case 'keep-alive':
         keptFor = Number(/(?:^|[, \t])timeout=(\d{1,6})/i.exec(value)?.[1] ?? Infinity) * 1000
         break
       default:
-        retryAfter ??= value
+        retryAfter ??= value.trim()
     }
   }
   // A reader that believes the other of the two sees another reply (RFC 9112, section 6.3).
   if (isChunked && (length !== null || line[1] === '0')) return null
   const isEmpty = status === 204 || status === 304
   const framing = isEmpty ? 0 : isChunked ? 'chunked' : (length ?? 'end of connection')
-  const isKept = keeps && framing !== 'end of connection'
+  // What should have no body, and says how long it is, may send one, and who asks next would take it for a reply.
+  const isSure = framing !== 'end of connection' && (!isEmpty || ((length ?? 0) === 0 && !isChunked))
+  const isKept = keeps && !closes && isSure
   return { status, length, retryAfter, keptFor: isKept ? keptFor : 0, framing }
 }

@@ -1,10 +1,13 @@
 /** Where a route's requests go, and with which headers. */
+import { isIP } from 'node:net'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Route } from '../../snapshot/types.ts'
 
 /** The parts of a request that are the same for every call. */
 export interface RequestTarget {
   readonly origin: string
+  /** The host in the operator's headers, which requests are for and certificates have to be; null where that is the host of the URL. */
+  readonly servername: string | null
   /** Path and query. */
   readonly path: string
   /** Header lines, each with its line break. */
@@ -21,18 +24,22 @@ const NOT_THEIRS: ReadonlySet<string> = new Set([...Object.keys(OURS), ...FRAMIN
 export function requestTarget(route: Pick<Route, 'http' | 'headers'>): RequestTarget {
   const { origin, host, pathname, search } = new URL(route.http)
   const own = Object.entries(operatorHeaders(route)).filter(([name]) => !NOT_THEIRS.has(name.toLowerCase()))
-  const hasHost = own.some(([name]) => name.toLowerCase() === 'host')
-  const headers = [...(hasHost ? [] : [['host', host]]), ...own, ...Object.entries(OURS)]
+  const theirs = own.find(([name]) => name.toLowerCase() === 'host')?.[1]
+  const headers = [...(theirs === undefined ? [['host', host]] : []), ...own, ...Object.entries(OURS)]
   // Names and values are checked with the configuration, as names and as lines.
   const fields = headers.map(([name, value]) => `${name!}: ${value!}\r\n`).join('')
-  return { origin, path: pathname + search, fields }
+  const [name = ''] = (theirs ?? '').trim().split(':', 1)
+  const servername = /^[\w.-]+$/.test(name) && isIP(name) === 0 ? name : null
+  return { origin, servername, path: pathname + search, fields }
 }
 
 /** The headers that the operator sends along; a user in the URL becomes Basic authentication (RFC 7617) unless one says otherwise. */
 export function operatorHeaders({ http, headers }: Pick<Route, 'http' | 'headers'>): Record<string, string> {
   const url = new URL(http)
-  const given = Object.keys(headers).some(name => name.toLowerCase() === 'authorization')
-  return url.username !== '' && !given ? { ...headers, authorization: basicAuth(url) } : { ...headers }
+  const isGiven = Object.keys(headers).some(name => name.toLowerCase() === 'authorization')
+  // Some providers know a project by its password alone.
+  const hasUser = url.username !== '' || url.password !== ''
+  return hasUser && !isGiven ? { ...headers, authorization: basicAuth(url) } : { ...headers }
 }
 
 function basicAuth(url: URL): string {

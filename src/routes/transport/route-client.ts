@@ -42,7 +42,8 @@ export class RouteClient {
     const most = room.bound ?? CONNECTIONS
     this.#target = requestTarget(route)
     this.#head = `POST ${this.#target.path} HTTP/1.1\r\n${this.#target.fields}content-length: `
-    this.#connections = new Connections({ origin: this.#target.origin, most, connectTimeout })
+    const { origin, servername } = this.#target
+    this.#connections = new Connections({ origin, servername, most, connectTimeout })
     this.#queue = new FairQueue(most)
     this.#room = room
   }
@@ -55,14 +56,15 @@ export class RouteClient {
   /** Fetches a path below the route's URL. */
   get(path: string, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
     const { path: base, fields } = this.#target
-    const [before = '', query] = base.split('?', 2)
-    const whole = before.replace(/\/+$/, '') + path + (query === undefined ? '' : `?${query}`)
+    const [, before = '', query = ''] = /^([^?]*)(.*)$/.exec(base) ?? []
+    const whole = before.replace(/\/+$/, '') + path + query
     this.#send(`GET ${whole} HTTP/1.1\r\n${fields}\r\n`, limits, sender, done)
   }
 
   #send(text: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
     if (sender.isCounted !== true) this.#room.enter(sender.caller)
     const collector = new Collector(limits, exchange => {
+      if (exchange.kind === 'broken' && !exchange.sent) this.#connections.withdraw(collector)
       // An open reply keeps its connection until it has been read.
       if (exchange.kind === 'open') exchange.tail.once('close', leave)
       else leave()
@@ -159,6 +161,9 @@ export class FairQueue {
   readonly #share: FairShare
   /** By caller; who waits longest comes first. Those who wait no more leave at once, from wherever they stand. */
   readonly #waiting = new Map<string, Set<Turn>>()
+  #isBeginning = false
+  /** Places given back that nobody has been looked for yet. */
+  #free = 0
 
   constructor(most: number) {
     this.#share = new FairShare(() => most, { from: DIVISIBLE_FROM })
@@ -182,7 +187,19 @@ export class FairQueue {
     if (state === 'waiting' && caller !== undefined) this.#remove(turn, caller)
     if (state !== 'begun') return
     this.#share.giveBack(1, caller)
-    if (this.#waiting.size > 0) this.#next()
+    if (this.#waiting.size > 0) this.#beginNext()
+  }
+
+  /** Turns may be over as soon as they begin, a thousand one behind the other: none begins within another. */
+  #beginNext(): void {
+    this.#free += 1
+    if (this.#isBeginning) return
+    this.#isBeginning = true
+    try {
+      for (; this.#free > 0; this.#free -= 1) this.#next()
+    } finally {
+      this.#isBeginning = false
+    }
   }
 
   #begin(turn: Turn): void {
