@@ -285,6 +285,27 @@ t.test('a connection is used for as long as the upstream says that it keeps it',
   await connections.destroy()
 })
 
+t.test(
+  'bug: one that an upstream keeps for a moment only was kept for as long as those before it',
+  async t => {
+    const heads = ['', 'Keep-Alive: timeout=2\r\n']
+    const node = await speaking(t, (socket, nth) => socket.write(said('x', heads[nth - 1])))
+    const connections = new Connections({ origin: node.origin, most: 2, connectTimeout: 60_000 })
+    const delays: number[] = []
+    const { setTimeout } = globalThis
+    t.teardown(() => (globalThis.setTimeout = setTimeout))
+    globalThis.setTimeout = ((work: () => void, ms: number) => {
+      delays.push(ms)
+      return setTimeout(work, ms)
+    }) as typeof setTimeout
+    await Promise.all([ask(connections, '/'), ask(connections, '/')])
+    t.equal(node.opened(), 2)
+    const looks = delays.filter(ms => ms <= 4_000)
+    t.ok(looks.at(-1)! <= 1_000, `looks for what has been idle for too long after ${looks.join(', ')} ms`)
+    await connections.destroy()
+  },
+)
+
 t.test('a reply that comes before the whole request has left ends the connection', async t => {
   const server = createTcp(socket => {
     socket.on('error', () => undefined)

@@ -33,6 +33,8 @@ export class Connections implements Owner {
   readonly #waiting = new Map<Handler, Request>()
   /** Replies since a connection was last closed where it might have been used again. */
   #kept = 0
+  /** Milliseconds that connections may be idle: the least that the upstream has said of any. */
+  #keptFor = Infinity
   #closing: NodeJS.Timeout | null = null
   #state: 'open' | 'closed' | 'destroyed' = 'open'
   #whenNone: (() => void)[] = []
@@ -149,7 +151,11 @@ export class Connections implements Owner {
   #rest(connection: Connection): void {
     connection.idleSince = performance.now()
     this.#idle.push(connection)
-    this.#closing ??= setTimeout(this.#closeIdle, connection.keptFor).unref()
+    if (connection.keptFor < this.#keptFor) {
+      this.#keptFor = connection.keptFor
+      clearTimeout(this.#closing ?? undefined)
+      this.#closeIdle()
+    } else this.#closing ??= setTimeout(this.#closeIdle, this.#keptFor).unref()
   }
 
   /** Closes those that have been idle for too long; the first is the one that has been longest. */
@@ -159,7 +165,7 @@ export class Connections implements Owner {
     for (;;) {
       const [first] = this.#idle
       if (first === undefined) return
-      const left = first.idleSince + first.keptFor - now
+      const left = first.idleSince + this.#keptFor - now
       if (left > 0) {
         this.#closing = setTimeout(this.#closeIdle, left).unref()
         return
