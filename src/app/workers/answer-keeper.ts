@@ -1,6 +1,5 @@
 /** What a worker answers the keeper, and what it hears from it. */
 import { systemClock } from '../../ports/clock.ts'
-import type { Asking } from '../../limits/shared/asking.ts'
 import type { SharedHoldings } from '../../limits/shared/holdings.ts'
 import type { Certificate } from '../../http/certificate.ts'
 import type { Gateway } from '../../call/gateway.ts'
@@ -35,7 +34,8 @@ export interface Serving {
 /** Answers and hears the keeper, from the moment when this worker serves. */
 export class Started {
   holdings: SharedHoldings | null = null
-  asking: Asking | null = null
+  /** Hears of another keeper, if that counts anew, from the ledger; buckets in Redis are still those of before. */
+  renewed: () => void = () => undefined
   probing: ProbeFollower | null = null
   /** Machines that share the limits, as the keeper said last. */
   machines = 1

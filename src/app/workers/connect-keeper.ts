@@ -26,7 +26,7 @@ export async function connect(
       started.connected()
     },
     renewed: () => {
-      started.asking?.renewed()
+      started.renewed()
     },
     hangs: () => {
       started.keeperHangs()

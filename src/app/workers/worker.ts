@@ -117,7 +117,7 @@ async function open(
       return processes()
     },
   })
-  started.asking = asking
+  if (settings.redis === null) started.renewed = () => asking.renewed()
   closing.push(() => asking.close())
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
   const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)

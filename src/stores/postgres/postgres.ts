@@ -223,9 +223,10 @@ async function ended(sockets: readonly Socket[]): Promise<void> {
 
 /**
  * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, did
- * not come to it in time, or has no such database or tables, as while it is restored.
+ * not come to it in time, does not let this user in, or has no such database or tables, as while it is restored.
  */
-const ABOUT_SERVER = /^(08|53|57|58|25006|25P03|55000|55P03|40|3D000|3F000|42P01)/
+const ABOUT_SERVER = /^(08|28|53|57|58|25006|25P03|55000|55P03|40|3D000|3F000|42501|42P01)/
+const DENIED = /^(28|42501)/
 
 /** StoreUnavailable where it is about the way to the database; the error itself where the database judged a statement. */
 function explain(error: unknown, isCommitting = false): unknown {
@@ -241,4 +242,9 @@ function explain(error: unknown, isCommitting = false): unknown {
 /** Whether the database has judged a statement, rather than being away. */
 export function isJudged(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !ABOUT_SERVER.test(error.code ?? '')
+}
+
+/** Whether the database does not let this user in, or not do what a gateway does: it is there, and waiting does not help. */
+export function isDenied({ cause }: StoreUnavailable): boolean {
+  return cause instanceof pg.DatabaseError && DENIED.test(cause.code ?? '')
 }

@@ -11,7 +11,7 @@ import { AccountStore } from '../../sqlite/accounts/store.ts'
 import { inTransaction } from '../../sqlite/transaction.ts'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
 import { PATIENCE, whenFree } from '../../sqlite/patience.ts'
-import { Postgres } from '../postgres.ts'
+import { isDenied, Postgres } from '../postgres.ts'
 import { openSchema } from '../schema.ts'
 import { Capture } from './capture.ts'
 import { Puller } from './pull.ts'
@@ -162,7 +162,7 @@ async function firstPull(options: SharedOptions, opening: Opening): Promise<Stor
         warn('PostgreSQL cannot be reached: accounts are as this machine knew them last', error)
         return error
       }
-      if (performance.now() >= end)
+      if (performance.now() >= end || isDenied(error))
         throw new Error(`${error.message}; this machine has no copy of the accounts yet`, { cause: error })
       if (!isWaiting) warn('waiting for PostgreSQL: this machine has no copy of the accounts yet', error)
     }

@@ -125,7 +125,7 @@ export async function reported(
   { rev, upto }: { readonly rev: number; readonly upto: number },
 ): Promise<void> {
   await query(
-    'UPDATE node SET rev = $2, upto = greatest(upto, $3), seen_at = now(), claim = NULL WHERE id = $1',
+    'UPDATE node SET rev = $2, upto = greatest(upto, $3), seen_at = now(), forgotten = false, claim = NULL WHERE id = $1',
     [id, rev, upto],
   )
 }
@@ -138,8 +138,8 @@ export async function seen(
   upto: number,
 ): Promise<{ readonly isThere: boolean; readonly now: number }> {
   const [row] = await postgres.query<{ there: number; now: number }>(
-    `WITH seen AS (UPDATE node SET seen_at = now(), name = $3, version = $4, shared_version = $5, info = $6, upto = greatest(upto, $7)
-       WHERE id = $1 AND epoch = $2 RETURNING 1)
+    `WITH seen AS (UPDATE node SET seen_at = now(), forgotten = false, name = $3, version = $4, shared_version = $5, info = $6,
+       upto = greatest(upto, $7) WHERE id = $1 AND epoch = $2 RETURNING 1)
      SELECT (SELECT count(*) FROM seen)::int AS there, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
     [id, epoch, name, version, sharedVersion, JSON.stringify(info), upto],
   )
@@ -155,12 +155,8 @@ export async function listNodes(postgres: Postgres): Promise<readonly SeenNode[]
   )
 }
 
-/** No longer waits for a gateway that does not come back: what it has reported is final. False where there is none of this id. */
+/** No longer waits for a gateway that does not come back: what it has reported is final. False where there is none of this id. One that lives is back at once. */
 export async function forgetNode(postgres: Postgres, id: string): Promise<boolean> {
-  const rows = await postgres.query(
-    `UPDATE node SET forgotten = true, upto = greatest(upto, extract(epoch FROM date_trunc('hour', now()))::bigint)
-     WHERE id::text = $1 RETURNING 1`,
-    [id],
-  )
+  const rows = await postgres.query('UPDATE node SET forgotten = true WHERE id::text = $1 RETURNING 1', [id])
   return rows.length > 0
 }

@@ -1,11 +1,13 @@
 import t from 'tap'
 import { makeDays, makePartitions } from '../../../../src/stores/postgres/usage/partitions.ts'
+import { forgetNode, listNodes } from '../../../../src/stores/postgres/usage/nodes.ts'
 import { rollUpNodes } from '../../../../src/stores/postgres/usage/roll-up.ts'
 import { connectTo, latencyIn, Machine, sumsIn } from '../../../support/fleet-ledger.ts'
 import { noServers, startPostgres } from '../../../support/servers.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 t.test(
   'hours that are final are added up over nodes, and days that are old',
@@ -21,7 +23,7 @@ t.test(
     )
     const charge = (): void => {
       for (const machine of machines)
-        for (const ago of [0, 2 * DAY, 2 * DAY + 3_600_000, 5 * DAY]) {
+        for (const ago of [0, 2 * DAY, 2 * DAY + HOUR, 5 * DAY]) {
           for (let i = 0; i < 20; i += 1)
             machine.charge({
               account: `acc_${i}`,
@@ -35,7 +37,7 @@ t.test(
     charge()
     // More than one transaction takes.
     for (let i = 0; i < 5_100; i += 1)
-      machines[0]!.charge({ account: `acc_${i % 20}`, endpoint: `many_${i}`, now: now - 5 * DAY - 7_200_000 })
+      machines[0]!.charge({ account: `acc_${i % 20}`, endpoint: `many_${i}`, now: now - 5 * DAY - 2 * HOUR })
     for (const { spool } of machines) await spool.flush()
     const before = await sumsIn(postgres)
     t.strictSame(before, { usage: 5_260, total: 5_260, quota_window: 5_260 })
@@ -89,5 +91,33 @@ t.test(
       machines.map(({ heard }) => heard),
       [[], []],
     )
+  },
+)
+
+t.test(
+  'bug: usage of a machine that was forgotten and lived was lost, and it was not listed any more',
+  { skip: noServers },
+  async t => {
+    const postgres = await connectTo(t, (await startPostgres(t)).url)
+    const now = Date.now()
+    await makePartitions(postgres, now)
+    const machine = new Machine(await tempDir(t), postgres)
+    machine.charge({ units: 5, now: now - 3 * HOUR })
+    await machine.spool.flush()
+    const { id } = (await listNodes(postgres))[0]!
+    machine.charge({ units: 100, now: now - 2 * HOUR })
+    machine.charge({ units: 7, now })
+    t.ok(await forgetNode(postgres, id))
+    t.strictSame(await listNodes(postgres), [])
+    await rollUpNodes(postgres, now)
+    await machine.spool.flush()
+    t.strictSame(await sumsIn(postgres), { usage: 112, total: 112, quota_window: 112 })
+    t.match(await listNodes(postgres), [{ id }])
+
+    await machine.stop()
+    await forgetNode(postgres, id)
+    await rollUpNodes(postgres, now + 2 * DAY)
+    const nodes = await postgres.query('SELECT node, sum(requests)::bigint AS requests FROM usage GROUP BY 1')
+    t.strictSame(nodes, [{ node: 0, requests: 112 }], 'one that is gone is not waited for')
   },
 )
