@@ -23,8 +23,11 @@ const { port } = server.address() as AddressInfo
 
 const HANDSHAKE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
 
-/** What happens to a connection that reads these pieces, one in each read; `rest` is what was left to ws of each. */
-async function heard(pieces: readonly Buffer[], isOurs: boolean, most = MOST) {
+/**
+ * What happens to a connection that reads these pieces, each in a turn of its own, or all in one, as a paused socket does when it goes on;
+ * `rest` is what was left to ws of each.
+ */
+async function heard(pieces: readonly Buffer[], isOurs: boolean, most = MOST, isOneTurn = false) {
   server.options.maxPayload = most
   const client = connect(port, '127.0.0.1').on('error', () => undefined)
   client.write(HANDSHAKE)
@@ -46,8 +49,9 @@ async function heard(pieces: readonly Buffer[], isOurs: boolean, most = MOST) {
   for (const piece of pieces) {
     socket.emit('data', Buffer.from(piece))
     // What ws finds wrong it says at the end of the turn.
-    await new Promise(setImmediate)
+    if (!isOneTurn) await new Promise(setImmediate)
   }
+  await new Promise(setImmediate)
   events.push(['state', connection.readyState])
   connection.terminate()
   client.destroy()
@@ -132,6 +136,23 @@ for (const {
     }
   })
 
+t.test('bug: a message in the same turn behind what is wrong was read', async t => {
+  const wrong = [
+    Buffer.from([0x83, 0x80]),
+    Buffer.from([0x81, 1]),
+    Buffer.from([0xc1, 0x80]),
+    frame(Buffer.from([0xff])),
+    frame(Buffer.from([0x03, 0xed]), { first: 0x88 }),
+    long(MOST + 1).subarray(0, 10),
+  ]
+  for (const bytes of wrong) {
+    const pieces = [frame(call), bytes, frame(call), frame(call)]
+    const [ours, theirs] = [await heard(pieces, true, MOST, true), await heard(pieces, false, MOST, true)]
+    t.strictSame(ours.events, theirs.events, bytes.subarray(0, 10).toString('hex'))
+    t.equal(ours.events.filter(event => Array.isArray(event) && event[0] === 'text').length, 1)
+  }
+})
+
 t.test('only what did not come whole is left to ws', async t => {
   const [short, ping] = [frame(call), frame('p', { first: 0x89 })]
   const half = short.subarray(0, 20)
@@ -143,6 +164,36 @@ t.test('only what did not come whole is left to ws', async t => {
   t.strictSame((await heard([Buffer.concat([short, ping, short]), short], true)).rest, [
     ping.length + short.length,
   ])
+})
+
+t.test('of what went to ws it tells how much is kept', async t => {
+  const [ping, begin] = [frame('p', { first: 0x89 }), frame('a', { first: 1 })]
+  const kept: (number | null)[] = []
+  const client = connect(port, '127.0.0.1').on('error', () => undefined)
+  client.write(HANDSHAKE)
+  const [connection, { socket }] = (await once(server, 'connection')) as [WebSocket, { socket: Socket }]
+  readWholeFrames(connection, (_, bytes) => kept.push(bytes))
+  const [end, cut] = [frame('c', { first: 0x80 }), long(65_536)]
+  const runs: readonly (readonly [bytes: Buffer, kept: number | null])[] = [
+    [ping, 0],
+    [Buffer.concat([ping, ping.subarray(0, 1)]), 1],
+    [Buffer.concat([ping.subarray(1), frame(call), ping.subarray(0, 1)]), 1],
+    [ping.subarray(1), 0],
+    [begin, null],
+    [ping, null],
+    [end, 0],
+    // Its head of 14 bytes is not kept.
+    [cut.subarray(0, 114), 100],
+    [cut.subarray(114, 1_000), null],
+    [Buffer.concat([cut.subarray(1_000), ping]), 0],
+  ]
+  for (const [bytes] of runs) socket.emit('data', Buffer.from(bytes))
+  t.strictSame(
+    kept,
+    runs.map(([, bytes]) => bytes),
+  )
+  connection.terminate()
+  client.destroy()
 })
 
 t.test('what closes the connection leaves the rest to ws', async t => {

@@ -83,8 +83,10 @@ export class ClientSocket implements SinkSocket {
     socket.on('message', (data, isBinary) => {
       this.#receive(data, isBinary)
     })
-    readWholeFrames(socket, bytes => {
-      if (this.#partial.receive(bytes)) return
+    readWholeFrames(socket, (bytes, kept) => {
+      // Pings and pongs are part of no message: a client that only listens would hold more with each.
+      if (kept !== null) this.#partial.complete()
+      if (this.#partial.receive(kept ?? bytes)) return
       // The rest of an incoming message does not fit in memory.
       this.close(1013, 'overloaded')
       socket.terminate()

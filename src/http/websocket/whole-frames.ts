@@ -8,6 +8,8 @@ import type { WebSocket } from 'ws'
 /** Of ws's receiver: how it is given what came, and what says that it is between two messages, each of them 0 then. */
 interface Receiver {
   write(bytes: Buffer): boolean
+  /** What it has found wrong: it reads nothing further, and says so only when the reads of this turn are over. */
+  readonly errored: Error | null
   readonly _state: number
   readonly _bufferedBytes: number
   readonly _fragmented: number
@@ -21,12 +23,16 @@ const MASKED = 0x80
 const TWO_BYTES = MASKED + 126
 const MASK = 4
 
-/** Passes complete text frames to the listeners of `socket`. Calls `rest` with the number of bytes that went to ws, after ws has read them. */
-export function readWholeFrames(socket: WebSocket, rest: (bytes: number) => void): void {
+/** Told how many bytes ws has read, and how many of them it keeps for what is to come; null where it keeps some of an earlier read as well. */
+type Rest = (bytes: number, kept: number | null) => void
+
+/** Passes complete text frames to the listeners of `socket`; tells `rest` of what went to ws. */
+export function readWholeFrames(socket: WebSocket, rest: Rest): void {
   const receiver = (socket as unknown as { readonly _receiver: Receiver })._receiver
   const write = receiver.write.bind(receiver)
   const mayPass = (): boolean =>
     socket.readyState === socket.OPEN &&
+    receiver.errored === null &&
     receiver._state === 0 &&
     receiver._bufferedBytes === 0 &&
     receiver._fragmented === 0
@@ -40,7 +46,9 @@ export function readWholeFrames(socket: WebSocket, rest: (bytes: number) => void
     }
     if (at === bytes.length) return true
     const goesOn = write(at === 0 ? bytes : bytes.subarray(at))
-    rest(bytes.length - at)
+    const length = bytes.length - at
+    const keepsOlder = receiver._fragmented !== 0 || receiver._bufferedBytes > length
+    rest(length, keepsOlder ? null : receiver._bufferedBytes)
     return goesOn
   }
 }
