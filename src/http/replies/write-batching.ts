@@ -24,6 +24,7 @@ export interface BatchedReply {
 const MOST_CORKED = 64
 
 let turns = 0
+let isAwaited = false
 let replies: BatchedReply[] = []
 let corked: Socket[] = []
 
@@ -43,7 +44,13 @@ export function corkForTurn(socket: Socket): void {
 }
 
 function awaitEnd(): void {
-  if (replies.length === 0 && corked.length === 0) setImmediate(leave)
+  if (isAwaited) return
+  isAwaited = true
+  setImmediate(() => {
+    isAwaited = false
+    turns += 1
+    leave()
+  })
 }
 
 /** How many turns have ended in which anything was sent. */
@@ -53,7 +60,6 @@ export function turnsSoFar(): number {
 
 /** Sends what waits now; to be called before connections are cut. */
 export function leave(): void {
-  turns += 1
   const whole = replies
   replies = []
   for (const { response, status, headers, body, budget } of whole) {
