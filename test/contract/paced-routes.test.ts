@@ -163,6 +163,8 @@ t.test('several workers together keep to what the route bore from all', async t 
   const first = await drawPause(gateway, access, 'alpha-limited', node)
   t.equal(countOf(first, 'limited'), BORNE)
   const { replies, asked, seconds } = await pressOn(access, node)
+  const pace = await metric(gateway, 'tollgate_route_pace', { network: 'alpha', route: 'alpha-limited' })
+  t.ok(pace >= 5 && pace <= 0.9 * BORNE, `bug: the keeper's own was added to theirs: ${pace}`)
   t.equal(countOf(replies, 'limited') + countOf(replies, 'other'), replies.length)
   t.ok(asked >= 1 && asked <= 0.9 * BORNE * seconds + 6, `sent ${asked} in ${seconds} s`)
 })

@@ -180,6 +180,9 @@ t.test('a report of a pause that is over here changes nothing', t => {
   const quiet = new Pace()
   quiet.takeIn([], 100, START, START + 1_000)
   t.equal(quiet.at(START + 1_000), null, 'nor does one that no call drew')
+  quiet.takeIn(['one'], 100, START, START + 1_000)
+  quiet.takeIn(['one'], 0, START, START + 1_000)
+  t.ok(near(quiet.at(START + 1_000), 70), 'one that does not know what was borne takes nothing back')
   t.end()
 })
 

@@ -140,7 +140,8 @@ async function open(
     heard: news => {
       if (news.t === 'suspect') prober.confirm(news.route)
       else if (news.t === 'pause')
-        upstreams.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())
+        // It sends no calls, so it is held to nothing: the metrics add up what the workers are held to.
+        upstreams.get(news.route)?.pauses.takeIn({ ...news.pause, borne: 0 }, systemClock.monotonic())
     },
     hangs: (worker, isAway) => {
       if (isAway) log.error({ worker }, 'a worker does not answer, and counts as away')

@@ -23,10 +23,10 @@ const MASKED = 0x80
 const TWO_BYTES = MASKED + 126
 const MASK = 4
 
-/** Told how many bytes ws has read, and how many of them it keeps for what is to come; null where it keeps some of an earlier read as well. */
+/** Called with the bytes that ws has read, and how many of them it buffers; `kept` is null if it also buffers bytes of an earlier read. */
 type Rest = (bytes: number, kept: number | null) => void
 
-/** Passes complete text frames to the listeners of `socket`; tells `rest` of what went to ws. */
+/** Passes complete text frames to the listeners of `socket`; calls `rest` for what ws reads itself. */
 export function readWholeFrames(socket: WebSocket, rest: Rest): void {
   const receiver = (socket as unknown as { readonly _receiver: Receiver })._receiver
   const write = receiver.write.bind(receiver)

@@ -101,11 +101,15 @@ export class Pace {
     this.#hold([caller], now, until, -1)
   }
 
-  /** Calls of another process drew one, where `borne` were borne: what this one sends is its own part of the whole. */
+  /**
+   * Calls of another process drew one, where `borne` were borne, 0 if that is unknown: what this one sends is its own part of the whole.
+   */
   takeIn(drawnBy: readonly (string | null)[], borne: number, now: number, until: number): void {
     const held = this.#held
     const isOver = held !== null && now >= held.until && until < held.until + SAME
-    if (!isOver && drawnBy.length > 0) this.#hold(drawnBy, now, until, 0).elsewhere = borne
+    if (isOver || drawnBy.length === 0) return
+    const taken = this.#hold(drawnBy, now, until, 0)
+    if (borne > 0) taken.elsewhere = borne
   }
 
   #hold(drawnBy: readonly (string | null)[], now: number, until: number, more: number): Held {

@@ -19,7 +19,7 @@ export interface Complained {
 const PROBE = null
 
 /** Milliseconds by which a pause has to grow for its listener to hear of it again: calls in flight complain one behind the other. */
-const WORTH_TELLING = 250
+const WORTH_REPORTING = 250
 
 /** The pause of everybody, as one process tells another; milliseconds. */
 export interface PauseReport {
@@ -44,8 +44,8 @@ export class RoutePauses {
   readonly #told = new Set<string | null>()
   #listener: (pause: PauseReport) => void = () => undefined
   /** When the pause ends of which the listener heard last, and what had been borne before it. */
-  #toldUntil = -Infinity
-  #toldBorne = 0
+  #reportedUntil = -Infinity
+  #reportedBorne = 0
 
   /** `pace` hears of each HTTP 429. */
   constructor(pace: Pick<Pace, 'slow' | 'takeIn' | 'borne'> | null = null, random = Math.random) {
@@ -97,10 +97,10 @@ export class RoutePauses {
     everybody.begin(asked, about, now)
     const until = now + everybody.left(now)
     if (isTold) this.#pace?.slow(caller ?? PROBE, now, until)
-    const isKnown = until < this.#toldUntil + WORTH_TELLING && this.#told.size === before
-    if (isKnown && this.#borne >= this.#toldBorne / 2) return
-    this.#toldUntil = until
-    this.#toldBorne = this.#borne
+    const isReported = until < this.#reportedUntil + WORTH_REPORTING && this.#told.size === before
+    if (isReported && this.#borne >= this.#reportedBorne / 2) return
+    this.#reportedUntil = until
+    this.#reportedBorne = this.#borne
     const report = this.report(now)
     if (report !== null) this.#listener(report)
   }
@@ -124,7 +124,7 @@ export class RoutePauses {
     for (const one of drawnBy) if (this.#told.size < SPEAK_FOR_ALL) this.#told.add(one)
     everybody.extend(now + left, length, about, now)
     this.#pace?.takeIn(drawnBy, borne, now, now + left)
-    this.#toldUntil = Math.max(this.#toldUntil, now + left)
+    this.#reportedUntil = Math.max(this.#reportedUntil, now + left)
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * One connection to an upstream, with one request at a time. HTTP/1.1 for calls is written and read here and not by undici, which is made for any
- * request: that was a third of a relayed call (docs/decisions/code.md).
+ * request: that was a quarter of a relayed call (docs/decisions/code.md).
  */
 import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'

@@ -22,7 +22,7 @@ export interface ReplyListener {
   onData(piece: Buffer | Raw): void
 }
 
-/** Most bytes of a head, of all that are no last word, and of the lines around chunks. */
+/** Most bytes of a head, of all 1xx heads before a reply together, and of a line around chunks. */
 const MOST = 16 * 1024
 /** Bytes of a read that are looked at as text, which pays where they are the whole reply. */
 const GLANCE = 4 * 1024
@@ -57,8 +57,8 @@ export class ReplyParser {
   }
 
   /**
-   * Reads `length` bytes, and moves those of chunks together. Returns how many of them the reply took, if it ends there; null where more is to come, and
-   * `fault` where they are no reply.
+   * Reads `length` bytes, and moves those of chunks together. Returns how many of them belong to the reply if it ends there, null if it goes on, and
+   * `fault` if they are not a valid reply.
    */
   read(bytes: Buffer, length: number, listener: ReplyListener): number | null | 'fault' {
     let at = 0

@@ -39,8 +39,8 @@ const OLD = 1 / 4
 export const NONE = -1
 
 /**
- * A place is the index of a record's first word; it is valid until the next `add`. A position counts all words that were ever written, so that it tells
- * a record from those that were overwritten at the same place.
+ * A place is the index of a record's first word; it is valid until the next `add`. A position counts all words ever written, so it distinguishes a
+ * record from those that were overwritten at the same place.
  */
 export class AnswerRing {
   readonly #bytes: Buffer

@@ -222,8 +222,8 @@ async function ended(sockets: readonly Socket[]): Promise<void> {
 }
 
 /**
- * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, did
- * not come to it in time, does not let this user in, or has no such database or tables, as while it is restored.
+ * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, timed
+ * out, does not let this user in, or has no such database or tables, as while it is restored.
  */
 const ABOUT_SERVER = /^(08|28|53|57|58|25006|25P03|55000|55P03|40|3D000|3F000|42501|42P01)/
 const DENIED = /^(28|42501)/
