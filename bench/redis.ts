@@ -5,11 +5,14 @@
 import { LOCAL } from './parts/calls.ts'
 import { load } from './parts/load.ts'
 import { overStarts } from './parts/over-starts.ts'
+import { pinLoad } from './parts/pin.ts'
 import { configFor, Processes } from './parts/processes.ts'
 import { startRedis } from '../test/support/servers.ts'
 
 const { REFERENCE } = process.env
 const ends: (() => unknown)[] = []
+// Redis has no part of the core of what is measured.
+pinLoad()
 const { url } = await startRedis({ teardown: end => void ends.push(end) })
 
 async function start(processes: Processes, node: string, settings: string) {

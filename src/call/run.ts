@@ -59,7 +59,7 @@ export function run<A extends Answer | VerbatimAnswer>(
       running.rule = call.row?.rule ?? null
       if (call.refusal !== null) refusal = call.refusal
       else {
-        const taken = take(call, caller, context)
+        const taken = take(call, caller, context, begin)
         if (!isRefusal(taken)) return perform(call, taken, running, caller, context, work)
         refusal = taken
       }
@@ -152,11 +152,11 @@ function end<A extends Answer | VerbatimAnswer>(
 /** No call is served whose charge cannot be recorded. */
 export const NO_JOURNAL = refuse('journal_unavailable')
 
-/** Takes what the call costs. */
-function take(call: Decided, caller: Caller, context: Context): MaybePromise<Grant | Refusal> {
+/** Takes what the call costs, in the turn in which it began. */
+function take(call: Decided, caller: Caller, context: Context, begin: number): MaybePromise<Grant | Refusal> {
   const { limits, journal, clock } = context.live
   if (caller.payer !== null && journal.failure !== null) return NO_JOURNAL
-  return limits.take(caller, priceOf(call, caller, context), clock.now())
+  return limits.take(caller, priceOf(call, caller, context), clock.now(), begin)
 }
 
 /** Undoes what was taken for a call that is refused after all. */

@@ -82,9 +82,9 @@ export interface QuotaState {
 export interface Limits {
   /**
    * Takes what a call costs, or refuses and takes nothing. What costs nothing takes one management call instead of rate: nothing
-   * is free of any limit.
+   * is free of any limit. `monotonic` is the same moment on the monotonic clock, for who has just read it: absent, it is read where it is needed.
    */
-  take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal>
+  take(spender: Spender, price: Price, now: number, monotonic?: number): MaybePromise<Grant | Refusal>
   /** Takes one management call of an account. */
   takeManagement(account: Account, now: number): MaybePromise<Refusal | null>
   /** The rate left to a caller; null on a plan without one. */

@@ -208,8 +208,9 @@ export class Allowance implements Share {
   }
 
   #shrink(limit: RateLimit, now: number): void {
-    const halvings = Math.floor((now - this.#takenAt) / this.#pace.every)
-    if (halvings <= 0) return
+    const unused = now - this.#takenAt
+    if (unused < this.#pace.every) return
+    const halvings = Math.floor(unused / this.#pace.every)
     this.#takenAt = now
     this.#most = Math.max(this.#first(limit), this.#most * 0.5 ** halvings)
     this.#allowed = Math.min(this.#allowed, this.#taken + this.#most)

@@ -164,8 +164,8 @@ export class Asking {
       entry = newEntry(part, this.#options, this.#outages)
       this.#entries.set(part.key, entry)
     }
-    part.entry = entry
-    entry.part = part
+    if (part.entry !== entry) part.entry = entry
+    if (entry.part !== part) entry.part = part
     return entry
   }
 

@@ -11,6 +11,20 @@ export interface QuotaPart extends Part {
   readonly quota: NonNullable<Part['quota']>
 }
 
+/** All that a call takes. */
+export interface CallTakes {
+  readonly parts: readonly Part[]
+  /** The part of the account's quota among them; null on a plan without one. */
+  readonly quota: QuotaPart | null
+}
+
+/** The same of an endpoint's last call, and what it was of. */
+interface LastCall extends CallTakes {
+  readonly payer: Payer
+  readonly price: Price
+  readonly day: QuotaPart | null
+}
+
 /** The parts of an account's last call. */
 interface AccountParts {
   rate: Part | null
@@ -31,6 +45,21 @@ interface EndpointParts {
 export class CallParts {
   readonly #accounts = new WeakMap<Account, AccountParts>()
   readonly #endpoints = new WeakMap<Payer['endpoint'], EndpointParts>()
+  readonly #lastCalls = new WeakMap<Payer['endpoint'], LastCall>()
+
+  /** Rates come first: who is over them takes nothing of a quota. A call like the last one of its endpoint takes from the same list. */
+  ofCall(spender: Spender, price: Price, now: number): CallTakes {
+    const { payer } = spender
+    if (payer === null) return { parts: this.rates(spender, price), quota: null }
+    const last = this.#lastCalls.get(payer.endpoint)
+    if (last !== undefined && isLike(last, payer, price, now)) return last
+    const day = this.day(payer, price.units, now)
+    const quota = this.quota(payer.account, payer.plan, price.units, now)
+    const parts = [...this.rates(spender, price), day, quota].filter(part => part !== null)
+    const takes = { parts, quota, day, payer, price }
+    this.#lastCalls.set(payer.endpoint, takes)
+    return takes
+  }
 
   /** The rates that a call takes from. What costs nothing takes one management call: nothing is free of any limit. */
   rates({ payer, plan, address }: Spender, { units, isRated }: Price): Part[] {
@@ -121,6 +150,21 @@ function rateKey(whose: string, { perSecond, burst }: RateLimit): string {
 
 function isOf(part: Part | null, { perSecond, burst }: RateLimit): part is Part {
   return part !== null && part.limit.perSecond === perSecond && part.limit.burst === burst
+}
+
+/** Whether a call takes the same as the last one. */
+function isLike(last: LastCall, payer: Payer, { units, isRated }: Price, now: number): boolean {
+  const { quota, day } = last
+  return (
+    units === last.price.units &&
+    isRated === last.price.isRated &&
+    payer.account === last.payer.account &&
+    payer.plan === last.payer.plan &&
+    payer.endpointRate?.perSecond === last.payer.endpointRate?.perSecond &&
+    payer.endpointRate?.burst === last.payer.endpointRate?.burst &&
+    (quota === null || isWithin(quota, now)) &&
+    (day === null || isWithin(day, now))
+  )
 }
 
 /** The same bucket, for a call of so many units. */

@@ -10,7 +10,7 @@ import { dayExhausted } from '../endpoint-day.ts'
 import { rateLimited } from '../rate-limited.ts'
 import type { Asking } from './asking.ts'
 import { CallParts } from './call-parts.ts'
-import type { QuotaPart } from './call-parts.ts'
+import type { CallTakes, QuotaPart } from './call-parts.ts'
 import type { Part, Taken } from './part.ts'
 
 /** Reads what an account has used of a quota, on all processes; null where that cannot be read now. */
@@ -28,17 +28,12 @@ export class SharedLimits implements Limits {
     this.#used = used
   }
 
-  take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal> {
-    const { payer } = spender
-    const quota = payer === null ? null : this.#parts.quota(payer.account, payer.plan, price.units, now)
-    const parts = this.#parts.rates(spender, price)
-    const day = payer === null ? null : this.#parts.day(payer, price.units, now)
-    if (day !== null) parts.push(day)
-    if (quota !== null) parts.push(quota)
-    const refused = this.#takeAll(parts)
+  take(spender: Spender, price: Price, now: number, monotonic?: number): MaybePromise<Grant | Refusal> {
+    const takes = this.#parts.ofCall(spender, price, now)
+    const refused = this.#takeAll(takes.parts, monotonic)
     return refused instanceof Promise
-      ? refused.then(refusal => refusal ?? new SharedGrant(this, parts, price.units, now, quota))
-      : (refused ?? new SharedGrant(this, parts, price.units, now, quota))
+      ? refused.then(refusal => refusal ?? new SharedGrant(this, takes, price.units, now))
+      : (refused ?? new SharedGrant(this, takes, price.units, now))
   }
 
   takeManagement(account: Account): MaybePromise<Refusal | null> {
@@ -75,8 +70,7 @@ export class SharedLimits implements Limits {
     for (const part of parts) this.#asking.giveBack(part)
   }
 
-  #takeAll(parts: readonly Part[]): MaybePromise<Refusal | null> {
-    const now = this.#asking.now()
+  #takeAll(parts: readonly Part[], now = this.#asking.now()): MaybePromise<Refusal | null> {
     for (let i = 0; i < parts.length; i += 1) {
       const one = this.#asking.take(parts[i]!, now)
       if (one !== 0) return this.#takeRest(parts, i, one, now)
@@ -112,28 +106,24 @@ export class SharedLimits implements Limits {
 /** What a call took. A class, as there is one for each call. */
 class SharedGrant implements Grant {
   readonly #limits: SharedLimits
-  readonly #parts: readonly Part[]
+  readonly #takes: CallTakes
   readonly units: number
   readonly at: number
-  readonly period: number
   #isOver = false
 
-  constructor(
-    limits: SharedLimits,
-    parts: readonly Part[],
-    units: number,
-    at: number,
-    quota: QuotaPart | null,
-  ) {
+  constructor(limits: SharedLimits, takes: CallTakes, units: number, at: number) {
     this.#limits = limits
-    this.#parts = parts
+    this.#takes = takes
     this.units = units
     this.at = at
-    this.period = quota?.quota.window.start ?? 0
+  }
+
+  get period(): number {
+    return this.#takes.quota?.quota.window.start ?? 0
   }
 
   giveBack(): void {
-    if (!this.#isOver) this.#limits.giveBack(this.#parts)
+    if (!this.#isOver) this.#limits.giveBack(this.#takes.parts)
     this.#isOver = true
   }
 }

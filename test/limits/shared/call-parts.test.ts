@@ -2,7 +2,8 @@ import t from 'tap'
 import { Asking } from '../../../src/limits/shared/asking.ts'
 import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
 import { CallParts } from '../../../src/limits/shared/call-parts.ts'
-import type { Account, Payer, Spender } from '../../../src/ports/limits.ts'
+import type { CallTakes } from '../../../src/limits/shared/call-parts.ts'
+import type { Account, Payer, Price, Spender } from '../../../src/ports/limits.ts'
 import type { Endpoint } from '../../../src/ports/endpoints.ts'
 import type { Plan } from '../../../src/snapshot/types.ts'
 import { TestClock } from '../../support/test-clock.ts'
@@ -83,5 +84,53 @@ t.test('the day of an endpoint is over at midnight', t => {
     today.key,
     'a limit that is set anew begins with what is left of it then',
   )
+  t.end()
+})
+
+t.test('a call like the last one of its endpoint takes from the same list', t => {
+  const parts = new CallParts()
+  const price = { units: 2, isRated: true }
+  const spender = spenderOf(planOf(100), limit)
+  const DAY = 24 * HOUR
+  const first = parts.ofCall(spender, price, DAY - 1)
+  const keys = (takes: CallTakes): string[] => takes.parts.map(({ key }) => key)
+  t.match(keys(first), [/ep_1:rate:10/, /acc_1}:rate:10/, /:day:ep_1:0:7/, /:quota:/], 'rates first')
+  t.equal(first.quota, first.parts[3])
+  t.equal(parts.ofCall({ ...spender }, { ...price }, DAY - 2), first)
+
+  const other = (spenderNow: Spender, priceNow: Price, now = DAY - 1): string[] => {
+    const last = parts.ofCall(spender, price, DAY - 1)
+    const takes = parts.ofCall(spenderNow, priceNow, now)
+    t.not(takes, last)
+    return keys(takes)
+  }
+  const all = keys(first)
+  const { payer, plan } = spender
+  t.strictSame(other(spender, { ...price, units: 3 }), all)
+  t.strictSame(other(spender, { ...price, isRated: false }), all.slice(2), 'quota alone')
+  t.match(other(spender, { ...price, units: 0 }), [/management/, /:quota:/])
+  for (const rate of [
+    { ...limit, perSecond: 3 },
+    { ...limit, burst: 3 },
+  ])
+    t.match(other(spenderOf(plan, rate), price), [
+      ...[`{acc_1}:ep_1:rate:${rate.perSecond}/${rate.burst}`, ...all.slice(1)],
+    ])
+  t.match(other(spenderOf(planOf(100, null), limit), price), [all[0], ...all.slice(2)])
+  t.strictSame(other({ ...spender, payer: { ...payer!, account: { ...account } } }, price), all, 'read anew')
+  const unlimited = { ...endpoint, dailyLimit: null }
+  const withoutDay = { ...spender, payer: { ...payer!, endpoint: unlimited } }
+  const hour = parts.ofCall(withoutDay, price, HOUR - 1)
+  t.not(parts.ofCall(withoutDay, price, HOUR), hour, 'the quota begins anew each hour')
+  const day = spenderOf({ ...plan, quota: null })
+  const lastDay = parts.ofCall(day, price, DAY - 1)
+  t.equal(lastDay.quota, null)
+  t.not(parts.ofCall(day, price, DAY), lastDay)
+  t.match(other(spender, price, DAY), [all[0], all[1], /:day:ep_1:86400:7/, /:quota:3600000:86400/])
+  const today = parts.ofCall(spender, price, DAY)
+  t.not(parts.ofCall(spender, price, DAY - 1), today, 'also where the clock went back')
+  t.strictSame(keys(parts.ofCall({ plan, payer: null, address: '::1' }, price, 0)), [
+    '{address ::1}:rate:10/20',
+  ])
   t.end()
 })
