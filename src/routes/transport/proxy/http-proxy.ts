@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Route } from '../../../snapshot/types.ts'
 import { operatorHeaders } from '../request-target.ts'
 import { BodyError } from '../streamed-body.ts'
-import { exchange } from './exchange.ts'
 import type { ProxyTarget } from './exchange.ts'
 import type { ExchangeFailure, ProxiedRequest, ReplyHead } from './proxied-request.ts'
 
@@ -39,6 +38,8 @@ export class HttpProxy {
 
   /** Sends a request; `timeout` in milliseconds until the head of the reply. */
   async send(proxied: ProxiedRequest, timeout: number): Promise<ReplyHead | ExchangeFailure> {
+    // Here, so that http-proxy-3 is loaded where such calls come, and no start waits for it.
+    const { exchange } = await import('./exchange.ts')
     const result = await exchange(proxied, this.#target, timeout)
     if (result.kind === 'head' && !result.endless) boundIdleReplies(result.reply, this.#silence)
     return result
