@@ -74,7 +74,7 @@ for i, key in ipairs(KEYS) do
     bucket.level = bucket.level - wanted - spared
     local took = spent + wanted + spared
     bucket.machines[machine] = { now, number, took }
-    bucket.traffic = bucket.traffic * math.exp((bucket.trafficAt - now) / ${TRAFFIC}) + math.max(0, took)
+    bucket.traffic = bucket.traffic * math.exp(math.min(0, bucket.trafficAt - now) / ${TRAFFIC}) + math.max(0, took)
     bucket.trafficAt = now
     local left = ends - now
     if rate > 0 then left = (burst - bucket.level) * 1000 / rate end

@@ -8,6 +8,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis as Single } from 'ioredis'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
 import { StoreUnavailable } from '../../../src/ports/store-unavailable.ts'
+import { script } from '../../../src/stores/redis/redis.ts'
+
 import { openRedis, redisBuckets, redisConfig } from '../../support/redis-limits.ts'
 import { noServers, startRedis } from '../../support/servers.ts'
 import { until } from '../../support/until.ts'
@@ -279,4 +281,16 @@ t.test('one that is not there at the start is away, and found later', async t =>
   t.ok(client.isAway)
   await redis.start()
   await until('it is found', () => Promise.resolve(!client.isAway))
+})
+
+t.test('bug: what was taken lately is known behind a Redis whose clock went back', async t => {
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+  const store = redisBuckets(t, client)
+  await ask(store, { ...rate, want: 30 })
+  // As a server left it whose clock was an hour ahead, or what is a replica's now.
+  const ahead = script(`local bucket = cmsgpack.unpack(redis.call('GET', KEYS[1]))
+    bucket.trafficAt = bucket.trafficAt + 3600000
+    redis.call('SET', KEYS[1], cmsgpack.pack(bucket))`)
+  await client.run(ahead, [rate.key], [])
+  t.equal((await ask(store, { ...rate, want: 1 })).traffic, 31)
 })
