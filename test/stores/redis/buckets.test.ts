@@ -173,6 +173,32 @@ t.test(
   },
 )
 
+t.test('bug: what was used of a quota was given again by a Redis put back to an older state', async t => {
+  const prefix = randomUUID()
+  const client = await openRedis(t, redisConfig(redis.url, { prefix }))
+  const charged = [0, 0]
+  const stores = charged.map((_, i) => redisBuckets(t, client, () => charged[i]!))
+  const take = async (i: number, want: number) => {
+    const answer = await ask(stores[i]!, { ...quota, want })
+    charged[i]! += answer.granted
+    return answer
+  }
+  const direct = new Single(redis.url)
+  t.teardown(() => {
+    direct.disconnect()
+  })
+  await take(0, 10)
+  await take(1, 10)
+  const old = (await direct.getBuffer(`${prefix}:${quota.key}`))!
+  await take(0, 30)
+  await take(1, 40)
+  await direct.set(`${prefix}:${quota.key}`, old)
+  t.match(await take(0, 1), { level: 59, granted: 1, isRenewed: true }, 'the first says what it has used')
+  t.match(await take(1, 1), { level: 8, granted: 1, isRenewed: true }, 'and so does the other')
+  t.match(await take(0, 1), { level: 7, granted: 1, isRenewed: undefined })
+  t.match(await take(1, 9), { level: 0, granted: 7, isRenewed: undefined })
+})
+
 t.test(
   'what the ledger has found to be used meanwhile is not used once more by who says it later',
   async t => {
