@@ -60,6 +60,15 @@ t.test('data of a fleet', { skip: noServers, timeout: 280_000 }, async t => {
     t.equal((await get(`${second.adminUrl}/readyz`)).status, 200)
   })
 
+  await t.test('bug: a machine that was started with a clock three days ahead', async t => {
+    await load.send(50, () => fleet.restart(1, gateway => gateway.stop(), shiftedClock(72 * HOUR)))
+    await fleet.hold(t, 'three days ahead')
+    const [{ final }] = await fleet.query('SELECT max(rolled)::float8 * 1000 AS final FROM node')
+    t.ok(final < Date.now(), 'no hour is final that is not over')
+    await load.send(50, () => fleet.restart(1, gateway => gateway.stop()))
+    await fleet.hold(t, 'the clock is right again')
+  })
+
   await t.test('an old data directory is put back', async t => {
     const old = join(await tempDir(t), 'old')
     await load.send(50, () =>

@@ -45,7 +45,7 @@ export class ClientSockets {
     this.#holdings = holdings
     this.#epoch = gateway.epoch
     this.#timer = setInterval(() => {
-      this.#sweep(Date.now())
+      this.#sweep(performance.now())
     }, SWEEP_EVERY)
     this.#timer.unref()
   }

@@ -8,7 +8,7 @@ const PING_EVERY = 30_000
 export class Heartbeat {
   readonly #socket: WebSocket
   #isAlive = true
-  #pingAt = Date.now() + PING_EVERY
+  #pingAt = performance.now() + PING_EVERY
 
   constructor(socket: WebSocket) {
     this.#socket = socket
@@ -22,7 +22,7 @@ export class Heartbeat {
     this.#isAlive = true
   }
 
-  /** To be called once a second. */
+  /** To be called once a second, with milliseconds of the monotonic clock. */
   tick(now: number): void {
     if (now < this.#pingAt) return
     this.#pingAt = now + PING_EVERY

@@ -7,7 +7,8 @@
  * arrives late, behind its successor, is ignored.
  *
  * A quota that Redis has lost is opened with what one machine knows to be used; what others have used and not reported is missing. Each of them finds
- * another bucket than the one it knew, and says what it has used itself before it takes from it: the bucket counts the larger of both sums.
+ * another bucket than the one it knew, and says what it has used itself before it takes from it: the bucket counts the larger of both sums. A Redis
+ * that was put back to an older state, as by a restart from its snapshot, has not heard the last question that it had answered: that bucket is lost too.
  */
 import { TRAFFIC } from '../../ports/limit-store.ts'
 import { SPARED } from '../../limits/shared/buckets.ts'
@@ -22,7 +23,7 @@ const REMEMBERED = 60_000
 /**
  * Values: the machine, and the questions as one JSON text, since each value of a command costs both sides a microsecond. A question is a list: rate,
  * burst, and the rest of its `LimitQuestion`; its number and that of the first unanswered one; what is known to be used, and when it ends; what the
- * machine itself has used, and when the bucket was opened that it knew, or 0. Answers a line per bucket: `level active granted traffic opened`, or nothing.
+ * machine itself has used; when the bucket was opened that it knew, and the number of the last question that this answered, or 0 and 0. Answers a line per bucket: `level active granted traffic opened`, or nothing.
  */
 export const BUCKETS = script(`
 local time = redis.call('TIME')
@@ -31,13 +32,15 @@ local machine = ARGV[1]
 local questions = cjson.decode(ARGV[2])
 local answers = {}
 for i, key in ipairs(KEYS) do
-  local rate, burst, spent, over, want, spare, number, unanswered, used, ends, own, opened = unpack(questions[i])
+  local rate, burst, spent, over, want, spare, number, unanswered, used, ends, own, opened, answered = unpack(questions[i])
   local packed = redis.call('GET', key)
   local bucket = packed and cmsgpack.unpack(packed)
-  local isAnother = bucket and opened > 0 and opened ~= bucket.opened
+  local last = bucket and bucket.machines[machine]
+  local isOlder = last and opened == bucket.opened and last[2] < answered
+  local isAnother = isOlder or (bucket and opened > 0 and opened ~= bucket.opened)
   if used == '${UNKNOWN}' then
     if isAnother then bucket = false end
-  elseif not bucket then
+  elseif not bucket or isOlder then
     bucket = { level = burst - used, at = now, burst = burst, traffic = 0, trafficAt = now,
       opened = time[1] * 1000000 + time[2], machines = {} }
     if rate == 0 then
@@ -51,7 +54,7 @@ for i, key in ipairs(KEYS) do
     bucket.level, bucket.used = bucket.level - more, bucket.used + more
     spent = 0
   end
-  local last = bucket and bucket.machines[machine]
+  last = bucket and bucket.machines[machine]
   answers[i] = ''
   if bucket and not (last and last[2] >= number) then
     if last and unanswered > 0 and last[2] >= unanswered then bucket.level = bucket.level + last[3] end
@@ -74,7 +77,7 @@ for i, key in ipairs(KEYS) do
     bucket.level = bucket.level - wanted - spared
     local took = spent + wanted + spared
     bucket.machines[machine] = { now, number, took }
-    bucket.traffic = bucket.traffic * math.exp((bucket.trafficAt - now) / ${TRAFFIC}) + math.max(0, took)
+    bucket.traffic = bucket.traffic * math.exp(math.min(0, bucket.trafficAt - now) / ${TRAFFIC}) + math.max(0, took)
     bucket.trafficAt = now
     local left = ends - now
     if rate > 0 then left = (burst - bucket.level) * 1000 / rate end

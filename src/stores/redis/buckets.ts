@@ -47,6 +47,8 @@ interface Quota {
   readonly of: QuotaOf
   /** When Redis opened its bucket: another time is another bucket, and what the one before granted is lost. */
   opened: number
+  /** The number of the last question that it answered. */
+  answered: number
   /** Whether it was asked for since the last comparison. */
   isActive: boolean
 }
@@ -160,7 +162,7 @@ export class RedisBuckets implements LimitStore {
       const keys = group.map(i => questions[i]!.key)
       for (const key of keys) if (!this.#unanswered.has(key)) this.#unanswered.set(key, number)
       const texts = ((await redis.run(BUCKETS, keys, [machine, JSON.stringify(asked)])) as string).split('\n')
-      for (const [nth, i] of group.entries()) answers[i] = this.#answered(questions[i]!, texts[nth]!)
+      for (const [nth, i] of group.entries()) answers[i] = this.#answered(questions[i]!, number, texts[nth]!)
     })
     // All are waited for: what is asked again may not still be on its way.
     const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
@@ -175,19 +177,25 @@ export class RedisBuckets implements LimitStore {
   ): (string | number)[] {
     const unanswered = this.#unanswered.get(key) ?? 0
     const ends = quota === undefined ? 0 : quota.window.end * 1000
-    const opened = this.#quotas.get(key)?.opened ?? 0
+    const { opened, answered } = this.#quotas.get(key) ?? { opened: 0, answered: 0 }
     const asked = [limit.perSecond, limit.burst, spent, over, want, spare, number, unanswered]
-    return [...asked, used.all, ends, used.own, opened]
+    return [...asked, used.all, ends, used.own, opened, answered]
   }
 
-  #answered({ key, quota }: LimitQuestion, text: string): LimitAnswer | null {
+  #answered({ key, quota }: LimitQuestion, number: number, text: string): LimitAnswer | null {
     this.#unanswered.delete(key)
     if (text === '') return null
-    const [level, active, granted, traffic, opened] = text.split(' ').map(Number)
-    const answer = { level: level!, active: active!, granted: granted!, traffic: traffic! }
+    const [level, active, granted, traffic, opened] = text.split(' ').map(Number) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    const answer = { level, active, granted, traffic }
     if (quota === undefined) return answer
     const known = this.#quotas.get(key)
-    this.#quotas.set(key, { of: quota, opened: opened!, isActive: true })
+    this.#quotas.set(key, { of: quota, opened, answered: number, isActive: true })
     return known !== undefined && known.opened !== opened ? { ...answer, isRenewed: true } : answer
   }
 }

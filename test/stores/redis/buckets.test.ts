@@ -8,6 +8,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis as Single } from 'ioredis'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
 import { StoreUnavailable } from '../../../src/ports/store-unavailable.ts'
+import { script } from '../../../src/stores/redis/redis.ts'
+
 import { openRedis, redisBuckets, redisConfig } from '../../support/redis-limits.ts'
 import { noServers, startRedis } from '../../support/servers.ts'
 import { until } from '../../support/until.ts'
@@ -171,6 +173,32 @@ t.test(
   },
 )
 
+t.test('bug: what was used of a quota was given again by a Redis put back to an older state', async t => {
+  const prefix = randomUUID()
+  const client = await openRedis(t, redisConfig(redis.url, { prefix }))
+  const charged = [0, 0]
+  const stores = charged.map((_, i) => redisBuckets(t, client, () => charged[i]!))
+  const take = async (i: number, want: number) => {
+    const answer = await ask(stores[i]!, { ...quota, want })
+    charged[i]! += answer.granted
+    return answer
+  }
+  const direct = new Single(redis.url)
+  t.teardown(() => {
+    direct.disconnect()
+  })
+  await take(0, 10)
+  await take(1, 10)
+  const old = (await direct.getBuffer(`${prefix}:${quota.key}`))!
+  await take(0, 30)
+  await take(1, 40)
+  await direct.set(`${prefix}:${quota.key}`, old)
+  t.match(await take(0, 1), { level: 59, granted: 1, isRenewed: true }, 'the first says what it has used')
+  t.match(await take(1, 1), { level: 8, granted: 1, isRenewed: true }, 'and so does the other')
+  t.match(await take(0, 1), { level: 7, granted: 1, isRenewed: undefined })
+  t.match(await take(1, 9), { level: 0, granted: 7, isRenewed: undefined })
+})
+
 t.test(
   'what the ledger has found to be used meanwhile is not used once more by who says it later',
   async t => {
@@ -279,4 +307,16 @@ t.test('one that is not there at the start is away, and found later', async t =>
   t.ok(client.isAway)
   await redis.start()
   await until('it is found', () => Promise.resolve(!client.isAway))
+})
+
+t.test('bug: what was taken lately is known behind a Redis whose clock went back', async t => {
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+  const store = redisBuckets(t, client)
+  await ask(store, { ...rate, want: 30 })
+  // As a server left it whose clock was an hour ahead, or what is a replica's now.
+  const ahead = script(`local bucket = cmsgpack.unpack(redis.call('GET', KEYS[1]))
+    bucket.trafficAt = bucket.trafficAt + 3600000
+    redis.call('SET', KEYS[1], cmsgpack.pack(bucket))`)
+  await client.run(ahead, [rate.key], [])
+  t.equal((await ask(store, { ...rate, want: 1 })).traffic, 31)
 })

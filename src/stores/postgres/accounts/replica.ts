@@ -1,4 +1,5 @@
 /** accounts.db as a copy of what PostgreSQL has. */
+import { uptime } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
 import { explainFailure } from '../../sqlite/error.ts'
@@ -43,7 +44,6 @@ interface ReplicaParts {
   readonly opened: OpenedDatabase
   /** Writes the log of the file back, apart from this thread; absent where nobody waits for the thread. */
   readonly writeBack?: () => Promise<void>
-  readonly now?: () => number
 }
 
 /** The rows of the replica, and how far it has come. */
@@ -52,6 +52,8 @@ export class Replica {
   readonly #parts: ReplicaParts
   readonly #sql
   readonly #rows: ReadonlyMap<Table, ReturnType<typeof statementsOf>>
+  /** The last pull that was heard of, and how long ago it was then. */
+  #heard = { pulledAt: -1, ago: 0, at: 0 }
 
   constructor(parts: ReplicaParts, tables: readonly Table[]) {
     const { database } = parts
@@ -86,9 +88,14 @@ export class Replica {
     return (this.#sql.firstAccount.get() as { id: string } | undefined)?.id ?? null
   }
 
-  /** Milliseconds since the last pull, of whichever process. */
+  /** Milliseconds since the last pull, of whichever process. The wall clock, which may jump, says only how long ago it was when it was heard of. */
   age(): number {
-    return Math.max(0, this.#now() - (this.state()?.pulledAt ?? 0))
+    const pulledAt = this.state()?.pulledAt ?? 0
+    // Of what never jumps, this alone goes on while the machine sleeps.
+    const at = uptime() * 1000
+    if (pulledAt !== this.#heard.pulledAt)
+      this.#heard = { pulledAt, ago: Math.max(0, Date.now() - pulledAt), at }
+    return this.#heard.ago + at - this.#heard.at
   }
 
   /** Begins a pull: what an earlier one still brings is taken in no more. */
@@ -173,7 +180,7 @@ export class Replica {
   /** Writes down that it is up to date. */
   touch(): Promise<void> {
     return this.#write(() => {
-      this.#sql.touch.run(this.#now())
+      this.#sql.touch.run(Date.now())
     })
   }
 
@@ -194,7 +201,7 @@ export class Replica {
       isOfKeys ||= isChanged && OF_KEYS.includes(step.table.name)
     }
     if (target !== null) {
-      this.#sql.reach.run(target.change, target.write, this.#now())
+      this.#sql.reach.run(target.change, target.write, Date.now())
       if (target.audit > 0) {
         this.#sql.audit.run(target.audit)
         this.#sql.firstAudit.run(target.audit)
@@ -220,10 +227,6 @@ export class Replica {
 
   #remove({ table, removed }: Extract<Step, { removed: unknown }>): boolean {
     return this.#rows.get(table)!.remove.run(removed).changes > 0
-  }
-
-  #now(): number {
-    return (this.#parts.now ?? Date.now)()
   }
 
   async #write<T>(work: () => T): Promise<T> {

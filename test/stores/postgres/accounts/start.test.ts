@@ -10,6 +10,8 @@ import { noServers, startPostgres } from '../../../support/servers.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
 import { configOf, ENV, openMachine } from '../support/machines.ts'
 
+const HOUR = 3_600_000
+
 t.test('a start with PostgreSQL', { skip: noServers }, async t => {
   const server = await startPostgres(t)
   let schemas = 0
@@ -131,6 +133,25 @@ t.test('a start with PostgreSQL', { skip: noServers }, async t => {
     t.equal(second.store.findByKey(endpoint.apiKey)?.account.id, account.id)
     t.ok(second.store.age() >= Date.now() - pulledAt - 100)
     t.strictSame(warnings, ['PostgreSQL cannot be reached: accounts are as this machine knew them last'])
+  })
+
+  t.test('bug: a clock that jumps makes a copy neither older nor younger', async t => {
+    const { store, replica } = await openMachine(t, fresh())
+    const { now } = Date
+    t.teardown(() => {
+      Date.now = now
+    })
+    Date.now = () => now() - HOUR
+    await replica.touch()
+    Date.now = now
+    const begin = performance.now()
+    const before = store.age()
+    t.ok(before >= HOUR)
+    for (const jump of [48 * HOUR, -48 * HOUR]) {
+      Date.now = () => now() + jump
+      const older = store.age() - before
+      t.ok(older >= 0 && older <= performance.now() - begin + 1_000, `${older} ms older behind ${jump} ms`)
+    }
   })
 
   t.test('the master key is replaced for all machines, also for one that was off meanwhile', async t => {
