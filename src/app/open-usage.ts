@@ -103,7 +103,7 @@ export async function openUsageOf(
   const open = await openUsage({
     ...{ postgres, config, database, own: usage, state, complete },
     gather: () => ledger.folded(),
-    events: logSpool(log),
+    events: tellSpool(log, metrics),
   })
   opened.open = open
   closing.push(async () => {
@@ -171,8 +171,13 @@ export function gatheredReports(
   }
 }
 
-function logSpool(log: Logger): FleetParts['events'] {
+function tellSpool(log: Logger, metrics: Metrics): FleetParts['events'] {
   let loggedAt = -Infinity
+  const lateRequests = metrics.counter(
+    'tollgate_spool_late_requests_total',
+    'Requests that were reported when their hours were final already, so that PostgreSQL does not have them',
+    [],
+  )
   return {
     fenced: () => {
       log.error(
@@ -192,6 +197,14 @@ function logSpool(log: Logger): FleetParts['events'] {
         log,
         error,
         'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again',
+      )
+    },
+    late: ({ requests, calls, from, to }) => {
+      lateRequests.add([], requests)
+      const hours = [from, to].map(hour => new Date(hour * 1000).toISOString())
+      log.warn(
+        { requests, calls, from: hours[0], to: hours[1] },
+        'usage of hours that are final in PostgreSQL was not added there; it stays in journal.db of this machine',
       )
     },
     recovered: () => {

@@ -74,11 +74,11 @@ function differ(found: readonly SeenNode[]): boolean {
 }
 
 const forget: Command = {
-  summary: 'no longer wait for what a gateway has not reported',
+  summary: 'no longer list a gateway that does not come back',
   usage: `tollgate node forget <id> [--config DIR] [--json]
 
-Says that a gateway does not come back: what it has reported is final, and "tollgate nodes" no longer lists it. First send
-what its data directory still holds, with "tollgate spool --dir".`,
+Says that a gateway does not come back: "tollgate nodes" no longer lists it. First send what its data directory still
+holds, with "tollgate spool --dir". One that does come back is listed again, and reports what it had not.`,
 
   async run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])

@@ -11,7 +11,7 @@ const EVERY = 5_000
 export interface HeartbeatParts {
   readonly postgres: Pick<Postgres, 'query'>
   readonly changes: Pick<LedgerChanges, 'node' | 'isWaiting'>
-  readonly spool: Pick<Spool, 'isClaimed' | 'isFenced' | 'unclaimed'>
+  readonly spool: Pick<Spool, 'isClaimed' | 'isFenced' | 'isFailing' | 'unclaimed'>
   readonly state: () => NodeState
 }
 
@@ -47,7 +47,7 @@ export class Heartbeat {
       const before = Date.now()
       const began = performance.now()
       // What is not reported yet may be of any hour.
-      const upto = changes.isWaiting ? 0 : settledHour(before)
+      const upto = changes.isWaiting || spool.isFailing ? 0 : settledHour(before)
       const { isThere, now } = await seen(postgres, changes.node, state(), upto)
       const took = performance.now() - began
       // The answer was made somewhere between question and answer.

@@ -155,7 +155,7 @@ export async function listNodes(postgres: Postgres): Promise<readonly SeenNode[]
   )
 }
 
-/** No longer waits for a gateway that does not come back: what it has reported is final. False where there is none of this id. One that lives is back at once. */
+/** No longer lists a gateway that does not come back. False where there is none of this id. One that lives is back at once, with all that it had not reported. */
 export async function forgetNode(postgres: Postgres, id: string): Promise<boolean> {
   const rows = await postgres.query('UPDATE node SET forgotten = true WHERE id::text = $1 RETURNING 1', [id])
   return rows.length > 0

@@ -14,7 +14,7 @@ import { OthersUsage } from './others.ts'
 import { makeDays, makePartitions } from './partitions.ts'
 import { rollUpNodes } from './roll-up.ts'
 import { Spool } from './spool.ts'
-import type { SpoolEvents } from './spool.ts'
+import type { SpoolEvents } from './spool-parts.ts'
 
 /** How often the tables are looked after, in milliseconds, and how long a statement of that may take. */
 const HOUSEKEEPING = 10 * 60_000

@@ -16,6 +16,7 @@ t.test('a heartbeat compares the clocks, and notices that its node is not its ow
     return Promise.resolve([{ there: said.there, now: Date.now() - said.ahead * 1000 }])
   }
   const waiting = { is: false }
+  const failing = { is: false }
   const heartbeat = new Heartbeat({
     postgres: { query: query as Query },
     changes: {
@@ -24,7 +25,13 @@ t.test('a heartbeat compares the clocks, and notices that its node is not its ow
         return waiting.is
       },
     },
-    spool: { isClaimed: true, isFenced: false, unclaimed: () => heard.push('unclaimed') },
+    spool: {
+      ...{ isClaimed: true, isFenced: false },
+      get isFailing() {
+        return failing.is
+      },
+      unclaimed: () => heard.push('unclaimed'),
+    },
     state: () => stateOf('one'),
   })
   t.teardown(() => {
@@ -43,6 +50,10 @@ t.test('a heartbeat compares the clocks, and notices that its node is not its ow
   waiting.is = true
   await heartbeat.beat()
   t.equal(upto(), 0, 'not while something of them may wait')
+  Object.assign(waiting, { is: false })
+  failing.is = true
+  await heartbeat.beat()
+  t.equal(upto(), 0, 'nor while it cannot be brought into the ledger')
   t.strictSame(heard, [])
   said.there = 0
   await heartbeat.beat()
