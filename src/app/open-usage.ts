@@ -207,6 +207,12 @@ function tellSpool(log: Logger, metrics: Metrics): FleetParts['events'] {
         'usage of hours that are final in PostgreSQL was not added there; it stays in journal.db of this machine',
       )
     },
+    named: id => {
+      log.warn(
+        { id },
+        'another gateway that is there has the same name: give each a node.name of its own in gateway.yaml',
+      )
+    },
     recovered: () => {
       loggedAt = -Infinity
       log.info('usage is reported to PostgreSQL again')

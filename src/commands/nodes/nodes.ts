@@ -15,8 +15,8 @@ export const nodes: Command = {
   usage: `tollgate nodes [--config DIR] [--json]
 
 Lists the gateways that share the PostgreSQL of gateway.yaml: when each was last seen, which configuration it serves, how
-far its usage and its accounts are behind, and its clock. Exits with 1 when gateways that are there have served different
-configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
+far its usage and its accounts are behind, and its clock. Warns of those that have one name. Exits with 1 when gateways
+that are there have served different configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
@@ -46,6 +46,10 @@ configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
             ]),
           ),
     )
+    for (const name of namedTwice(found))
+      io.err(
+        `tollgate: several gateways that are there are called ${name}: give each a node.name of its own in gateway.yaml`,
+      )
     if (!differ(found)) return 0
     io.err('tollgate: the gateways serve different configurations')
     return 1
@@ -62,6 +66,12 @@ function shownNode({ name, id, version, sharedVersion, seenAt, info }: SeenNode)
 
 function seconds(value: number | null): string {
   return value === null ? '-' : `${Math.round(value * 10) / 10} s`
+}
+
+/** Names that several have of those that are there. */
+function namedTwice(found: readonly SeenNode[]): readonly string[] {
+  const names = found.filter(({ age }) => age < GONE).map(({ name }) => name)
+  return [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
 }
 
 /** Whether those that are there have differed for too long: one has the other configuration since its last load. */
