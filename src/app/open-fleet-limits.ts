@@ -20,6 +20,8 @@ export interface FleetLimitsOptions {
   readonly processes: number
   /** What all machines have used of a quota, as far as it is known here. */
   readonly usedInWindow: KnownUse
+  /** The same, read anew. */
+  readonly usedByNow: KnownUse
   /** What this machine has used of it. */
   readonly ownInWindow: KnownUse
   /** Machines that share the limits; default: those that Redis has heard lately. */
@@ -40,12 +42,13 @@ export interface FleetLimits {
 
 /** Connects to Redis, or goes on without until it is there. */
 export async function openFleetLimits(options: FleetLimitsOptions, closing: Closing): Promise<FleetLimits> {
-  const { config, now, processes, usedInWindow, ownInWindow, metrics, log } = options
-  const { machinesHeard = () => undefined } = options
+  const { config, now, processes, metrics, log } = options
+  const { usedInWindow, usedByNow, ownInWindow, machinesHeard = () => undefined } = options
   // Here, so that nobody else loads it.
   const { FOUND, openRedisLimits } = await import('../stores/redis/open.ts')
   const opened = await openRedisLimits({
-    ...{ config, machine: randomUUID(), processes, usedInWindow, ownInWindow, machinesHeard },
+    ...{ config, machine: randomUUID(), processes, machinesHeard },
+    ...{ usedInWindow, usedByNow, ownInWindow },
     away: ({ message }) => {
       log.warn({ why: message }, 'Redis does not answer: limits go by what this gateway knows until it does')
     },

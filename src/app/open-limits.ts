@@ -35,7 +35,7 @@ export function hasWholeLedger({
 /** Opens them. */
 export async function openLimits(
   { snapshot, metrics, log }: Begun,
-  { usedInWindow, ownInWindow }: Pick<Usage, 'usedInWindow' | 'ownInWindow'>,
+  { usedInWindow, usedByNow, ownInWindow }: Pick<Usage, 'usedInWindow' | 'usedByNow' | 'ownInWindow'>,
   closing: Closing,
 ): Promise<ProcessLimits> {
   const { redis } = snapshot.gateway
@@ -46,7 +46,7 @@ export async function openLimits(
       config: redis,
       now: () => now(),
       processes: 1,
-      ...{ usedInWindow, ownInWindow },
+      ...{ usedInWindow, usedByNow, ownInWindow },
       metrics,
       log,
     },

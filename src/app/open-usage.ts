@@ -35,6 +35,8 @@ export interface Usage {
   readonly others: OthersUsed
   /** What an account has used of a quota window, here and elsewhere as far as that is known. */
   readonly usedInWindow: Stores['ledger']['usedInWindow']
+  /** The same once everything is reported and read anew, as far as PostgreSQL is there. */
+  readonly usedByNow: (...asked: Parameters<Usage['usedInWindow']>) => Promise<number | null>
   /** The same of this machine alone. */
   readonly ownInWindow: Stores['ledger']['usedInWindow']
   /** Why calls should go to other machines; null where they need not. */
@@ -71,6 +73,7 @@ export async function openUsageOf(
       ...{ usage, others: nobody, unready: () => null, follow: () => undefined },
       report: () => Promise.resolve(false),
       usedInWindow: (...asked) => ledger.usedInWindow(...asked),
+      usedByNow: (...asked) => Promise.resolve(ledger.usedInWindow(...asked)),
       ownInWindow: (...asked) => ledger.usedInWindow(...asked),
     }
   }
@@ -100,7 +103,7 @@ export async function openUsageOf(
   const open = await openUsage({
     ...{ postgres, config, database, own: usage, state, complete },
     gather: () => ledger.folded(),
-    events: logSpool(log),
+    events: tellSpool(log, metrics),
   })
   opened.open = open
   closing.push(async () => {
@@ -117,14 +120,24 @@ export async function openUsageOf(
   closing.push(() => {
     clearInterval(skew)
   })
+  const usedInWindow: Usage['usedInWindow'] = (account, window, switched, endpoint) => {
+    const own = ledger.usedInWindow(account, window, switched, endpoint)
+    if (own === null) return null
+    // What is known of all machines has what this one has reported.
+    if (endpoint !== undefined) return Math.max(own, others.knownOf(endpoint, account, window.start))
+    return own + others.known(account, window.start)
+  }
   return {
-    ...{ usage: open.ledger, others },
-    usedInWindow: (account, window, switched, endpoint) => {
-      const own = ledger.usedInWindow(account, window, switched, endpoint)
-      if (own === null) return null
-      // What is known of all machines has what this one has reported.
-      if (endpoint !== undefined) return Math.max(own, others.knownOf(endpoint, account, window.start))
-      return own + others.known(account, window.start)
+    ...{ usage: open.ledger, others, usedInWindow },
+    usedByNow: async (...asked) => {
+      const [account, { start }, , endpoint] = asked
+      // What others have used of a quota is read with each report.
+      if (endpoint !== undefined)
+        await spool
+          .flush()
+          .then(() => others.readOf(endpoint, account, start))
+          .catch(() => undefined)
+      return usedInWindow(...asked)
     },
     ownInWindow: (...asked) => ledger.usedInWindow(...asked),
     unready: () => {
@@ -158,8 +171,13 @@ export function gatheredReports(
   }
 }
 
-function logSpool(log: Logger): FleetParts['events'] {
+function tellSpool(log: Logger, metrics: Metrics): FleetParts['events'] {
   let loggedAt = -Infinity
+  const lateRequests = metrics.counter(
+    'tollgate_spool_late_requests_total',
+    'Requests that were reported when their hours were final already, so that PostgreSQL does not have them',
+    [],
+  )
   return {
     fenced: () => {
       log.error(
@@ -179,6 +197,20 @@ function logSpool(log: Logger): FleetParts['events'] {
         log,
         error,
         'usage cannot be reported to PostgreSQL; it is kept here, and this is tried again',
+      )
+    },
+    late: ({ requests, calls, from, to }) => {
+      lateRequests.add([], requests)
+      const hours = [from, to].map(hour => new Date(hour * 1000).toISOString())
+      log.warn(
+        { requests, calls, from: hours[0], to: hours[1] },
+        'usage of hours that are final in PostgreSQL was not added there; it stays in journal.db of this machine',
+      )
+    },
+    named: id => {
+      log.warn(
+        { id },
+        'another gateway that is there has the same name: give each a node.name of its own in gateway.yaml',
       )
     },
     recovered: () => {

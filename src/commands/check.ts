@@ -2,13 +2,14 @@
 import { resolve } from 'node:path'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
-import type { ListenAddress } from '../config/types.ts'
+import type { GatewayConfig, ListenAddress } from '../config/types.ts'
 import { findGateway, gatewayAt, whyLost } from '../http/admin/find-gateway.ts'
 import type { Sought } from '../http/admin/find-gateway.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
-import type { LoadedSnapshot } from '../snapshot/load-snapshot.ts'
+import type { LoadedSnapshot, Places } from '../snapshot/load-snapshot.ts'
 import { preflight, problem } from '../reload/preflight.ts'
 import type { Snapshot } from '../snapshot/types.ts'
+import { isCopy } from '../stores/sqlite/accounts/present.ts'
 import { adminOption } from './admin-option.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
 import type { Command, Io } from './command.ts'
@@ -30,8 +31,10 @@ Prints each problem as file:line:column path: what is wrong, and exits 1 when th
 one that is known is silenced by its kind, which stands at the end: acknowledge: [no-route:debug] in gateway.yaml.
 Use it in CI before a configuration goes live.
 
-  --data   also looks at what it meets here: plans and networks that accounts use, the data directory, free addresses.
-           What it refuses, a start and a reload refuse too. A gateway that serves this configuration may hold them
+  --data   also looks at what it meets here: plans and networks that accounts use, the data directory, free addresses,
+           PostgreSQL and what its user may do there. What it refuses, a start and a reload refuse too, except that they
+           take PostgreSQL for away where there is a copy of the accounts. A gateway that serves this configuration may
+           hold the addresses
   --admin  where the admin listener of that gateway is, after an edit of both its admin address and its data directory`,
 
   async run(args, io) {
@@ -61,13 +64,40 @@ async function dataProblems(
   { env }: Io,
 ): Promise<readonly Problem[]> {
   if (config === null || sought === null) return []
+  const shared = await postgresProblems(config.gateway, places)
   if ('gateway' in sought) {
     const lost = whyLost(sought.gateway)
-    if (lost !== null) return [problem('dataDir', lost, places)]
-    return preflight({ config, places, env, running: sought.gateway })
+    if (lost !== null) return [problem('dataDir', lost, places), ...shared]
+    return [...shared, ...(await preflight({ config, places, env, running: sought.gateway }))]
   }
   const problems = await preflight({ config, places, env, running: null })
-  return problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))
+  return [...shared, ...problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))]
+}
+
+/** Why PostgreSQL is of no use to a gateway. Where it is only away, one that has a copy of the accounts goes on, and so it is no reason to refuse a reload. */
+async function postgresProblems(
+  { postgres, dataDir }: GatewayConfig,
+  places: Places,
+): Promise<readonly Problem[]> {
+  if (postgres === null) return []
+  const { whyUnusable } = await import('../stores/postgres/usable.ts')
+  const hasCopy = holdsCopy(dataDir)
+  const why = await whyUnusable(postgres, hasCopy)
+  if (why === null) return []
+  const path = 'postgres.url'
+  const found: Problem = {
+    ...{ file: 'gateway.yaml', ...places.postgres, path, severity: 'error', message: why.message },
+  }
+  return [why.isAway && hasCopy ? { ...found, severity: 'warning' } : found]
+}
+
+/** What is wrong with the data directory is said of it elsewhere. */
+function holdsCopy(dataDir: string): boolean {
+  try {
+    return isCopy(dataDir)
+  } catch {
+    return false
+  }
 }
 
 /** Nobody tells from outside whose a port is. */

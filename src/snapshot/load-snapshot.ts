@@ -22,7 +22,9 @@ export interface LoadedSnapshot {
 }
 
 /** Where things stand that only accounts or the machine can say something against. */
-export type Places = Readonly<Record<'plans' | 'networks' | 'listen' | 'admin' | 'probes' | 'dataDir', Place>>
+export type Places = Readonly<
+  Record<'plans' | 'networks' | 'listen' | 'admin' | 'probes' | 'dataDir' | 'postgres', Place>
+>
 
 /** Reads and compiles the configuration of a directory; `port` is the one that is listened on whatever the files say. */
 export async function loadSnapshot(
@@ -38,6 +40,7 @@ export async function loadSnapshot(
     admin: locate('gateway.yaml', ['admin']),
     probes: locate('gateway.yaml', ['probes']),
     dataDir: locate('gateway.yaml', ['dataDir']),
+    postgres: locate('gateway.yaml', ['postgres', 'url']),
   }
   if (config === null) return { config, snapshot: null, problems, places }
   const certificate = await certificateProblems(config, locate)

@@ -5,6 +5,7 @@ import { Spool } from '../../src/stores/postgres/usage/spool.ts'
 import type { PostgresConfig } from '../../src/config/fleet.ts'
 import type { NodeState } from '../../src/stores/postgres/usage/nodes.ts'
 import { LATENCY_SUMS } from '../../src/stores/sqlite/usage/columns.ts'
+import type { LateUsage } from '../../src/stores/sqlite/usage/reports/changes.ts'
 import { LedgerChanges } from '../../src/stores/sqlite/usage/reports/changes.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import type { UsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
@@ -67,6 +68,7 @@ export class Machine {
   readonly changes: LedgerChanges
   readonly spool: Spool
   readonly heard: string[] = []
+  readonly late: LateUsage[] = []
   readonly #reader: ReportReader
 
   constructor(dir: string, postgres: Postgres, { name = 'one', every = 3_600_000 } = {}) {
@@ -90,6 +92,7 @@ export class Machine {
         forked: () => this.heard.push('forked'),
         failed: () => this.heard.push('failed'),
         recovered: () => this.heard.push('recovered'),
+        late: usage => this.late.push({ ...usage }),
       },
     })
   }

@@ -30,8 +30,12 @@ export function redisBuckets(
   redis: Pick<Redis, 'run' | 'isCluster' | 'isAway'>,
   usedInWindow: KnownUse = () => 0,
   ownInWindow = usedInWindow,
+  usedByNow = usedInWindow,
 ): RedisBuckets {
-  const buckets = new RedisBuckets({ redis, machine: randomUUID(), usedInWindow, ownInWindow })
+  const buckets = new RedisBuckets({
+    ...{ redis, machine: randomUUID() },
+    ...{ usedInWindow, usedByNow, ownInWindow },
+  })
   t.teardown(() => {
     buckets.close()
   })

@@ -23,9 +23,10 @@ export async function openLimits(
   { workers, gateway: name }: Pick<KeeperRole, 'workers' | 'gateway'>,
   {
     usedInWindow,
+    usedByNow,
     ownInWindow,
     config,
-  }: Pick<Usage, 'usedInWindow' | 'ownInWindow'> & { readonly config: () => Config },
+  }: Pick<Usage, 'usedInWindow' | 'usedByNow' | 'ownInWindow'> & { readonly config: () => Config },
   closing: Closing,
 ): Promise<KeeperLimits> {
   const { redis } = snapshot.gateway
@@ -44,7 +45,11 @@ export async function openLimits(
         await made.keeper?.gather()
         return usedInWindow(...asked)
       },
-      // It is asked for behind the other.
+      usedByNow: async (...asked) => {
+        await made.keeper?.gather()
+        return usedByNow(...asked)
+      },
+      // It is asked for behind the first.
       ownInWindow,
       machinesHeard: live => {
         made.keeper?.broadcast({ t: 'machines', live })

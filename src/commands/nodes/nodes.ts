@@ -15,8 +15,8 @@ export const nodes: Command = {
   usage: `tollgate nodes [--config DIR] [--json]
 
 Lists the gateways that share the PostgreSQL of gateway.yaml: when each was last seen, which configuration it serves, how
-far its usage and its accounts are behind, and its clock. Exits with 1 when gateways that are there have served different
-configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
+far its usage and its accounts are behind, and its clock. Warns of those that have one name. Exits with 1 when gateways
+that are there have served different configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
@@ -46,6 +46,10 @@ configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
             ]),
           ),
     )
+    for (const name of namedTwice(found))
+      io.err(
+        `tollgate: several gateways that are there are called ${name}: give each a node.name of its own in gateway.yaml`,
+      )
     if (!differ(found)) return 0
     io.err('tollgate: the gateways serve different configurations')
     return 1
@@ -64,6 +68,12 @@ function seconds(value: number | null): string {
   return value === null ? '-' : `${Math.round(value * 10) / 10} s`
 }
 
+/** Names that several have of those that are there. */
+function namedTwice(found: readonly SeenNode[]): readonly string[] {
+  const names = found.filter(({ age }) => age < GONE).map(({ name }) => name)
+  return [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
+}
+
 /** Whether those that are there have differed for too long: one has the other configuration since its last load. */
 function differ(found: readonly SeenNode[]): boolean {
   const there = found.filter(({ age }) => age < GONE)
@@ -74,11 +84,11 @@ function differ(found: readonly SeenNode[]): boolean {
 }
 
 const forget: Command = {
-  summary: 'no longer wait for what a gateway has not reported',
+  summary: 'no longer list a gateway that does not come back',
   usage: `tollgate node forget <id> [--config DIR] [--json]
 
-Says that a gateway does not come back: what it has reported is final, and "tollgate nodes" no longer lists it. First send
-what its data directory still holds, with "tollgate spool --dir".`,
+Says that a gateway does not come back: "tollgate nodes" no longer lists it. First send what its data directory still
+holds, with "tollgate spool --dir". One that does come back is listed again, and reports what it had not.`,
 
   async run(args, io) {
     const { config, json, words } = readArguments(args, ['id'])

@@ -33,6 +33,12 @@ a copy of it. Twice changes nothing. No gateway may run on the directory.`,
           progress: (done, of) => {
             show(`${done} of ${of} rows`)
           },
+          late: ({ requests, from, to }) => {
+            const [first, last] = [from, to].map(hour => new Date(hour * 1000).toISOString())
+            io.err(
+              `tollgate: ${requests} requests of hours from ${first} to ${last} were not added: those hours are final in PostgreSQL`,
+            )
+          },
         })
       } finally {
         lock.release()

@@ -6,7 +6,10 @@ import { BUCKETS, RECONCILE, UNKNOWN } from './bucket-script.ts'
 import type { Redis } from './redis.ts'
 import { bySlot } from './slots.ts'
 
-/** Milliseconds between two comparisons of quotas with the ledger, and after one was opened: others may have charged meanwhile what it did not know. */
+/**
+ * Milliseconds between two comparisons of quotas with the ledger, and after one was opened: others may have charged meanwhile what it did not know. The
+ * day of an endpoint is compared at once too, by each machine that asks for it for the first time: its limit may have been set after it was used.
+ */
 const COMPARED = 30_000
 const COMPARED_AGAIN = 5_000
 /** Quotas that one message compares. */
@@ -28,7 +31,9 @@ export interface RedisBucketsOptions {
   /** What no other process is called, now or before. */
   readonly machine: string
   readonly usedInWindow: KnownUse
-  /** The same of this machine alone, asked for right behind it. */
+  /** The same as it is now, with all that this machine has charged: takes its time. */
+  readonly usedByNow: KnownUse
+  /** The same of this machine alone, asked for right behind the first. */
   readonly ownInWindow: KnownUse
 }
 
@@ -84,7 +89,7 @@ export class RedisBuckets implements LimitStore {
       used.filter(one => one !== null),
     )
     for (const [nth, i] of known.entries()) answers[i] = opened[nth]!
-    if (known.length > 0) this.#compareAgain()
+    if (known.length > 0) this.#compareAgain(known.map(i => questions[i]!.key))
     return answers
   }
 
@@ -93,7 +98,7 @@ export class RedisBuckets implements LimitStore {
     if (this.#options.redis.isAway) return
     const active = [...this.#quotas.entries()].filter(([, { isActive }]) => isActive)
     for (const [, quota] of active) quota.isActive = false
-    for (let i = 0; i < active.length; i += TOGETHER) await this.#compare(active.slice(i, i + TOGETHER))
+    await this.#compareThese(active.map(([key]) => key))
   }
 
   close(): void {
@@ -102,8 +107,9 @@ export class RedisBuckets implements LimitStore {
   }
 
   async #compare(quotas: readonly (readonly [key: string, quota: Quota])[]): Promise<void> {
+    const { usedByNow } = this.#options
     const used = await Promise.all(
-      quotas.map(async ([key, { of }]) => [key, await this.#used(of).catch(() => null)] as const),
+      quotas.map(async ([key, { of }]) => [key, await this.#used(of, usedByNow).catch(() => null)] as const),
     )
     const known = used.filter(([, units]) => units !== null)
     const sent = bySlot(known, ([key]) => key, this.#options.redis.isCluster).map(async group =>
@@ -117,12 +123,21 @@ export class RedisBuckets implements LimitStore {
     await Promise.allSettled(sent)
   }
 
-  #compareAgain(): void {
+  #compareAgain(keys: readonly string[]): void {
     const timer = setTimeout(() => {
       this.#again.delete(timer)
-      void this.compare()
+      void this.#compareThese(keys)
     }, COMPARED_AGAIN)
     this.#again.add(timer)
+  }
+
+  async #compareThese(keys: readonly string[]): Promise<void> {
+    if (this.#options.redis.isAway) return
+    const known = keys.flatMap(key => {
+      const quota = this.#quotas.get(key)
+      return quota === undefined ? [] : [[key, quota] as const]
+    })
+    for (let i = 0; i < known.length; i += TOGETHER) await this.#compare(known.slice(i, i + TOGETHER))
   }
 
   async #usedBy(quota: QuotaOf): Promise<Used | null> {
@@ -132,14 +147,13 @@ export class RedisBuckets implements LimitStore {
     return all === null || own === null ? null : { all, own }
   }
 
-  async #used({ account, window, every, endpoint }: QuotaOf): Promise<number | null> {
-    if (endpoint !== undefined) return this.#options.usedInWindow(account, window, false, endpoint)
+  async #used(
+    { account, window, every, endpoint }: QuotaOf,
+    read = this.#options.usedInWindow,
+  ): Promise<number | null> {
+    if (endpoint !== undefined) return read(account, window, false, endpoint)
     const before = this.#every.get(account)
-    const used = await this.#options.usedInWindow(
-      account,
-      window,
-      before !== undefined && before.every !== every,
-    )
+    const used = await read(account, window, before !== undefined && before.every !== every)
     if (used !== null) this.#every.set(account, { every })
     return used
   }
@@ -196,6 +210,7 @@ export class RedisBuckets implements LimitStore {
     if (quota === undefined) return answer
     const known = this.#quotas.get(key)
     this.#quotas.set(key, { of: quota, opened, answered: number, isActive: true })
+    if (known === undefined && quota.endpoint !== undefined) void this.#compareThese([key])
     return known !== undefined && known.opened !== opened ? { ...answer, isRenewed: true } : answer
   }
 }

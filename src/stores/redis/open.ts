@@ -17,6 +17,7 @@ export interface RedisLimitsOptions extends RedisEvents {
   /** Processes of this machine that hold something. */
   readonly processes: number
   readonly usedInWindow: KnownUse
+  readonly usedByNow: KnownUse
   readonly ownInWindow: KnownUse
   /** Hears every few seconds how many machines there are. */
   readonly machinesHeard: (live: number) => void
@@ -33,9 +34,9 @@ export interface RedisLimits {
 
 /** Connects. A Redis that is not there yet is away from the start. */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<RedisLimits> {
-  const { config, machine, processes, usedInWindow, ownInWindow, machinesHeard } = options
+  const { config, machine, processes, machinesHeard, usedInWindow, usedByNow, ownInWindow } = options
   const redis = await Redis.open(config, options)
-  const buckets = new RedisBuckets({ redis, machine, usedInWindow, ownInWindow })
+  const buckets = new RedisBuckets({ redis, machine, usedInWindow, usedByNow, ownInWindow })
   const machines = await Machines.join(redis, machine, machinesHeard)
   const holdings = new RedisHoldings(redis, () => processes * machines.live)
   return {

@@ -229,6 +229,37 @@ t.test(
   },
 )
 
+t.test("bug: an endpoint's day was compared with what was known when its bucket was opened", async t => {
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+  const used = [10, 60]
+  const reported = [10, 20]
+  const sum = (): number => reported.reduce((all, one) => all + one)
+  const before = sum()
+  const stores = used.map((_, i) =>
+    redisBuckets(
+      t,
+      client,
+      () => Math.max(used[i]!, before),
+      () => used[i]!,
+      async () => {
+        reported[i] = used[i]!
+        return Promise.resolve(sum())
+      },
+    ),
+  )
+  const day: LimitQuestion = { ...quota, quota: { ...quota.quota!, endpoint: 'ep_1', every: 86_400_000 } }
+  t.equal((await ask(stores[0]!, day)).level, 70, 'what was reported')
+  await ask(stores[1]!, day)
+  await until(
+    'what the second had not reported is counted too',
+    async () => (await ask(stores[0]!, day)).level === 30,
+  )
+  used[1] = 65
+  reported[1] = 65
+  await stores[0]!.compare()
+  t.equal((await ask(stores[0]!, day)).level, 25, 'and what a silent one reports later')
+})
+
 t.test('nobody waits longer than the timeout, and after two failures nobody waits', async t => {
   const heard: string[] = []
   const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID(), timeout: 200 }), {

@@ -130,20 +130,32 @@ export async function reported(
   )
 }
 
-/** Says that this gateway is there. Returns whether it is still the one that reports as the node, and PostgreSQL's clock. */
+/** What PostgreSQL answers to a sign of life. */
+export interface Seen {
+  /** Whether this gateway is still the one that reports as the node. */
+  readonly isThere: boolean
+  /** PostgreSQL's clock, in Unix milliseconds. */
+  readonly now: number
+  /** The id of another gateway of the same name, which started before this one and was seen since; null where there is none. */
+  readonly namesake: string | null
+}
+
+/** Says that this gateway is there. */
 export async function seen(
   postgres: Pick<Postgres, 'query'>,
   { id, epoch }: Pick<NodeRow, 'id' | 'epoch'>,
   { name, version, sharedVersion, info }: NodeState,
   upto: number,
-): Promise<{ readonly isThere: boolean; readonly now: number }> {
-  const [row] = await postgres.query<{ there: number; now: number }>(
+): Promise<Seen> {
+  const [row] = await postgres.query<{ there: number; now: number; namesake: string | null }>(
     `WITH seen AS (UPDATE node SET seen_at = now(), forgotten = false, name = $3, version = $4, shared_version = $5, info = $6,
-       upto = greatest(upto, $7) WHERE id = $1 AND epoch = $2 RETURNING 1)
-     SELECT (SELECT count(*) FROM seen)::int AS there, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+       upto = greatest(upto, $7) WHERE id = $1 AND epoch = $2 RETURNING started_at)
+     SELECT (SELECT count(*) FROM seen)::int AS there, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+       (SELECT n.id FROM node AS n, seen WHERE n.name = $3 AND n.id <> $1 AND n.started_at < seen.started_at
+         AND n.seen_at > seen.started_at AND NOT n.forgotten ORDER BY n.id LIMIT 1) AS namesake`,
     [id, epoch, name, version, sharedVersion, JSON.stringify(info), upto],
   )
-  return { isThere: row?.there === 1, now: row?.now ?? 0 }
+  return { isThere: row?.there === 1, now: row?.now ?? 0, namesake: row?.namesake ?? null }
 }
 
 /** All that were not forgotten, by name. */
@@ -155,7 +167,7 @@ export async function listNodes(postgres: Postgres): Promise<readonly SeenNode[]
   )
 }
 
-/** No longer waits for a gateway that does not come back: what it has reported is final. False where there is none of this id. One that lives is back at once. */
+/** No longer lists a gateway that does not come back. False where there is none of this id. One that lives is back at once, with all that it had not reported. */
 export async function forgetNode(postgres: Postgres, id: string): Promise<boolean> {
   const rows = await postgres.query('UPDATE node SET forgotten = true WHERE id::text = $1 RETURNING 1', [id])
   return rows.length > 0

@@ -14,7 +14,7 @@ import { OthersUsage } from './others.ts'
 import { makeDays, makePartitions } from './partitions.ts'
 import { rollUpNodes } from './roll-up.ts'
 import { Spool } from './spool.ts'
-import type { SpoolEvents } from './spool.ts'
+import type { SpoolEvents } from './spool-parts.ts'
 
 /** How often the tables are looked after, in milliseconds, and how long a statement of that may take. */
 const HOUSEKEEPING = 10 * 60_000
@@ -36,6 +36,8 @@ export interface UsageParts {
   readonly events: SpoolEvents & {
     /** Looking after the tables failed; it is tried again. */
     housekeeping(error: Error): void
+    /** Another gateway is there under this one's name. */
+    named(id: string): void
   }
 }
 
@@ -70,7 +72,12 @@ export async function openUsage(parts: UsageParts): Promise<OpenUsage> {
     await parts.gather()
   }
   const spool = new Spool({ postgres, changes, reader, prepare, gather, state, every: config.spool, events })
-  const heartbeat = new Heartbeat({ postgres, changes, spool, state })
+  const heartbeat = new Heartbeat({
+    ...{ postgres, changes, spool, state },
+    named: id => {
+      events.named(id)
+    },
+  })
   const ledger = new FleetLedger({ postgres, config, spool, own })
   const others = new OthersUsage(postgres, () => changes.node.id)
   const refresh = setInterval(() => void others.refresh().catch(() => undefined), OTHERS).unref()

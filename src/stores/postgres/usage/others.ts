@@ -34,6 +34,9 @@ export class OthersUsage {
   readonly #active = new Map<string, Known>()
   readonly #listeners: ((changed: readonly { account: string; start: number }[]) => void)[] = []
   #refreshing: Promise<void> | null = null
+  /** Days that are about to be read. */
+  readonly #toRead = new Set<Known>()
+  #reading: Promise<void> | null = null
 
   /** `nodeId`: whose own rows do not count. */
   constructor(postgres: Postgres, nodeId: () => string) {
@@ -54,6 +57,20 @@ export class OthersUsage {
   /** What all had used of an endpoint's day by the last look, which may be some seconds ago: 0 before the first. */
   knownOf(endpoint: string, account: string, start: number): number {
     return this.#look({ account, start, endpoint }).requests
+  }
+
+  /** The same as it is now. Days that are asked for in one turn are read together. */
+  async readOf(endpoint: string, account: string, start: number): Promise<number> {
+    const day = this.#look({ account, start, endpoint })
+    this.#toRead.add(day)
+    this.#reading ??= Promise.resolve().then(async () => {
+      this.#reading = null
+      const days = [...this.#toRead]
+      this.#toRead.clear()
+      await this.#readDays(days)
+    })
+    await this.#reading
+    return day.requests
   }
 
   #look(asked: Asked): Known {
@@ -84,12 +101,7 @@ export class OthersUsage {
     for (const [key, { askedAt }] of this.#active) if (askedAt < before) this.#active.delete(key)
     const all = [...this.#active.values()]
     const due = performance.now() - DAYS_EVERY
-    const days = all.filter(({ endpoint, readAt }) => endpoint !== undefined && readAt <= due)
-    for (const some of chunks(days)) {
-      const read = await this.#readDays(some)
-      for (const [at, known] of some.entries())
-        Object.assign(known, { requests: read[at] ?? 0, readAt: performance.now() })
-    }
+    await this.#readDays(all.filter(({ endpoint, readAt }) => endpoint !== undefined && readAt <= due))
     for (const some of chunks(all.filter(({ endpoint }) => endpoint === undefined))) {
       const read = await this.#read(some)
       const changed = some.filter((known, at) => {
@@ -101,8 +113,16 @@ export class OthersUsage {
     }
   }
 
+  async #readDays(days: readonly Known[]): Promise<void> {
+    for (const some of chunks(days)) {
+      const read = await this.#usedOfDays(some)
+      for (const [at, known] of some.entries())
+        Object.assign(known, { requests: read[at] ?? 0, readAt: performance.now() })
+    }
+  }
+
   /** Of all machines: hours that are final have no machine any more. */
-  async #readDays(days: readonly Asked[]): Promise<readonly number[]> {
+  async #usedOfDays(days: readonly Asked[]): Promise<readonly number[]> {
     const rows = await this.#postgres.query<{ requests: number }>(
       `SELECT coalesce(sum(u.requests), 0)::bigint AS requests
        FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (account, endpoint, start, at)

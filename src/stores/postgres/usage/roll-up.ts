@@ -1,7 +1,7 @@
 /**
  * Hours that are final are added up over nodes, into rows of node 0, one gateway at a time and a few accounts at a time. Each commit leaves all sums as
- * they were. A node's hours are final a day behind what it has said to be complete (`upto`), or behind now once it is forgotten; it writes none of them any
- * more (`rolled`).
+ * they were. A node's hours are final a day behind now, as far as it has said them to be complete (`upto`); it writes none of them any more (`rolled`).
+ * Those behind that stay its own, also once it is forgotten: it may come back and report what is missing.
  */
 import type { Postgres } from '../postgres.ts'
 import { isLatency, sumsIn } from './latency.ts'
@@ -17,11 +17,7 @@ export async function rollUpNodes(postgres: Postgres, now: number): Promise<bool
   const limit = Math.floor(now / 1000 / 3600) * 3600 - DAY
   const closed = await alone(postgres, async query => {
     // First of all: from then on no report writes what is moved.
-    await query(
-      `UPDATE node SET rolled = CASE WHEN forgotten THEN $1 ELSE least(upto, $1) END
-       WHERE rolled < CASE WHEN forgotten THEN $1 ELSE least(upto, $1) END`,
-      [limit],
-    )
+    await query('UPDATE node SET rolled = least(upto, $1) WHERE rolled < least(upto, $1)', [limit])
     return true
   })
   if (closed === null) return false

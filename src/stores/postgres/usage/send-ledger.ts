@@ -15,6 +15,7 @@ import { hasReported } from './nodes.ts'
 import type { NodeState } from './nodes.ts'
 import { makePartitions } from './partitions.ts'
 import { Spool } from './spool.ts'
+import type { SpoolEvents } from './spool-parts.ts'
 
 /** What the machine says of itself, and who hears how far it has come. */
 export interface Sending extends Pick<NodeState, 'version' | 'sharedVersion'> {
@@ -22,6 +23,8 @@ export interface Sending extends Pick<NodeState, 'version' | 'sharedVersion'> {
   readonly name?: string | null
   /** Hears how many rows of how many were sent. */
   readonly progress?: (done: number, of: number) => void
+  /** Hears of usage that came too late. */
+  readonly late?: SpoolEvents['late']
 }
 
 /** What was sent. */
@@ -95,7 +98,7 @@ interface Reporting {
 async function report(
   postgres: Postgres,
   { changes, reader }: Reporting,
-  { version, sharedVersion, name, progress = () => undefined }: Sending,
+  { version, sharedVersion, name, progress = () => undefined, late = () => undefined }: Sending,
 ): Promise<Omit<SentLedger, 'all'>> {
   const waiting = changes.waiting
   let done = 0
@@ -116,7 +119,7 @@ async function report(
       progress((done += more), waiting)
     },
     events: {
-      ...{ fenced: none, failed: none, recovered: none },
+      ...{ fenced: none, failed: none, recovered: none, late },
       forked: () => {
         sent.isForked = true
       },

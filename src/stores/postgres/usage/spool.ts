@@ -1,10 +1,7 @@
 /** Reports a machine's usage to PostgreSQL: rows that have changed, with their absolute values, so that nothing is counted twice whatever is sent again. */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
-import type { ReportReader } from '../../sqlite/usage/reports/report.ts'
-import type { Postgres } from '../postgres.ts'
 import { claimNode, fence, reported, settledHour } from './nodes.ts'
-import type { NodeState } from './nodes.ts'
+import type { SpoolParts } from './spool-parts.ts'
 import { upsert } from './tables.ts'
 import { clearOld } from './whole.ts'
 
@@ -13,35 +10,6 @@ const MANY = 5_000
 const IN_ONE = 50_000
 /** Milliseconds between two looks for how many have changed. */
 const LOOK = 500
-
-/** What a spool works with. */
-export interface SpoolParts {
-  readonly postgres: Postgres
-  readonly changes: LedgerChanges
-  readonly reader: Pick<ReportReader, 'pages' | 'end'>
-  /** Makes what reports are written to, before the first. */
-  readonly prepare: () => Promise<void>
-  /** Brings everything that was charged before into the ledger. */
-  readonly gather: () => Promise<void>
-  readonly state: () => NodeState
-  /** Milliseconds between two reports. */
-  readonly every: number
-  /** Hears how many rows more PostgreSQL has. */
-  readonly sent?: (rows: number) => void
-  readonly events: SpoolEvents
-}
-
-/** Tells the operator how it goes. */
-export interface SpoolEvents {
-  /** Another process reports as this node: this one stops. */
-  fenced(): void
-  /** This data directory was copied or put back: it goes on under a new id. */
-  forked(before: string, id: string): void
-  /** A report failed; what it had is in the next one. */
-  failed(error: Error): void
-  /** Reports work again. */
-  recovered(): void
-}
 
 /** Why there is no report any more. */
 export class Fenced extends Error {
@@ -202,7 +170,7 @@ export class Spool {
 
   /** Whether all that had changed was sent; else PostgreSQL lacks something, and the node is claimed anew. */
   async #send(): Promise<boolean> {
-    const { changes, reader, postgres, sent } = this.#parts
+    const { changes, reader, postgres, sent, events } = this.#parts
     const cleared = changes.isWhole ? await clearOld(postgres, changes, Date.now()) : null
     if (cleared !== null) return this.#refused(cleared)
     const rev = changes.begin()
@@ -210,12 +178,14 @@ export class Spool {
     const pages = reader.pages(changes.node)
     // In the turn of `begin`: the moment of the report.
     let page = pages.next()
+    let rolled = 0
     try {
       do {
         let rows = 0
         const refused = await postgres.transaction(async query => {
           const fenced = await fence(query, changes.node)
           if (typeof fenced === 'string') return fenced
+          rolled = fenced.rolled
           for (; page.done !== true && rows < IN_ONE; page = pages.next()) {
             rows += page.value.rows
             await query(...upsert(page.value, fenced, rev))
@@ -226,7 +196,9 @@ export class Spool {
         if (refused !== null) return await this.#refused(refused)
         sent?.(rows)
       } while (page.done !== true)
+      const late = changes.lateFor(rolled, rev)
       changes.acknowledge(rev)
+      if (late !== null) events.late(late)
       return true
     } finally {
       reader.end()

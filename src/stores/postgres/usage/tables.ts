@@ -1,7 +1,6 @@
 /** The tables of usage in PostgreSQL, as those of journal.db are written to them. */
-import { columnsOf } from '../../sqlite/usage/reports/changes.ts'
-import type { Page } from '../../sqlite/usage/reports/changes.ts'
-import { hasHour, TRACKED } from '../../sqlite/usage/reports/tracked.ts'
+import type { Page } from '../../sqlite/usage/reports/report.ts'
+import { columnsOf, hasHour, TRACKED } from '../../sqlite/usage/reports/tracked.ts'
 import type { Tracked } from '../../sqlite/usage/reports/tracked.ts'
 import { hasLatency, isLatency } from './latency.ts'
 import type { Fence } from './nodes.ts'

@@ -8,14 +8,18 @@ const node = {
 }
 
 t.test('a heartbeat compares the clocks, and notices that its node is not its own any more', async t => {
-  const said = { ahead: 0, there: 1 }
+  const said: { ahead: number; there: number; namesake: string | null } = {
+    ...{ ahead: 0, there: 1, namesake: null },
+  }
   const asked: (readonly unknown[])[] = []
   const heard: string[] = []
   const query = (_: string, values: readonly unknown[] = []) => {
     asked.push(values)
-    return Promise.resolve([{ there: said.there, now: Date.now() - said.ahead * 1000 }])
+    const { there, ahead, namesake } = said
+    return Promise.resolve([{ there, now: Date.now() - ahead * 1000, namesake }])
   }
   const waiting = { is: false }
+  const failing = { is: false }
   const heartbeat = new Heartbeat({
     postgres: { query: query as Query },
     changes: {
@@ -24,8 +28,15 @@ t.test('a heartbeat compares the clocks, and notices that its node is not its ow
         return waiting.is
       },
     },
-    spool: { isClaimed: true, isFenced: false, unclaimed: () => heard.push('unclaimed') },
+    spool: {
+      ...{ isClaimed: true, isFenced: false },
+      get isFailing() {
+        return failing.is
+      },
+      unclaimed: () => heard.push('unclaimed'),
+    },
     state: () => stateOf('one'),
+    named: id => heard.push(`named ${id}`),
   })
   t.teardown(() => {
     heartbeat.close()
@@ -43,8 +54,15 @@ t.test('a heartbeat compares the clocks, and notices that its node is not its ow
   waiting.is = true
   await heartbeat.beat()
   t.equal(upto(), 0, 'not while something of them may wait')
+  Object.assign(waiting, { is: false })
+  failing.is = true
+  await heartbeat.beat()
+  t.equal(upto(), 0, 'nor while it cannot be brought into the ledger')
   t.strictSame(heard, [])
   said.there = 0
   await heartbeat.beat()
   t.strictSame(heard, ['unclaimed'])
+  Object.assign(said, { there: 1, namesake: 'b' })
+  for (let i = 0; i < 2; i += 1) await heartbeat.beat()
+  t.strictSame(heard, ['unclaimed', 'named b'], 'one of the same name is said once')
 })

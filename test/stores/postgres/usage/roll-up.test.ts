@@ -118,6 +118,58 @@ t.test(
     await forgetNode(postgres, id)
     await rollUpNodes(postgres, now + 2 * DAY)
     const nodes = await postgres.query('SELECT node, sum(requests)::bigint AS requests FROM usage GROUP BY 1')
-    t.strictSame(nodes, [{ node: 0, requests: 112 }], 'one that is gone is not waited for')
+    t.strictSame(
+      nodes,
+      [
+        { node: 0, requests: 105 },
+        { node: 1, requests: 7 },
+      ],
+      'of one that is gone all is added up that it had said to be complete',
+    )
+  },
+)
+
+t.test(
+  'bug: what a machine had not reported when it was forgotten was lost without a word when it came back days later',
+  { skip: noServers },
+  async t => {
+    const postgres = await connectTo(t, (await startPostgres(t)).url)
+    const now = Date.now()
+    const then = now - 3 * DAY
+    await makePartitions(postgres, now)
+    const machine = new Machine(await tempDir(t), postgres)
+    machine.charge({ units: 5, now: then })
+    await machine.spool.flush()
+    // That was then, and nothing could be reported since.
+    await postgres.query('UPDATE node SET upto = $1', [Math.floor(then / HOUR) * 3600])
+    machine.charge({ units: 100, now: then })
+    machine.charge({ units: 200, now: then + HOUR })
+    machine.refuse('eth_call', 'rate_limited', { now: then + HOUR })
+    await forgetNode(postgres, (await listNodes(postgres))[0]!.id)
+    await rollUpNodes(postgres, now)
+    await machine.spool.flush()
+    t.strictSame(await sumsIn(postgres), { usage: 305, total: 305, quota_window: 305 })
+    t.strictSame(await postgres.query('SELECT sum(count)::bigint AS refused FROM refusal'), [{ refused: 1 }])
+    await rollUpNodes(postgres, now)
+    t.strictSame(await postgres.query('SELECT sum(requests)::bigint AS sum FROM usage WHERE node = 0'), [
+      { sum: 305 },
+    ])
+    t.strictSame(machine.heard, [])
+
+    // Hours of which older versions said that they are final.
+    await postgres.query('UPDATE node SET rolled = $1', [Math.floor(now / HOUR) * 3600])
+    machine.charge({ units: 9, now: then + 2 * HOUR })
+    machine.charge({ units: 8, now: then + 3 * HOUR })
+    machine.charge({ units: 7, now: now + HOUR })
+    await machine.spool.flush()
+    t.equal((await sumsIn(postgres)).usage, 312)
+    const hour = (at: number): number => Math.floor(at / HOUR) * 3600
+    t.strictSame(machine.late, [
+      { requests: 17, calls: 2, from: hour(then + 2 * HOUR), to: hour(then + 3 * HOUR) },
+    ])
+    machine.charge({ units: 1, now: now + HOUR })
+    await machine.spool.flush()
+    t.equal(machine.late.length, 1, 'said once')
+    await machine.stop()
   },
 )

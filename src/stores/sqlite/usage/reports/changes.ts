@@ -12,7 +12,6 @@ import { randomUUID } from 'node:crypto'
 import { inTransaction } from '../../transaction.ts'
 import type { DatabaseSync } from '../../driver.ts'
 import { hasHour, startOf, TRACKED, triggersOf } from './tracked.ts'
-import type { Tracked } from './tracked.ts'
 
 /** Notes that are dropped in one transaction, and milliseconds for which they are kept. */
 const DROPPED_AT_ONCE = 500
@@ -37,6 +36,14 @@ export interface NodeRow {
   readonly fenced: number
   /** Where it was forked from another node: hours before are that node's (Unix seconds). */
   readonly since: number | null
+}
+
+/** Usage of hours from `from` to `to` (Unix seconds, both inclusive), as the ledger has it: a part may have been reported before. */
+export interface LateUsage {
+  readonly requests: number
+  readonly calls: number
+  readonly from: number
+  readonly to: number
 }
 
 /** Notes of changes in an open journal.db, by its only writer. */
@@ -101,6 +108,15 @@ export class LedgerChanges {
     this.#set('rev = rev + 1')
     this.#made.push({ rev, at: performance.now() })
     return rev
+  }
+
+  /** What report `rev` has of hours before `hour`; null where there is nothing, or everything was sent again. */
+  lateFor(hour: number, rev: number): LateUsage | null {
+    const sql = `SELECT sum(requests) AS requests, sum(calls) AS calls, min(hour) AS "from", max(hour) AS "to"
+      FROM changed_usage AS c JOIN usage USING (endpoint, hour, method, network, plan) WHERE c.rev > ? AND c.rev <= ? AND hour < ?`
+    if (this.isWhole || hour === 0) return null
+    const late = this.#database.prepare(sql).get(this.#node.acked, rev, hour) as LateUsage | { from: null }
+    return late.from === null ? null : late
   }
 
   acknowledge(rev: number): void {
@@ -225,17 +241,4 @@ export function isWholeReportDue(database: DatabaseSync): boolean {
 function isTracked(database: DatabaseSync, trigger: string): boolean {
   const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?"
   return database.prepare(sql).get(trigger) !== undefined
-}
-
-/** The part of a report that is sent in one statement. */
-export interface Page {
-  readonly table: Tracked['table']
-  readonly rows: number
-  /** The values of each column, as PostgreSQL writes an array. */
-  readonly columns: readonly string[]
-}
-
-/** The columns of a page, in their order. */
-export function columnsOf({ key, names, sums }: Tracked): readonly string[] {
-  return [...key, ...names, ...sums]
 }

@@ -1,15 +1,22 @@
 /** A report of what has changed in the ledger, as it is at one moment, in pages. */
 import { DatabaseSync } from '../../driver.ts'
 import type { StatementSync } from '../../driver.ts'
-import { columnsOf } from './changes.ts'
-import type { NodeRow, Page } from './changes.ts'
-import { hasHour, TRACKED } from './tracked.ts'
+import type { NodeRow } from './changes.ts'
+import { columnsOf, hasHour, TRACKED } from './tracked.ts'
 import type { Tracked } from './tracked.ts'
 
 /** Rows of a page: a few milliseconds of the thread. */
 export const PAGE_ROWS = 1_000
 /** Milliseconds that it waits for a file that is being recovered. */
 const PATIENCE = 5_000
+
+/** The part of a report that is sent in one statement. */
+export interface Page {
+  readonly table: Tracked['table']
+  readonly rows: number
+  /** The values of each column, as PostgreSQL writes an array. */
+  readonly columns: readonly string[]
+}
 
 type Key = readonly (string | number)[]
 

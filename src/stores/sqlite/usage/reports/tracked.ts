@@ -40,6 +40,11 @@ export function hasHour({ key }: Tracked): boolean {
   return key.includes('hour')
 }
 
+/** The columns of a page, in their order. */
+export function columnsOf({ key, names, sums }: Tracked): readonly string[] {
+  return [...key, ...names, ...sums]
+}
+
 /** `changed_…` has the keys of rows that changed; `base_…` what of a row another node has reported (changes.ts). */
 export function changedAndBase({ table, key, sums, numbers }: Tracked): string {
   const columns = key.map(name => `${name} ${numbers.includes(name) ? 'INTEGER' : 'TEXT'} NOT NULL`)
