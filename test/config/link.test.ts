@@ -92,6 +92,23 @@ t.test('routes: network, id, capabilities, timeout', async t => {
   ])
 })
 
+t.test(
+  'bug: an escape divided between user and password passed, and the route broke when it opened',
+  async t => {
+    const lines = (url: string) => problemsOf({ routes: VALID.routes.replace('http://127.0.0.1:8545', url) })
+    for (const user of ['me:pass', 'me', ':pass', 'caf%C3%A9:100%25', '%E2%82%AC:%5B'])
+      t.same(await lines(`http://${user}@n`), [], user)
+    for (const user of ['a%2:5b', 'a%:25', '%E2%82:%AC', '100%:pass', 'me:%2'])
+      t.same(
+        await lines(`http://${user}@n`),
+        [
+          'routes.yaml:4:11 routes[0].http: the user or password of the URL is not percent-encoded UTF-8; write a % that belongs to it as %25',
+        ],
+        user,
+      )
+  },
+)
+
 t.test('capabilities are the words that rules need, those of networks too', async t => {
   const networks = ethereum('methods: { eth_own: { needs: [erigon] } }')
   t.same(await problemsOf({ networks, routes: route('capabilities: [archive, trace, erigon]') }), [])

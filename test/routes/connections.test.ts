@@ -23,8 +23,9 @@ const LIMITS = { timeout: 5_000, holdBack: Infinity, maxBytes: null, departure: 
 /** An upstream that counts its connections; `/held` is answered when `answer` is called. */
 async function upstream(t: Test) {
   const held: ServerResponse[] = []
-  const seen = { opened: 0, open: 0 }
+  const seen = { opened: 0, open: 0, requests: 0 }
   const server = createServer((request: IncomingMessage, response) => {
+    seen.requests += 1
     if (request.url === '/held') held.push(response)
     else response.end('at once')
   })
@@ -467,6 +468,74 @@ t.test(
     await client.close()
   },
 )
+
+/** A client of a route with one connection. */
+function clientOf(origin: string): RouteClient {
+  const route = {
+    ...{ id: 'a', network: 'eth', http: origin, headers: {} },
+    limits: { inFlight: 1, perSecond: null },
+  } as Route
+  return new RouteClient(route, 1_000, new RouteLimits('a', route.limits))
+}
+
+/** Posts a call; `leave` is the client that goes away. */
+function post(client: RouteClient): { readonly exchange: Promise<Exchange>; readonly leave: () => void } {
+  const departure = new Departure()
+  const sender = { caller: 'account', begun: () => undefined, departure: () => departure }
+  const exchange = new Promise<Exchange>(resolve => {
+    client.post('{}', { ...LIMITS, departure }, sender, resolve)
+  })
+  return {
+    exchange,
+    leave: () => {
+      departure.leave()
+    },
+  }
+}
+
+t.test('bug: a call that left before it was sent over a used connection cost that connection', async t => {
+  const node = await upstream(t)
+  const client = clientOf(node.origin)
+  await post(client).exchange
+  for (const behind of [0, 1, 2]) {
+    const gone = post(client)
+    const others = Array.from({ length: behind }, () => post(client).exchange)
+    gone.leave()
+    t.strictSame(await gone.exchange, { kind: 'broken', how: 'aborted', sent: false })
+    t.match(await Promise.all(others), Array(behind).fill({ kind: 'whole', body: 'at once' }))
+    t.match(await post(client).exchange, { kind: 'whole', body: 'at once' })
+  }
+  t.strictSame([node.seen.opened, node.seen.requests], [1, 7], 'nothing was sent of those that left')
+  await client.close()
+  await seen('it is closed', () => node.seen.open === 0)
+})
+
+t.test('bug: a client that was closed made a connection for each call that waited', async t => {
+  const node = await upstream(t)
+  const client = clientOf(`${node.origin}/held`)
+  const calls = Array.from({ length: 10 }, () => post(client).exchange)
+  await seen('the first is there', () => node.held.length === 1)
+  const closed = client.close()
+  for (const call of calls) {
+    await seen('the next is there', () => node.held.length === 1)
+    node.answer()
+    t.match(await call, { kind: 'whole', body: 'late' })
+  }
+  t.equal(node.seen.opened, 1)
+  await closed
+  await seen('it is closed', () => node.seen.open === 0)
+
+  const other = await upstream(t)
+  const connections = new Connections({ origin: other.origin, most: 1, connectTimeout: 1_000 })
+  const own = [ask(connections, '/held'), ask(connections, '/'), ask(connections, '/')]
+  await seen('the first is there', () => other.held.length === 1)
+  const over = connections.close()
+  other.answer()
+  t.match(await Promise.all(own), [{ body: 'late' }, { body: 'at once' }, { body: 'at once' }])
+  t.equal(other.seen.opened, 1, 'nor did the connections themselves')
+  await over
+  await seen('that one is closed', () => other.seen.open === 0)
+})
 
 t.test('a reply of many small pieces is put together as it came', async t => {
   const text = Array.from({ length: 3_000 }, (_, i) => `${i} `)

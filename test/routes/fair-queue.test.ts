@@ -1,5 +1,5 @@
 import t from 'tap'
-import { FairQueue, type Turn } from '../../src/routes/transport/route-client.ts'
+import { FairQueue, type Turn } from '../../src/routes/transport/fair-queue.ts'
 
 /** A queue, and the names of what it let begin, in order. */
 function queue(most: number) {

@@ -71,7 +71,11 @@ function checkUrl(url: string | undefined, path: Path, schemes: readonly [string
     return [finding(path, `the value is not a URL with ${schemes.join(' or ')}`)]
   if (!hasReadableUser(url))
     return [
-      finding(path, 'the user or password of the URL holds a % that begins no escape', 'write it as %25'),
+      finding(
+        path,
+        'the user or password of the URL is not percent-encoded UTF-8',
+        'write a % that belongs to it as %25',
+      ),
     ]
   // RFC 6455, section 3: a WebSocket URL has no fragment, and none can be opened that has one.
   if (/^wss?:/i.test(url) && new URL(url).hash !== '')
@@ -79,11 +83,12 @@ function checkUrl(url: string | undefined, path: Path, schemes: readonly [string
   return []
 }
 
-/** Whether user and password can be decoded, as must be done to send them. */
+/** Whether user and password can be decoded, each by itself, as must be done to send them. */
 function hasReadableUser(url: string): boolean {
   const { username, password } = new URL(url)
   try {
-    decodeURIComponent(username + password)
+    decodeURIComponent(username)
+    decodeURIComponent(password)
     return true
   } catch {
     return false

@@ -74,7 +74,7 @@ export class ClientSocket implements SinkSocket {
     this.#socket = socket
     this.#options = options
     this.#queue = new SendQueue(connection, memory)
-    this.#heartbeat = new Heartbeat(socket)
+    this.#heartbeat = new Heartbeat(socket, this.#queue)
     this.#partial = new PartialMessage(memory)
     this.network = caller.network.slug
     this.session = new ClientSession(gateway.live, outbox, this, () => gateway.snapshot.notification.cost)

@@ -39,6 +39,8 @@ export class SendQueue {
   /** Bytes that the system had taken when they were last looked at, and since when it has taken no more. */
   #sent = 0
   #since = performance.now()
+  /** The same when `isBeingRead` was last asked, and whether any were left. */
+  #seen = { sent: 0, isLeft: false }
 
   constructor(socket: Socket, budget: Budget) {
     this.#socket = socket
@@ -70,6 +72,11 @@ export class SendQueue {
     return this.#socket.writableLength > LONG
   }
 
+  /** Whether the system has all of it. */
+  get isEmpty(): boolean {
+    return this.#socket.writableLength === 0
+  }
+
   /** Whether the client is too slow for one frame more. One frame may be nearly 16 MiB by itself, so those before it decide. */
   isOver(): boolean {
     const queued = this.#socket.writableLength
@@ -82,6 +89,14 @@ export class SendQueue {
   isStuck(): boolean {
     const idle = this.#idle()
     return this.isLong && idle >= (this.#socket.writableLength < TOO_LONG ? PATIENCE : SHORT_PATIENCE)
+  }
+
+  /** Whether the system has taken any of what it had no room for when this was last asked, as it does when the client reads. */
+  isBeingRead(): boolean {
+    const { isLeft, sent: before } = this.#seen
+    const { sent, left } = this.#taken()
+    this.#seen = { sent, isLeft: left > 0 }
+    return isLeft && sent !== before
   }
 
   /** Brings what is drawn from the budget up to date. What is queued is held already, so nothing is asked; new work is refused for it. */
@@ -102,11 +117,16 @@ export class SendQueue {
   /** Milliseconds since the system last took a byte. */
   #idle(): number {
     const now = performance.now()
-    const { bytesWritten = 0, writeQueueSize = 0 } =
-      (this.#socket as unknown as { readonly _handle?: Handle | null })._handle ?? {}
-    const sent = bytesWritten - writeQueueSize
+    const { sent } = this.#taken()
     if (sent !== this.#sent || this.#socket.writableLength === 0) this.#since = now
     this.#sent = sent
     return now - this.#since
+  }
+
+  /** Bytes that the system has taken, and those that it had no room for. */
+  #taken(): { readonly sent: number; readonly left: number } {
+    const { bytesWritten = 0, writeQueueSize = 0 } =
+      (this.#socket as unknown as { readonly _handle?: Handle | null })._handle ?? {}
+    return { sent: bytesWritten - writeQueueSize, left: writeQueueSize }
   }
 }

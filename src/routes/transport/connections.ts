@@ -31,6 +31,8 @@ export class Connections implements Owner {
   /** The one that was used last is used next: the others get old, and are closed. */
   readonly #idle: Connection[] = []
   readonly #waiting = new Map<Handler, Request>()
+  /** Those that are given a turn of the event loop, by the requests that are sent over them then. */
+  readonly #watched = new Map<Handler, Connection>()
   /** Replies since a connection was last closed where it might have been used again. */
   #kept = 0
   /** Milliseconds that connections may be idle: the least that the upstream has said of any. */
@@ -59,6 +61,12 @@ export class Connections implements Owner {
   /** Forgets a request that was not sent, and of which nobody wants to hear: the next one takes its place. */
   withdraw(handler: Handler): void {
     if (this.#waiting.delete(handler)) return
+    const watched = this.#watched.get(handler)
+    if (watched !== undefined) {
+      this.#watched.delete(handler)
+      if (!watched.isOver) this.free(watched, false)
+      return
+    }
     for (const connection of this.#open)
       if (connection.isFor(handler)) {
         const next = this.#next()
@@ -70,13 +78,10 @@ export class Connections implements Owner {
 
   free(connection: Connection, isReused: boolean): void {
     if (isReused) this.#kept += 1
-    if (this.#state !== 'open') {
-      connection.destroy()
-      return
-    }
     const next = this.#next()
-    if (next === undefined) this.#rest(connection)
-    else this.#use(connection, next)
+    if (next !== undefined) this.#use(connection, next)
+    else if (this.#state === 'open') this.#rest(connection)
+    else connection.destroy()
   }
 
   drop(connection: Connection, byUpstream: boolean): void {
@@ -89,7 +94,7 @@ export class Connections implements Owner {
     if (this.#open.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve()
   }
 
-  /** Waits for what is in flight, and closes them. */
+  /** Waits for what is in flight or has no connection yet, and closes them. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closed'
     for (const connection of [...this.#idle]) connection.destroy()
@@ -131,14 +136,19 @@ export class Connections implements Owner {
    * been read yet: it is given a turn of the event loop to show.
    */
   #use(connection: Connection, request: Request): void {
-    if (this.#kept >= TRUSTED_AFTER) connection.send(request)
-    else
+    if (this.#kept >= TRUSTED_AFTER) {
+      connection.send(request)
+      return
+    }
+    this.#watched.set(request.handler, connection)
+    setImmediate(() => {
       setImmediate(() => {
-        setImmediate(() => {
-          if (connection.isOver) this.#dispatch(request)
-          else connection.send(request)
-        })
+        // Whose request was withdrawn has left the connection to others.
+        if (!this.#watched.delete(request.handler)) return
+        if (connection.isOver) this.#dispatch(request)
+        else connection.send(request)
       })
+    })
   }
 
   #make(): Connection {

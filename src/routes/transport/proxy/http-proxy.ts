@@ -1,7 +1,9 @@
 /** A route's way for verbatim HTTP: its kept connections, and how long a reply may say nothing. */
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { Route } from '../../../snapshot/types.ts'
 import { operatorHeaders } from '../request-target.ts'
 import { BodyError } from '../streamed-body.ts'
@@ -31,7 +33,7 @@ export class HttpProxy {
       path: url.pathname.replace(/\/+$/, ''),
       query: url.search.slice(1),
       headers: operatorHeaders(route),
-      agent: tls ? new TlsAgent(options) : new Agent(options),
+      agent: watchIdle(tls ? new TlsAgent(options) : new Agent(options)),
       ...{ tls, connectTimeout },
     }
   }
@@ -40,6 +42,9 @@ export class HttpProxy {
   async send(proxied: ProxiedRequest, timeout: number): Promise<ReplyHead | ExchangeFailure> {
     // Here, so that http-proxy-3 is loaded where such calls come, and no start waits for it.
     const { exchange } = await import('./exchange.ts')
+    // What has come over a kept connection, or its end, is read before it is used: that may take until the second turn.
+    for (let i = 0; i < 2 && Object.keys(this.#target.agent.freeSockets).length > 0; i += 1)
+      await turnOfLoop()
     const result = await exchange(proxied, this.#target, timeout)
     if (result.kind === 'head' && !result.endless) boundIdleReplies(result.reply, this.#silence)
     return result
@@ -49,6 +54,26 @@ export class HttpProxy {
   destroy(): void {
     this.#target.agent.destroy()
   }
+}
+
+/** Ends kept connections over which anything comes before they are used again: it would be taken for the reply to whoever asks next. */
+function watchIdle(agent: Agent): Agent {
+  // What its type does not say: whether the connection is kept.
+  const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean
+  const reuse = agent.reuseSocket.bind(agent)
+  return Object.assign(agent, {
+    keepSocketAlive: (socket: Duplex): boolean => keep(socket) && socket.on('data', endUnasked) === socket,
+    reuseSocket: (socket: Duplex, request: ClientRequest): void => {
+      socket.off('data', endUnasked)
+      reuse(socket, request)
+    },
+  })
+}
+
+function endUnasked(this: Duplex): void {
+  this.destroy()
+  // Until it is closed, in a later turn, the agent would use it.
+  this.emit('agentRemove')
 }
 
 function boundIdleReplies(reply: IncomingMessage, ms: number): void {
