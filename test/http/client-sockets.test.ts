@@ -15,7 +15,8 @@ t.test('bug: a wall clock that was set back does not keep clients from being pin
     terminate: () => undefined,
   })
   const sockets = new ClientSockets({ epoch: 0 } as never)
-  const heartbeat = new Heartbeat(connection as never)
+  const queue = { isEmpty: true, isBeingRead: () => false }
+  const heartbeat = new Heartbeat(connection as never, queue as never)
   const ticked = new Promise<void>(resolve => {
     const tick = (now: number): void => {
       heartbeat.tick(now)
