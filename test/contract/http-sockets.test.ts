@@ -78,7 +78,8 @@ t.test(
       exchange(
         gateway.port,
         `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
-          `8000\r\n${chunk}\r\n8000\r\n${chunk}\r\n8000\r\n${chunk}\r\n0\r\n\r\n${smuggled}`,
+          // It does not end: one that has come whole before it is refused leaves its connection to the next request.
+          `8000\r\n${chunk}\r\n8000\r\n${chunk}\r\n8000\r\n${chunk}\r\n8000\r\n${smuggled}`,
       ),
     )
     t.equal(statusOf(seen.value), 413)
