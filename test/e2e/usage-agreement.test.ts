@@ -40,7 +40,7 @@ const [flaky, sound, slow, quick] = nodes as [
 ]
 for (const node of nodes) node.on('test_sick', html).on('test_sometimes', sometimes(3, reverted))
 flaky.on('web3_sha3', sometimes(5, html))
-slow.on('web3_sha3', sometimes(40, later(300)))
+slow.on('web3_sha3', sometimes(40, later(2_000)))
 quick.on('web3_sha3', fine)
 
 const gateway = await startGateway(t, {
