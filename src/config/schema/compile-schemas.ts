@@ -9,7 +9,7 @@ export interface Compiled {
   readonly validators: Readonly<Record<FileName, ValidateFunction>>
 }
 
-/** Compiles the JSON Schemas that ship with the package; `source` keeps the code of the functions, without what only readers of a schema need. */
+/** Compiles the JSON Schemas that ship with the package; `source` keeps the code of the functions. */
 export function compileSchemas({ source = false } = {}): Compiled {
   const ajv = new Ajv({
     ...{ strict: true, allErrors: true, verbose: true, allowUnionTypes: true },
@@ -17,10 +17,7 @@ export function compileSchemas({ source = false } = {}): Compiled {
   })
   ajv.addVocabulary(['patternErrorMessage'])
   const idOf = (file: FileName) => file.replace('.yaml', '.schema.json')
-  for (const file of FILES) {
-    const schema = JSON.parse(readSchema(file), source ? withoutNotes : undefined) as object
-    ajv.addSchema(withFamilies(schema), idOf(file))
-  }
+  for (const file of FILES) ajv.addSchema(withFamilies(JSON.parse(readSchema(file)) as object), idOf(file))
   const validators = Object.fromEntries(FILES.map(file => [file, ajv.getSchema(idOf(file))!]))
   return { ajv, validators: validators as Record<FileName, ValidateFunction> }
 }
@@ -35,11 +32,4 @@ function withFamilies(schema: object): object {
     const properties = { ...(Object.fromEntries(all) as object), ...(value.properties as object) }
     return { ...value, properties }
   }) as object
-}
-
-/** Drops descriptions and examples: a sixth of the code, which each start reads. */
-function withoutNotes(key: string, value: unknown): unknown {
-  const isNote =
-    key === 'description' ? typeof value === 'string' : key === 'examples' && Array.isArray(value)
-  return isNote ? undefined : value
 }
