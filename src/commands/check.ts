@@ -74,7 +74,7 @@ async function dataProblems(
   return [...shared, ...problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))]
 }
 
-/** Why PostgreSQL is of no use to a gateway. Where it is only away, one that has a copy of the accounts goes on, and so it is no reason to refuse a reload. */
+/** Says why a gateway could not use PostgreSQL. An outage does not stop one that has a copy of the accounts, so it is no reason to refuse a reload. */
 async function postgresProblems(
   { postgres, dataDir }: GatewayConfig,
   places: Places,

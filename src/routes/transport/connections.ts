@@ -94,7 +94,7 @@ export class Connections implements Owner {
     if (this.#open.size === 0) for (const resolve of this.#whenNone.splice(0)) resolve()
   }
 
-  /** Waits for what is in flight or has no connection yet, and closes them. */
+  /** Waits for requests in flight and those without a connection yet, then closes all connections. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closed'
     for (const connection of [...this.#idle]) connection.destroy()

@@ -1,4 +1,4 @@
-/** Whose request is sent next where a route has no connection free. */
+/** Chooses the next request to send when a route has no free connection. */
 import { DIVISIBLE_FROM, FairShare } from '../../limits/fair-share.ts'
 
 /** Callers that are looked at for the next turn. */

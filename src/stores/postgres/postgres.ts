@@ -223,7 +223,7 @@ async function ended(sockets: readonly Socket[]): Promise<void> {
 
 /**
  * Classes and codes of SQLSTATE that are about the server and not about the statement: it starts, stops, has too many connections, may only be read, timed
- * out, does not let this user in, or has no such database or tables, as while it is restored.
+ * out, rejects this user, or lacks the database or its tables, as during a restore.
  */
 const ABOUT_SERVER = /^(08|28|53|57|58|25006|25P03|55000|55P03|40|3D000|3F000|42501|42P01)/
 const DENIED = /^(28|42501)/

@@ -11,7 +11,7 @@ export interface Unusable {
   readonly isAway: boolean
 }
 
-/** SQLSTATE of what nobody but an operator mends: the user is not let in or lacks rights, and there is no such database, schema or table. */
+/** SQLSTATE codes of what only an operator can fix: the user is rejected or lacks rights, or the database, a schema or a table is missing. */
 const FINAL = /^(28|42501|3D000|3F000|42P01)/
 
 /** Null where it could. An empty database is as good as one with tables, except for a gateway that has a copy of its accounts (`hasCopy`). */
