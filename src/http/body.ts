@@ -151,7 +151,7 @@ export function isJson(contentType: string | undefined): boolean {
 
 /** Bodies up to this many bytes are read to their end, so that the connection can be kept. */
 const WORTH_READING = 64 * 1024
-/** Bytes and milliseconds after which a body that nobody wants is cut. */
+/** Bytes of a body that nobody wants which are read at most, and milliseconds after which its connection is cut. */
 const LINGER_BYTES = 1024 * 1024
 const LINGER_TIME = 2_000
 
@@ -177,7 +177,7 @@ export function isEnding({ socket }: IncomingMessage): boolean {
 }
 
 /**
- * Behind an early reply: reads what is left of a short body, for the sake of the connection, or a little of a long one and then cuts. Nothing
+ * Behind an early reply: reads what is left of a short body, for the sake of the connection, or a little of a long one before the connection is cut. Nothing
  * behind a long one is answered.
  */
 export function leaveRest(request: IncomingMessage, response: ServerResponse): void {
@@ -194,7 +194,10 @@ export function leaveRest(request: IncomingMessage, response: ServerResponse): v
     })
 }
 
-/** Reads a little, so that the client sees the reply, then cuts. */
+/**
+ * Reads a little, then nothing more, and cuts after a while. A client that is still sending has until then to read the reply: bytes that nobody
+ * reads would reset it away with the cut.
+ */
 function linger(request: IncomingMessage): void {
   const { socket } = request
   const before = socket.bytesRead
@@ -211,7 +214,10 @@ function linger(request: IncomingMessage): void {
     socket.end()
   }
   request.on('data', () => {
-    if (socket.bytesRead - before > LINGER_BYTES) socket.destroy()
+    if (socket.bytesRead - before <= LINGER_BYTES) return
+    // It would resume the socket for the next piece.
+    request._read = () => undefined
+    socket.pause()
   })
   request.resume()
   socket.resume()

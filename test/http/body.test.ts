@@ -144,3 +144,28 @@ t.test('a long body without room is read a little, then cut', async t => {
   await closed
   t.ok(server.bytesRead > mebibyte && server.bytesRead < 2 * mebibyte, `${server.bytesRead} bytes read`)
 })
+
+t.test('bug: a client that sends on sees the reply, however late it reads', async t => {
+  const socket = await open(t)
+  const coming = next(2)
+  socket.pause()
+  socket.write(`${head('Transfer-Encoding: chunked')}3\r\nabc\r\n`)
+  const { request, response, whole } = await coming
+  t.equal(await whole, 'no_room')
+  const server = request.socket
+  const stopped = once(server, 'pause')
+  response.writeHead(429, ['Content-Length', '0', 'Connection', 'close'])
+  response.end()
+  leaveRest(request, response)
+  const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`
+  // More than the gateway reads and the system holds, and it is all sent before the reply is looked at.
+  for (let sent = 0; sent < 16 * 1024 * 1024; sent += chunk.length) socket.write(chunk)
+  const closed = once(server, 'close')
+  socket.on('error', () => undefined)
+  await Promise.race([stopped, once(socket, 'close')])
+  if (!t.notOk(socket.destroyed)) return
+  const replied = once(socket, 'data')
+  socket.resume()
+  t.match(await replied, /429/)
+  await closed
+})
