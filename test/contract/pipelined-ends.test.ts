@@ -4,10 +4,12 @@ import t from 'tap'
 import { message, type Access } from '../support/access.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
-import { result } from '../support/node-replies.ts'
+import { Gate } from '../support/gate.ts'
+import { held, result } from '../support/node-replies.ts'
 import { repliesIn } from '../support/raw-replies.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { exchange, openSocket } from '../support/tcp.ts'
+import { until } from '../support/until.ts'
 
 /** Milliseconds that a node takes: more than what is left of a refused body may. */
 const SLOW = 2_500
@@ -82,15 +84,20 @@ t.test(
     socket.on('data', (bytes: Buffer) => {
       text += bytes.toString()
     })
-    const before = node.requests.length
-    socket.write(call(access, 'eth_getBalance'))
-    while (node.requests.length === before) await new Promise(resolve => setImmediate(resolve))
+    const arrived = (method: string, before: number) =>
+      until(`${method} is at the node`, () => Promise.resolve(node.count(method) > before))
+    const gate = new Gate()
+    node.on('eth_getStorageAt', held(gate, result('"0x6"')))
+    socket.write(call(access, 'eth_getStorageAt'))
+    await arrived('eth_getStorageAt', 0)
     leaving.signal('SIGTERM')
-    await new Promise(resolve => setTimeout(resolve, 300))
-    // Its answer is ready before that of the slow call, and waits for it.
+    await until('it drains', () => Promise.resolve(leaving.printed.includes('"msg":"draining')))
+    // Its answer waits for that of the call before it.
+    const before = node.count('eth_getTransactionCount')
     socket.write(call(access, 'eth_getTransactionCount'))
-    await new Promise(resolve => setTimeout(resolve, 300))
+    await arrived('eth_getTransactionCount', before)
     socket.write(call(access, 'eth_getTransactionCount') + call(access, 'eth_getTransactionCount'))
+    gate.open()
     await once(socket, 'close')
     const replies = repliesIn(text)
     t.same(
