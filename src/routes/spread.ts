@@ -1,5 +1,5 @@
 /** Further routes for a transaction that goes to several upstreams at once. */
-import { isHealthy, pick } from './pick.ts'
+import { ableOf, isHealthy, pick } from './pick.ts'
 import type { Candidate, LagOf, Need } from './pick.ts'
 import type { Network } from '../snapshot/types.ts'
 
@@ -33,7 +33,7 @@ export function spread(
   })
   while (chosen.length < most) {
     left = left.filter(candidate => !upstreams.has(upstreamOf(candidate)))
-    const next = pick(left, need, lagOf, caller, now)
+    const next = pick(ableOf(left), need, lagOf, caller, now)
     if (typeof next === 'string') break
     chosen.push(next)
     upstreams.add(upstreamOf(next))

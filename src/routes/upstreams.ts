@@ -5,9 +5,9 @@ import type { PauseReport } from './health/route-pauses.ts'
 import type { LiveRoute } from './live-route.ts'
 import { openRoutes, type Entry, type Opened, type RouteListener } from './open-routes.ts'
 import { UNSHARED, type RouteSharing } from './route-limits.ts'
-import { contenders, hasWhatItReads, pick, whyWaits } from './pick.ts'
+import { ableOf, contenders, hasWhatItReads, pick, whyWaits } from './pick.ts'
 import { carriersAmong } from './carriers.ts'
-import type { Candidate, Contenders, LagOf, Need, Picked } from './pick.ts'
+import type { Able, Candidate, Contenders, LagOf, Need, Picked } from './pick.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { spread, type Spread } from './spread.ts'
 import { Unsupported } from './unsupported.ts'
@@ -20,7 +20,7 @@ export class Upstreams {
   #entries = new Map<string, Entry>()
   /** Routes that no snapshot names any more, for messages that began before. */
   readonly #leaving = new Map<string, LiveRoute>()
-  #candidatesOf = new WeakMap<readonly string[], readonly Candidate[]>()
+  #ableOf = new WeakMap<readonly string[], Able>()
   readonly #budgets = new Map<string, RetryBudget>()
   /** What routes have turned out to lack. */
   readonly unsupported = new Unsupported()
@@ -72,7 +72,7 @@ export class Upstreams {
     )
     for (const live of left) this.#leaving.set(live.id, live)
     this.#entries = entries
-    this.#candidatesOf = new WeakMap()
+    this.#ableOf = new WeakMap()
     this.unsupported.clear()
     for (const slug of this.#budgets.keys()) if (!slugs.has(slug)) this.#budgets.delete(slug)
     return left
@@ -130,7 +130,7 @@ export class Upstreams {
   /** Further routes for a call that goes to several upstreams at once: up to `most` beside `first`, of those not among `tried`. */
   beside(first: Candidate, call: Spread, tried: readonly string[], now: number, most: number): Candidate[] {
     const { network, routes } = call
-    return spread(first, this.#untried(network, routes, tried), call, this.#lagOf(network), now, most)
+    return spread(first, this.#untried(network, routes, tried).all, call, this.#lagOf(network), now, most)
   }
 
   /** Those of the routes that are not known to have come to what a call reads. */
@@ -143,7 +143,7 @@ export class Upstreams {
 
   /** The same without the draw, which changes nothing; without a caller for one of whom nothing is known. */
   contenders(network: Network, ids: readonly string[], need: Need, now: number, caller?: string): Contenders {
-    return contenders(this.#candidates(network, ids), need, this.#lagOf(network), caller, now)
+    return contenders(this.#able(network, ids).all, need, this.#lagOf(network), caller, now)
   }
 
   /** Why a call with that need passes over a route against which nothing else speaks; null when it does not. */
@@ -154,7 +154,7 @@ export class Upstreams {
 
   /** Routes to carry a subscription, best first; `trouble` says what speaks against the sockets of one. */
   carriers(network: Network, ids: readonly string[], trouble: (id: string) => number, now: number): Route[] {
-    return carriersAmong(this.#candidates(network, ids), this.#lagOf(network), trouble, now)
+    return carriersAmong(this.#able(network, ids).all, this.#lagOf(network), trouble, now)
   }
 
   /** Whether a height is further behind than the network's maxLag allows, whatever a single route claims. */
@@ -223,13 +223,13 @@ export class Upstreams {
     const live = [...this.#leaving.values(), ...[...this.#entries.values()].map(entry => entry.live)]
     this.#entries.clear()
     this.#leaving.clear()
-    this.#candidatesOf = new WeakMap()
+    this.#ableOf = new WeakMap()
     await Promise.all(live.map(route => route.destroy()))
   }
 
-  #untried(network: Network, ids: readonly string[], tried: readonly string[]): readonly Candidate[] {
-    const all = this.#candidates(network, ids)
-    return tried.length === 0 ? all : all.filter(({ route }) => !tried.includes(route.id))
+  #untried(network: Network, ids: readonly string[], tried: readonly string[]): Able {
+    const able = this.#able(network, ids)
+    return tried.length === 0 ? able : ableOf(able.all.filter(each => !tried.includes(each.route.id)))
   }
 
   #lagOf(network: Network): LagOf {
@@ -237,14 +237,14 @@ export class Upstreams {
   }
 
   /** The routes behind the ids of a snapshot's row: looked up once for each list, until the next snapshot. */
-  #candidates(network: Network, ids: readonly string[]): readonly Candidate[] {
-    const known = this.#candidatesOf.get(ids)
+  #able(network: Network, ids: readonly string[]): Able {
+    const known = this.#ableOf.get(ids)
     if (known !== undefined) return known
-    const found = network.routes.flatMap(route => {
+    const all = network.routes.flatMap(route => {
       const live = ids.includes(route.id) ? this.get(route.id) : undefined
       return live === undefined ? [] : [{ route, live }]
     })
-    this.#candidatesOf.set(ids, found)
-    return found
+    this.#ableOf.set(ids, ableOf(all))
+    return this.#able(network, ids)
   }
 }

@@ -1,9 +1,10 @@
 import t from 'tap'
 import type { Route } from '../../src/snapshot/types.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
-import { pick } from '../../src/routes/pick.ts'
-import type { Candidate, Need, Picked } from '../../src/routes/pick.ts'
+import { ableOf, contenders, pick } from '../../src/routes/pick.ts'
+import type { Candidate, LagOf, Need, Picked } from '../../src/routes/pick.ts'
 import { Heads } from '../../src/routes/heads.ts'
+import { Random } from '../support/random.ts'
 
 const NOW = 1_000_000
 
@@ -21,18 +22,10 @@ function candidate(id: string, more: Partial<Route> = {}): Candidate {
 
 const read: Need = { tip: false, atLeast: null, mayProbe: true }
 const idOf = (picked: Picked): string => (typeof picked === 'string' ? picked : picked.route.id)
+const lagOf: LagOf = ({ live }) =>
+  live.head === null || live.head >= 90 ? 'none' : live.head >= 50 ? 'doubtful' : 'certain'
 const choose = (able: readonly Candidate[], need: Partial<Need> = {}, now = NOW, random = () => 0): string =>
-  idOf(
-    pick(
-      able,
-      { ...read, ...need },
-      ({ live }) =>
-        live.head === null || live.head >= 90 ? 'none' : live.head >= 50 ? 'doubtful' : 'certain',
-      'someone',
-      now,
-      random,
-    ),
-  )
+  idOf(pick(ableOf(able), { ...read, ...need }, lagOf, 'someone', now, random))
 const fail = ({ live }: Candidate, times = 3): void => {
   for (let i = 0; i < times; i += 1) live.breaker.probeFailed('reset', NOW, false)
 }
@@ -142,6 +135,45 @@ t.test('idle routes share by weight, busy ones by work', t => {
     choose([a, b], {}, NOW, () => draws.shift() ?? 0),
     'b',
   )
+  t.end()
+})
+
+t.test('whatever routes are like, one of the contenders is picked, each as often as its weight says', t => {
+  const random = new Random(7)
+  const draw = (): number => random.below(2 ** 30) / 2 ** 30
+  const [own, need] = ['someone', { ...read, tip: true, atLeast: 60 }]
+  for (let n = 0; n < 200; n += 1) {
+    const able = Array.from({ length: 1 + random.below(6) }, (_, i) => {
+      const made = candidate(`r${i}`, { priority: 1 + random.below(2), weight: 1 + random.below(4) })
+      const { live } = made
+      live.head = random.pick([null, 40, 70, 100, 100, 100])
+      live.identified = random.below(8) > 0
+      live.syncing = random.below(8) === 0
+      if (random.below(8) === 0) live.fault = 'it serves chain 5, not 1'
+      if (random.below(8) === 0) live.pauses.complain({ about: 'limited', asked: 2_000, from: 'status' }, NOW)
+      if (random.below(8) === 0) fail(made)
+      return made
+    })
+    const among = contenders(able, need, lagOf, own, NOW)
+    const times = new Map<string, number>()
+    const PICKS = 400
+    for (let i = 0; i < PICKS; i += 1) {
+      const id = idOf(pick(ableOf(able), need, lagOf, own, NOW, draw))
+      times.set(id, (times.get(id) ?? 0) + 1)
+    }
+    if (typeof among === 'string') t.strictSame([...times.keys()], [among])
+    else {
+      const whole = among.reduce((sum, { route }) => sum + route.weight, 0)
+      const shares = among.map(({ route: { id, weight } }) => {
+        const [share, expected] = [(times.get(id) ?? 0) / PICKS, weight / whole]
+        return Math.abs(share - expected) < 0.12
+      })
+      t.strictSame(
+        [shares, [...times.keys()].filter(id => !among.some(({ route }) => route.id === id))],
+        [among.map(() => true), []],
+      )
+    }
+  }
   t.end()
 })
 
