@@ -36,6 +36,7 @@ const request = {
   ...{ span: null, need: {} },
 } as unknown as Request
 const options = {
+  kind: 'first' as const,
   left: 1_000,
   mode: { stream: true, maxBytes: null, holder: null, cached: null, gather: null },
   sentBefore: false,

@@ -53,6 +53,7 @@ function open(): { readonly answer: OpenAnswer; readonly source: Readable } {
   }
 }
 const options = {
+  kind: 'first' as const,
   left: 1_000,
   mode: { stream: true, maxBytes: null, holder: null, cached: null, gather: null },
   sentBefore: false,
