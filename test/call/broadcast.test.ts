@@ -33,7 +33,7 @@ const request = {
     routes: [],
     takers: [],
   },
-  ...{ span: null, need: {} },
+  ...{ span: null, need: {}, trace: null },
 } as unknown as Request
 const options = {
   kind: 'first' as const,
