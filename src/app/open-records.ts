@@ -39,7 +39,10 @@ export async function openTracing(
   worker: number | null,
   closing: Closing,
 ): Promise<Traces> {
-  const process = { 'service.instance.id': node.name, 'tollgate.worker': worker }
+  const process = {
+    ...(node.name === null ? {} : { 'service.instance.id': node.name }),
+    ...(worker === null ? {} : { 'tollgate.worker': worker }),
+  }
   const traces = new Traces({ clock: systemClock, metrics, log, process })
   closing.push(() => traces.close())
   await traces.follow(tracing)

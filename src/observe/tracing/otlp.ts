@@ -5,6 +5,7 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
+import type { SpanContext } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { TracingConfig } from '../../config/observing/types.ts'
@@ -34,7 +35,7 @@ export function openOtlp(
     httpAgentOptions: () => agent,
   })
   // Nothing is found out about the machine.
-  const own = { 'service.name': 'tollgate', 'service.version': version, ...written(process) }
+  const own = { 'service.name': 'tollgate', 'service.version': version, ...process }
   const resource = defaultResource().merge(resourceFromAttributes(own))
   return {
     export: spans =>
@@ -67,36 +68,35 @@ function whyOf(error: Error & { readonly code?: unknown }): string {
   return error.message === 'Request timed out' ? 'no reply in time' : 'it asks to be tried again later'
 }
 
+/** One literal, as there are many. */
 function readable(span: Span, resource: ReadableSpan['resource']): ReadableSpan {
-  const { traceId, spanId, parent, link, error } = span
-  const [begin, end] = [timeOf(span.begin), timeOf(span.end)]
+  const { traceId, parent, link, error } = span
+  const context = { traceId, spanId: span.spanId, traceFlags: TraceFlags.SAMPLED }
   return {
-    ...{ name: span.name, kind: KINDS[span.kind], resource, instrumentationScope: scope },
-    spanContext: () => ({ traceId, spanId, traceFlags: TraceFlags.SAMPLED }),
-    ...(parent === null ? {} : { parentSpanContext: { ...parent, traceId, traceFlags: TraceFlags.SAMPLED } }),
-    ...{ startTime: begin, endTime: end, duration: timeOf(Math.max(0, span.end - span.begin)), ended: true },
-    status: error === null ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
-    attributes: written(span.attributes),
-    links:
-      link === null
-        ? []
-        : [
-            {
-              context: {
-                ...{ traceId: link.traceId, spanId: link.spanId, isRemote: true },
-                traceFlags: link.isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-              },
-            },
-          ],
-    ...{ events: [], droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
+    name: span.name,
+    kind: KINDS[span.kind],
+    spanContext: () => context,
+    ...(parent !== null && { parentSpanContext: contextOf(traceId, parent.spanId, true, parent.isRemote) }),
+    startTime: timeOf(span.begin),
+    endTime: timeOf(span.end),
+    status: error === null ? WELL : { code: SpanStatusCode.ERROR, message: error },
+    attributes: span.attributes,
+    links: link === null ? [] : [{ context: contextOf(link.traceId, link.spanId, link.isSampled, true) }],
+    events: [],
+    duration: timeOf(Math.max(0, span.end - span.begin)),
+    ended: true,
+    resource,
+    instrumentationScope: scope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
   }
 }
 
-function written(attributes: Attributes): Record<string, string | number | boolean> {
-  const all = Object.entries(attributes).filter(
-    (each): each is [string, string | number | boolean] => each[1] !== null,
-  )
-  return Object.fromEntries(all)
+const WELL = { code: SpanStatusCode.UNSET }
+
+function contextOf(traceId: string, spanId: string, isSampled: boolean, isRemote: boolean): SpanContext {
+  return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote }
 }
 
 /** Seconds and nanoseconds of milliseconds. */

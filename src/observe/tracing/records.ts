@@ -9,7 +9,7 @@ import type {
   TracedCaller,
   TracedMessage,
 } from '../../ports/tracing.ts'
-import { admitSpan, attemptSpan, batchSpan, callSpan, commitSpan } from './spans.ts'
+import { attemptSpan, batchSpan, callSpan, partSpan } from './spans.ts'
 import type { AttemptFacts, CallFacts, MessageFacts, Stretch } from './spans.ts'
 import type { Span } from './span.ts'
 import { formatTraceparent, newSpanId, newTraceId, parseTraceparent } from './traceparent.ts'
@@ -135,8 +135,8 @@ export class RecordedCall implements CallRecord, CallFacts {
     const { add } = this.#recording
     this.trace.isExported = true
     add(callSpan(this, seen))
-    if (this.#admitted !== null) add(admitSpan(this, this.#admitted))
-    if (this.#commit !== null) add(commitSpan(this, this.#commit))
+    if (this.#admitted !== null) add(partSpan(this, 'admit', this.begin, this.#admitted))
+    if (this.#commit !== null) add(partSpan(this, 'commit', this.#commit.begin, this.#commit.end))
     for (const attempt of this.#attempts ?? []) if (attempt.isOver) add(attemptSpan(this, attempt))
   }
 

@@ -18,5 +18,5 @@ export interface Span {
   readonly error: string | null
 }
 
-/** Those that are null are left out. */
-export type Attributes = Readonly<Record<string, string | number | boolean | null>>
+/** By their names. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>

@@ -50,92 +50,122 @@ export interface AttemptFacts {
   readonly result: string
 }
 
+// Each span is one literal: spread objects cost more than all the rest of it.
+
 /** The call itself. */
 export function callSpan(call: CallFacts, seen: Observation): Span {
   const { trace, index, kept, isFault } = call
+  const begin = trace.epoch + call.begin
+  const isFirst = index === null
   return {
-    ...{ name: seen.method, kind: 'server', traceId: trace.traceId, spanId: call.spanId },
-    ...(index === null ? origin(trace) : { parent: { spanId: trace.spanId, isRemote: false }, link: null }),
-    ...{ begin: trace.epoch + call.begin, end: trace.epoch + call.begin + seen.totalMs },
-    attributes: {
-      ...methodAttributes(seen),
-      'tollgate.network': seen.network,
-      'tollgate.plan': seen.plan,
-      'tollgate.transport': seen.transport,
-      'tollgate.endpoint': seen.endpoint,
-      'tollgate.route': seen.route,
-      'tollgate.outcome': seen.outcome,
-      'tollgate.reason': seen.reason,
-      'tollgate.units': seen.requests,
-      'tollgate.cache': seen.cache,
-      'tollgate.shared': seen.shared ? true : null,
-      'tollgate.batch.index': index,
-      'tollgate.kept': kept,
-      'tollgate.request_id': seen.requestId,
-    },
+    name: seen.method,
+    kind: 'server',
+    traceId: trace.traceId,
+    spanId: call.spanId,
+    parent: isFirst ? parentOf(trace) : { spanId: trace.spanId, isRemote: false },
+    link: isFirst ? trace.link : null,
+    begin,
+    end: begin + seen.totalMs,
+    attributes: callAttributes(seen, index, kept),
     error: isFault ? (seen.reason ?? seen.outcome) : null,
   }
 }
 
-/** Rules of HTTP APIs are named by verb and path. */
-function methodAttributes({ method, status }: Observation): Attributes {
-  const [verb = '', path] = method.split(' ', 2)
-  if (path === undefined) return { 'rpc.system': 'jsonrpc', 'rpc.method': method }
-  return { 'http.request.method': verb, 'http.route': path, 'http.response.status_code': status }
+function callAttributes(seen: Observation, index: number | null, kept: CallFacts['kept']): Attributes {
+  const attributes: Writable = {
+    'tollgate.network': seen.network,
+    'tollgate.plan': seen.plan,
+    'tollgate.transport': seen.transport,
+    'tollgate.outcome': seen.outcome,
+    'tollgate.units': seen.requests,
+    'tollgate.request_id': seen.requestId,
+  }
+  // Rules of HTTP APIs are named by verb and path.
+  const space = seen.method.indexOf(' ')
+  if (space === -1) {
+    attributes['rpc.system'] = 'jsonrpc'
+    attributes['rpc.method'] = seen.method
+  } else {
+    attributes['http.request.method'] = seen.method.slice(0, space)
+    attributes['http.route'] = seen.method.slice(space + 1)
+    attributes['http.response.status_code'] = seen.status
+  }
+  if (seen.endpoint !== null) attributes['tollgate.endpoint'] = seen.endpoint
+  if (seen.route !== null) attributes['tollgate.route'] = seen.route
+  if (seen.reason !== null) attributes['tollgate.reason'] = seen.reason
+  if (seen.cache !== null) attributes['tollgate.cache'] = seen.cache
+  if (seen.shared) attributes['tollgate.shared'] = true
+  if (index !== null) attributes['tollgate.batch.index'] = index
+  if (kept !== null) attributes['tollgate.kept'] = kept
+  return attributes
 }
 
-/** Where the first span of a message stands. */
-function origin({ parent, link }: MessageFacts): Pick<Span, 'parent' | 'link'> {
-  return { parent: parent === null ? null : { spanId: parent.spanId, isRemote: true }, link }
+type Writable = { -readonly [Key in keyof Attributes]: Attributes[Key] }
+
+/** Of the first span of a message. */
+function parentOf({ parent }: MessageFacts): Span['parent'] {
+  return parent === null ? null : { spanId: parent.spanId, isRemote: true }
 }
 
 /** All calls of a batch. */
 export function batchSpan(trace: MessageFacts, stretch: Stretch, size: number): Span {
   const { network, plan, payer, transport } = trace.caller
+  const attributes: Writable = {
+    'rpc.system': 'jsonrpc',
+    'tollgate.network': network.slug,
+    'tollgate.plan': plan.name,
+    'tollgate.transport': transport,
+    'tollgate.batch.size': size,
+    'tollgate.request_id': trace.requestId,
+  }
+  if (payer !== null) attributes['tollgate.endpoint'] = payer.endpoint.id
   return {
-    ...{ name: 'batch', kind: 'server', traceId: trace.traceId, spanId: trace.spanId, ...origin(trace) },
-    ...{ begin: trace.epoch + stretch.begin, end: trace.epoch + stretch.end },
-    attributes: {
-      'rpc.system': 'jsonrpc',
-      'tollgate.network': network.slug,
-      'tollgate.plan': plan.name,
-      'tollgate.transport': transport,
-      'tollgate.endpoint': payer?.endpoint.id ?? null,
-      'tollgate.batch.size': size,
-      'tollgate.request_id': trace.requestId,
-    },
+    name: 'batch',
+    kind: 'server',
+    traceId: trace.traceId,
+    spanId: trace.spanId,
+    parent: parentOf(trace),
+    link: trace.link,
+    begin: trace.epoch + stretch.begin,
+    end: trace.epoch + stretch.end,
+    attributes,
     error: null,
   }
 }
 
-/** From its begin until its limits had let it in, or refused it. */
-export function admitSpan(call: CallFacts, end: number): Span {
-  return part(call, 'admit', { begin: call.begin, end })
-}
-
-/** The wait for its charge to be on the disk. */
-export function commitSpan(call: CallFacts, stretch: Stretch): Span {
-  return part(call, 'commit', stretch)
-}
-
-function part(call: CallFacts, name: string, { begin, end }: Stretch): Span {
-  const { trace, spanId } = call
+/** A part of a call: `admit`, until its limits had let it in or refused it; `commit`, the wait for its charge to be on the disk. */
+export function partSpan(call: CallFacts, name: 'admit' | 'commit', begin: number, end: number): Span {
+  const { trace } = call
   return {
-    ...{ name, kind: 'internal', traceId: trace.traceId, spanId: newSpanId(), link: null },
-    parent: { spanId, isRemote: false },
-    ...{ begin: trace.epoch + begin, end: trace.epoch + end, attributes: {}, error: null },
+    name,
+    kind: 'internal',
+    traceId: trace.traceId,
+    spanId: newSpanId(),
+    parent: { spanId: call.spanId, isRemote: false },
+    link: null,
+    begin: trace.epoch + begin,
+    end: trace.epoch + end,
+    attributes: NONE,
+    error: null,
   }
 }
 
+const NONE: Attributes = {}
+
 /** One attempt at a route, until its reply had come. */
 export function attemptSpan(call: CallFacts, attempt: AttemptFacts): Span {
-  const { trace, spanId } = call
+  const { trace } = call
   const { result } = attempt
   const isWell = result === 'ok' || result === 'error' || CAUSED_BY_CLIENTS.has(result)
   return {
-    ...{ name: 'attempt', kind: 'client', traceId: trace.traceId, spanId: attempt.spanId, link: null },
-    parent: { spanId, isRemote: false },
-    ...{ begin: trace.epoch + attempt.begin, end: trace.epoch + attempt.end },
+    name: 'attempt',
+    kind: 'client',
+    traceId: trace.traceId,
+    spanId: attempt.spanId,
+    parent: { spanId: call.spanId, isRemote: false },
+    link: null,
+    begin: trace.epoch + attempt.begin,
+    end: trace.epoch + attempt.end,
     attributes: {
       'tollgate.network': trace.caller.network.slug,
       'tollgate.route': attempt.route,

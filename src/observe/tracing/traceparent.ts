@@ -1,5 +1,5 @@
 /** Ids of traces and spans, and the header that carries them (W3C Trace Context, level 1). */
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 /** A place in a trace. */
 export interface TraceContext {
@@ -34,26 +34,28 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** Random bytes of one draw: to ask the system for each id costs more than a span. */
-const pool = Buffer.alloc(4096)
-let drawn = pool.length
+/** Hex digits of one draw: to ask the system for each id costs more than a span. */
+let pool = ''
+let drawn = 0
 
-function randomHex(bytes: number): string {
-  if (drawn + bytes > pool.length) {
-    randomFillSync(pool)
+function randomHex(digits: number): string {
+  if (drawn + digits > pool.length) {
+    pool = randomBytes(4096).toString('hex')
     drawn = 0
   }
-  drawn += bytes
-  const id = pool.toString('hex', drawn - bytes, drawn)
-  return /[^0]/.test(id) ? id : randomHex(bytes)
+  drawn += digits
+  const id = pool.slice(drawn - digits, drawn)
+  return id === ZEROS.slice(0, digits) ? randomHex(digits) : id
 }
+
+const ZEROS = '0'.repeat(32)
 
 /** A trace of our own. */
 export function newTraceId(): string {
-  return randomHex(16)
+  return randomHex(32)
 }
 
 /** A span. */
 export function newSpanId(): string {
-  return randomHex(8)
+  return randomHex(16)
 }
