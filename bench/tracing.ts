@@ -1,10 +1,14 @@
 /**
- * What traces cost a call: CPU of one with `tracing` against one without, of one process each, which export to a collector on the core of the load.
- * REFERENCE=main.js of another build compares this one without `tracing` to it too.
+ * What traces cost a call: CPU of one with `tracing` against one without, in the same process, which is reloaded between rounds: two processes differ by
+ * more than what is measured. Spans go to a collector on the core of the load. REFERENCE=main.js of another build compares this one without
+ * `tracing` to it too.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { FORWARDED, LOCAL } from './parts/calls.ts'
+import type { Side } from './parts/compare.ts'
+import { cpuOfThreads } from './parts/cpu.ts'
 import { load } from './parts/load.ts'
 import type { Load } from './parts/load.ts'
 import { overStarts } from './parts/over-starts.ts'
@@ -12,6 +16,8 @@ import { pinLoad } from './parts/pin.ts'
 import { configFor, Processes } from './parts/processes.ts'
 
 const { REFERENCE } = process.env
+/** Milliseconds until the gateway has seen by itself that the file was written, too. */
+const SETTLED = 700
 
 pinLoad()
 const collector = createServer((request, response) => {
@@ -20,50 +26,55 @@ const collector = createServer((request, response) => {
 await new Promise<void>(resolve => collector.listen(0, '127.0.0.1', resolve))
 const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
 
-/** What is written of traces, by the name of its line. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  'sample: 1%': `tracing: { endpoint: "${endpoint}", sample: 1% }`,
-  'sample: 1%, keep': `tracing: { endpoint: "${endpoint}", sample: 1%, keep: { errors: true, slow: 10s } }`,
-  'sample: 100%': `tracing: { endpoint: "${endpoint}", sample: 100% }`,
-}
+/** What is compared with nothing: what is written of traces, and what is called. */
+const LINES: readonly (readonly [what: string, settings: string, body: Load['body']])[] = [
+  ['forwarded call, sample: 1%', 'sample: 1%', FORWARDED],
+  ['locally answered call, sample: 1%', 'sample: 1%', LOCAL],
+  ['forwarded call, sample: 1%, keep', 'sample: 1%, keep: { errors: true, slow: 10s }', FORWARDED],
+  ['forwarded call, sample: 100%', 'sample: 100%', FORWARDED],
+]
 
-async function start(processes: Processes, node: string, settings: string) {
+/** A gateway, and what makes a side of a comparison of it. */
+async function start(processes: Processes, node: string) {
   const files = configFor(node)
-  const { pid, listen } = await processes.gateway({
-    ...files,
-    'gateway.yaml': `${files['gateway.yaml']!}\n${settings}`,
-  })
+  const { pid, listen, admin = '' } = await processes.gateway(files)
   const url = `http://${listen}/eth/v1/rpc/${await processes.key('bench')}`
-  return (body: Load['body']) => ({ pid, work: () => load({ url, body }) })
+  let spent = 0
+  const use = async (tracing: string): Promise<void> => {
+    const before = cpuOfThreads(pid)
+    processes.write({ 'gateway.yaml': `${files['gateway.yaml']!}\n${tracing}` })
+    await fetch(`http://${admin}/reload`, { method: 'POST' })
+    await pause(SETTLED)
+    spent += cpuOfThreads(pid) - before
+  }
+  return (name: string, body: Load['body'], tracing = ''): Side => ({
+    ...{ name, pid, aside: () => Promise.resolve(spent) },
+    work: async () => {
+      await use(tracing)
+      return load({ url, body })
+    },
+  })
 }
 
 await overStarts(async (table, processes) => {
   const { listen } = await processes.part('upstream')
-  const others: Processes[] = []
-  const another = (main?: string): Processes => {
-    const made = new Processes(main)
-    others.push(made)
-    return made
+  const gateway = await start(processes, listen)
+  for (const [what, settings, body] of LINES) {
+    const tracing = `tracing: { endpoint: "${endpoint}", ${settings} }`
+    await table.compare(what, gateway(settings, body, tracing), gateway('without', body))
   }
+  if (REFERENCE === undefined) return
+  const other = new Processes(REFERENCE)
   try {
-    const without = await start(processes, listen, '')
-    const reference = (body: Load['body']) => ({ name: 'without', ...without(body) })
-    for (const [name, settings] of Object.entries(SETTINGS)) {
-      const traced = await start(another(), listen, settings)
-      await table.compare(`forwarded call, ${name}`, { name, ...traced(FORWARDED) }, reference(FORWARDED))
-      if (name === 'sample: 1%')
-        await table.compare(`locally answered call, ${name}`, { name, ...traced(LOCAL) }, reference(LOCAL))
-    }
-    if (REFERENCE === undefined) return
-    const before = await start(another(REFERENCE), listen, '')
+    const before = await start(other, listen)
     for (const [what, body] of Object.entries({ forwarded: FORWARDED, 'locally answered': LOCAL }))
       await table.compare(
         `${what} call, without`,
-        { name: 'this build', ...without(body) },
-        { name: 'the other build', ...before(body) },
+        gateway('this build', body),
+        before('the other build', body),
       )
   } finally {
-    for (const each of others) await each.stop()
+    await other.stop()
   }
 })
 collector.closeAllConnections()
