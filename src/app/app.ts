@@ -1,7 +1,7 @@
 /** The composition of a gateway in one process: opens every part of `serve` in order, and closes them in the other. */
 import { ByteBudget } from '../limits/byte-budget.ts'
 import type { Problem } from '../config/problem.ts'
-import type { AccessLogConfig } from '../config/types.ts'
+import type { AccessLogConfig } from '../config/observing/types.ts'
 import { thisProcess } from '../http/admin/running.ts'
 import type { Bound, Running } from '../http/admin/running.ts'
 import { writeServing } from '../http/admin/serving-file.ts'
@@ -25,7 +25,7 @@ import { openAlerts } from './open-alerts.ts'
 import { openDashboard } from './open-dashboard.ts'
 import { openLimits } from './open-limits.ts'
 import { openAdmin, openPublic } from './open-listeners.ts'
-import { openRecords } from './open-records.ts'
+import { openRecords, openTracing } from './open-records.ts'
 import { openReloader } from './open-reloader.ts'
 import { openUsageOf } from './open-usage.ts'
 
@@ -92,12 +92,13 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
+  const tracing = await openTracing(settings, { metrics, log }, null, closing)
   const alerts = openAlerts(
     { gateway: () => gateway, accounts, fleet: stores.fleet, database, others, metrics, log },
     closing,
   )
   const parts = {
-    ...{ accounts, keys, usage, metrics, records, log, memory },
+    ...{ accounts, keys, usage, metrics, records, tracing, log, memory },
     ...limits.parts,
     journal: ledger.charging,
     openProbing: (

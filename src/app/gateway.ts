@@ -6,6 +6,7 @@ import type { Keys } from '../ports/keys.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Observer } from '../ports/observer.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import { Gateway } from '../call/gateway.ts'
 import type { Live } from '../call/context.ts'
 import { Flights } from '../call/share/flights.ts'
@@ -54,8 +55,16 @@ export interface GatewayParts {
   readonly openProbing: (upstreams: Upstreams, heads: Heads, observer: Observer) => Probing
   readonly metrics: Metrics
   readonly records: Records
+  /** By default nothing is traced. */
+  readonly tracing?: Tracing
   readonly log: Logger
   readonly memory: ByteBudget
+}
+
+const NO_TRACING: Tracing = {
+  begin: () => null,
+  unrecorded: () => null,
+  follow: () => Promise.resolve(),
 }
 
 /** Opens the routes of a snapshot, and what calls work with. */
@@ -81,7 +90,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
   })
   const gateway = new Gateway(snapshot, keys, {
     ...{ limits, journal, upstreams, heads, answers, prober, observer, subscriptions },
-    ...{ clientSubscriptions: new Slots(), clock: systemClock },
+    ...{ clientSubscriptions: new Slots(), clock: systemClock, tracing: parts.tracing ?? NO_TRACING },
     filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),
     flights: new Flights(),

@@ -57,6 +57,7 @@ async function runItems(
   context: Context,
 ): Promise<void> {
   const { batchReply, wsReply } = context.snapshot.gateway.limits
+  const begun = context.snapshot.gateway.tracing === null ? 0 : context.live.clock.monotonic()
   const share = new ReplyShare(sink.streams ? batchReply : Math.min(batchReply, wsReply), context.holder)
   const gather = { hold: () => share.open(), departure: context.departure, gather: null }
   const done: Done[] = []
@@ -76,7 +77,7 @@ async function runItems(
     }
     const work: Work<Answer> = {
       execute: (decided, trail) => execute(decided, caller, mode, context, trail),
-      reply,
+      ...{ reply, index },
     }
     const over = run<Answer>(tooLarge ?? askedBy(item, caller, context), caller, context, work)
     if (over instanceof Promise) runs.push(over)
@@ -92,6 +93,7 @@ async function runItems(
   announce()
   await Promise.all(runs)
   await sent
+  context.trace?.exportBatch(begun, items.length)
 }
 
 /** The text of an item's answer, or of a refusal in its place when the batch's reply has no room for it. */

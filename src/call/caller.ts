@@ -4,6 +4,7 @@ import type { KeyOwner, Keys } from '../ports/keys.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
 import type { RateLimit } from '../ports/limits.ts'
+import type { ClientTrace } from '../ports/tracing.ts'
 import type { WholeAnswer } from './reply/answer.ts'
 import type { MethodRow, Network, Plan, Snapshot } from '../snapshot/types.ts'
 import type { PublicCaller } from '../limits/fair-share.ts'
@@ -30,6 +31,8 @@ export interface Caller {
   readonly session: Session | null
   /** What its client says of kept answers; absent where it says nothing. */
   readonly freshness?: Freshness | undefined
+  /** The trace that its client says it belongs to; absent where it says nothing, or nothing is traced. */
+  readonly trace?: ClientTrace | undefined
 }
 
 /** HTTP's Cache-Control (RFC 9111): `no-cache` takes no kept answer, `no-store` leaves none either. */
@@ -74,15 +77,16 @@ export interface Visitor {
   readonly transport: 'http' | 'ws'
   readonly session: Session | null
   readonly freshness?: Freshness | undefined
+  readonly trace?: ClientTrace | undefined
 }
 
 /** The caller that a visitor's key stands for. */
 export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): Caller | Refusal {
-  const { network, key, limitAddress: address, transport, session, freshness } = visitor
+  const { network, key, limitAddress: address, transport, session, freshness, trace } = visitor
   if (key === 'public') {
     const plan = snapshot.plans['public']
     return network.public && plan !== undefined
-      ? { network, plan, payer: null, address, transport, session, freshness }
+      ? { network, plan, payer: null, address, transport, session, freshness, trace }
       : refuse('invalid_key')
   }
   if (isTooOld(snapshot, keys)) return refuse('store_unavailable', TOO_OLD)
@@ -98,7 +102,7 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
   if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
   const payer = { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) }
-  return { network, plan, payer, address, transport, session, freshness }
+  return { network, plan, payer, address, transport, session, freshness, trace }
 }
 
 const TOO_OLD = 'The database of accounts has not been reached for too long, so no key is served'

@@ -15,6 +15,7 @@ import type { Floors } from '../routes/floors.ts'
 import type { Heads } from '../routes/heads.ts'
 import type { Sent } from '../routes/sent.ts'
 import type { Subscriptions } from '../ports/subscriptions.ts'
+import type { MessageRecord, Tracing } from '../ports/tracing.ts'
 import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeyCounter } from '../limits/bad-keys.ts'
@@ -50,6 +51,7 @@ export interface Live {
   readonly clientSubscriptions: Slots
   readonly upstreams: Upstreams
   readonly observer: Observer
+  readonly tracing: Tracing
   readonly management: Management
   readonly heads: Pick<Heads, 'best' | 'isConfirmed' | 'finality'>
   readonly answers: AnswerCache
@@ -77,4 +79,6 @@ export interface Context {
   readonly holder: MessageHolder | null
   /** Of the client; asked for only where that spares a node much work, or the call has to wait. */
   readonly departure: () => Departure | null
+  /** The trace of its calls; null as long as none needs one. */
+  trace: MessageRecord | null
 }

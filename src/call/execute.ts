@@ -101,7 +101,7 @@ async function askNode(
       send: (flight, until) => {
         const departure = flight === null ? context.departure : () => flight.departure()
         // prettier-ignore
-        const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, reader, departure, flight, until }
+        const request = { network, row, method, params, elements, span, routes, need, takers, caller: holder, reader, departure, flight, until, trace: trail.trace, traced: caller }
         return forward(request, mode, context)
       },
       conclude: ended => fetchedOf(ended, context),

@@ -127,6 +127,7 @@ export class Gateway {
       payer,
       holder: sink.holder,
       departure: () => sink.departure,
+      trace: null,
     }
   }
 

@@ -27,6 +27,8 @@ export interface Work<A> {
   readonly execute: (decided: Decided, trail: Trail) => MaybePromise<A>
   /** Sends the answer on its way; what a promise waits for is that it has left. */
   readonly reply: (answer: A | WholeAnswer) => MaybePromise<Sent>
+  /** Its place in a batch; absent where it stands alone. */
+  readonly index?: number
 }
 
 /**
@@ -48,6 +50,10 @@ export function run<A extends Answer | VerbatimAnswer>(
     shared: false,
     upstreamMs: 0,
     begin,
+    trace:
+      context.snapshot.gateway.tracing === null
+        ? null
+        : context.live.tracing.begin(context, caller, begin, work.index ?? null),
   }
   let refusal: Refusal
   try {
@@ -85,6 +91,7 @@ async function perform<A extends Answer | VerbatimAnswer>(
   let charge: Charge | null = null
   try {
     const taken = taking instanceof Promise ? await taking : taking
+    running.trace?.admitted()
     if (isRefusal(taken)) answer = refused(taken)
     else {
       grant = taken
@@ -102,8 +109,11 @@ async function perform<A extends Answer | VerbatimAnswer>(
   if (answer.kind === 'refused' && !refusalTable[answer.refusal.reason].billed) {
     if (grant !== null) await giveBack(grant, charge)
   } else if (charge !== null) {
+    const from = running.trace === null ? 0 : clock.monotonic()
     const committing = charge.commit()
-    if (committing instanceof Promise ? await committing : committing) running.charge = charge
+    const isCommitted = committing instanceof Promise ? await committing : committing
+    running.trace?.committed(from)
+    if (isCommitted) running.charge = charge
     else {
       drop(answer)
       answer = refused(NO_JOURNAL)

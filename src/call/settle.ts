@@ -5,8 +5,10 @@ import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Trail } from './node/attempts.ts'
 import type { Context } from './context.ts'
-import type { OutcomeKind } from '../ports/observer.ts'
+import type { Observation, OutcomeKind } from '../ports/observer.ts'
 import { statusOf } from '../refusal/refusal.ts'
+import { refusalTable } from '../refusal/table.ts'
+import type { Reason } from '../refusal/table.ts'
 import type { Network, Rule } from '../snapshot/types.ts'
 
 /** What is known of a call while it runs. */
@@ -36,7 +38,7 @@ export interface Sent {
 /** Settles and observes a call whose reply has left. */
 export function settle(
   given: Answer | VerbatimAnswer,
-  { rule, charge, route, cache, shared, upstreamMs: untilReply, begin }: Running,
+  { rule, charge, route, cache, shared, upstreamMs: untilReply, begin, trace }: Running,
   { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
   { network, plan, transport, payer }: Caller,
   { live, requestId }: Context,
@@ -52,15 +54,17 @@ export function settle(
   if (payer !== null && reason !== null) live.journal.refused(payer, method, reason, live.clock.now())
   const totalMs = (endedAt ?? live.clock.monotonic()) - begin
   const requests = charge === null ? 0 : charge.units
+  const status = statusOfAnswer(answer, network)
+  const isFault = trace !== null && (cutByNode === true || isOurFault(reason, status))
   // One literal: spread objects would cost as much as all the rest of a refused call.
-  live.observer.call({
+  const seen: Observation = {
     requestId,
     account: payer === null ? null : payer.account.id,
     endpoint: payer === null ? null : payer.endpoint.id,
     network: network.slug,
     method,
     route,
-    status: statusOfAnswer(answer, network),
+    status,
     plan: plan.name,
     transport,
     rowClass: rule?.answer === null && cache !== 'hit' ? rule.timeout : 'none',
@@ -71,8 +75,17 @@ export function settle(
     reason,
     requests,
     totalMs,
-  })
+    traceId: trace === null ? null : trace.settle(isFault, totalMs),
+  }
+  live.observer.call(seen)
+  if (trace !== null) trace.export(seen)
 }
+
+/** Whether a call failed for a fault of ours or of its upstream. A refusal has the status that it would have on a network of JSON-RPC. */
+function isOurFault(reason: Reason | null, status: number): boolean {
+  return (reason === null ? status : refusalTable[reason].status) >= 500
+}
+
 function statusOfAnswer(answer: Answer | VerbatimAnswer, network: Network): number {
   if (answer.kind === 'refused') return statusOf(answer.refusal, columnOf(network))
   if (answer.kind === 'verbatim') return answer.status

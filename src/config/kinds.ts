@@ -10,6 +10,8 @@ export const KINDS = [
   'endpoints-without-network',
   'limits-per-gateway',
   'large-cache',
+  'no-trusted-proxies',
+  'no-tracing',
 ] as const
 
 /** What begins the kinds that say which capability no route has, or that all are denied. */

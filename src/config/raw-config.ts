@@ -3,6 +3,7 @@ import type { AlertsConfig } from './alerts.ts'
 import type { Finality } from './answers.ts'
 import type { DashboardConfig } from './dashboard/types.ts'
 import type { RedisConfig } from './fleet.ts'
+import type { RawTracing } from './observing/types.ts'
 import type {
   ErrorRow,
   Family,
@@ -68,6 +69,7 @@ export interface RawRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
   readonly methods?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }
   readonly errors?: readonly RawErrorRow[]
   readonly private?: boolean
+  readonly trace?: boolean
   readonly enabled?: boolean
 }
 
@@ -120,6 +122,7 @@ export interface RawGateway {
       }
     }
   }
+  readonly tracing?: RawTracing
   readonly cors?: Partial<GatewayConfig['cors']>
   readonly node?: { readonly name?: string }
   readonly postgres?: {

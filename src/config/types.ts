@@ -4,6 +4,7 @@ import type { CacheConfig, NetworkCache, RuleCache, RuleResult } from './answers
 import type { DashboardConfig } from './dashboard/types.ts'
 import type { NodeConfig, PostgresConfig, RedisConfig, WorkersConfig } from './fleet.ts'
 import type { NetworkSending, RouteSending, RuleSending } from './sending/types.ts'
+import type { LogConfig, TracingConfig } from './observing/types.ts'
 
 export type Family = 'evm' | 'solana' | 'http' | 'jsonrpc'
 
@@ -63,11 +64,9 @@ export interface GatewayConfig {
   readonly acknowledge: readonly string[]
   /** `keep`: how old an entry of the audit trail gets. */
   readonly audit: { readonly keep: number }
-  readonly log: {
-    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-    /** Null is none. */
-    readonly access: AccessLogConfig | null
-  }
+  readonly log: LogConfig
+  /** Null traces nothing. */
+  readonly tracing: TracingConfig | null
   readonly cors: { readonly origins: readonly string[] }
   readonly alerts: AlertsConfig
   readonly node: NodeConfig
@@ -117,21 +116,6 @@ export interface NetworkConfig extends NetworkCache, NetworkSending {
   readonly share: boolean
   /** Rules of its own: laid over the family's rule of that name, or added. */
   readonly methods: Readonly<Record<string, RuleConfig>>
-}
-
-/** The access log: a line for each call. */
-export interface AccessLogConfig {
-  /** The path of a file, or `stdout`. */
-  readonly to: string
-  /** Which calls are written: those that any part of it names; null is all. */
-  readonly filter: {
-    /** As it is written: 429, or 5xx. */
-    readonly status: readonly string[]
-    /** Milliseconds; null names none. */
-    readonly slower: number | null
-    /** Of all calls, from 0 to 1. */
-    readonly sample: number
-  } | null
 }
 
 /** What a node's JSON-RPC error is about: README, "Node errors", says what follows from each. */

@@ -12,6 +12,7 @@ import { holderOf } from '../call/caller.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { Addresses } from './address.ts'
+import { clientTraceOf } from './client-trace.ts'
 import type { Certificate } from './certificate.ts'
 import { answerClientErrors } from './connections/client-error.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
@@ -75,13 +76,14 @@ export function makePublicListener(
   asked.limit = limits.socketCalls
   const addresses = new Addresses(gateway)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
+  const trace: RpcOptions['trace'] = request => clientTraceOf(request, gateway, addresses)
   const whose = (request: IncomingMessage): string => presumedHolder(request, address(request), gateway)
   const sockets = takeUpgrades(server, { gateway, address, memory, holdings, turns, whose })
   const streams = new ClientStreams(gateway, holdings)
   const options: RpcOptions = {
-    ...{ gateway, address, dashboard: openDashboard(address) },
+    ...{ gateway, address, trace, dashboard: openDashboard(address) },
     ...{ memory, turns },
-    verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, streams }),
+    verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, trace, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()
   server.on('connection', () => {

@@ -8,6 +8,7 @@ import type { Refusal } from '../refusal/refusal.ts'
 import { columnOf, holderOf } from '../call/caller.ts'
 import type { Visitor, Caller } from '../call/caller.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
+import type { ClientTrace } from '../ports/tracing.ts'
 import type { ClientAddress } from './connection.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import { collectBody, isJson, isEnding } from './body.ts'
@@ -31,6 +32,7 @@ export interface RpcOptions {
   readonly gateway: Gateway
   readonly dashboard: Dashboard
   readonly address: (request: IncomingMessage) => ClientAddress
+  readonly trace: (request: IncomingMessage) => ClientTrace | undefined
   /** Handles a request to a path of a verbatim HTTP network. */
   readonly verbatim: (visit: Visit, target: RpcTarget) => Promise<void>
   readonly memory: ByteBudget
@@ -44,7 +46,7 @@ export function handleRequest(
   options: RpcOptions,
 ): MaybePromise<void> {
   if (isEnding(request)) return
-  const { gateway, dashboard, address, verbatim } = options
+  const { gateway, dashboard, address, trace, verbatim } = options
   const visit = visitOf(request, response, gateway)
   const fault = headFault(request)
   if (fault !== null) {
@@ -79,7 +81,7 @@ export function handleRequest(
     return
   }
   const from = address(request)
-  const caller = gateway.admit(visitorOf(request, target, from))
+  const caller = gateway.admit(visitorOf(request, target, from, trace(request)))
   if (caller instanceof Promise)
     return caller.then(refusal => {
       refuseEarly(visit, refusal, column, gateway)
@@ -94,12 +96,13 @@ export function handleRequest(
 
 /** Reads the body and hands it to the pipeline. */
 function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: RpcOptions): void {
-  const { gateway, memory, turns } = options
+  const { gateway, memory, turns, trace } = options
   const { snapshot } = gateway
   const hold = new Hold(memory.of(holderOf(caller)))
   const serveNow = (body: Buffer | 'too_large' | 'no_room'): void => {
     // A body may be long on its way: it is served by what the configuration says when it is here.
-    const now = gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway)
+    const now =
+      gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway, trace(visit.request))
     if (isRefusal(now)) {
       hold.release()
       refuseEarly(visit, now, columnOf(caller.network), gateway)
@@ -149,16 +152,23 @@ function visitorOf(
   request: IncomingMessage,
   { network, key }: RpcTarget,
   { address, limitAddress }: ClientAddress,
+  trace?: ClientTrace,
 ): Visitor {
   const { origin } = request.headers
   const freshness = network.cache === null ? undefined : freshnessOf(request.headers)
-  return { network, key, address, limitAddress, origin, transport: 'http', session: null, freshness }
+  // prettier-ignore
+  return { network, key, address, limitAddress, origin, transport: 'http', session: null, freshness, trace }
 }
 
 /** The caller of a request as it would be let in now. */
-export function readmit(request: IncomingMessage, from: ClientAddress, gateway: Gateway): Caller | Refusal {
+export function readmit(
+  request: IncomingMessage,
+  from: ClientAddress,
+  gateway: Gateway,
+  trace?: ClientTrace,
+): Caller | Refusal {
   const target = readTarget(request, gateway)
-  return isRefusal(target) ? target : gateway.readmit(visitorOf(request, target, from))
+  return isRefusal(target) ? target : gateway.readmit(visitorOf(request, target, from, trace))
 }
 
 function handleBody(

@@ -1,5 +1,5 @@
 /** The access log: which calls get a line (gateway.yaml, `log.access`). */
-import type { AccessLogConfig } from '../config/types.ts'
+import type { AccessLogConfig } from '../config/observing/types.ts'
 import type { Observation, RefusedMessage } from '../ports/observer.ts'
 import { callLine, refusalLine } from './call-line.ts'
 import type { CallLine } from './call-line.ts'

@@ -30,6 +30,8 @@ export interface CallLine {
   /** Milliseconds until the reply; of a message, absent. */
   readonly ms?: number
   readonly upstreamMs?: number
+  /** Only where spans of it were exported. */
+  readonly traceId?: string
 }
 
 type Whose = 'requestId' | 'account' | 'endpoint' | 'network' | 'method'
@@ -43,6 +45,7 @@ export function callLine(seen: Observation, at: number): CallLine {
     ...(seen.cache === null ? {} : { cache: seen.cache }),
     ...(seen.shared ? { shared: true } : {}),
     ...{ ms: rounded(totalMs), upstreamMs: rounded(upstreamMs) },
+    ...(seen.traceId === null ? {} : { traceId: seen.traceId }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Records } from './records.ts'
 import { sourceStack } from './source-stack.ts'
 
 /** Results that a client's call brings about on a route that is well. */
-const CAUSED_BY_CLIENTS = new Set([
+export const CAUSED_BY_CLIENTS = new Set([
   ...['missing', 'null_behind', 'unsupported', 'behind', 'too_wide', 'aborted', 'unneeded'],
 ])
 

@@ -1,5 +1,5 @@
 /** What this process writes and remembers of calls, beside its metrics. */
-import type { AccessLogConfig } from '../config/types.ts'
+import type { AccessLogConfig } from '../config/observing/types.ts'
 import type { AttemptObservation, Observation, RefusedMessage } from '../ports/observer.ts'
 import { AccessLog } from './access-log.ts'
 import type { LineOutput } from './access-log.ts'

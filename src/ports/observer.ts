@@ -36,6 +36,8 @@ export interface Observation extends Whose {
   /** Milliseconds from admission to the reply, and how much of that was spent on upstreams. */
   readonly totalMs: number
   readonly upstreamMs: number
+  /** The id of its trace, where spans of it are exported. */
+  readonly traceId: string | null
 }
 
 /** One attempt at one route. */

@@ -70,9 +70,9 @@ function fields(file: FileName, what: string, before: object, after: object, pat
   return names.flatMap(name => {
     const [from, to] = [old[name], now[name]]
     if (JSON.stringify(from) === JSON.stringify(to)) return []
-    if (isSecret(file, name)) return [`${start} ${path}${name} changed`]
+    if (isSecret(file, path + name)) return [`${start} ${path}${name} changed`]
     if (isMap(from) && isMap(to)) return fields(file, what, from, to, `${path}${name}.`)
-    const [was, is] = [from, to].map(value => told(hideSecrets(file, value)))
+    const [was, is] = [from, to].map(value => told(hideSecrets(file, value, path + name)))
     return [`${start} ${path}${name} ${was} → ${is}`]
   })
 }

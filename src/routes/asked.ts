@@ -22,6 +22,8 @@ export interface Asked extends JudgedCall {
   readonly isAboutAnother: ((result: Raw) => boolean) | null
   /** Whether another route has answered the call meanwhile; absent where it was sent to no other. */
   readonly isLate?: (() => boolean) | undefined
+  /** What the node is told of the call's trace; null where it is told nothing. */
+  readonly traceparent: string | null
 }
 
 /** An answer to another call: of its connection, of a cache in front of the node, or of another chain behind the same URL. */

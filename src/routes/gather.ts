@@ -113,8 +113,11 @@ export class Gather {
         call.begun(i === 0)
       })
     }
+    // One request, so one parent: that of a call which is recorded, where one is.
+    const told = calls.map(call => call.asked.traceparent)
+    const traceparent = told.find(each => each?.endsWith('01') === true) ?? told[0] ?? null
     const text = `[${calls.map(call => call.asked.body).join(',')}]`
-    client.post(text, bounds, { caller, isCounted: true, begun, departure }, exchange => {
+    client.post(text, bounds, { caller, isCounted: true, begun, departure, traceparent }, exchange => {
       for (const call of calls) limits.leave(call.asked.caller)
       const { exchanges, refusal } = shareOut(
         exchange,
@@ -135,9 +138,9 @@ export class Gather {
 
 function sendAlone({ parts, calls: [call] }: Body): void {
   const { asked, limits, begun, done } = call!
-  const { caller, departure } = asked
+  const { caller, departure, traceparent } = asked
   const sender = {
-    caller,
+    ...{ caller, traceparent },
     isCounted: true,
     begun: (): void => {
       begun(true)

@@ -137,7 +137,7 @@ export class LiveRoute {
     now: () => number,
     message: Gathering | null = null,
   ): Promise<Verdict> {
-    const { body, id, heavy, caller, departure, flight } = asked
+    const { body, id, heavy, caller, departure, flight, traceparent } = asked
     return new Promise((resolve, reject) => {
       let begin = NaN
       let over: Unanswered | null = null
@@ -164,7 +164,7 @@ export class LiveRoute {
         message.gather ??= new Gather(message)
         message.gather.add(this.#parts, { asked, limits, begun, done }, most, now)
       } else
-        this.#client.post(body, limits, { caller, begun, departure }, exchange => {
+        this.#client.post(body, limits, { caller, begun, departure, traceparent }, exchange => {
           done(exchange, null)
         })
     })
@@ -173,14 +173,19 @@ export class LiveRoute {
   /** Lets a client's request through as it is and says what came of it, as `ask` does. `timeout` is until its head. */
   async pass(
     proxied: ProxiedRequest,
-    { timeout, heavy, caller }: Pick<Asked, 'heavy' | 'caller'> & { readonly timeout: number },
+    {
+      timeout,
+      heavy,
+      caller,
+      traceparent,
+    }: Pick<Asked, 'heavy' | 'caller' | 'traceparent'> & { readonly timeout: number },
     now: () => number,
   ): Promise<ReplyHead | Failure> {
     const begin = now()
     const over = heavy ? null : this.#health.begin(begin, caller)
     this.limits.enter(caller)
     this.#proxy ??= this.#openProxy()
-    const result = await this.#proxy.send(proxied, timeout)
+    const result = await this.#proxy.send(proxied, timeout, traceparent)
     if (over !== null) this.#health.end(over)
     const verdict = judgeHead(result)
     if (result.kind === 'failure') this.limits.leave(caller)

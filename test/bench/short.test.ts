@@ -25,6 +25,7 @@ const benches: readonly (readonly [command: string, lines: RegExp, count: number
     5,
     { FILL: '200', KEYS: '200', PACE: '400' },
   ],
+  ['tracing', LINE, 4],
   ['flights', /^\| in .+ \| \S+ µs \|$/gm, 2],
   ['scale', LINE, 4],
   ['builds dist/main.js', LINE, 6],

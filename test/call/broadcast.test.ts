@@ -33,9 +33,10 @@ const request = {
     routes: [],
     takers: [],
   },
-  ...{ span: null, need: {} },
+  ...{ span: null, need: {}, trace: null },
 } as unknown as Request
 const options = {
+  kind: 'first' as const,
   left: 1_000,
   mode: { stream: true, maxBytes: null, holder: null, cached: null, gather: null },
   sentBefore: false,

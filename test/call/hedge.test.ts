@@ -13,7 +13,7 @@ const rule = { hedge: true, retry: 'safe', timeout: 'normal', block: null, match
 const request = {
   network: { slug: 'alpha', family: 'evm', hedge: true },
   row: { rule },
-  ...{ method: 'eth_getCode', params: '[]', caller: 'a', routes: [], takers: [], span: null, need: {} },
+  ...{ method: 'eth_getCode', params: '[]', caller: 'a', routes: [], takers: [], span: null, need: {}, trace: null },
 } as unknown as Request
 const clock = new TestClock()
 const context = {
@@ -53,6 +53,7 @@ function open(): { readonly answer: OpenAnswer; readonly source: Readable } {
   }
 }
 const options = {
+  kind: 'first' as const,
   left: 1_000,
   mode: { stream: true, maxBytes: null, holder: null, cached: null, gather: null },
   sentBefore: false,

@@ -115,6 +115,7 @@ t.test('defaults', async t => {
         methods: { allow: null, deny: [] },
         errors: [],
         private: false,
+        trace: false,
         enabled: true,
       },
       {
@@ -132,6 +133,7 @@ t.test('defaults', async t => {
         methods: { allow: null, deny: [] },
         errors: [],
         private: false,
+        trace: false,
         enabled: true,
       },
     ],
@@ -207,6 +209,7 @@ t.test('defaults', async t => {
       acknowledge: [],
       audit: { keep: 400 * 86_400_000 },
       log: { level: 'info', access: null },
+      tracing: null,
       cors: { origins: ['*'] },
       alerts: {
         webhook: null,
@@ -242,6 +245,7 @@ t.test('everything that can be written', async t => {
       'batch: 20',
       'methods: { allow: ["eth_*"], deny: [eth_call] }',
       'private: true',
+      'trace: true',
       'enabled: false',
     ),
     methods:
@@ -264,6 +268,7 @@ limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connecti
 timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
 audit: { keep: 30d }
 log: { level: debug, access: { to: access.log, filter: { status: [404, 5xx], slower: 2s, sample: 5% } } }
+tracing: { endpoint: 'http://127.0.0.1:4318', headers: { A: b }, sample: 0.5%, keep: { errors: true, slow: 2s }, parent: any }
 cors: { origins: [https://a.example] }
 alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', quota: [100%, 50%], events: [network.down], allowPrivate: true }
 `,
@@ -317,6 +322,13 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
           filter: { status: ['404', '5xx'], slower: 2000, sample: 0.05 },
         },
       },
+      tracing: {
+        endpoint: 'http://127.0.0.1:4318/v1/traces',
+        headers: { A: 'b' },
+        sample: 0.005,
+        keep: { errors: true, slow: 2_000 },
+        parent: 'any',
+      },
       cors: { origins: ['https://a.example'] },
       alerts: {
         webhook: { url: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
@@ -353,6 +365,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
       methods: { allow: ['eth_*'], deny: ['eth_call'] },
       errors: [],
       private: true,
+      trace: true,
       enabled: false,
     },
   ])

@@ -73,6 +73,7 @@ t.test('no key is let through unnamed, but for notes and names', t => {
     'routes.schema.json/definitions/route/properties/headers',
     'methods.schema.json/definitions/rules',
     'plans.schema.json/properties/plans',
+    'gateway.schema.json/properties/tracing/properties/headers',
   ])
   t.end()
 })

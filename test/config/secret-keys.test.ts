@@ -10,7 +10,14 @@ t.test('the schemas say which keys are secrets, and each has a canary', t => {
     'routes.yaml': ['http', 'ws', 'headers'],
     'methods.yaml': [],
     'plans.yaml': [],
-    'gateway.yaml': ['url', 'webhook', 'secret'],
+    'gateway.yaml': [
+      'postgres.url',
+      'redis.url',
+      'tracing.endpoint',
+      'tracing.headers',
+      'alerts.webhook',
+      'alerts.secret',
+    ],
   })
   t.end()
 })
@@ -30,5 +37,13 @@ t.test('all below the key of a secret is hidden, and nothing beside it', t => {
     },
   ])
   t.strictSame(hideSecrets('plans.yaml', { ws: { connections: 5 } }), { ws: { connections: 5 } })
+  const tracing = { endpoint: 'x', headers: { A: 'x' }, sample: 1 }
+  t.strictSame(hideSecrets('gateway.yaml', { timeouts: { headers: 10 }, tracing }), {
+    timeouts: { headers: 10 },
+    tracing: { endpoint: '(hidden)', headers: { A: '(hidden)' }, sample: 1 },
+  })
+  t.strictSame(hideSecrets('gateway.yaml', tracing, 'tracing'), {
+    ...{ endpoint: '(hidden)', headers: { A: '(hidden)' }, sample: 1 },
+  })
   t.end()
 })

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import type { AccessLogConfig } from '../../src/config/types.ts'
+import type { AccessLogConfig } from '../../src/config/observing/types.ts'
 import { AccessLog } from '../../src/observe/access-log.ts'
 import { findInLogs } from '../../src/observe/find-in-log.ts'
 import { LogFile } from '../../src/observe/log-file.ts'
@@ -27,6 +27,7 @@ const call = (more: Partial<Observation> = {}): Observation => ({
     requests: 1,
     totalMs: 12.3456,
     upstreamMs: 11,
+    traceId: null,
     ...more,
   },
 })

@@ -39,7 +39,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           methods: { allow: ['web3_sha3', 'eth_*', 'debug_*'], deny: ['eth_getLogs'] },
           errors: [{ code: [-32000], methods: ['eth_call'], family: 'evm', class: 'missing' }],
         },
-        { id: 'sol-a', network: 'sol', http: url, private: true, enabled: false },
+        { id: 'sol-a', network: 'sol', http: url, private: true, trace: true, enabled: false },
         { id: 'any-a', network: 'any', http: url, enabled: false },
       ],
     },
@@ -118,6 +118,10 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       log: {
         level: 'info',
         access: { to: 'stdout', filter: { status: ['4xx'], slower: '1s', sample: '1%' } },
+      },
+      tracing: {
+        ...{ endpoint: 'http://127.0.0.1:1/v1/traces', headers: { 'X-Of-Ours': 'yes' } },
+        ...{ sample: '0%', keep: { errors: true, slow: '30s' }, parent: 'trusted' },
       },
       cors: { origins: ['https://app.example.test'] },
       alerts: {

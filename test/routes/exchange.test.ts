@@ -36,6 +36,7 @@ function open(t: Test, http: string): LiveRoute {
     methods: { allow: null, deny: [] },
     errors: [],
     private: false,
+    trace: false,
     enabled: true,
   }
   const live = new LiveRoute(route, 2_000)
@@ -178,6 +179,7 @@ t.test('a fault too long to hold back lets go of its connection', async t => {
         departure: () => null,
         isAboutAnother: null,
         flight: null,
+        traceparent: null,
       },
       ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
     },
@@ -217,6 +219,7 @@ t.test('calls that have waited leave no listener on the departure of their socke
     departure: () => departure,
     isAboutAnother: null,
     flight: null,
+    traceparent: null,
   }
   const all = Array.from({ length: 300 }, () => live.ask(asked, limits, () => 0))
   t.ok(departure.count > 100, 'many wait')
@@ -244,6 +247,7 @@ t.test('a call whose client leaves while it waits for a connection is never sent
           departure: () => departure,
           isAboutAnother: null,
           flight: null,
+          traceparent: null,
         },
         ...{ family: 'evm', method: 'eth_call', params: '[]', isRange: false, rows: [] },
       },

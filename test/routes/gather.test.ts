@@ -58,7 +58,14 @@ async function scene(
     const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_call","params":[${id}]}`
     const asked: Asked = {
       ...{ body, id, heavy: false, caller: 'one', departure: () => null, family: 'evm', method: 'eth_call' },
-      ...{ params: `[${id}]`, isRange: false, rows: [], isAboutAnother: null, flight: null },
+      ...{
+        params: `[${id}]`,
+        isRange: false,
+        rows: [],
+        isAboutAnother: null,
+        flight: null,
+        traceparent: null,
+      },
       ...more,
     }
     return live.ask(asked, limits, now, gather)

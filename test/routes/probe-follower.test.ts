@@ -79,7 +79,14 @@ function aCall(id: number): Asked {
   return {
     ...{ family: 'evm', method: 'eth_blockNumber', params: '[]', isRange: false, rows: [] },
     ...{ body: `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`, id },
-    ...{ caller: 'one', departure: () => null, heavy: false, isAboutAnother: null, flight: null },
+    ...{
+      caller: 'one',
+      departure: () => null,
+      heavy: false,
+      isAboutAnother: null,
+      flight: null,
+      traceparent: null,
+    },
   }
 }
 

@@ -17,7 +17,7 @@ function candidate(id: string, more: Partial<Route> = {}): Candidate {
       limits: { inFlight: null, perSecond: null },
       batch: 1,
     },
-    ...{ methods: { allow: null, deny: [] }, errors: [], private: false, enabled: true },
+    ...{ methods: { allow: null, deny: [] }, errors: [], private: false, trace: false, enabled: true },
     ...more,
   }
   const live = new LiveRoute(route, 1_000)

@@ -58,6 +58,7 @@ async function throughRoute(t: Test, http: string): Promise<{ body: StreamedBody
       departure: () => null,
       isAboutAnother: null,
       flight: null,
+      traceparent: null,
     },
     family: 'evm' as const,
     ...{ method: 'web3_sha3', params: '[]', isRange: false, rows: [] },

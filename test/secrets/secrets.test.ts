@@ -81,10 +81,19 @@ for (const [i, slug] of [...Object.keys(ailments), ...absent].entries()) {
   })
 }
 const WEBHOOK = 'https://127.0.0.1:1/'
+const tracing = {
+  endpoint: 'http://cnryuptracer:cnryuptracepass@127.0.0.1:1/cnryuptracepath',
+  headers: { Authorization: 'Bearer cnryuptracetoken' },
+  ...{ sample: '100%', parent: 'any' },
+}
 const SIGNS = `whsec_${'cnryupsigns'.padEnd(32, 'A')}`
 const upstreamSecrets: Canaries = {
   'the webhook': 'cnryuphook',
   'what signs its messages': 'cnryupsigns',
+  'the user of the collector': 'cnryuptracer',
+  'the password of the collector': 'cnryuptracepass',
+  'the path of the collector': 'cnryuptracepath',
+  'a header for the collector': 'cnryuptracetoken',
   ...Object.assign({}, ...Object.keys(networks).map(routeCanaries)),
   'host of dns': 'cnryuphost',
   'what a node says of itself': 'cnryupserver',
@@ -108,7 +117,7 @@ const gateway = await startGateway(
     routes,
     methods,
     plans: { tight: { tiers: ['any'], rate: { perSecond: 1, burst: 100 }, maxBatch: 10 } },
-    gateway: { log: { level: 'debug' }, alerts: { webhook: `${WEBHOOK}cnryuphook`, secret: SIGNS } },
+    gateway: { log: { level: 'debug' }, alerts: { webhook: `${WEBHOOK}cnryuphook`, secret: SIGNS }, tracing },
   },
   { env },
 )

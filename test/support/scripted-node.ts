@@ -91,6 +91,13 @@ export class ScriptedNode {
     return this.requests.filter(({ method }) => method === null || !housekeeping.has(method))
   }
 
+  /** The last request that called it. */
+  last(method: string): NodeRequest {
+    const found = this.requests.findLast(each => each.method === method)
+    if (found === undefined) throw new Error(`${method} has not arrived`)
+    return found
+  }
+
   /** How often one method arrived. */
   count(method: string): number {
     return this.requests.filter(request => request.method === method).length

@@ -1,7 +1,7 @@
 /** What the operator may ask about calls: one by its request id, and all of a customer's as they come. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AccessLogConfig } from '../../config/types.ts'
+import type { AccessLogConfig } from '../../config/observing/types.ts'
 import type { AdminReply } from '../../http/admin/listener.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import type { CallLine } from '../../observe/call-line.ts'

@@ -45,7 +45,7 @@ import { openDashboard } from '../open-dashboard.ts'
 import { hasWholeLedger } from '../open-limits.ts'
 import { openPublic } from '../open-listeners.ts'
 import type { PublicDrain } from '../open-listeners.ts'
-import { openRecords } from '../open-records.ts'
+import { openRecords, openTracing } from '../open-records.ts'
 import { openAccountStore } from '../stores.ts'
 
 /** Milliseconds between two reports of what was taken from shared limits. */
@@ -121,8 +121,9 @@ async function open(
   closing.push(() => asking.close())
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
   const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)
+  const tracing = await openTracing(settings, { metrics, log }, slot, closing)
   const parts = {
-    ...{ accounts, keys, metrics, records, log, memory },
+    ...{ accounts, keys, metrics, records, tracing, log, memory },
     limits: new SharedLimits(
       asking,
       hasWholeLedger(settings) ? async quota => keeper.used(quota).catch(() => null) : null,

@@ -4,6 +4,7 @@ import { refuse } from '../../refusal/refusal.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
 import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import type { AttemptKind, AttemptRecord, TracedCaller } from '../../ports/tracing.ts'
 import type { Candidate } from '../../routes/pick.ts'
 import type { StreamedBody } from '../../routes/transport/streamed-body.ts'
 import type { Failure, Verdict } from '../../routes/transport/verdict.ts'
@@ -13,7 +14,7 @@ import { familyOf } from '../../families/families.ts'
 import { isAboutAnother, isComparable } from './identity.ts'
 import { mayGather, TIMEOUTS } from './request.ts'
 import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
-import type { Rule } from '../../snapshot/types.ts'
+import type { Route, Rule } from '../../snapshot/types.ts'
 import type { Heads } from '../../routes/heads.ts'
 
 /** Bytes of a reply held back until status, id and error are known. */
@@ -30,6 +31,7 @@ export interface AttemptOptions {
   readonly sentBefore: boolean
   /** Ends the try early; null where nobody may. */
   readonly departure: Departure | null
+  readonly kind: AttemptKind
   /** Whether another try at the same time has answered; absent where there is none. */
   readonly isLate?: () => boolean
 }
@@ -61,14 +63,17 @@ function nextId(): number {
 export function attempt(
   candidate: Candidate,
   request: Request,
-  { left, mode, sentBefore, departure, isLate }: AttemptOptions,
-  { live: { observer, heads, upstreams, clock, flights }, requestId, payer }: Context,
+  { left, mode, sentBefore, departure, kind, isLate }: AttemptOptions,
+  context: Context,
 ): Promise<Round> {
+  const { requestId, payer } = context
+  const { observer, heads, upstreams, clock, flights } = context.live
   const { route, live } = candidate
-  const { network, row, method, params, caller, departure: whose, flight } = request
+  const { network, row, method, params, caller, departure: whose, flight, trace } = request
   const { rule } = row
   const id = nextId()
   const begin = clock.monotonic()
+  const record = trace === null ? null : trace.attempt(route.id, kind)
   const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
   const limits = {
@@ -93,6 +98,7 @@ export function attempt(
         result,
         ms,
       })
+      if (record !== null) record.ended(result)
     }
     if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
     else
@@ -103,7 +109,7 @@ export function attempt(
   const isRange = rule.block?.kind === 'range'
   const compare = isComparable(request) ? (result: Raw): boolean => isAboutAnother(request, result) : null
   // prettier-ignore
-  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight, isLate }
+  const asked = { body, id, heavy: rule.timeout === 'heavy', caller, departure: whose, family: network.family, method, params, isRange, rows: route.errors, isAboutAnother: compare, flight, isLate, traceparent: traceparentFor(route, record, context, request.traced) }
   const { gather } = mode
   const isGathered = gather !== null && route.batch > 1 && !sentBefore && mayGather(request)
   // Long replies would not fit into one.
@@ -115,6 +121,17 @@ export function attempt(
       verdict.kind === 'result' ? suspicionOf(verdict.result, candidate, request, heads) : null
     return conclude(suspicion === null ? verdict : suspected(verdict as Reply, suspicion))
   })
+}
+
+/** What the node is told of the trace, where its route says so. */
+export function traceparentFor(
+  { trace }: Pick<Route, 'trace'>,
+  record: AttemptRecord | null,
+  context: Context,
+  caller: TracedCaller,
+): string | null {
+  if (!trace) return null
+  return record === null ? context.live.tracing.unrecorded(context, caller) : record.traceparent
 }
 
 /** The result of an attempt whose reply streams is known when its body has ended. */

@@ -3,6 +3,7 @@ import { refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { MethodRow, Network } from '../../snapshot/types.ts'
 import type { Candidate, Need, Picked } from '../../routes/pick.ts'
+import type { AttemptKind, CallRecord } from '../../ports/tracing.ts'
 import type { Failure } from '../../routes/transport/verdict.ts'
 import type { Context } from '../context.ts'
 import { TIMEOUTS } from './request.ts'
@@ -44,6 +45,7 @@ export interface Try {
   readonly left: number
   /** Whether an earlier try may have reached a node. */
   readonly sentBefore: boolean
+  readonly kind: AttemptKind
   /** Picks one more route, for a second try beside this one. */
   readonly another: () => Picked
   /** Picks up to so many more, each to another upstream, for tries at once with the first one. */
@@ -64,6 +66,8 @@ export interface Trail {
   cache: 'hit' | 'miss' | 'bypass' | null
   /** Whether an equal call was sent in its place. */
   shared: boolean
+  /** What is recorded of it for its trace; null where nothing is. */
+  readonly trace: CallRecord | null
 }
 
 /** What came of all tries. */
@@ -120,6 +124,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
     if (picked === 'none' || left <= 0) break
     tried = [...tried, picked.route.id]
     const sentBefore = failures.length > 0 && failures.some(each => each.sent && !isTurnedDown(each))
+    const kind = failures.length > 0 ? 'retry' : 'first'
     const another = (): Picked => {
       const then = clock.monotonic()
       // A route that has not come to what the call reads would win with an older answer.
@@ -136,7 +141,7 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
       tried = [...tried, ...more.map(({ route: { id } }) => id)]
       return more
     }
-    const round = await tryOne({ picked, left, sentBefore, another, beside })
+    const round = await tryOne({ picked, left, sentBefore, kind, another, beside })
     const { verdict, candidate }: Tried<V> = round
     if (!isFailure(verdict)) return { kind: 'answered', verdict, tried: round }
     failures.push(verdict)

@@ -48,7 +48,8 @@ export function broadcast(
     mode: { stream: false, maxBytes: HOLD_BACK, holder: held, cached: null, gather: null },
   }
   const rounds = [first, ...others].map(async candidate => {
-    const round = await attempt(candidate, { ...request, departure: () => release.waiting }, own, context)
+    const each = { ...own, kind: candidate === first ? options.kind : ('broadcast' as const) }
+    const round = await attempt(candidate, { ...request, departure: () => release.waiting }, each, context)
     const { verdict } = round
     if (verdict.kind !== 'result') return { round, isAnswer: false }
     noteTaken(request, candidate.route.id, verdict, live.sent, results.isProven(verdict.result))

@@ -35,8 +35,8 @@ export function forward(request: Request, mode: ReplyMode, context: Context): Pr
     request,
     bounds,
     context,
-    ({ picked, left, sentBefore, another, beside }) => {
-      const options = { left, mode, sentBefore, departure }
+    ({ picked, left, sentBefore, kind, another, beside }) => {
+      const options = { left, mode, sentBefore, departure, kind }
       if (isBroadcast) return broadcast(picked, request, options, context, beside)
       return network.hedge
         ? hedged(picked, request, options, context, another)

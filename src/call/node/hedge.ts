@@ -38,7 +38,8 @@ async function doubled(
   const soon = await within(rounds[0]!.round, delay, context.live.clock)
   if (soon !== null) return soon
   const second = another()
-  if (typeof second !== 'string') rounds.push(cuttable(second, request, options, context))
+  if (typeof second !== 'string')
+    rounds.push(cuttable(second, request, { ...options, kind: 'hedge' }, context))
   const winner = await firstAnswer(rounds.map(each => each.round))
   for (const { unless } of rounds) unless(winner)
   return winner

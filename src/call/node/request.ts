@@ -1,6 +1,7 @@
 /** A call on its way upstream. */
 import type { Holder } from '../../limits/byte-budget.ts'
 import type { ReadCall } from '../../families/family.ts'
+import type { CallRecord, TracedCaller } from '../../ports/tracing.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { Context } from '../context.ts'
 import type { Gathering } from '../../routes/gather.ts'
@@ -30,6 +31,10 @@ export interface Request extends ReadCall {
   readonly flight: { sent(now: number, route: string): void } | null
   /** When its time is up, by the monotonic clock; null where that is counted from now. */
   readonly until: number | null
+  /** What is recorded of the call for its trace; null where nothing is. */
+  readonly trace: CallRecord | null
+  /** Whose trace it is. */
+  readonly traced: TracedCaller
 }
 
 /** Whether a long reply may stream, or must be held whole; `maxBytes` null is no cap. */

@@ -5,7 +5,7 @@ import type { ProxiedRequest, ReplyHead } from '../../routes/transport/proxy/pro
 import type { Failure } from '../../routes/transport/verdict.ts'
 import { refused } from '../reply/answer.ts'
 import type { VerbatimAnswer, WholeAnswer } from '../reply/answer.ts'
-import { observeEnd } from '../node/attempt.ts'
+import { observeEnd, traceparentFor } from '../node/attempt.ts'
 import { lastRefusal, routeOf, tryInTurn } from '../node/attempts.ts'
 import type { Tried, Trail, Try } from '../node/attempts.ts'
 import type { Caller } from '../caller.ts'
@@ -32,7 +32,7 @@ export async function forwardVerbatim(
   const isGone = (): boolean => response.destroyed && !response.writableFinished
   const bounds = { repeat: repeatable ? ('safe' as const) : ('never' as const), isGone }
   const ended = await tryInTurn<ReplyHead, Tried<ReplyHead>>(wanted, bounds, context, each =>
-    tryRoute(each, row.rule, proxied, caller, context),
+    tryRoute(each, row.rule, proxied, caller, context, trail.trace),
   )
   trail.route = routeOf(ended)
   switch (ended.kind) {
@@ -48,18 +48,23 @@ export async function forwardVerbatim(
 }
 
 async function tryRoute(
-  { picked, left }: Try,
+  { picked, left, kind }: Try,
   rule: Rule,
   proxied: ProxiedRequest,
   client: Caller,
-  { live: { observer, upstreams, clock }, requestId, payer }: Context,
+  context: Context,
+  trace: Trail['trace'],
 ): Promise<Tried<ReplyHead>> {
+  const { requestId, payer } = context
+  const { observer, upstreams, clock } = context.live
   const { route, live } = picked
   const { match: method } = rule
   const caller = holderOf(client)
   const begin = clock.monotonic()
+  const record = trace === null ? null : trace.attempt(route.id, kind)
+  const traceparent = traceparentFor(route, record, context, client)
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
-  const options = { timeout, heavy: rule.timeout === 'heavy', caller }
+  const options = { timeout, heavy: rule.timeout === 'heavy', caller, traceparent }
   const verdict: ReplyHead | Failure = await live.pass(proxied, options, clock.monotonic)
   const now = clock.monotonic()
   const ms = now - begin
@@ -67,6 +72,7 @@ async function tryRoute(
     const [account, endpoint] = [payer?.account.id ?? null, payer?.endpoint.id ?? null]
     const network = client.network.slug
     observer.attempt({ requestId, account, endpoint, network, method, route: route.id, result, ms })
+    record?.ended(result)
   }
   if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
   else observe(verdict.why)

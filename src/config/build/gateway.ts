@@ -5,7 +5,9 @@ import { buildNode, buildPostgres, buildRedis } from './fleet.ts'
 import { dashboardHostOf } from '../base-url.ts'
 import type { WorkersConfig } from '../fleet.ts'
 import type { LogoFile } from '../dashboard/types.ts'
-import type { AccessLogConfig, GatewayConfig } from '../types.ts'
+import type { AccessLogConfig } from '../observing/types.ts'
+import type { GatewayConfig } from '../types.ts'
+import { buildTracing } from '../observing/build.ts'
 import { duration, listenAddress, percentage, size } from '../words/units.ts'
 import type { RawGateway } from '../raw-config.ts'
 
@@ -37,6 +39,7 @@ export function buildGateway(
     acknowledge: written.acknowledge ?? [],
     audit: { keep: duration(written.audit?.keep ?? '400d')! },
     log: { level: written.log?.level ?? 'info', access: buildAccessLog(written.log?.access, dir) },
+    tracing: buildTracing(written.tracing),
     cors: { origins: written.cors?.origins ?? ['*'] },
     alerts: buildAlerts(written.alerts ?? {}),
     node: buildNode(written.node ?? {}),

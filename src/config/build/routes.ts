@@ -21,6 +21,7 @@ export function buildRoutes(routes: readonly RawRoute[]): RouteConfig[] {
     methods: { allow: route.methods?.allow ?? null, deny: route.methods?.deny ?? [] },
     errors: buildErrors(route.errors),
     private: route.private ?? false,
+    trace: route.trace ?? false,
     enabled: route.enabled ?? true,
   }))
 }

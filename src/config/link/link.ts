@@ -1,6 +1,7 @@
 import type { Finding } from '../finding.ts'
 import type { Partly, RawConfig } from '../raw-config.ts'
 import { checkSending } from '../sending/check.ts'
+import { checkTracing } from '../observing/check.ts'
 import { checkAcknowledged } from './acknowledge.ts'
 import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
@@ -23,6 +24,7 @@ export function link(written: Partly<RawConfig>): readonly Finding[] {
     ...checkTiers(written, rows),
     ...checkPlans(written, rows),
     ...checkGateway(written),
+    ...checkTracing(written),
     ...checkAcknowledged(written, rows),
   ]
 }

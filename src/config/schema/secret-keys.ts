@@ -1,20 +1,28 @@
 import { FILES, type FileName } from '../files.ts'
 import { readSchema } from '../read.ts'
 
-/** Of each file the names of the keys that its schema marks as secrets (`writeOnly`). */
+/** Of each file the keys that its schema marks as secrets (`writeOnly`), by the names of the maps that they stand in: `redis.url`. */
 export type SecretKeys = Readonly<Record<FileName, readonly string[]>>
 
 /** Reads them from the JSON Schemas that ship with the package. */
 export function readSecretKeys(): SecretKeys {
-  const keys = FILES.map(file => [file, [...new Set(secretsOf(JSON.parse(readSchema(file))))]])
+  const keys = FILES.map(file => [file, [...new Set(secretsOf(JSON.parse(readSchema(file)), ''))]])
   return Object.fromEntries(keys) as SecretKeys
 }
 
-function secretsOf(schema: unknown): string[] {
+/** Those below a schema whose values stand under `path`; what lists and definitions hold begins there. */
+function secretsOf(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return []
-  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> }
-  const own = Object.entries(properties).flatMap(([name, each]) => (isSecret(each) ? [name] : []))
-  return [...own, ...Object.values(schema).flatMap(secretsOf)]
+  return Object.entries(schema).flatMap(([keyword, inner]) =>
+    keyword === 'properties' ? namedSecrets(inner as object, path) : secretsOf(inner, path),
+  )
+}
+
+function namedSecrets(properties: object, path: string): string[] {
+  return Object.entries(properties).flatMap(([name, each]) => {
+    const key = path === '' ? name : `${path}.${name}`
+    return [...(isSecret(each) ? [key] : []), ...secretsOf(each, key)]
+  })
 }
 
 function isSecret(schema: unknown): boolean {

@@ -12,6 +12,8 @@ export interface RouteSending {
   readonly private: boolean
   /** Calls of one client's batch that may go to it in one body; 1: each goes by itself. */
   readonly batch: number
+  /** Whether requests to it carry a `traceparent` of ours. */
+  readonly trace: boolean
 }
 
 /** In a row of methods.yaml. */

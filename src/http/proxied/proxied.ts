@@ -30,6 +30,7 @@ const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 export interface VerbatimOptions {
   readonly gateway: Gateway
   readonly address: RpcOptions['address']
+  readonly trace: RpcOptions['trace']
   readonly streams: ClientStreams
 }
 
@@ -37,7 +38,7 @@ export interface VerbatimOptions {
 export async function handleVerbatim(
   { request, response, requestId }: Visit,
   target: RpcTarget,
-  { gateway, address, streams }: VerbatimOptions,
+  { gateway, address, trace, streams }: VerbatimOptions,
 ): Promise<void> {
   const { network, key, path, query } = target
   const { origin } = request.headers
@@ -61,7 +62,10 @@ export async function handleVerbatim(
     refuseEarly(visit, refusal, 'path', gateway, undefined, verbs)
     return
   }
-  const visitor: Visitor = { network, key, origin, transport: 'http', session: null, ...address(request) }
+  const visitor: Visitor = {
+    ...{ network, key, origin, transport: 'http', session: null },
+    ...{ ...address(request), trace: trace(request) },
+  }
   const caller = await gateway.admit(visitor)
   const refusal = isRefusal(caller) ? caller : checkBody(visit, limits.body)
   if (isRefusal(caller) || refusal !== null) {

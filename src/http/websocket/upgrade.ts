@@ -23,6 +23,7 @@ import type { FairTurns } from '../fair-turns.ts'
 import { headFault } from '../request-head.ts'
 import type { HeadFault } from '../request-head.ts'
 import { isEnding } from '../body.ts'
+import { socketTraceOf } from '../client-trace.ts'
 import type { Place } from '../place.ts'
 import { freshnessOf, readTarget } from '../visit.ts'
 
@@ -173,7 +174,8 @@ function admit(
   if (target.path !== '') return refuse('not_found')
   const { origin } = request.headers
   const freshness = freshnessOf(request.headers)
-  const visitor = { network, key, origin, transport: 'ws' as const, freshness, ...address(request) }
+  const trace = socketTraceOf(request, gateway)
+  const visitor = { network, key, origin, transport: 'ws' as const, freshness, trace, ...address(request) }
   const caller = gateway.admit({ ...visitor, session: null })
   if (caller instanceof Promise || isRefusal(caller)) return caller
   if (sockets.isShut) return refuse('no_route', SHUTTING_DOWN)

@@ -24,6 +24,8 @@ export interface Sender {
   readonly begun: () => void
   /** Of whoever wants the reply; asked for only where the request has to wait. */
   readonly departure: () => Departure | null
+  /** What is said of the trace of a request that is posted; absent or null where nothing is. */
+  readonly traceparent?: string | null
 }
 
 /** The sender of questions of our own. */
@@ -51,7 +53,9 @@ export class RouteClient {
 
   /** Posts a body; `done` is told of the reply, or of what broke it. */
   post(body: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
-    this.#send(`${this.#head}${body.length}\r\n\r\n${body}`, limits, sender, done)
+    const { traceparent = null } = sender
+    const trace = traceparent === null ? '' : `traceparent: ${traceparent}\r\n`
+    this.#send(`${this.#head}${body.length}\r\n${trace}\r\n${body}`, limits, sender, done)
   }
 
   /** Fetches a path below the route's URL. */

@@ -38,14 +38,20 @@ export class HttpProxy {
     }
   }
 
-  /** Sends a request; `timeout` in milliseconds until the head of the reply. */
-  async send(proxied: ProxiedRequest, timeout: number): Promise<ReplyHead | ExchangeFailure> {
+  /** Sends a request; `timeout` in milliseconds until the head of the reply. `traceparent` null says nothing of a trace. */
+  async send(
+    proxied: ProxiedRequest,
+    timeout: number,
+    traceparent: string | null = null,
+  ): Promise<ReplyHead | ExchangeFailure> {
     // Here, so that http-proxy-3 is loaded where such calls come, and no start waits for it.
     const { exchange } = await import('./exchange.ts')
     // What has come over a kept connection, or its end, is read before it is used: that may take until the second turn.
     for (let i = 0; i < 2 && Object.keys(this.#target.agent.freeSockets).length > 0; i += 1)
       await turnOfLoop()
-    const result = await exchange(proxied, this.#target, timeout)
+    const own = this.#target
+    const target = traceparent === null ? own : { ...own, headers: { ...own.headers, traceparent } }
+    const result = await exchange(proxied, target, timeout)
     if (result.kind === 'head' && !result.endless) boundIdleReplies(result.reply, this.#silence)
     return result
   }
