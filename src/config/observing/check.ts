@@ -5,7 +5,8 @@ import { percentage } from '../words/units.ts'
 import type { RawTracing } from './types.ts'
 
 /** What `tracing:` gets wrong that a schema cannot see, and what means nothing without it. */
-export function checkTracing({ gateway = {}, routes }: Partly<RawConfig>): Finding[] {
+export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] {
+  if (gateway === undefined) return []
   const { tracing = {}, trustedProxies = [] } = gateway
   const { endpoint, sample, parent } = tracing
   const findings: Finding[] = []
