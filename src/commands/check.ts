@@ -74,7 +74,7 @@ async function dataProblems(
   return [...shared, ...problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))]
 }
 
-/** Says why a gateway could not use PostgreSQL. An outage does not stop one that has a copy of the accounts, so it is no reason to refuse a reload. */
+/** Says why a gateway could not use PostgreSQL. A gateway that has a copy of the accounts runs through an outage, so a reload is not refused for one. */
 async function postgresProblems(
   { postgres, dataDir }: GatewayConfig,
   places: Places,

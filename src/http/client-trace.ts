@@ -18,7 +18,7 @@ export function clientTraceOf(
   return { traceparent, isBelieved }
 }
 
-/** The same of a handshake: what its socket is sent later is no part of that trace, whoever says so, and links to it. */
+/** Reads the header of a WebSocket handshake. It is never believed: frames that come hours later would join its trace. Their traces link to it. */
 export function socketTraceOf(
   { headers: { traceparent } }: IncomingMessage,
   { snapshot }: Pick<Gateway, 'snapshot'>,

@@ -123,7 +123,7 @@ export function attempt(
   })
 }
 
-/** What the node is told of the trace, where its route says so. */
+/** The `traceparent` to send to the node; null unless its route has `trace: true`. */
 export function traceparentFor(
   { trace }: Pick<Route, 'trace'>,
   record: AttemptRecord | null,
