@@ -176,7 +176,7 @@ t.test('journal_unavailable while usage cannot be written, and service as before
     evm: await createAccess(gateway, 'paid', 'evm-fine'),
     solana: await createAccess(gateway, 'paid', 'solana-fine'),
   }
-  const intruder = new DatabaseSync(join(gateway.dir, 'data', 'journal.db'))
+  const intruder = new DatabaseSync(join(gateway.dir, 'data', 'journal.db'), { timeout: 5_000 })
   t.teardown(() => {
     intruder.close()
   })

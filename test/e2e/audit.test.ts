@@ -89,7 +89,7 @@ t.test('entries older than audit.keep are removed at the next start', async t =>
       'gateway',
     )
   })
-  const database = new DatabaseSync(join(gateway.dir, 'data', 'accounts.db'))
+  const database = new DatabaseSync(join(gateway.dir, 'data', 'accounts.db'), { timeout: 5_000 })
   const age = (days: number) =>
     database.exec(`UPDATE audit SET at = unixepoch() - ${days} * 86400 WHERE target = 'old'`)
   age(399)
