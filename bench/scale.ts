@@ -1,7 +1,7 @@
 /**
- * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one route and as many
- * endpoints as are called: forwarded calls to one of those networks, whose ten routes lead to one upstream. And what it costs when ever other
- * endpoints are called, against calls of one. Probing all routes is told apart: what a question
+ * Whether a call costs the same with 10 000 routes (1 000 networks with ten each) and 1 000 000 endpoints as with one route, or one network like
+ * those, and as many endpoints as are called: forwarded calls to one of those networks, whose ten routes lead to one upstream. And what it costs
+ * when ever other endpoints are called, against calls of one. Probing all routes is told apart: what a question
  * takes is measured at rest, and taken off for as many as were asked meanwhile. `NETWORKS`, `ROUTES` (of a network) and `ENDPOINTS`
  * make it smaller.
  */
@@ -14,6 +14,7 @@ import { ALL_ROUNDS, CALLS } from './parts/effort.ts'
 import { fill } from './parts/fill.ts'
 import { load } from './parts/load.ts'
 import { manyNetworks } from './parts/many-networks.ts'
+import { pinLoad, pinMeasured } from './parts/pin.ts'
 import { Processes } from './parts/processes.ts'
 import type { Started } from './parts/processes.ts'
 
@@ -72,10 +73,12 @@ async function asked(upstream: string): Promise<number> {
   return Number(await (await fetch(`http://${upstream}/`)).text())
 }
 
-const [few, many] = [new Processes(), new Processes()]
+pinLoad()
+const [few, some, many] = [new Processes(), new Processes(), new Processes()]
 try {
   const upstream = await few.part('upstream')
   const small = await start(few, upstream.listen, { networks: 1, routes: 1, endpoints: FEW })
+  const alike = await start(some, upstream.listen, { networks: 1, routes: ROUTES, endpoints: FEW })
   const size = { networks: NETWORKS, routes: ROUTES, endpoints: ENDPOINTS }
   const large = await start(many, upstream.listen, size)
   const wait = (NETWORKS * ROUTES) / LOOKS + 5
@@ -87,15 +90,20 @@ try {
   const probe = rest / Math.max(1, (await asked(upstream.listen)) - questions)
   const aside = async (): Promise<number> => (await asked(upstream.listen)) * probe
   const all = `${NETWORKS * ROUTES} routes and ${ENDPOINTS} endpoints`
-  const table = new Table()
-  for (const [count, others] of [
-    [1, 1],
-    [FEW, 1],
-    [FEW, FEW],
-    [MANY, 1],
+  const table = new Table(({ pid }) => {
+    pinMeasured(pid)
+  })
+  for (const [count, reference, others] of [
+    [1, small, 1],
+    [1, alike, 1],
+    [FEW, small, 1],
+    [FEW, small, FEW],
+    [FEW, alike, FEW],
+    [MANY, small, 1],
   ] as const) {
-    const [keys, fewer] = [spread(large.keys, count), spread(small.keys, others)]
-    const theirs = { ...calledWith(small, fewer), name: `one route, ${inTurn(fewer)}` }
+    const [keys, fewer] = [spread(large.keys, count), spread(reference.keys, others)]
+    const routes = reference === small ? 'one route' : `one network of ${ROUTES} routes`
+    const theirs = { ...calledWith(reference, fewer), name: `${routes}, ${inTurn(fewer)}` }
     await table.compare(
       `forwarded call among ${all}, ${inTurn(keys)}`,
       { ...calledWith(large, keys), aside },
@@ -108,5 +116,6 @@ try {
   console.log(`\nprobing ${NETWORKS * ROUTES} routes: ${each}`)
 } finally {
   await many.stop()
+  await some.stop()
   await few.stop()
 }

@@ -1,6 +1,6 @@
 /**
- * Starts of the shipped YAML: time and CPU until `serve` is ready, what it holds at rest, and what the small commands cost.
- * All upstreams are one node on the loopback.
+ * Starts of the shipped YAML: time and CPU until `serve` is ready, what it holds at rest, and what the small commands cost; then `serve` with
+ * `ENDPOINTS` endpoints. All upstreams are one node on the loopback.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,11 +11,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Child } from '../test/support/child.ts'
 import { cpuOf, cpuOfEnded, median } from './parts/cpu.ts'
+import { fill } from './parts/fill.ts'
 import { Processes } from './parts/processes.ts'
 
 const STARTS = Number(process.env['STARTS'] ?? 9)
 /** Seconds at rest before memory is looked at. */
 const IDLE = Number(process.env['IDLE'] ?? 30)
+const ENDPOINTS = Number(process.env['ENDPOINTS'] ?? 1_000_000)
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const config = fileURLToPath(new URL('..', import.meta.url))
@@ -23,16 +25,16 @@ const dir = mkdtempSync(join(tmpdir(), 'tollgate-start-'))
 const run = promisify(execFile)
 
 /** Points every upstream of the shipped YAML at `node`. */
-function environment(node: string): Record<string, string> {
+function environment(node: string): Record<string, string> & { TOLLGATE_DATA: string } {
   const routes = readFileSync(join(config, 'routes.yaml'), 'utf8')
   const urls = [...routes.matchAll(/\$\{([A-Z_]+_(URL|WS))/g)].map(([, name, kind]) => [
     name!,
     `${kind === 'WS' ? 'ws' : 'http'}://${node}`,
   ])
   return {
+    ...(Object.fromEntries(urls) as Record<string, string>),
     ...{ PATH: process.env['PATH'] ?? '', TOLLGATE_DATA: join(dir, 'data') },
     ...{ TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' },
-    ...(Object.fromEntries(urls) as Record<string, string>),
   }
 }
 
@@ -87,12 +89,17 @@ try {
   const create = ['account', 'create', 'bench', '--plan', 'free', '--init', '--config', config]
   row('tollgate account create', await command([main, ...create], env))
   row('tollgate usage', await command([main, 'usage', '--config', config], env))
-  const starts: Start[] = []
-  for (let i = 0; i <= STARTS; i += 1) starts.push(await serve(env, 0))
-  const measured = starts.slice(1)
-  const { resident } = await serve(env, IDLE)
-  const ready = { ms: median(measured.map(({ ms }) => ms)), cpu: median(measured.map(({ cpu }) => cpu)) }
-  row('tollgate serve, until ready', ready, `${resident.toFixed(0)} MiB`)
+  const measure = async (title: string): Promise<void> => {
+    const starts: Start[] = []
+    for (let i = 0; i <= STARTS; i += 1) starts.push(await serve(env, 0))
+    const measured = starts.slice(1)
+    const { resident } = await serve(env, IDLE)
+    const ready = { ms: median(measured.map(({ ms }) => ms)), cpu: median(measured.map(({ cpu }) => cpu)) }
+    row(title, ready, `${resident.toFixed(0)} MiB`)
+  }
+  await measure('tollgate serve, until ready')
+  await fill(env.TOLLGATE_DATA, { endpoints: ENDPOINTS, wanted: 1, network: 'ethereum', plan: 'free' })
+  await measure(`the same with ${ENDPOINTS} endpoints`)
 } finally {
   await processes.stop()
   rmSync(dir, { recursive: true, force: true })

@@ -18,7 +18,12 @@ const TELL = 100_000
  */
 export async function fill(
   dataDir: string,
-  { endpoints, wanted, network }: { endpoints: number; wanted: number; network: string },
+  {
+    endpoints,
+    wanted,
+    network,
+    plan = 'bench',
+  }: { endpoints: number; wanted: number; network: string; plan?: string },
 ): Promise<string[]> {
   const { database, ring } = await openDatabase(dataDir, {})
   // The keys' hashes fall anywhere in their index, which would be read and written again and again.
@@ -34,7 +39,7 @@ export async function fill(
         const account = {
           id: accountId,
           name: `bench ${n}`,
-          plan: 'bench',
+          plan,
           status: 'active',
           createdAt,
           externalId: null,
