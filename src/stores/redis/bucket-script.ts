@@ -3,8 +3,8 @@
  * `SharedBuckets`; test/limits/shared/limit-stores.test.ts holds both to them.
  *
  * A question that was answered by nobody may have been taken all the same. So each has a number, and the bucket remembers the last one of each
- * machine with what it took: the next question names the first that was not answered, and what that took is put back before it is said again. What
- * arrives late, behind its successor, is ignored.
+ * machine with what it took: the next question names the first that was not answered, and what that took is put back before it is said again. So is
+ * what those questions gave back of a quota, which the machine does not hold any more. What arrives late, behind its successor, is ignored.
  *
  * A quota that Redis has lost is opened with what one machine knows to be used; what others have used and not reported is missing. Each of them finds
  * another bucket than the one it knew, and says what it has used itself before it takes from it: the bucket counts the larger of both sums. A Redis
@@ -23,7 +23,7 @@ const REMEMBERED = 60_000
 /**
  * Values: the machine, and the questions as one JSON text, since each value of a command costs both sides a microsecond. A question is a list: rate,
  * burst, and the rest of its `LimitQuestion`; its number and that of the first unanswered one; what is known to be used, and when it ends; what the
- * machine itself has used; when the bucket was opened that it knew, and the number of the last question that this answered, or 0 and 0. Answers a line per bucket: `level active granted traffic opened`, or nothing.
+ * machine itself has used; when the bucket was opened that it knew, and the number of the last question that this answered, or 0 and 0; what the unanswered ones gave back. Answers a line per bucket: `level active granted traffic opened`, or nothing.
  */
 export const BUCKETS = script(`
 local time = redis.call('TIME')
@@ -32,7 +32,7 @@ local machine = ARGV[1]
 local questions = cjson.decode(ARGV[2])
 local answers = {}
 for i, key in ipairs(KEYS) do
-  local rate, burst, spent, over, want, spare, number, unanswered, used, ends, own, opened, answered = unpack(questions[i])
+  local rate, burst, spent, over, want, spare, number, unanswered, used, ends, own, opened, answered, returned = unpack(questions[i])
   local packed = redis.call('GET', key)
   local bucket = packed and cmsgpack.unpack(packed)
   local last = bucket and bucket.machines[machine]
@@ -57,7 +57,10 @@ for i, key in ipairs(KEYS) do
   last = bucket and bucket.machines[machine]
   answers[i] = ''
   if bucket and not (last and last[2] >= number) then
-    if last and unanswered > 0 and last[2] >= unanswered then bucket.level = bucket.level + last[3] end
+    if last and unanswered > 0 then
+      if last[2] >= unanswered then bucket.level = bucket.level + last[3] end
+      if not isAnother then spent = spent - returned end
+    end
     if rate == 0 then bucket.level = bucket.level + burst - bucket.burst end
     bucket.burst = burst
     local function refill(to)

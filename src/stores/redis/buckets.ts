@@ -47,6 +47,14 @@ interface Used {
 const UNREAD = { all: UNKNOWN, own: 0 } as const
 const NOTHING: Used = { all: 0, own: 0 }
 
+/** Questions about a bucket that were not answered, or not yet. */
+interface Unanswered {
+  /** The number of the first. */
+  readonly first: number
+  /** What they gave back of a quota: who asks does not say it again, since Redis may have given it to others. */
+  readonly returned: number
+}
+
 /** What is known of a quota that was asked for. */
 interface Quota {
   readonly of: QuotaOf
@@ -62,8 +70,8 @@ interface Quota {
 export class RedisBuckets implements LimitStore {
   readonly #options: RedisBucketsOptions
   #number = 0
-  /** By bucket, the first question since the last answer. */
-  readonly #unanswered = new BoundedCache<number>(KEPT)
+  /** By bucket, those since the last answer. */
+  readonly #unanswered = new BoundedCache<Unanswered>(KEPT)
   readonly #quotas = new BoundedCache<Quota>(KEPT)
   /** Of each account, the length of its quota's windows. */
   readonly #every = new BoundedCache<{ readonly every: number | 'month' }>(KEPT)
@@ -174,7 +182,7 @@ export class RedisBuckets implements LimitStore {
     const sent = groups.map(async group => {
       const asked = group.map(i => this.#valuesOf(questions[i]!, number, used[i]!))
       const keys = group.map(i => questions[i]!.key)
-      for (const key of keys) if (!this.#unanswered.has(key)) this.#unanswered.set(key, number)
+      for (const i of group) this.#asked(questions[i]!, number)
       const texts = ((await redis.run(BUCKETS, keys, [machine, JSON.stringify(asked)])) as string).split('\n')
       for (const [nth, i] of group.entries()) answers[i] = this.#answered(questions[i]!, number, texts[nth]!)
     })
@@ -189,11 +197,17 @@ export class RedisBuckets implements LimitStore {
     number: number,
     used: Used | typeof UNREAD,
   ): (string | number)[] {
-    const unanswered = this.#unanswered.get(key) ?? 0
+    const { first = 0, returned = 0 } = this.#unanswered.get(key) ?? {}
     const ends = quota === undefined ? 0 : quota.window.end * 1000
     const { opened, answered } = this.#quotas.get(key) ?? { opened: 0, answered: 0 }
-    const asked = [limit.perSecond, limit.burst, spent, over, want, spare, number, unanswered]
-    return [...asked, used.all, ends, used.own, opened, answered]
+    const asked = [limit.perSecond, limit.burst, spent, over, want, spare, number, first]
+    return [...asked, used.all, ends, used.own, opened, answered, returned]
+  }
+
+  #asked({ key, spent, quota }: LimitQuestion, number: number): void {
+    const { first = number, returned = 0 } = this.#unanswered.get(key) ?? {}
+    const more = quota === undefined ? 0 : Math.max(0, -spent)
+    this.#unanswered.set(key, { first, returned: returned + more })
   }
 
   #answered({ key, quota }: LimitQuestion, number: number, text: string): LimitAnswer | null {

@@ -87,6 +87,42 @@ t.test('a question that Redis took and nobody heard of is taken once when it is 
   t.equal(state.cut, 2)
 })
 
+t.test('bug: what was given back of a quota was lost for all with the answer to that', async t => {
+  const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
+  const lost: { next: ('question' | 'answer')[] } = { next: [] }
+  const store = redisBuckets(t, {
+    isCluster: false,
+    isAway: false,
+    run: async (...run) => {
+      const what = lost.next.shift()
+      if (what === 'question') throw new StoreUnavailable('lost')
+      const answer = await client.run(...run)
+      if (what === 'answer') throw new StoreUnavailable('lost')
+      return answer
+    },
+  })
+  const other = redisBuckets(t, client)
+  t.equal((await ask(store, { ...quota, want: 40 })).granted, 40)
+  let level = 60
+  for (const next of [
+    ['answer'],
+    ['question'],
+    ['answer', 'answer'],
+    ['question', 'answer'],
+    ['answer', 'question'],
+  ] as const) {
+    lost.next = [...next]
+    for (const [i] of next.entries()) {
+      await t.rejects(ask(store, { ...quota, spent: -(i + 1) }), StoreUnavailable)
+      level += i + 1
+    }
+    t.equal((await ask(store, quota)).level, level, `behind the loss of ${next.join(' and ')}`)
+    t.equal((await ask(other, quota)).level, level)
+  }
+  t.equal((await ask(store, { ...quota, want: level })).granted, level)
+  t.equal((await ask(other, quota)).level, 0)
+})
+
 t.test('a question that arrives behind its successor is ignored', async t => {
   const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID() }))
   const held: (() => Promise<unknown>)[] = []
