@@ -79,11 +79,23 @@ async function callsOf(requestId: string, known: Known, io: Io): Promise<readonl
   })
 }
 
-function sentenceOf({ time, method, network, route, status, reason, outcome, ms }: CallLine): string {
+function sentenceOf({
+  time,
+  method,
+  network,
+  route,
+  status,
+  reason,
+  outcome,
+  ms,
+  traceId,
+}: CallLine): string {
   const what = method ?? 'a message'
   const where = route === null ? '' : `, route ${route}`
   const how = [outcome, reason ?? ''].filter(word => word !== '').join(' ')
-  return `${time}  ${what} on ${network}: ${status ?? ''} ${how}${where}${ms === undefined ? '' : `, ${ms} ms`}`
+  const took = ms === undefined ? '' : `, ${ms} ms`
+  const trace = traceId === undefined ? '' : `, trace ${traceId}`
+  return `${time}  ${what} on ${network}: ${status ?? ''} ${how}${where}${took}${trace}`
 }
 
 const NO_CALL =

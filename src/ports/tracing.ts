@@ -51,7 +51,10 @@ export interface TracedMessage {
 export interface TracedCaller {
   readonly network: { readonly slug: string }
   readonly plan: { readonly name: string }
-  readonly payer: { readonly endpoint: { readonly id: string } } | null
+  readonly payer: {
+    readonly account: { readonly id: string }
+    readonly endpoint: { readonly id: string }
+  } | null
   readonly transport: 'http' | 'ws'
   /** Absent where its client says nothing of a trace. */
   readonly trace?: ClientTrace | undefined

@@ -145,14 +145,25 @@ t.test('keep: calls that took long are', async t => {
 
 t.test('keep: a time that all calls fail keeps a few of them', async t => {
   const traced = await start(t, { sample: '0%', keep: { errors: true } })
+  const accesses = [traced.access]
+  while (accesses.length < 6) accesses.push(await createAccess(traced.access.gateway, 'paid', 'alpha'))
   await node.close()
   const begin = performance.now()
   for (let i = 0; i < 6; i += 1)
-    await Promise.all(Array.from({ length: 50 }, () => call(traced.access, {}, 'eth_gasPrice')))
+    await Promise.all(Array.from({ length: 50 }, (_, n) => call(accesses[n % 6]!)))
   const seconds = Math.ceil((performance.now() - begin) / 1000)
   const kept = await tracedBy(traced)
   t.ok(kept.length >= 50 && kept.length <= 50 * (seconds + 1), `${kept.length} in ${seconds} s`)
   await node.listen()
+})
+
+t.test('bug: one account whose calls all failed left no room for the failures of others', async t => {
+  const traced = await start(t, { sample: '0%', keep: { errors: true } })
+  const other = await createAccess(traced.access.gateway, 'paid', 'alpha')
+  const failing = Array.from({ length: 100 }, () => message('web3_sha3', ['0x00']))
+  await traced.access.post(`[${failing.join(',')}]`)
+  const failed = idOf(await call(other, {}, 'web3_sha3'))
+  t.ok((await tracedBy(traced)).includes(failed))
 })
 
 t.test('a call that is refused before it is read has no span', async t => {

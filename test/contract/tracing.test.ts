@@ -18,6 +18,7 @@ import { startNode } from '../support/scripted-node.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { openClient } from '../support/socket-client.ts'
 import { until } from '../support/until.ts'
+import { otlpFaults } from '../support/otlp-json.ts'
 import { holdsNone } from '../secrets/canaries.ts'
 
 const chainId = 1001
@@ -334,6 +335,12 @@ t.test('a collector sees no param, key, URL, address or header', async t => {
   t.notMatch(bodies, access.accountId)
   for (const { port } of [node, a, b, gateway]) t.notMatch(bodies, `:${port}`)
   holdsNone(t, gateway.printed, secrets, 'nor does the log')
+})
+
+t.test('bug: integers of spans were numbers, which OTLP writes as text in JSON', t => {
+  t.ok(collector.bodies.some(body => body.includes('"tollgate.batch.size","value":{"intValue":"3"}')))
+  t.strictSame(collector.bodies.flatMap(otlpFaults), [], 'nor is anything else written otherwise')
+  t.end()
 })
 
 t.test('every span is counted once', async () => {

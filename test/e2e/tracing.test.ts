@@ -13,7 +13,8 @@ import type { Gateway } from '../support/gateway.ts'
 import { send } from '../support/http.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { metric, metricIs } from '../support/metrics.ts'
-import { hang, result } from '../support/node-replies.ts'
+import { hang, html, result } from '../support/node-replies.ts'
+import { run } from '../support/cli.ts'
 import { startNode } from '../support/scripted-node.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { until } from '../support/until.ts'
@@ -94,6 +95,19 @@ t.test('a collector that says no, or asks to be left alone', async t => {
   }
 })
 
+t.test('bug: spans that a collector did not accept were counted as sent', async t => {
+  const collector = await startCollector(t)
+  const said = { rejectedSpans: '128', errorMessage: 'cnryTraceReply' }
+  collector.answer = response => void response.end(JSON.stringify({ partialSuccess: said }))
+  const gateway = await start(t, { endpoint: collector.url, sample: '100%' })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  t.equal(await good(access, 32), 32)
+  await metricIs(gateway, SPANS, { result: 'failed' }, 32 * OF_A_CALL)
+  t.equal(await metric(gateway, SPANS, { result: 'sent' }), 0)
+  t.match(gateway.printed, '"why":"it rejects spans"')
+  t.notMatch(gateway.printed, 'cnryTraceReply')
+})
+
 t.test('a collector that hangs costs 2 048 spans, and no call', async t => {
   const collector = await startCollector(t)
   collector.answer = () => undefined
@@ -158,6 +172,41 @@ t.test('a reload begins, changes and ends it', async t => {
   t.match(printed, 'gateway.yaml: ~ tracing.endpoint changed')
   t.notMatch(printed, 'cnryTraceToken')
   t.notMatch(printed, first.url)
+})
+
+t.test('bug: a call that was under way at a reload lost its spans', async t => {
+  const first = await startCollector(t)
+  const second = await startCollector(t)
+  const gateway = await start(t, { endpoint: first.url, sample: '100%' })
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  let finish = (): void => undefined
+  node.on('web3_sha3', (request, response) => {
+    finish = () => void result('"0x2"')(request, response)
+  })
+  const slow = access.post(message('web3_sha3', ['0x00']))
+  await node.arrived('web3_sha3')
+  await edit(gateway, document => (document['tracing'].endpoint = second.url))
+  finish()
+  const reply = await slow
+  t.equal(reply.status, 200)
+  const { name, traceId } = await second.call(String(reply.headers['x-request-id']))
+  t.equal(name, 'web3_sha3')
+  t.equal(second.tree(traceId), 'web3_sha3(admit, commit, attempt)')
+  t.strictSame(first.spans, [])
+})
+
+t.test('from the id in a reply to its trace, and back', async t => {
+  const collector = await startCollector(t)
+  const tracing = { endpoint: collector.url, sample: '0%', keep: { errors: true } }
+  const gateway = await start(t, tracing)
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  node.on('web3_sha3', html)
+  const reply = await access.post(message('web3_sha3', ['0x00']))
+  const requestId = String(reply.headers['x-request-id'])
+  const { traceId, attributes } = await collector.call(requestId)
+  t.equal(attributes['tollgate.kept'], 'error')
+  const { stdout } = await run(['find', requestId, '--config', gateway.dir])
+  t.match(stdout, `, trace ${traceId}\n`, 'bug: find said it in JSON alone')
 })
 
 t.test('each worker exports its own, and the metric is the sum of all', async t => {

@@ -136,7 +136,7 @@ interface WithAttributes {
     readonly value: {
       readonly stringValue?: string
       readonly boolValue?: boolean
-      readonly intValue?: number
+      readonly intValue?: string
     }
   }[]
 }

@@ -1,4 +1,5 @@
 /** Spans on their way to the collector: they wait here, some go together, and none is waited for. */
+import type { Clock } from '../../ports/clock.ts'
 import type { Span } from './span.ts'
 
 /** Spans that wait at most; further ones are dropped. */
@@ -7,11 +8,13 @@ const MOST = 2_048
 const BATCH = 128
 /** Milliseconds that fewer wait for more. */
 const LINGER = 1_000
+/** Milliseconds between two times that failing exports are told of. */
+const QUIET = 60_000
 
 /** Brings spans to a collector. */
 export interface Exporter {
-  /** Resolves when they were taken; rejects with `Unsent` where they were not, in good time. */
-  export(spans: readonly Span[]): Promise<void>
+  /** Resolves with how many the collector did not accept of those that it got; rejects with `Unsent` where it got none, in good time. */
+  export(spans: readonly Span[]): Promise<number>
   /** Cuts what is under way. */
   destroy(): void
 }
@@ -25,7 +28,7 @@ export type SpanResult = 'sent' | 'dropped' | 'failed'
 /** What is heard of exports. */
 export interface ExportEvents {
   counted(result: SpanResult, spans: number): void
-  /** Exports begin to fail. */
+  /** Exports begin to fail: told once a minute at most, as some may fail and others not. */
   fails(why: string): void
   /** They work again; so many spans were lost meanwhile. */
   works(lost: number): void
@@ -35,6 +38,7 @@ export interface ExportEvents {
 export class ExportQueue {
   readonly #exporter: Exporter
   readonly #events: ExportEvents
+  readonly #clock: Pick<Clock, 'monotonic'>
   #waiting: Span[] = []
   /** Those on their way. */
   #leaving = 0
@@ -42,12 +46,15 @@ export class ExportQueue {
   /** Called when nothing waits any more; null as long as it is open. */
   #drained: (() => void) | null = null
   #isOver = false
-  /** Spans that were lost since exports began to fail; null while they work. */
+  /** Spans that were lost since failing exports were told of; null once they work. */
   #lost: number | null = null
+  /** When failing exports were last told of. */
+  #toldAt = -Infinity
 
-  constructor(exporter: Exporter, events: ExportEvents) {
+  constructor(exporter: Exporter, events: ExportEvents, clock: Pick<Clock, 'monotonic'>) {
     this.#exporter = exporter
     this.#events = events
+    this.#clock = clock
   }
 
   /** Takes a span. */
@@ -97,35 +104,38 @@ export class ExportQueue {
       return
     }
     void this.#exporter.export(spans).then(
-      () => {
-        this.#ended(spans.length, null)
+      rejected => {
+        this.#ended(spans.length, rejected, rejected === 0 ? null : 'it rejects spans')
       },
       (error: unknown) => {
-        this.#ended(spans.length, error instanceof Unsent ? error.message : 'a bug')
+        this.#ended(spans.length, spans.length, error instanceof Unsent ? error.message : 'a bug')
       },
     )
   }
 
-  #ended(spans: number, why: string | null): void {
+  #ended(spans: number, lost: number, why: string | null): void {
     if (this.#isOver) return
     this.#leaving = 0
-    if (why === null) this.#sent(spans)
-    else {
-      if (this.#lost === null) {
-        this.#lost = 0
-        this.#events.fails(why)
-      }
-      this.#lose('failed', spans)
-    }
+    if (spans > lost) this.#events.counted('sent', spans - lost)
+    if (why === null) this.#works()
+    else this.#fails(why)
+    this.#lose('failed', lost)
     if (this.#waiting.length >= BATCH || this.#drained !== null) this.#send()
     else if (this.#waiting.length > 0) this.#linger ??= setTimeout(this.#send, LINGER).unref()
   }
 
-  #sent(spans: number): void {
-    this.#events.counted('sent', spans)
+  #works(): void {
     if (this.#lost === null) return
     this.#events.works(this.#lost)
     this.#lost = null
+  }
+
+  #fails(why: string): void {
+    const now = this.#clock.monotonic()
+    if (this.#lost !== null || now - this.#toldAt < QUIET) return
+    this.#lost = 0
+    this.#toldAt = now
+    this.#events.fails(why)
   }
 
   #lose(result: 'dropped' | 'failed', spans: number): void {

@@ -21,7 +21,7 @@ export interface Recording {
   /** Takes a span that is to be exported. */
   readonly add: (span: Span) => void
   /** Why a call that was not sampled is kept; null where it is not. */
-  readonly why: (isFault: boolean, ms: number) => 'error' | 'slow' | null
+  readonly why: (caller: TracedCaller, isFault: boolean, ms: number) => 'error' | 'slow' | null
 }
 
 /** The trace of a message. */
@@ -125,7 +125,7 @@ export class RecordedCall implements CallRecord, CallFacts {
 
   settle(isFault: boolean, ms: number): string | null {
     this.isFault = isFault
-    if (!this.isSampled) this.kept = this.#recording.why(isFault, ms)
+    if (!this.isSampled) this.kept = this.#recording.why(this.#caller, isFault, ms)
     this.#isExported = this.isSampled || this.kept !== null
     return this.#isExported ? this.trace.traceId : null
   }

@@ -91,9 +91,16 @@ export class Traces implements Tracing {
       recording: {
         clock,
         add: span => {
-          queue.add(span)
+          // A call that began before a reload ends with what is open then.
+          const now = this.#open?.queue ?? queue
+          now.add(span)
         },
-        why: (isFault, ms) => this.#keeper.why(config.keep, { isFault, ms }, clock.monotonic()),
+        why: (caller, isFault, ms) =>
+          this.#keeper.why(
+            config.keep,
+            { account: caller.payer?.account.id ?? null, isFault, ms },
+            clock.monotonic(),
+          ),
       },
     }
   }
@@ -101,7 +108,8 @@ export class Traces implements Tracing {
   /** Here, so that the library is loaded where something is traced, and nowhere else. */
   async #openQueue(config: TracingConfig): Promise<ExportQueue> {
     const { openOtlp } = await import('./otlp.ts')
-    return new ExportQueue(openOtlp(config, this.#parts.process), this.#events())
+    const { clock, process } = this.#parts
+    return new ExportQueue(openOtlp(config, process), this.#events(), clock)
   }
 
   #events(): ExportEvents {

@@ -11,10 +11,14 @@ const span = (name: string): Span => ({
 
 /** A queue whose exports end when the test says so. */
 function queueOf() {
-  const exports: { readonly spans: readonly Span[]; ok: () => void; fail: (why?: string) => void }[] = []
+  const exports: {
+    readonly spans: readonly Span[]
+    ok: (rejected?: number) => void
+    fail: (why?: string) => void
+  }[] = []
   const counts: Record<SpanResult, number> = { sent: 0, dropped: 0, failed: 0 }
   const said: string[] = []
-  const state = { destroyed: false }
+  const state = { destroyed: false, now: 0 }
   const queue = new ExportQueue(
     {
       export: spans =>
@@ -22,7 +26,10 @@ function queueOf() {
           const fail = (why = 'HTTP 500'): void => {
             reject(new Unsent(why))
           }
-          exports.push({ spans, ok: resolve, fail })
+          const ok = (rejected = 0): void => {
+            resolve(rejected)
+          }
+          exports.push({ spans, ok, fail })
         }),
       destroy: () => (state.destroyed = true),
     },
@@ -31,6 +38,7 @@ function queueOf() {
       fails: why => said.push(`fails: ${why}`),
       works: lost => said.push(`works: ${lost}`),
     },
+    { monotonic: () => state.now },
   )
   const add = (count: number): void => {
     for (let i = 0; i < count; i += 1) queue.add(span(String(i)))
@@ -115,4 +123,36 @@ t.test('the end takes what waits with it at once', async t => {
   behind.ok()
   await closing
   t.strictSame(counts, { sent: 5, dropped: 0, failed: 0 })
+})
+
+t.test('bug: exports that fail and work in turn were told of each time', async t => {
+  const { said, state, add, under } = queueOf()
+  add(6 * 128)
+  const failed = async (count: number) => (await under(count)).fail()
+  const worked = async (count: number) => (await under(count)).ok()
+  await failed(1)
+  await worked(2)
+  await failed(3)
+  await worked(4)
+  await under(5)
+  t.strictSame(said, ['fails: HTTP 500', 'works: 128'])
+  state.now = 60_000
+  await failed(5)
+  await worked(6)
+  await until('both are told', () => Promise.resolve(said.length === 4))
+  t.strictSame(said.slice(2), ['fails: HTTP 500', 'works: 128'], 'a minute later')
+})
+
+t.test('bug: spans that a collector did not accept were counted as sent', async t => {
+  const { queue, counts, said, add, under } = queueOf()
+  add(256)
+  const first = await under(1)
+  first.ok(100)
+  const second = await under(2)
+  t.strictSame(counts, { sent: 28, dropped: 0, failed: 100 })
+  t.strictSame(said, ['fails: it rejects spans'])
+  second.ok()
+  await queue.close(10_000)
+  t.strictSame(counts, { sent: 156, dropped: 0, failed: 100 })
+  t.strictSame(said, ['fails: it rejects spans', 'works: 100'])
 })
