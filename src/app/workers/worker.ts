@@ -159,7 +159,7 @@ async function open(
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await patiently(() => keeper.reports()))
   const serving = {
-    ...{ gateway, metrics, records, journal, certificate, keys, log, sockets: listener.sockets },
+    ...{ gateway, metrics, records, journal, certificate, accounts, keys, log, sockets: listener.sockets },
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
   }
   started.is(serving, served)
