@@ -17,8 +17,8 @@ import { reasonOf } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { joinFleet } from './join-fleet.ts'
 import type { Fleet } from './join-fleet.ts'
-import { logCheck } from './log-check.ts'
-import { tellAccounts } from './tell-accounts.ts'
+import { logCheck } from './log/log-check.ts'
+import { tellAccounts } from './log/tell-accounts.ts'
 import { SumThreads, threadOn } from '../stores/sqlite/usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */

@@ -89,7 +89,7 @@ t.test('one that turns out to be damaged takes no more changes, and known keys a
   t.equal((await owner.call('eth_chainId')).error, undefined)
   t.match(await change(owner), { error: { data: { reason: 'store_unavailable' } } })
   const list = await runJson(gateway.dir, ['account', 'list'])
-  t.match(list, [{ id: owner.accountId }])
+  t.match(list, [{ accountId: owner.accountId }])
   const create = await run(['account', 'create', 'acme', '--plan', 'paid', '--config', gateway.dir])
   t.match(create, { code: 1, stderr: `${file} is damaged: ` })
   t.strictSame(await runJson(gateway.dir, ['account', 'list']), list)

@@ -1,8 +1,8 @@
 /** Tells the operator how recording usage goes: once when it fails, now and then while it does, and when it works again. */
-import { logFailure } from '../observe/log.ts'
-import type { Logger } from '../observe/log.ts'
-import type { Metrics } from '../observe/metrics.ts'
-import type { SideWork, UsageEvents } from '../stores/sqlite/usage/events.ts'
+import { logFailure } from '../../observe/log.ts'
+import type { Logger } from '../../observe/log.ts'
+import type { Metrics } from '../../observe/metrics.ts'
+import type { SideWork, UsageEvents } from '../../stores/sqlite/usage/events.ts'
 
 /** Milliseconds between two reminders. */
 const REMIND_EVERY = 60_000

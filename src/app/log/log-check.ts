@@ -1,6 +1,6 @@
 /** Tells the operator how the check of a large file goes that was read in part only at the start. */
-import type { Logger } from '../observe/log.ts'
-import type { CheckEvents } from '../stores/sqlite/late-check.ts'
+import type { Logger } from '../../observe/log.ts'
+import type { CheckEvents } from '../../stores/sqlite/late-check.ts'
 
 /** What comes of it where a file turns out to be damaged, and what to do. */
 const DAMAGED = {
