@@ -63,7 +63,7 @@ await build({
     'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
     'usage-fleet-worker': 'src/stores/postgres/usage/sums/worker.ts',
     'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
-    'usage-check': 'src/stores/sqlite/usage/check-process.ts',
+    'file-check': 'src/stores/sqlite/check-process.ts',
   },
   outdir: target,
   // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.

@@ -6,11 +6,10 @@ import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
 import { KeyCache } from '../stores/sqlite/accounts/cache.ts'
 import type { Closing } from './closing.ts'
 import { Checkpoints } from '../stores/sqlite/usage/checkpoints.ts'
+import { checkLate } from '../stores/sqlite/late-check.ts'
 import { openUsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { UsageDatabase } from '../stores/sqlite/usage/database.ts'
 import type { UsageEvents } from '../stores/sqlite/usage/events.ts'
-import { checkLate } from '../stores/sqlite/usage/late-check.ts'
-import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
 import { Ledger } from '../stores/sqlite/usage/ledger.ts'
 import { lockDataDir, refuseLocked } from '../stores/sqlite/usage/lock.ts'
 import type { Ledger as UsageLedger } from '../ports/ledger.ts'
@@ -18,7 +17,8 @@ import { reasonOf } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { joinFleet } from './join-fleet.ts'
 import type { Fleet } from './join-fleet.ts'
-import { tellAccounts } from './tell-accounts.ts'
+import { logCheck } from './log/log-check.ts'
+import { tellAccounts } from './log/tell-accounts.ts'
 import { SumThreads, threadOn } from '../stores/sqlite/usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
@@ -44,7 +44,7 @@ const ALONE: Fleet = { posts: () => true, onChange: () => undefined }
 export async function openStores(
   { dataDir, postgres }: { readonly dataDir: string; readonly postgres: PostgresConfig | null },
   env: Readonly<Record<string, string | undefined>>,
-  { log, events }: { readonly log: Logger; readonly events: UsageEvents & { readonly check: CheckEvents } },
+  { log, events }: { readonly log: Logger; readonly events: UsageEvents },
   closing: Closing,
 ): Promise<Stores> {
   // Before its accounts become a copy of those in PostgreSQL: they may be on their way there.
@@ -59,7 +59,9 @@ export async function openStores(
   const checkpoints = new Checkpoints(database, events)
   closing.push(() => checkpoints.close())
   closing.push(() => ledger.charging.settled())
-  if (database.isUnchecked) closing.push(checkLate(database, events.check))
+  if (database.isUnchecked) closing.push(checkLate(database, logCheck('usage', log)))
+  if (accounts.isUnchecked)
+    closing.push(checkLate(accounts, logCheck(postgres === null ? 'accounts' : 'copy', log)))
   const sums = new SumThreads(threadOn(dataDir), checkpoints)
   closing.push(() => sums.close())
   const usage: UsageLedger = {

@@ -1,7 +1,7 @@
 /** A worker that is connected to the keeper. */
 import type { HoldingsOfAll, Recalled } from '../ports/holding-store.ts'
 import type { Channel } from './channel.ts'
-import type { Hello, KeeperQuestions, Questions, Served } from './messages.ts'
+import type { Hello, KeeperQuestions, News, Questions, Served } from './messages.ts'
 import { Pulse } from './pulse.ts'
 
 /** The version of the protocol from which on workers answer `ping`. */
@@ -12,6 +12,8 @@ export interface WorkerParts {
   readonly holdings: HoldingsOfAll
   /** What is served now. */
   readonly config: () => Served
+  /** Why changes of accounts are refused; null while they are not. */
+  readonly damaged: () => string | null
   /** Hears that the worker at a place has begun to hang, or answers again. */
   readonly hangs?: (slot: number, isAway: boolean) => void
 }
@@ -25,7 +27,11 @@ export class ConnectedWorker {
   readonly #pulse: Pulse
   readonly #config: () => Served
 
-  constructor(hello: Hello, channel: ConnectedWorker['channel'], { holdings, config, hangs }: WorkerParts) {
+  constructor(
+    hello: Hello,
+    channel: ConnectedWorker['channel'],
+    { holdings, config, damaged, hangs }: WorkerParts,
+  ) {
     const { slot } = hello
     this.hello = hello
     this.channel = channel
@@ -41,6 +47,8 @@ export class ConnectedWorker {
     const process = { recall: (recalled: readonly Recalled[]) => this.#recall(recalled) }
     this.holdings = holdings.join(slot, process, hello.holdings, hello.instance)
     this.#bringUpToDate()
+    const why = damaged()
+    if (why !== null) channel.say({ t: 'damaged', why } satisfies News)
   }
 
   /** Whether it hangs: nobody waits for it. */

@@ -17,9 +17,10 @@ import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
 import { CompleteLedger } from './complete-ledger.ts'
 import { ConnectedWorker } from './connected-worker.ts'
+import type { WorkerParts } from './connected-worker.ts'
 import { PROTOCOL, usageOf } from './messages.ts'
 import { LOOK_EVERY } from './pulse.ts'
-import type { Hello, KeeperQuestions, News, Questions, Served } from './messages.ts'
+import type { Hello, KeeperQuestions, News, Questions } from './messages.ts'
 
 /** Milliseconds that a worker gets to hand over what it holds; a silent one counts with what it said last. A killed one's journal gets as long. */
 const PATIENCE = 200
@@ -28,7 +29,7 @@ const PATIENCE = 200
 const PASSED_ON: ReadonlySet<News['t']> = new Set(['pause', 'shown', 'sent', 'accounts'])
 
 /** What the keeper works with. */
-export interface KeeperParts {
+export interface KeeperParts extends Omit<WorkerParts, 'holdings'> {
   readonly buckets: BucketsOfAll
   /** What callers hold on all workers; default: counted anew, with whoever has come. */
   readonly holdings?: HoldingsOfAll
@@ -41,14 +42,10 @@ export interface KeeperParts {
   readonly ledger: Ledger
   /** What is used of a quota by all workers. */
   readonly used: (quota: QuotaOf) => MaybePromise<number | null>
-  /** What is served now. */
-  readonly config: () => Served
   /** All that is known of routes. */
   readonly reports: () => readonly RouteReport[]
   /** Hears what a worker has learned. */
   readonly heard: (news: News) => void
-  /** Hears that a worker at a place has begun to hang, or answers again. */
-  readonly hangs?: (slot: number, isAway: boolean) => void
   /** Keeps what a worker that leaves has counted. */
   readonly left: (metrics: ProcessMetrics) => Promise<void>
   readonly version: string

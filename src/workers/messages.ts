@@ -70,6 +70,8 @@ export type News =
   | { readonly t: 'pause'; readonly route: string; readonly pause: PauseReport }
   /** A worker has changed accounts or endpoints: others look before they would by themselves. */
   | { readonly t: 'accounts' }
+  /** Changes of accounts are refused from now on: their file is damaged. */
+  | { readonly t: 'damaged'; readonly why: string }
   /** How many machines share the limits. */
   | { readonly t: 'machines'; readonly live: number }
   /** The highest block of a network that a client was shown, and the route that showed it, which older programs leave out. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { logJournal } from '../../src/app/log-journal.ts'
+import { logJournal } from '../../src/app/log/log-journal.ts'
 import { openLog } from '../../src/observe/log.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { Away } from '../../src/ports/store-unavailable.ts'

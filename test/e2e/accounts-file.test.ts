@@ -50,6 +50,8 @@ for (const fate of ['removed', 'replaced'] as const)
       )
       t.match(said['err'], { message: /accounts\.db was/ })
       t.equal((await owner.call('eth_chainId')).error, undefined)
+      const change = await owner.manage('service_createEndpoint', [{ chain: 'alpha' }])
+      t.match(change, { error: { data: { reason: 'store_unavailable' } } }, 'bug: it was an internal error')
       if (fate === 'removed') {
         const made = await run([...create('other'), '--config', gateway.dir])
         t.equal(made.code, 1)

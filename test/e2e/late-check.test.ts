@@ -8,7 +8,7 @@ import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { mainFile } from '../support/paths.ts'
 import { until, within } from '../support/until.ts'
 
-const checkProcess = join(dirname(mainFile), 'usage-check.js')
+const checkProcess = join(dirname(mainFile), 'file-check.js')
 
 /** A small file whose check takes minutes: it computes the second column. */
 function slowFile(file: string): string {

@@ -1,6 +1,5 @@
 /** A large journal.db under a process that serves: written back apart from the calls, and checked while they are served. */
-import { randomBytes } from 'node:crypto'
-import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
+import { copyFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
@@ -8,13 +7,13 @@ import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { createAccess } from '../support/accounts.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { serve, startGateway } from '../support/gateway.ts'
+import { damage } from '../support/large-file.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { startNode } from '../support/scripted-node.ts'
 import { until, within } from '../support/until.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { reading } from '../stores/usage/parts.ts'
 
-const PAGE = 4096
 const now = Math.floor(Date.now() / 1000)
 
 const node = await startNode(t, { chainId: 1001 })
@@ -85,21 +84,15 @@ t.test('a page that the start itself needs and cannot read is told with the name
     page: number
   }
   reader.close()
-  const file = openSync(journal, 'r+')
-  const whole = Buffer.alloc(PAGE)
-  readSync(file, whole, 0, PAGE, (root.page - 1) * PAGE)
-  writeSync(file, randomBytes(PAGE), 0, PAGE, (root.page - 1) * PAGE)
+  const repair = damage(journal, root.page)
   const start = serve(gateway.dir)
   t.strictSame(await within('a start that fails', start.exited), { code: 1, signal: null })
   t.match(start.stderr, /^tollgate: \S+journal\.db is damaged: [^\n]+\n$/)
-  writeSync(file, whole, 0, PAGE, (root.page - 1) * PAGE)
-  closeSync(file)
+  repair()
 })
 
 t.test('a large file that turns out to be damaged takes no more charges', async t => {
-  const file = openSync(journal, 'r+')
-  for (let page = 8_000; page < 8_100; page += 1) writeSync(file, randomBytes(PAGE), 0, PAGE, page * PAGE)
-  closeSync(file)
+  damage(journal, 8_001, 100)
   const start = log.all().length
   await gateway.start()
   await until('the damage is found', () => Promise.resolve(saidOf(start).includes(REFUSING)), 60_000)

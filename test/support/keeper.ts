@@ -51,6 +51,7 @@ export async function keeperAt(
     reports: () => [],
     heard: () => undefined,
     left: () => Promise.resolve(),
+    damaged: () => null,
     config: () => {
       throw new Error('there is no configuration')
     },

@@ -40,9 +40,10 @@ export interface AdminParts {
     /** Reports all usage to PostgreSQL; false where that does not work, or there is none. */
     report(): Promise<boolean>
   }
-  /** Why changes of accounts would be lost; and which master key a process begins with that is started now. */
+  /** Why changes of accounts would be lost, or are refused; and which master key a process begins with that is started now. */
   readonly accounts: {
     lost(): Error | null
+    readonly refused: Error | null
     /** How old what is known is, in milliseconds. */
     age(): number
     readonly rotation: { readonly source: string | null }
@@ -114,8 +115,8 @@ function unready({ process: self, usage, accounts, gateway, fleet }: AdminParts)
   if (usage.failure !== null) return `journal_unavailable: ${usage.failure.message}`
   const most = gateway.snapshot.gateway.postgres?.accountsMaxAge ?? Infinity
   if (accounts.age() > most) return 'store_unavailable: PostgreSQL has not been reached for too long'
-  const lost = accounts.lost()
-  return lost === null ? (fleet?.unready() ?? null) : `accounts_unavailable: ${lost.message}`
+  const failure = accounts.lost() ?? accounts.refused
+  return failure === null ? (fleet?.unready() ?? null) : `accounts_unavailable: ${failure.message}`
 }
 
 /** The same of the workers: one that records is enough, as the others refuse within a moment. */
@@ -134,9 +135,13 @@ async function metricsText({ metrics, workers }: AdminParts): Promise<Buffer | s
 }
 
 /** What happened to files of the data directory, for commands that would work on others in their place. */
-function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost'> {
+function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost' | 'damaged'> {
   const lost = [accounts.lost(), usage.failure].find(error => error instanceof FileLost)
-  return lost === undefined ? {} : { lost: lost.fate }
+  const { refused } = accounts
+  return {
+    ...(lost === undefined ? {} : { lost: lost.fate }),
+    ...(refused === null ? {} : { damaged: refused.message }),
+  }
 }
 
 /** For the command that replaces the master key: what the environment or the file of this gateway says now. */

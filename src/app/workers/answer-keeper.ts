@@ -26,6 +26,7 @@ export interface Serving {
   readonly journal: HandedOver
   readonly certificate: Certificate | null
   readonly keys: { poll(): void }
+  readonly accounts: { refuse(reason: Error): void }
   readonly sockets: { recount(): void }
   readonly log: Logger
   readonly served: (said: Served) => Promise<Served>
@@ -42,6 +43,8 @@ export class Started {
   #serving: Serving | null = null
   #served: Served | null = null
   #isLeaving = false
+  /** Why changes of accounts are refused, as the keeper said; null while they are not. */
+  #damaged: Error | null = null
   /** Whether the log says that the keeper does not answer. */
   #isAlone = false
   #begin: (serving: Serving) => void = () => undefined
@@ -77,6 +80,7 @@ export class Started {
   is(serving: Serving, served: Served): void {
     this.#serving = serving
     this.#served = served
+    if (this.#damaged !== null) serving.accounts.refuse(this.#damaged)
     this.#begin(serving)
   }
 
@@ -99,6 +103,10 @@ export class Started {
 
   heard(news: News): void {
     if (news.t === 'machines') this.machines = news.live
+    if (news.t === 'damaged') {
+      this.#damaged = new Error(news.why)
+      this.#serving?.accounts.refuse(this.#damaged)
+    }
     if (news.t === 'heads') this.probing?.takeAll(news.reports)
     const { upstreams, floors, sent } = this.#serving?.gateway.live ?? {}
     if (news.t === 'pause') upstreams?.get(news.route)?.pauses.takeIn(news.pause, systemClock.monotonic())

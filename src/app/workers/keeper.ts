@@ -136,6 +136,7 @@ async function open(
       return fleet.usedInWindow(account, window, false)
     },
     config: () => served.now,
+    damaged: () => accounts.refused?.message ?? null,
     reports: () => prober.reports(),
     heard: news => {
       if (news.t === 'suspect') prober.confirm(news.route)
@@ -156,6 +157,9 @@ async function open(
   }
   closing.push(accounts.onChange(changed))
   stores.fleet.onChange(changed)
+  accounts.onRefused(({ message }) => {
+    keeper.broadcast({ t: 'damaged', why: message })
+  })
   prober.whenReported(report => {
     keeper.broadcast({ t: 'heads', reports: [report] })
   })

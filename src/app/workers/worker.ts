@@ -39,7 +39,7 @@ import type { Closing } from '../closing.ts'
 import { registerBacklog } from '../admin/data-gauges.ts'
 import { registerClients, registerRoutes } from '../admin/gauges.ts'
 import { makeGateway } from '../gateway.ts'
-import { logJournal } from '../log-journal.ts'
+import { logJournal } from '../log/log-journal.ts'
 import { openCertificate } from '../open-certificate.ts'
 import { openDashboard } from '../open-dashboard.ts'
 import { hasWholeLedger } from '../open-limits.ts'
@@ -159,7 +159,7 @@ async function open(
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await patiently(() => keeper.reports()))
   const serving = {
-    ...{ gateway, metrics, records, journal, certificate, keys, log, sockets: listener.sockets },
+    ...{ gateway, metrics, records, journal, certificate, accounts, keys, log, sockets: listener.sockets },
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
   }
   started.is(serving, served)

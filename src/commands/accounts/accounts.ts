@@ -1,4 +1,5 @@
 /** Opens accounts.db for one command; the gateway may be running on it. */
+import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 import { FileLost } from '../../stores/sqlite/place.ts'
 import { openAccountsOf } from '../../stores/open-accounts.ts'
 import type { AccountStore } from '../../stores/sqlite/accounts/store.ts'
@@ -15,14 +16,24 @@ export async function withAccounts<T>(
   options: DataDirOptions = {},
 ): Promise<T> {
   const known = await knowData(args, io, { ...options, isOfAccounts: true })
-  const attempt = (): Promise<T> => onAccounts(known.gateway, io, store => work(store, known))
+  const { onData } = await known.around()
+  const attempt = (): Promise<T> =>
+    onAccounts(known.gateway, io, store => {
+      if (onData?.damaged !== undefined) store.refuse(new Error(onData.damaged))
+      return work(store, known)
+    })
   try {
     return await attempt()
   } catch (error) {
     // A start beside this command has failed and taken back what it had made, and with it what was written here: again, from the beginning.
-    if (options.init === true && error instanceof FileLost) return attempt()
+    if (options.init === true && isLost(error)) return attempt()
     throw error
   }
+}
+
+/** Whether the file has gone from under it, at its opening or at a change. */
+function isLost(error: unknown): boolean {
+  return error instanceof FileLost || (error instanceof StoreUnavailable && error.cause instanceof FileLost)
 }
 
 /** The same on a data directory that this process has made or looked at already. */

@@ -4,18 +4,21 @@ import type { DatabaseSync } from './driver.ts'
 import { isOurs } from './schema.ts'
 import type { Kind } from './schema.ts'
 
+/** Bytes of a file that is read as a whole before anything is written to it: a fraction of a second. A larger one is checked later (late-check.ts). */
+export const CHECKED_AT_ONCE = 64 * 1024 * 1024
+
 /** Reads every page. */
 const WHOLE = 'PRAGMA quick_check(1)'
 /** Of a file with views the first passes over the list of free pages (seen with SQLite 3.53), which this one reads. */
 const FREE_PAGES = 'PRAGMA quick_check(sqlite_schema)'
 
 /**
- * Nothing is written to a file before it is known to be sound and ours; then it is set to write-ahead logging. A file of more than `most` bytes is
- * read in part only: returns whether the rest is still to be checked, by `checkFile`.
+ * Nothing is written to a file before it is known to be sound and ours; then it is set to write-ahead logging. A large file is read in part only:
+ * returns whether the rest is still to be checked, by `checkFile`.
  */
-export function prepareFile(database: DatabaseSync, file: string, kind: Kind, most = Infinity): boolean {
+export function prepareFile(database: DatabaseSync, file: string, kind: Kind): boolean {
   if (!isOurs(database, kind)) throw new Error(`${file} is a database of another program`)
-  const isLarge = statSync(file).size > most
+  const isLarge = statSync(file).size > CHECKED_AT_ONCE
   for (const check of isLarge ? [FREE_PAGES] : [WHOLE, FREE_PAGES]) checkFile(database, file, check)
   const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
     journal_mode: string

@@ -14,13 +14,15 @@ import { PATIENCE, whenFree } from '../patience.ts'
 import { migrate } from '../schema.ts'
 import { inTransaction } from '../transaction.ts'
 
-/** accounts.db, open, checked, up to date and unlocked. */
+/** accounts.db, open, up to date and unlocked. */
 export interface OpenDatabase {
   readonly file: string
   readonly database: DatabaseSync
   readonly ring: KeyRing
   /** Whether it is still where it was. */
   readonly opened: OpenedDatabase
+  /** Whether most of the file is still to be checked. */
+  readonly isUnchecked: boolean
 }
 
 /** The same before anything is unlocked, with what was prepared in the transaction that brought it up to date. */
@@ -78,7 +80,7 @@ async function openOnce<T>(
     if (!isCopy) refuseLostAccounts(dataDir)
     const opened = (database = new DatabaseSync(file, { timeout: 0 }))
     const opening = (place = new OpenedFile(realPath(file)))
-    await whenFree(() => prepareFile(opened, file, accountsFile), deadline)
+    const isUnchecked = await whenFree(() => prepareFile(opened, file, accountsFile), deadline)
     opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON')
     const prepared = await whenFree(
       () =>
@@ -96,7 +98,7 @@ async function openOnce<T>(
     const files = new OpenedDatabase(opening)
     const lost = files.lost()
     if (lost !== null) throw lost
-    return { file, database, prepared, opened: files }
+    return { file, database, prepared, opened: files, isUnchecked }
   } catch (error) {
     database?.close()
     const fate = place?.fate() ?? null

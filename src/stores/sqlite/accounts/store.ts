@@ -28,8 +28,9 @@ import { KeyRotation } from './rotation.ts'
 import { SqliteSessions } from './sessions.ts'
 import { signInsOf } from './sign-ins.ts'
 import { SqliteTokens } from './tokens.ts'
-import { FileTransactions } from './transactions.ts'
+import { FileTransactions, SafeTransactions } from './transactions.ts'
 import type { Transactions } from './transactions.ts'
+import type { Unchecked } from '../late-check.ts'
 
 /** Rows that a write which nobody waits for changes in one transaction. */
 const AT_ONCE = 200
@@ -57,7 +58,7 @@ export async function openAccounts(options: AccountStoreOptions): Promise<Accoun
  * Accounts, endpoints, keys, sessions, tokens and the audit trail in one SQLite file that other processes may write too. Reads are synchronous and never
  * wait; writes are transactions that wait for other processes without blocking the event loop, at most 5 s.
  */
-export class AccountStore {
+export class AccountStore implements Unchecked {
   // Statements do not keep their database from being garbage-collected: this reference does.
   readonly #database: DatabaseSync
   readonly accounts: Accounts
@@ -70,6 +71,9 @@ export class AccountStore {
   readonly tokens: Tokens
   /** What of a configuration is in use. */
   readonly inUse: AccountsInUse
+  readonly file: string
+  /** Whether most of the file is still to be checked. */
+  readonly isUnchecked: boolean
   /** Why changes would be lost: what is at the path of the file is not what is open. Null while it is. */
   readonly lost: () => Error | null
   /** How old what it knows is, in milliseconds, where the file is a copy of what PostgreSQL has. */
@@ -77,7 +81,8 @@ export class AccountStore {
   /** The replacement of the master key. */
   readonly rotation: KeyRotation
   readonly #ring: KeyRing
-  readonly #transactions: Transactions
+  readonly #transactions: SafeTransactions
+  readonly #refusalListeners = new Set<(reason: Error) => void>()
   readonly #endpointTable: EndpointTable
   readonly #ownerOfKey: (keyHash: Buffer) => KeyOwner | null
   readonly #expired: ReturnType<typeof expiredKeys>
@@ -87,7 +92,11 @@ export class AccountStore {
     const { database, ring } = open
     const now = (): number => Math.floor(exactly())
     this.#database = database
-    const transactions = (this.#transactions = copy?.transactions ?? new FileTransactions(open))
+    this.file = open.file
+    this.isUnchecked = open.isUnchecked
+    const transactions = (this.#transactions = new SafeTransactions(
+      copy?.transactions ?? new FileTransactions(open),
+    ))
     this.age = () => copy?.age() ?? 0
     const [audit, once] = [new AuditTable(database), new OnceTable(database, ring, now)]
     const changes = (this.#changes = new Changes(database, { transactions, audit, once, now }))
@@ -156,6 +165,22 @@ export class AccountStore {
   /** Calls `listener` for each change made through this store, in the turn that commits it; returns how to stop. */
   onChange(listener: ChangeListener): () => void {
     return this.#changes.onChange(listener)
+  }
+
+  /** Why changes are refused, as the file is damaged; null while they are not. */
+  get refused(): Error | null {
+    return this.#transactions.refused
+  }
+
+  /** From now on changes are refused: the file is damaged. What can be read of it is read. */
+  refuse(reason: Error): void {
+    this.#transactions.refuse(reason)
+    for (const listener of this.#refusalListeners) listener(reason)
+  }
+
+  /** Calls `listener` when changes are refused from then on. */
+  onRefused(listener: (reason: Error) => void): void {
+    this.#refusalListeners.add(listener)
   }
 
   /** Closes the file, once; writes that still wait for a lock fail. */

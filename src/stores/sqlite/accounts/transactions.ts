@@ -1,7 +1,9 @@
+import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import type { DatabaseSync } from '../driver.ts'
 import type { OpenDatabase } from './database.ts'
 import { explainFailure } from '../error.ts'
 import { PATIENCE, whenFree } from '../patience.ts'
+import { FileLost } from '../place.ts'
 import type { OpenedDatabase } from '../place.ts'
 import { inTransaction } from '../transaction.ts'
 
@@ -48,5 +50,38 @@ export class FileTransactions implements Transactions {
 
   #lost(): Error | null {
     return this.#opened.lost(': the change is lost')
+  }
+}
+
+/** The same, wherever they go, for whoever asks for a change: one that this file would not keep is refused with StoreUnavailable. */
+export class SafeTransactions implements Transactions {
+  readonly #transactions: Transactions
+  #refused: Error | null = null
+
+  constructor(transactions: Transactions) {
+    this.#transactions = transactions
+  }
+
+  /** Why nothing is written any more; null while all is well. */
+  get refused(): Error | null {
+    return this.#refused
+  }
+
+  /** From now on nothing is written. */
+  refuse(reason: Error): void {
+    this.#refused = reason
+  }
+
+  async run<T>(work: () => T, committed?: () => void): Promise<T> {
+    try {
+      // It may have waited in line meanwhile.
+      return await this.#transactions.run(() => {
+        if (this.#refused !== null) throw this.#refused
+        return work()
+      }, committed)
+    } catch (error) {
+      const reason = error instanceof FileLost ? error : error === this.#refused ? this.#refused : null
+      throw reason === null ? error : new StoreUnavailable(reason.message, { cause: reason })
+    }
   }
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import type { StatementSync } from '../driver.ts'
 import type { UsageCounter } from './counters.ts'
-import { CHECKED_AT_ONCE } from './files.ts'
 import { makeFold } from './fold.ts'
 import type { Fold, Spent, Usage } from './fold.ts'
 import { closedFile } from '../closed-file.ts'
@@ -212,7 +211,7 @@ export function openUsageDatabase(dataDir: string, name = journalFile.name): Usa
     refuseLoneLog(path)
     const opened = (database = new DatabaseSync(path))
     const file = realPath(path)
-    const isUnchecked = prepareFile(opened, file, journalFile, CHECKED_AT_ONCE)
+    const isUnchecked = prepareFile(opened, file, journalFile)
     // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions/storage.md).
     opened.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32000')
     inTransaction(opened, () => {

@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
-import { LOCK_NAME } from './files.ts'
 import { explainFailure, isBusy } from '../error.ts'
 
+/** The file whose lock one `serve` holds. */
+export const LOCK_NAME = 'serve.lock'
 /** Milliseconds: somebody who asks whether it is held (`isLocked`) is in the way for a moment. */
 const BRIEF = 100
 

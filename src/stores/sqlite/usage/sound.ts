@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { closedFile } from '../closed-file.ts'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
-import { checkFile } from '../file.ts'
+import { CHECKED_AT_ONCE, checkFile } from '../file.ts'
 import { refuseLoneLog, sizeOf } from '../place.ts'
 import { isOurs, refuseNewer } from '../schema.ts'
-import { CHECKED_AT_ONCE, LOCK_NAME } from './files.ts'
+import { LOCK_NAME } from './lock.ts'
 import { journalFile } from './schema.ts'
 
 /** Throws the sentence that a start would end with. A file that is read late by a start is not read here. */

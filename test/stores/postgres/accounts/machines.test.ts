@@ -117,6 +117,25 @@ t.test('two machines', { skip: noServers }, async t => {
     },
   )
 
+  t.test(
+    'a damaged replica takes no change and takes in those of others: a key that ends ends here too',
+    async t => {
+      const [a, b] = await pair(t)
+      const { account, endpoint } = await withEndpoint(a)
+      await b.puller.pull()
+      b.store.refuse(new Error('accounts.db is damaged: a page'))
+      const refused = { name: 'StoreUnavailable', message: 'accounts.db is damaged: a page' }
+      await t.rejects(b.store.accounts.change(account.id, { plan: 'paid' }), refused)
+      const more = ['One', 'Two'].map(name => b.store.accounts.create({ name, plan: 'free' }))
+      for (const one of await Promise.allSettled(more)) t.match(one, { status: 'rejected', reason: refused })
+      t.match(await a.store.accounts.find(account.id), { plan: 'free' })
+      await a.store.endpoints.remove(account.id, endpoint.id)
+      await b.puller.pull()
+      t.equal(b.store.findByKey(endpoint.apiKey), null)
+      t.equal((await b.store.accounts.list()).length, 1)
+    },
+  )
+
   t.test('bug: a pull of the process that was writing had it begin again', async t => {
     const [a] = await pair(t)
     const order: string[] = []

@@ -1,7 +1,7 @@
 /** One log line for each change in what routes can serve. */
-import type { Logger } from '../observe/log.ts'
-import type { Observer } from '../ports/observer.ts'
-import type { ProberEvents } from '../routes/health/prober.ts'
+import type { Logger } from '../../observe/log.ts'
+import type { Observer } from '../../ports/observer.ts'
+import type { ProberEvents } from '../../routes/health/prober.ts'
 
 /** What the prober finds out, as log lines. */
 export function logRoutes(

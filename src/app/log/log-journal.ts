@@ -1,12 +1,8 @@
-/**
- * Tells the operator how recording usage goes: once when it fails, now and then while it does, and when it works again; and how the check of a
- * large file goes.
- */
-import { logFailure } from '../observe/log.ts'
-import type { Logger } from '../observe/log.ts'
-import type { Metrics } from '../observe/metrics.ts'
-import type { SideWork, UsageEvents } from '../stores/sqlite/usage/events.ts'
-import type { CheckEvents } from '../stores/sqlite/usage/late-check.ts'
+/** Tells the operator how recording usage goes: once when it fails, now and then while it does, and when it works again. */
+import { logFailure } from '../../observe/log.ts'
+import type { Logger } from '../../observe/log.ts'
+import type { Metrics } from '../../observe/metrics.ts'
+import type { SideWork, UsageEvents } from '../../stores/sqlite/usage/events.ts'
 
 /** Milliseconds between two reminders. */
 const REMIND_EVERY = 60_000
@@ -19,7 +15,7 @@ const DELAYED: Readonly<Record<SideWork, string>> = {
 }
 
 /** Hears of each commit and of each that failed. */
-export function logJournal(metrics: Metrics, log: Logger): UsageEvents & { readonly check: CheckEvents } {
+export function logJournal(metrics: Metrics, log: Logger): UsageEvents {
   let toldAt: number | null = null
   const delayedAt = new Map<SideWork, number>()
   return {
@@ -45,23 +41,6 @@ export function logJournal(metrics: Metrics, log: Logger): UsageEvents & { reado
         { err: error },
         'usage is no longer recorded, and calls are refused: stop the gateway, put the file back and start it again',
       )
-    },
-    check: {
-      begun: file => {
-        log.info({ file }, 'a large file is checked while calls are served')
-      },
-      ended: (file, seconds) => {
-        log.info({ file, seconds: Math.round(seconds) }, 'the file is sound')
-      },
-      damaged: error => {
-        log.error(
-          { err: error },
-          'usage is no longer recorded, and calls are refused, until a start with a sound file',
-        )
-      },
-      failed: error => {
-        log.warn({ err: error }, 'the file could not be verified')
-      },
     },
   }
 }

@@ -1,27 +1,33 @@
-/** The check of a journal.db that is too large to be read before the gateway serves: it is read while it serves, by a process that can be ended. */
+/** The check of a file that is too large to be read before the gateway serves: it is read while it serves, by a process that can be ended. */
 import { fork } from 'node:child_process'
-import type { UsageDatabase } from './database.ts'
 
 /** What the process sends: what is wrong with the file; null when it is sound. */
 export type Verdict = string | null
+
+/** A file of which only a part was read when it was opened. */
+export interface Unchecked {
+  readonly file: string
+  /** From now on nothing is written to it that is to last. */
+  refuse(reason: Error): void
+}
 
 /** Tells the operator how it goes. */
 export interface CheckEvents {
   begun(file: string): void
   /** It is sound. */
   ended(file: string, seconds: number): void
-  /** It is not, and nothing is recorded any more. */
+  /** It is not, and refuses what would be written to it. */
   damaged(error: Error): void
   /** It could not be found out. */
   failed(error: Error): void
 }
 
-/** Begins the check; nothing is recorded any more once the file is found to be damaged. Returns what ends it early. */
-export function checkLate(database: UsageDatabase, events: CheckEvents): () => void {
-  const { file } = database
+/** Begins the check; a file that is found to be damaged refuses from then on. Returns what ends it early. */
+export function checkLate(unchecked: Unchecked, events: CheckEvents): () => void {
+  const { file } = unchecked
   const begin = performance.now()
   const own = import.meta.url
-  const name = own.endsWith('.ts') ? 'check-process.ts' : 'usage-check.js'
+  const name = own.endsWith('.ts') ? 'check-process.ts' : 'file-check.js'
   const child = fork(new URL(`./${name}`, own), [file], { stdio: 'ignore' })
   let isOver = false
   const over = (tell: () => void): void => {
@@ -37,7 +43,7 @@ export function checkLate(database: UsageDatabase, events: CheckEvents): () => v
         return
       }
       const error = new Error(verdict)
-      database.refuse(error)
+      unchecked.refuse(error)
       events.damaged(error)
     })
   })

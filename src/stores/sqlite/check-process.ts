@@ -1,13 +1,13 @@
 /**
- * A process that reads all of journal.db and says whether it is sound. Its argument is the path. A thread reads, for as long as that takes; the process
+ * A process that reads all of a database file and says whether it is sound. Its argument is the path. A thread reads, for as long as that takes; the process
  * listens meanwhile, and ends when nobody is there any more to hear the answer, such as behind `kill -9`.
  */
 import { constants, setPriority } from 'node:os'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
-import { startThread } from '../../../net/thread.ts'
-import { DatabaseSync } from '../driver.ts'
-import { explainFailure } from '../error.ts'
-import { checkFile } from '../file.ts'
+import { startThread } from '../../net/thread.ts'
+import { DatabaseSync } from './driver.ts'
+import { explainFailure } from './error.ts'
+import { checkFile } from './file.ts'
 import type { Verdict } from './late-check.ts'
 
 /** Milliseconds that it waits for a file that is being recovered. */
@@ -25,7 +25,7 @@ function listen(file: string): void {
   else end()
   // Calls go first when there are not enough cores. The thread inherits it.
   setPriority(constants.priority.PRIORITY_LOW)
-  const own = { beside: import.meta.url, source: 'check-process', built: 'usage-check' }
+  const own = { beside: import.meta.url, source: 'check-process', built: 'file-check' }
   const reader = startThread(own, { workerData: file })
   reader.once('message', (verdict: Verdict) => {
     process.send?.(verdict, end)

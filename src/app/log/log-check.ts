@@ -1,0 +1,28 @@
+/** Tells the operator how the check of a large file goes that was read in part only at the start. */
+import type { Logger } from '../../observe/log.ts'
+import type { CheckEvents } from '../../stores/sqlite/late-check.ts'
+
+/** What comes of it where a file turns out to be damaged, and what to do. */
+const DAMAGED = {
+  usage: 'usage is no longer recorded, and calls are refused, until a start with a sound file',
+  accounts: 'known keys are served, but changes of accounts are refused, until a start with a sound file',
+  copy: 'known keys are served, but changes of accounts are refused on this machine: stop the gateway, remove the file and start it again, which copies it from PostgreSQL',
+} as const
+
+/** Hears of one file; each line names it. */
+export function logCheck(of: keyof typeof DAMAGED, log: Logger): CheckEvents {
+  return {
+    begun: file => {
+      log.info({ file }, 'a large file is checked while calls are served')
+    },
+    ended: (file, seconds) => {
+      log.info({ file, seconds: Math.round(seconds) }, 'the file is sound')
+    },
+    damaged: error => {
+      log.error({ err: error }, DAMAGED[of])
+    },
+    failed: error => {
+      log.warn({ err: error }, 'the file could not be verified')
+    },
+  }
+}
