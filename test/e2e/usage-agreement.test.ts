@@ -116,6 +116,12 @@ t.test('a run of all kinds of calls', async t => {
     for (const node of nodes) node.push('eth_subscribe', '{"number":"0x1"}')
   }, 20)
   await Promise.all(work)
+  // One in many is slow, and only where others are not it is hedged.
+  const more = Array.from({ length: 20 }, () => riches[1]!)
+  await until('slow calls are hedged', async () => {
+    await Promise.all(more.map(load => load.post(load.message(), agent)))
+    return quick.count('web3_sha3') > 0
+  })
   clearInterval(heads)
   agent.destroy()
   const reasons = new Set(loads.flatMap(({ ledger }) => [...ledger.refusals.keys()]))
@@ -124,7 +130,6 @@ t.test('a run of all kinds of calls', async t => {
     ...['rate_limited', 'quota_exhausted', 'batch_too_large'],
   ])
     t.ok(reasons.has(reason), `some calls were refused as ${reason}`)
-  t.ok(quick.count('web3_sha3') > 0, 'slow calls were hedged')
   t.ok(flaky.calls.length + sound.calls.length > calls / 10, 'the nodes were busy')
   for (const { ledger } of [loads[0]!, loads[1]!])
     t.ok(ledger.told.has('eth_subscription'), 'heads were told')
