@@ -18,7 +18,7 @@ import type { Logger } from '../observe/log.ts'
 import { joinFleet } from './join-fleet.ts'
 import type { Fleet } from './join-fleet.ts'
 import { logCheck } from './log/log-check.ts'
-import { tellAccounts } from './log/tell-accounts.ts'
+import { logAccounts } from './log/log-accounts.ts'
 import { SumThreads, threadOn } from '../stores/sqlite/usage/sums/threads.ts'
 
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
@@ -84,10 +84,10 @@ export async function openAccountStore(
   const { store: accounts, shared } = opened
   closing.push(() => opened.close())
   const keys = new KeyCache(accounts)
-  const tell = tellAccounts(accounts, log)
+  const look = logAccounts(accounts, log)
   const poll = setInterval(() => {
     keys.poll()
-    tell()
+    look()
   }, POLL_ACCOUNTS)
   const record = setInterval(() => void recordUse(keys, log), RECORD_USE)
   const stopHearing = shared?.onTaken(() => {

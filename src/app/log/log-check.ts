@@ -1,12 +1,12 @@
-/** Tells the operator how the check of a large file goes that was read in part only at the start. */
+/** Logs the check of a large file, of which the start reads only a part. */
 import type { Logger } from '../../observe/log.ts'
 import type { CheckEvents } from '../../stores/sqlite/late-check.ts'
 
-/** What comes of it where a file turns out to be damaged, and what to do. */
+/** What follows when a file is damaged, and what to do. */
 const DAMAGED = {
-  usage: 'usage is no longer recorded, and calls are refused, until a start with a sound file',
-  accounts: 'known keys are served, but changes of accounts are refused, until a start with a sound file',
-  copy: 'known keys are served, but changes of accounts are refused on this machine: stop the gateway, remove the file and start it again, which copies it from PostgreSQL',
+  usage: 'usage is no longer recorded and calls are refused: restart with a sound file',
+  accounts: 'known keys are served, but changes to accounts are refused: restart with a sound file',
+  copy: 'known keys are served, but changes to accounts are refused on this machine: stop the gateway, remove the file and start again to copy it from PostgreSQL',
 } as const
 
 /** Hears of one file; each line names it. */

@@ -40,7 +40,7 @@ const NAME_PROXIES = 'name the proxies in trustedProxies, or write parent: none'
 
 function checkRoute(route: Partly<RawRoute> | undefined, index: number): Finding[] {
   if (route?.trace !== true) return []
-  const message = 'gateway.yaml has no tracing, so no traceparent is sent'
+  const message = 'gateway.yaml does not configure tracing, so no traceparent is sent'
   const hint = 'write tracing: { endpoint: … } there, or remove it'
   return [
     {

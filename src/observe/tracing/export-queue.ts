@@ -8,7 +8,7 @@ const MOST = 2_048
 const BATCH = 128
 /** Milliseconds that fewer wait for more. */
 const LINGER = 1_000
-/** Milliseconds between two times that failing exports are told of. */
+/** Milliseconds between two reports of failing exports. */
 const QUIET = 60_000
 
 /** Brings spans to a collector. */
@@ -28,7 +28,7 @@ export type SpanResult = 'sent' | 'dropped' | 'failed'
 /** What is heard of exports. */
 export interface ExportEvents {
   counted(result: SpanResult, spans: number): void
-  /** Exports begin to fail: told once a minute at most, as some may fail and others not. */
+  /** Exports begin to fail: reported at most once a minute, as some may fail and others not. */
   fails(why: string): void
   /** They work again; so many spans were lost meanwhile. */
   works(lost: number): void
@@ -46,10 +46,10 @@ export class ExportQueue {
   /** Called when nothing waits any more; null as long as it is open. */
   #drained: (() => void) | null = null
   #isOver = false
-  /** Spans that were lost since failing exports were told of; null once they work. */
+  /** Spans lost since failing exports were reported; null once they work. */
   #lost: number | null = null
-  /** When failing exports were last told of. */
-  #toldAt = -Infinity
+  /** When failing exports were last reported. */
+  #reportedAt = -Infinity
 
   constructor(exporter: Exporter, events: ExportEvents, clock: Pick<Clock, 'monotonic'>) {
     this.#exporter = exporter
@@ -132,9 +132,9 @@ export class ExportQueue {
 
   #fails(why: string): void {
     const now = this.#clock.monotonic()
-    if (this.#lost !== null || now - this.#toldAt < QUIET) return
+    if (this.#lost !== null || now - this.#reportedAt < QUIET) return
     this.#lost = 0
-    this.#toldAt = now
+    this.#reportedAt = now
     this.#events.fails(why)
   }
 

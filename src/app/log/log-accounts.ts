@@ -1,8 +1,8 @@
-/** Tells the operator that accounts.db is no longer where it was while it is open, once, and when it is back. */
+/** Logs that accounts.db is no longer where it was while it is open, once, and when it is back. */
 import type { Logger } from '../../observe/log.ts'
 
 /** To be called now and then. Calls go on: who has which key is still known from the file that is open. */
-export function tellAccounts(accounts: { lost(): Error | null }, log: Logger): () => void {
+export function logAccounts(accounts: { lost(): Error | null }, log: Logger): () => void {
   let told = false
   return () => {
     const lost = accounts.lost()
