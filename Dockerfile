@@ -12,8 +12,8 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY build ./build
 COPY schema ./schema
-# The build parses the catalogue, so that a start need not.
-COPY methods.yaml ./
+# The build parses the catalogue, and makes the bytecode of all that a first start does, so that a start need not.
+COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml ./
 COPY src ./src
 COPY dashboard ./dashboard
 RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts

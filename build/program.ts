@@ -1,12 +1,12 @@
 /**
- * Bundles the program into dist/: a chunk or two for each command in place of hundreds of files, which took most of the time of
- * a start. tsc has checked the types before.
+ * Bundles the program into dist/, in place of hundreds of files, which took most of the time of a start: all commands as one script (script.ts),
+ * and a file for each thread and each other process. tsc has checked the types before.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { Plugin } from 'esbuild'
+import type { BuildOptions, Plugin } from 'esbuild'
 import { catalogueModule } from './catalogue.ts'
 import { validatorsModule } from './validators.ts'
 
@@ -50,35 +50,15 @@ function replacedOnce(text: string, from: string, to: string): string {
   return text.replace(from, to)
 }
 
-mkdirSync(target, { recursive: true })
-for (const name of readdirSync(target).filter(name => name !== 'dashboard'))
-  rmSync(join(target, name), { recursive: true })
-await build({
+/** What all bundles have in common. */
+const common = {
   absWorkingDir: root,
-  entryPoints: {
-    main: 'src/main.ts',
-    // The same without its process, for the tests.
-    program: 'src/commands/program.ts',
-    worker: 'src/reload/worker.ts',
-    'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
-    'usage-fleet-worker': 'src/stores/postgres/usage/sums/worker.ts',
-    'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
-    'file-check': 'src/stores/sqlite/check-process.ts',
-  },
   outdir: target,
-  // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.
-  chunkNames: '[name]-[hash]',
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   // Optional parts of ws that are not installed.
   external: ['bufferutil', 'utf-8-validate'],
-  // Packages in CommonJS ask for Node's own modules with it.
-  banner: {
-    js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
-  },
   plugins: [replaced],
   sourcemap: true,
   sourcesContent: false,
@@ -87,4 +67,68 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'warning',
-})
+} as const satisfies BuildOptions
+
+/** Bundles all commands as a script; returns its file. */
+async function buildScript(): Promise<string> {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: { program: 'src/commands/program.ts' },
+    // The name of one build is never that of another: a process that is started amid a build takes a whole one.
+    entryNames: '[name]-[hash]',
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // A script has no loader of its own.
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'url', 'import.meta.resolve': 'undefined' },
+    // As a script it comes to a function (script.ts); as a CommonJS module it calls that itself.
+    banner: {
+      js: `(run=>typeof module=="object"?run(module,require,require("node:url").pathToFileURL(__filename).href):run)(function(module,require,url){`,
+    },
+    footer: { js: '})' },
+    metafile: true,
+  })
+  const script = Object.keys(metafile.outputs).find(file => file.endsWith('.cjs'))
+  if (script === undefined) throw new Error('the program has no script')
+  return join(root, script)
+}
+
+/** Bundles what other processes and threads begin with. */
+async function buildEntries(script: string): Promise<void> {
+  await build({
+    ...common,
+    entryPoints: {
+      main: 'src/main.ts',
+      // The same without its process, for the tests.
+      program: 'src/commands/program.ts',
+      worker: 'src/reload/worker.ts',
+      'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
+      'usage-fleet-worker': 'src/stores/postgres/usage/sums/worker.ts',
+      'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
+      'file-check': 'src/stores/sqlite/check-process.ts',
+    },
+    // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.
+    chunkNames: '[name]-[hash]',
+    splitting: true,
+    format: 'esm',
+    // Packages in CommonJS ask for Node's own modules with it.
+    banner: {
+      js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
+    },
+    plugins: [replaced, loaded],
+    define: { SCRIPT: JSON.stringify(`./${basename(script)}`) },
+  })
+}
+
+/** The program where it is the script. */
+const loaded: Plugin = {
+  name: 'loaded',
+  setup(entries) {
+    entries.onResolve({ filter: /[\\/]program\.ts$/ }, () => ({ path: join(root, 'build/load-program.ts') }))
+  },
+}
+
+mkdirSync(target, { recursive: true })
+for (const name of readdirSync(target).filter(name => name !== 'dashboard'))
+  rmSync(join(target, name), { recursive: true })
+await buildEntries(await buildScript())

@@ -4,7 +4,7 @@ import { SourceMap } from 'node:module'
 import type { SourceMapPayload } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g
+const PLACE = /(file:\/\/[^\s()]+\.c?js):(\d+):(\d+)/g
 
 /** Read with the first bug, since reading them at the start would cost 5 MiB; null for files that have none. */
 const maps = new Map<string, SourceMap | null>()

@@ -85,6 +85,8 @@ t.test(
         verbatimSymlinks: true,
       })
     }
+    const made = (await readdir(join(image, 'dist'))).filter(name => name.includes('.cjs.v'))
+    t.equal(made.length, 1, 'with bytecode')
     const [etc, data] = [join(dir, 'etc/tollgate'), join(dir, 'data')]
     await mkdir(data, { mode: 0o700 })
     await chmod(etc, 0o555)

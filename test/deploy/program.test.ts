@@ -1,11 +1,17 @@
-/** What the built program must not hold, whatever its packages do. */
-import { readFileSync, readdirSync } from 'node:fs'
+/** The built program: what it must not hold, whatever its packages do, and how its script is loaded. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { openScript, runScript, writeBytecode } from '../../build/script.ts'
+import { sourceStack } from '../../src/observe/source-stack.ts'
 import { root } from '../support/paths.ts'
 
 const dist = join(root, 'dist')
-const files = readdirSync(dist).filter(name => name.endsWith('.js'))
+const files = readdirSync(dist).filter(name => /\.c?js$/.test(name))
+/** All commands. */
+const script = files.find(name => name.endsWith('.cjs'))!
 
 t.test('bug: a class that extends String made each scanned byte of a call three times as slow', t => {
   t.ok(files.includes('main.js'))
@@ -21,20 +27,70 @@ t.test('bug: a class that extends String made each scanned byte of a call three 
   t.end()
 })
 
-t.test('what exports traces is one chunk, which nothing loads that is not asked for it', t => {
-  const texts = new Map(files.map(name => [name, readFileSync(join(dist, name), 'utf8')]))
-  const having = files.filter(name =>
-    /OTLPExportDelegate|ReadableSpan|opentelemetry\.io/.test(texts.get(name)!),
+t.test('what exports traces is evaluated when it is asked for, and not before', t => {
+  const text = readFileSync(join(dist, script), 'utf8')
+  t.match(text, /init_otlp=__esm\(\{"src\/observe\/tracing\/otlp\.ts"\(\)\{/, 'an initializer')
+  const called = text.split('init_otlp()').length - 1
+  const lazily = text.split('.then(()=>(init_otlp(),').length - 1
+  t.ok(called > 0)
+  t.equal(lazily, called)
+  t.end()
+})
+
+/** A process of the program, without what the test runner puts in the environment; what it printed. */
+function start(flags: readonly string[], words: readonly string[]): string {
+  return execFileSync('env', ['-i', process.execPath, ...flags, ...words], { encoding: 'utf8' })
+}
+
+t.test('Node.js takes the bytecode that the build made, and with flags of V8 does without', t => {
+  const url = pathToFileURL(join(dist, script))
+  t.equal(openScript(url).cachedDataRejected, false)
+  const main = join(dist, 'main.js')
+  t.match(start([], [main, '--version']), /^\d/)
+  t.match(start(['--max-old-space-size=200'], [main, '--version']), /^\d/)
+  t.end()
+})
+
+t.test('node --enable-source-maps maps stacks of the script', t => {
+  const program = pathToFileURL(join(dist, 'program.js')).href
+  const fail = `import('${program}').then(({ runProgram }) => runProgram(['--version'], {})).catch(({ stack }) => console.log(stack))`
+  t.match(
+    start(['--enable-source-maps'], ['-e', fail]),
+    /at choose \(\S*\/src\/commands\/program\.ts:\d+:\d+\)/,
   )
-  t.equal(having.length, 1)
-  const [chunk] = having
-  t.match(chunk, /^otlp-/)
-  const naming = files.filter(name => name !== chunk && texts.get(name)!.includes(chunk!))
-  t.ok(naming.length > 0)
-  for (const name of naming) {
-    const all = texts.get(name)!.split(chunk!).length - 1
-    const lazy = texts.get(name)!.split(`import("./${chunk!}")`).length - 1
-    t.equal(lazy, all, `${name} imports it when it is needed`)
+  const bare = start([], ['-e', fail])
+  t.match(bare, /at choose \(file:\S+\.cjs:\d+:\d+\)/)
+  t.match(sourceStack(bare), /at choose \(src\/commands\/program\.ts:\d+:\d+\)/, 'as in the log')
+  t.end()
+})
+
+t.test('bytecode that is damaged, cut or empty is not given to V8', t => {
+  const file = join(t.testdir(), 'small.cjs')
+  const url = pathToFileURL(file)
+  const body = 'module.exports={runProgram:()=>"it ran"}'
+  writeFileSync(file, `(function(module,require,url){${body}})`)
+  const made = openScript(url)
+  t.equal(made.cachedDataRejected, undefined, 'there is none')
+  runScript(made, url)
+  writeBytecode(made, url)
+  t.equal(openScript(url).cachedDataRejected, false)
+  const [bytecode] = readdirSync(t.testdirName)
+    .filter(name => name !== 'small.cjs')
+    .map(name => join(t.testdirName, name))
+  t.equal(statSync(bytecode!).mode & 0o777, 0o644)
+  const sound = readFileSync(bytecode!)
+  const damaged = [sound.subarray(0, -1), Buffer.alloc(0), Buffer.alloc(3)]
+  for (let at = 0; at < sound.length; at += 7) {
+    const flipped = Buffer.from(sound)
+    flipped[at]! ^= 0x10
+    damaged.push(flipped)
   }
+  for (const content of damaged) {
+    writeFileSync(bytecode!, content)
+    const script = openScript(url)
+    if (script.cachedDataRejected !== undefined) t.fail(`it was given to V8: ${content.length} bytes`)
+  }
+  const program = runScript(openScript(url), url) as { runProgram: () => unknown }
+  t.equal(program.runProgram(), 'it ran')
   t.end()
 })
