@@ -1,6 +1,6 @@
 /**
  * What a delivered notification costs, and when it comes: 2 000 subscribers of the heads of one network, 20 heads a second, against a bare ws
- * broadcast; with `bench/fan-out.ts ../before/dist/main.js` against another build that does the same in the same minutes.
+ * broadcast, and that against one write of the same frame to each connection; with `bench/fan-out.ts ../before/dist/main.js` against another build that does the same in the same minutes.
  */
 import { resolve } from 'node:path'
 import type { Side } from './parts/compare.ts'
@@ -24,12 +24,12 @@ const [other] = process.argv.slice(2)
 /** Milliseconds from a head to each of those who got it, by whose they are and by round. */
 const delays = new Map<string, Float64Array[]>()
 
-function sideOf(name: string, pid: number, node: string, groups: readonly Subscribers[]): Side {
+function sideOf(name: string, pid: number, node: string, groups: readonly Subscribers[], more = ''): Side {
   const rounds = delays.get(name) ?? []
   delays.set(name, rounds)
   const work = async (): Promise<number> => {
     const coming = Promise.all(groups.map(group => group.next(HEADS)))
-    const response = await fetch(`http://${node}/push?heads=${HEADS}&every=${EVERY}`)
+    const response = await fetch(`http://${node}/push?heads=${HEADS}&every=${EVERY}${more}`)
     const pushed = (await response.json()) as number[]
     const times = await coming
     const each = times.map(group =>
@@ -65,7 +65,9 @@ await overStarts(async (table, processes) => {
     if (other === undefined) {
       const { pid, listen } = await others.part('socket-node')
       const groups = [await Subscribers.open(`ws://${listen}/`, CLIENTS, null)]
-      await table.compare(title, ours.side, sideOf('bare ws broadcast', pid, listen, groups))
+      const broadcast = sideOf('bare ws broadcast', pid, listen, groups)
+      await table.compare(title, ours.side, broadcast)
+      await table.compare('bare ws broadcast', broadcast, sideOf('bare write', pid, listen, groups, '&bare'))
       for (const group of groups) group.close()
     } else {
       const theirs = await gatewaySide('the other build', others)

@@ -4,6 +4,7 @@
  */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
 import type * as program from '../src/commands/program.ts'
@@ -20,7 +21,7 @@ const CHECKSUM = 4
 /** The script's program. With `--enable-source-maps` it is loaded as a module, since Node.js maps no other scripts. */
 export function loadProgram(url: URL): Program {
   const require = createRequire(url)
-  if (process.sourceMapsEnabled) return require(url.pathname) as Program
+  if (process.sourceMapsEnabled) return require(fileURLToPath(url)) as Program
   return runScript(openScript(url), url)
 }
 

@@ -42,31 +42,27 @@ export function execute(
   if (session !== null && rule.subscribe !== null) return session.subscribe(call.row, call, caller)
   if (network.cache === null || rule.cache.length === 0) return askNode(call, caller, mode, context, trail)
   const { cached } = mode
-  const reads = readsOf(call, caller, context)
-  const { status, kept, keepable } = recall(call, caller, reads, mode.maxBytes, context)
+  const wants = wantsOf(call, caller, context)
+  const floor = (): number | null => floorOf(caller, wants, context)
+  const { status, kept, keepable } = recall(call, caller, { wants, floor }, mode.maxBytes, context)
   trail.cache = status
   if (caller.freshness !== 'no-store') cached?.(status === 'hit' ? 'hit' : 'miss')
-  if (kept === null) return askNode(call, caller, mode, context, trail, reads, keepable)
+  if (kept === null) return askNode(call, caller, mode, context, trail, wants, keepable)
   const { result, bounds } = kept
   // What a reader was shown of the tip it is not shown less of later, wherever it came from.
   if (bounds?.tip != null)
-    remember(
-      { network, call, wants: reads.wants, reader: readerOf(caller), route: null, result },
-      context.live,
-    )
+    remember({ network, call, wants, reader: readerOf(caller), route: null, result }, context.live)
   return { kind: 'result', result }
 }
 
-/** What a call wants of a route besides being able, and the newest block that its reader was shown. */
-interface Reads {
-  readonly wants: SlotRead | null
-  readonly floor: number | null
+/** What a call wants of a route besides being able. */
+function wantsOf(call: Decided, { network }: Caller, { live: { blockhashes } }: Context): SlotRead | null {
+  return familyOf(network).wants(call, network.slug, blockhashes)
 }
 
-function readsOf(call: Decided, caller: Caller, { live: { blockhashes, floors } }: Context): Reads {
-  const { network } = caller
-  const wants = familyOf(network).wants(call, network.slug, blockhashes)
-  return { wants, floor: floors.of(readerOf(caller), network.slug, wants?.scale) }
+/** The newest block that the reader was shown, on the call's scale. */
+function floorOf(caller: Caller, wants: SlotRead | null, { live: { floors } }: Context): number | null {
+  return floors.of(readerOf(caller), caller.network.slug, wants?.scale)
 }
 
 async function askNode(
@@ -75,7 +71,7 @@ async function askNode(
   mode: ReplyMode,
   context: Context,
   trail: Trail,
-  { wants, floor }: Reads = readsOf(call, caller, context),
+  wants = wantsOf(call, caller, context),
   keepable: Keepable | null = null,
 ): Promise<Answer> {
   // A reply that could not be held would cost a connection to the node, which ends amid it.
@@ -88,7 +84,7 @@ async function askNode(
   const reader = readerOf(caller)
   const { params, routes } = found
   const { takers, prefer } = takersOf(call, routes, network.slug, reader, context.live)
-  const own = needOf(row.rule, span, floor, wants)
+  const own = needOf(row.rule, span, floorOf(caller, wants, context), wants)
   const need = prefer.length === 0 ? own : { ...own, prefer }
   const holder = holderOf(caller)
   const compacted = keepable === null ? null : keepable.compacted

@@ -9,6 +9,8 @@ import { endAfter, isShort, leaveRest } from './body.ts'
 import {
   CACHE_HEADER,
   corsHeaders,
+  exposed,
+  EXPOSED,
   preflightHeaders,
   headersOf,
   retryAfterHeaders,
@@ -32,13 +34,16 @@ export interface Visit {
 /** What is made of a request before anything is asked about it. */
 export function visitOf(request: IncomingMessage, response: ServerResponse, gateway: Gateway): Visit {
   const { cors: pages, cache } = gateway.snapshot.gateway
-  const cors = corsHeaders(pages.origins, request.headers.origin, cache?.header === true ? EXPOSED : NONE)
+  const cors = corsHeaders(
+    pages.origins,
+    request.headers.origin,
+    cache?.header === true ? WITH_CACHE : EXPOSED,
+  )
   return { request, response, requestId: nextRequestId(), cors }
 }
 
-/** What else pages may read where answers are kept. */
-const EXPOSED = [CACHE_HEADER]
-const NONE: readonly string[] = []
+/** What pages may read where answers are kept. */
+const WITH_CACHE = exposed([CACHE_HEADER])
 
 /** What a client says of kept answers. */
 export function freshnessOf({ 'cache-control': said }: IncomingHttpHeaders): Freshness | undefined {

@@ -58,13 +58,17 @@ async function scene(t: Test) {
 }
 
 /** Waits, with the event loop held up, until bytes lie unread at the other end of a connection. */
-function waitForArrival({ remotePort = 0 }: Socket): void {
-  const local = `:${remotePort.toString(16).toUpperCase().padStart(4, '0')}`
+function waitForArrival({ remotePort, localPort }: Socket): void {
+  const [local, remote] = [remotePort, localPort].map(
+    (port = 0) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`,
+  )
   for (const end = Date.now() + 10_000; Date.now() < end;) {
     const rows = readFileSync('/proc/net/tcp', 'latin1')
       .split('\n')
       .map(line => line.trim().split(/\s+/))
-    const [, , , , queues = ''] = rows.find(row => row[1]?.endsWith(local)) ?? []
+    // Connections to other servers may have the same local port.
+    const [, , , , queues = ''] =
+      rows.find(row => row[1]?.endsWith(local!) && row[2]?.endsWith(remote!)) ?? []
     if (/:0*[1-9A-F]/.test(queues)) return
   }
   throw new Error('gave up waiting for bytes to arrive')

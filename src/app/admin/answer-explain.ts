@@ -45,7 +45,7 @@ function liveView(network: Network, snapshot: Snapshot, live: Asked['live']): Li
       recall: call => {
         const wants = familyOf(network).wants(call, network.slug, { find: () => null })
         const { purges } = live.answers
-        return recall(call, { network }, { wants, floor: null }, null, { snapshot, purges, live })
+        return recall(call, { network }, { wants, floor: () => null }, null, { snapshot, purges, live })
       },
       final: () => heads.finality.of(network.slug),
     },

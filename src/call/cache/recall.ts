@@ -50,13 +50,13 @@ export interface Recalled {
 const BYPASS: Recalled = { status: 'bypass', kept: null, keepable: null }
 
 /**
- * Asks the cache for the answer to a call. `floor` is the newest block that its reader was shown on the call's scale. A call whose message came
+ * Asks the cache for the answer to a call. `floor` gives the newest block that its reader was shown on the call's scale. A call whose message came
  * before a purge finds and keeps nothing: what is kept now may be kept by another meaning of its network or row.
  */
 export function recall(
   call: Decided,
   { network, freshness }: Pick<Caller, 'network' | 'freshness'>,
-  { wants, floor }: { readonly wants: SlotRead | null; readonly floor: number | null },
+  { wants, floor }: { readonly wants: SlotRead | null; readonly floor: () => number | null },
   maxBytes: number | null,
   {
     snapshot,
@@ -86,11 +86,16 @@ export function recall(
 }
 
 /** Whether a kept answer is still one. */
-function holds({ bounds }: KeptAnswer, tip: AskedTip | null, floor: number | null, now: number): boolean {
+function holds(
+  { bounds }: KeptAnswer,
+  tip: AskedTip | null,
+  floor: () => number | null,
+  now: number,
+): boolean {
   if (bounds === null) return true
   if (now >= bounds.until) return false
   if (bounds.tip === null) return true
-  return tip?.block === bounds.tip.block && (floor ?? -1) <= bounds.tip.height
+  return tip?.block === bounds.tip.block && (floor() ?? -1) <= bounds.tip.height
 }
 
 function askedTip(

@@ -123,6 +123,8 @@ const TAGS: ReadonlyMap<string, BlockRef> = new Map(
 /** The same as nearly every call writes them, told without decoding. */
 const WRITTEN_TAGS: ReadonlyMap<Raw, BlockRef> = new Map([...TAGS].map(([tag, ref]) => [`"${tag}"`, ref]))
 
+/** A string as JSON writes it without escapes. */
+const PLAIN = /^"\w*"$/
 const QUANTITY = /^0x[0-9a-f]+$/i
 const HASH = /^0x[0-9a-f]{64}$/i
 
@@ -131,7 +133,7 @@ export function scalarRef(raw: Raw, hashes: boolean): BlockRef | Ambiguous {
   if (raw.length > MAX_REF) return { why: `a block is written in at most ${MAX_REF} bytes` }
   const tag = WRITTEN_TAGS.get(raw)
   if (tag !== undefined) return tag
-  const value = decodeJson(raw)
+  const value = PLAIN.test(raw) ? raw.slice(1, -1) : decodeJson(raw)
   // Nodes that take decimal numbers read them as JSON does.
   if (typeof value === 'number') return numberRef(value)
   if (typeof value !== 'string') return NO_BLOCK

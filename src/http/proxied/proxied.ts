@@ -7,7 +7,7 @@ import type { Visitor } from '../../call/caller.ts'
 import { findRow } from '../../call/decide.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { ClientStreams } from './client-streams.ts'
-import { corsHeaders } from '../replies/reply.ts'
+import { corsHeaders, exposed } from '../replies/reply.ts'
 import { sendContinue } from '../body.ts'
 import type { RpcOptions } from '../rpc.ts'
 import { answerPreflight, refuseEarly } from '../visit.ts'
@@ -15,13 +15,13 @@ import type { RpcTarget, Visit } from '../visit.ts'
 import { ResponseSink } from './sink.ts'
 
 /** Reply headers that pages may read. */
-const EXPOSED = [
+const PROXIED = exposed([
   'ETag',
   'Eth-Consensus-Version',
   'Eth-Consensus-Block-Value',
   'Eth-Execution-Payload-Blinded',
   'Eth-Execution-Payload-Value',
-]
+])
 
 /** Verbs whose requests have a body. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
@@ -46,7 +46,7 @@ export async function handleVerbatim(
     cors: { origins },
     limits,
   } = gateway.snapshot.gateway
-  const visit: Visit = { request, response, requestId, cors: corsHeaders(origins, origin, EXPOSED) }
+  const visit: Visit = { request, response, requestId, cors: corsHeaders(origins, origin, PROXIED) }
   const verb = request.method ?? ''
   if (!isNormalPath(path) || !isPlainQuery(query.slice(1))) {
     refuseEarly(visit, refuse('invalid_request', NOT_NORMAL), 'path', gateway)
