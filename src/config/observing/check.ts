@@ -1,5 +1,6 @@
 import type { Finding } from '../finding.ts'
 import type { Partly, RawConfig, RawRoute } from '../raw-config.ts'
+import { checkHeaders, type Writer } from '../link/headers.ts'
 import { show } from '../words/show.ts'
 import { percentage } from '../words/units.ts'
 import type { RawTracing } from './types.ts'
@@ -8,18 +9,12 @@ import type { RawTracing } from './types.ts'
 export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] {
   if (gateway === undefined) return []
   const { tracing = {}, trustedProxies = [] } = gateway
-  const { endpoint, headers = {}, sample, parent } = tracing
+  const { endpoint, headers, sample, parent } = tracing
   const findings: Finding[] = []
   // The value itself is not shown: it may hold a password.
   if (endpoint !== undefined && !URL.canParse(endpoint))
     findings.push(finding('endpoint', 'the value is not a URL'))
-  for (const name of Object.keys(headers))
-    if (OURS.has(name.toLowerCase()))
-      findings.push({
-        ...finding('headers', 'the exporter writes this header itself', 'remove it'),
-        path: ['tracing', 'headers', name],
-        at: 'key',
-      })
+  findings.push(...checkHeaders(headers, HEADERS, EXPORTER))
   if (sample !== undefined && percentage(sample) === null)
     findings.push(finding('sample', `${show(sample)} is more than all calls`))
   if (parent === 'trusted' && trustedProxies.length === 0)
@@ -30,11 +25,8 @@ export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] 
   return 'tracing' in gateway ? findings : (routes?.routes ?? []).flatMap(checkRoute)
 }
 
-/** What says how an export is written, and where it ends. */
-const OURS: ReadonlySet<string> = new Set([
-  ...['connection', 'content-encoding', 'content-length', 'content-type', 'expect', 'keep-alive'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'user-agent'],
-])
+const HEADERS = { file: 'gateway.yaml', path: ['tracing', 'headers'] } as const
+const EXPORTER: Writer = { called: 'the exporter', owns: ['content-type', 'user-agent'] }
 
 const NAME_PROXIES = 'name the proxies in trustedProxies, or write parent: none'
 
