@@ -22,12 +22,23 @@ export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] 
       ...finding('parent', 'no traceparent is believed, as trustedProxies is empty', NAME_PROXIES),
       ...{ severity: 'warning', kind: 'no-trusted-proxies' },
     })
+  if (parent === 'any')
+    findings.push({
+      ...finding(
+        'parent',
+        'every caller can have all its calls traced, and crowd out the spans of others',
+        TRUST_SOME,
+      ),
+      ...{ severity: 'warning', kind: 'any-traceparent' },
+    })
   return 'tracing' in gateway ? findings : (routes?.routes ?? []).flatMap(checkRoute)
 }
 
 const HEADERS = { file: 'gateway.yaml', path: ['tracing', 'headers'] } as const
 const EXPORTER: Writer = { called: 'the exporter', owns: ['content-type', 'user-agent'] }
 
+const TRUST_SOME =
+  'write parent: trusted, or `acknowledge: [any-traceparent]` where strangers cannot reach the gateway'
 const NAME_PROXIES = 'name the proxies in trustedProxies, or write parent: none'
 
 function checkRoute(route: Partly<RawRoute> | undefined, index: number): Finding[] {
