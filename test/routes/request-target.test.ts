@@ -31,8 +31,9 @@ t.test(
   },
 )
 
-t.test("the operator's headers stand between the host, which may be theirs, and what is ours", t => {
-  t.equal(target('http://n/', { 'x-key': '1' }).fields, `host: n\r\nx-key: 1\r\n${ours}`)
+t.test('what a call is written in is ours to say, however it is spelled', t => {
+  const theirs = { 'x-key': '1', Accept: 'text/html', 'CONTENT-TYPE': 'text/plain', Connection: 'close' }
+  t.equal(target('http://n/', theirs).fields, `host: n\r\nx-key: 1\r\n${ours}`)
   t.equal(
     target('http://n:81/', { HOST: 'inner' }).fields,
     `HOST: inner\r\n${ours}`,
