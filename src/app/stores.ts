@@ -59,9 +59,11 @@ export async function openStores(
   const checkpoints = new Checkpoints(database, events)
   closing.push(() => checkpoints.close())
   closing.push(() => ledger.charging.settled())
-  if (database.isUnchecked) closing.push(checkLate(database, logCheck('usage', log)))
-  if (accounts.isUnchecked)
-    closing.push(checkLate(accounts, logCheck(postgres === null ? 'accounts' : 'copy', log)))
+  const unchecked = [
+    { unchecked: database, events: logCheck('usage', log) },
+    { unchecked: accounts, events: logCheck(postgres === null ? 'accounts' : 'copy', log) },
+  ]
+  closing.push(checkLate(unchecked.filter(({ unchecked: { isUnchecked } }) => isUnchecked)))
   const sums = new SumThreads(threadOn(dataDir), checkpoints)
   closing.push(() => sums.close())
   const usage: UsageLedger = {

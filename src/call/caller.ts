@@ -2,6 +2,7 @@
 import { familyOf } from '../families/families.ts'
 import type { KeyOwner, Keys } from '../ports/keys.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
+import type { SubscribeCall } from '../ports/subscriptions.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
 import type { RateLimit } from '../ports/limits.ts'
 import type { ClientTrace } from '../ports/tracing.ts'
@@ -43,11 +44,7 @@ export interface Session {
   /** Why no more calls are taken on this socket, which closes; null while they are. */
   readonly refusal: Refusal | null
   /** Begins a subscription; the answer holds the client's own id for it. */
-  subscribe(
-    row: MethodRow,
-    call: { readonly method: string; readonly params: Raw },
-    caller: Caller,
-  ): Promise<WholeAnswer>
+  subscribe(row: MethodRow, call: SubscribeCall, caller: Caller): Promise<WholeAnswer>
   /** Whether the first of the params is the id of a subscription of this socket. */
   holds(params: Raw): boolean
   /** Ends a subscription of this socket; another's id is unknown. */

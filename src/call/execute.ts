@@ -39,7 +39,10 @@ export function execute(
   if (rule.answer === 'health') return healthOf(network, context.live)
   if (rule.answer !== null) return { kind: 'result', result: localResult(rule.answer, network) }
   if (session !== null && rule.unsubscribes !== null) return session.unsubscribe(call.params, caller)
-  if (session !== null && rule.subscribe !== null) return session.subscribe(call.row, call, caller)
+  if (session !== null && rule.subscribe !== null) {
+    const { method, params } = call
+    return session.subscribe(call.row, { method, params, trace: trail.trace ?? undefined }, caller)
+  }
   if (network.cache === null || rule.cache.length === 0) return askNode(call, caller, mode, context, trail)
   const { cached } = mode
   const wants = wantsOf(call, caller, context)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
 import type { GatewayConfig, ListenAddress } from '../config/types.ts'
-import { findGateway, gatewayAt, whyLost } from '../http/admin/find-gateway.ts'
+import { findGateway, gatewayAt, whyDamaged, whyLost } from '../http/admin/find-gateway.ts'
 import type { Sought } from '../http/admin/find-gateway.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { LoadedSnapshot, Places } from '../snapshot/load-snapshot.ts'
@@ -68,7 +68,11 @@ async function dataProblems(
   if ('gateway' in sought) {
     const lost = whyLost(sought.gateway)
     if (lost !== null) return [problem('dataDir', lost, places), ...shared]
-    return [...shared, ...(await preflight({ config, places, env, running: sought.gateway }))]
+    const damaged = whyDamaged(sought.gateway).map(why => ({
+      ...problem('dataDir', why, places),
+      ...({ severity: 'warning', hint: RESTART } as const),
+    }))
+    return [...shared, ...damaged, ...(await preflight({ config, places, env, running: sought.gateway }))]
   }
   const problems = await preflight({ config, places, env, running: null })
   return [...shared, ...problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))]
@@ -99,6 +103,9 @@ function holdsCopy(dataDir: string): boolean {
     return false
   }
 }
+
+/** A start takes such a file at first, as it reads only a part of it. */
+const RESTART = 'restart it with a sound file'
 
 /** Nobody tells from outside whose a port is. */
 const MEANT = 'if the gateway of this configuration has it, name its admin address: --admin HOST:PORT'

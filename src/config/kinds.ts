@@ -12,6 +12,7 @@ export const KINDS = [
   'large-cache',
   'no-trusted-proxies',
   'no-tracing',
+  'any-traceparent',
 ] as const
 
 /** What begins the kinds that say which capability no route has, or that all are denied. */

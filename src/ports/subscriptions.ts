@@ -3,6 +3,7 @@ import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network, Snapshot } from '../snapshot/types.ts'
+import type { CallRecord } from './tracing.ts'
 
 /** A message of a subscription, one object for all its clients. */
 export interface Message {
@@ -35,10 +36,15 @@ export interface Subscriber {
   readonly limit: number
 }
 
+/** Records tries at routes. */
+export type Attempts = Pick<CallRecord, 'attempt'>
+
 /** What is subscribed to. */
 export interface SubscribeCall {
   readonly method: string
   readonly params: Raw
+  /** Where each try to open it at a node is recorded; absent where nothing is. One that is open already is not opened again. */
+  readonly trace?: Attempts | undefined
 }
 
 /** Joins clients to shared subscriptions. */

@@ -114,6 +114,14 @@ t.test('capabilities are the words that rules need, those of networks too', asyn
   t.same(await problemsOf({ networks, routes: route('capabilities: [archive, trace, erigon]') }), [])
 })
 
+t.test('bug: headers of a route that the gateway writes itself were dropped without a word', async t => {
+  for (const name of ['Content-Length', 'transfer-encoding', 'Connection', 'ACCEPT', 'Sec-WebSocket-Key'])
+    t.same(await problemsOf({ routes: route(`headers: { Host: h, ${name}: cnryToken }`) }), [
+      `routes.yaml:5:25 routes[0].headers.${name}: the gateway writes this header itself; remove it`,
+    ])
+  t.end()
+})
+
 t.test('routes: allowed and denied methods', async t => {
   const lists = (line: string, networks: string = VALID.networks) =>
     problemsOf({ networks, routes: route(line) })

@@ -268,7 +268,7 @@ limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connecti
 timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
 audit: { keep: 30d }
 log: { level: debug, access: { to: access.log, filter: { status: [404, 5xx], slower: 2s, sample: 5% } } }
-tracing: { endpoint: 'http://127.0.0.1:4318', headers: { A: b }, sample: 0.5%, keep: { errors: true, slow: 2s }, parent: any }
+tracing: { endpoint: 'http://127.0.0.1:4318', headers: { A: b }, sample: 0.5%, keep: { errors: true, slow: 2s }, parent: trusted }
 cors: { origins: [https://a.example] }
 alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', quota: [100%, 50%], events: [network.down], allowPrivate: true }
 `,
@@ -327,7 +327,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
         headers: { A: 'b' },
         sample: 0.005,
         keep: { errors: true, slow: 2_000 },
-        parent: 'any',
+        parent: 'trusted',
       },
       cors: { origins: ['https://a.example'] },
       alerts: {

@@ -24,6 +24,7 @@ import { holdsNone } from '../secrets/canaries.ts'
 const chainId = 1001
 const collector = await startCollector(t)
 const node = await startSocketNode(t, { chainId })
+const refusing = await startSocketNode(t, { chainId })
 const a = await startNode(t, { chainId })
 const b = await startNode(t, { chainId })
 const ours = await startNode(t, { chainId })
@@ -38,7 +39,8 @@ const secrets = {
   header: 'cnryTraceHeader',
   operator: 'cnryTraceOperator',
 }
-const methods = `${fewMethods.replace('web3_sha3: { params: [1, 1], retry: safe }', 'web3_sha3: { params: [1, 1], retry: safe, hedge: true }')}    eth_sendRawTransaction: { params: [1, 1], retry: dedupe, sends: true }
+const methods = `${fewMethods.replace('web3_sha3: { params: [1, 1], retry: safe }', 'web3_sha3: { params: [1, 1], retry: safe, hedge: true }')}    eth_subscribe: { needs: [ws], subscribe: eth_unsubscribe }
+    eth_sendRawTransaction: { params: [1, 1], retry: dedupe, sends: true }
   http:
     "GET /eth/v1/node/*": {}
 `
@@ -49,6 +51,7 @@ const gateway = await startGateway(t, {
     twofold: { chainId },
     hedged: { chainId, hedge: true },
     wide: { chainId, broadcast: 2 },
+    split: { chainId },
     own: { chainId },
     beacon: { family: 'http', chainId: 'mainnet' },
   },
@@ -63,6 +66,8 @@ const gateway = await startGateway(t, {
     { id: 'hedged-b', network: 'hedged', http: b.url, priority: 2 },
     { id: 'wide-a', network: 'wide', http: a.url },
     { id: 'wide-b', network: 'wide', http: b.url },
+    { id: 'split-a', network: 'split', http: refusing.url, ws: refusing.wsUrl },
+    { id: 'split-b', network: 'split', http: node.url, ws: node.wsUrl, priority: 2 },
     { id: 'own-a', network: 'own', http: ours.url, trace: true, batch: 10 },
     { id: 'beacon-a', network: 'beacon', http: beacon.url, trace: true },
   ],
@@ -274,6 +279,38 @@ t.test('each frame of a socket is a trace, and all link to what the handshake sa
     t.strictSame(links, [{ traceId: 'ab'.repeat(16), spanId: 'cd'.repeat(8) }])
   }
   await client.close()
+})
+
+t.test('bug: a subscription that was opened at a node had no attempt', async t => {
+  refusing.refusesSockets = true
+  const client = await openClient(t, await createAccess(gateway, 'paid', 'split'))
+  const calls = (spans: readonly SeenSpan[]) => named(spans, 'eth_subscribe')
+  /** The attempts of the trace of the latest call, once its spans are as expected. */
+  const attempts = async (nth: number, tree: string) => {
+    const { traceId } = await collector.when(`call ${nth}`, spans => calls(spans)[nth])
+    await collector.when(`${tree}, not ${collector.tree(traceId)}`, () =>
+      collector.tree(traceId) === tree ? true : undefined,
+    )
+    return named(collector.spans, 'attempt')
+      .filter(each => each.traceId === traceId)
+      .map(({ error, attributes: { 'tollgate.route': route, 'tollgate.attempt': kind, ...more } }) =>
+        [route, kind, more['tollgate.result'], error].join(' '),
+      )
+  }
+  await client.subscribe('eth_subscribe', ['newHeads'])
+  t.strictSame(await attempts(0, 'eth_subscribe(admit, commit, attempt, attempt)'), [
+    'split-a first unreachable unreachable',
+    'split-b retry ok ',
+  ])
+  await client.subscribe('eth_subscribe', ['newHeads'])
+  t.strictSame(await attempts(1, 'eth_subscribe(admit, commit)'), [], 'it is open already')
+  await client.close()
+  node.onSubscribe(() => ({ error: '{"code":-32602,"message":"no such kind"}' }))
+  const other = await openClient(t, access)
+  t.match(await other.call('eth_subscribe', ['unheard']), { error: { code: -32602 } })
+  t.strictSame(await attempts(2, 'eth_subscribe(admit, commit, attempt)'), ['alpha-a first error '])
+  node.onSubscribe(() => 'accept')
+  await other.close()
 })
 
 t.test('a request to an HTTP API, by the rule and not by its path', async t => {

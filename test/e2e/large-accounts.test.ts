@@ -86,6 +86,15 @@ t.test('one that turns out to be damaged takes no more changes, and known keys a
     status: 503,
     text: new RegExp(`^accounts_unavailable: ${file} is damaged: .+\n$`),
   })
+  const process = JSON.parse((await get(`${gateway.adminUrl}/process`)).text)
+  t.match(process, { damaged: new RegExp(`^${file} is damaged: `), damagedJournal: undefined })
+  const check = await run(['check', '--data', '--config', gateway.dir])
+  t.equal(check.code, 0)
+  t.match(
+    check.stdout,
+    `dataDir: warning: the gateway that runs on it (process ${process.pid}) refuses changes of accounts: ${file} is damaged: `,
+    'bug: it said nothing of a damaged file',
+  )
   t.equal((await owner.call('eth_chainId')).error, undefined)
   t.match(await change(owner), { error: { data: { reason: 'store_unavailable' } } })
   const list = await runJson(gateway.dir, ['account', 'list'])

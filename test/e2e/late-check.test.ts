@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
+import { checkLate, type LateCheck } from '../../src/stores/sqlite/late-check.ts'
 import { mainFile } from '../support/paths.ts'
 import { until, within } from '../support/until.ts'
 
@@ -51,6 +52,50 @@ t.test('it says whether a file is sound', async t => {
     else t.equal(told, verdict)
     await within('its end', ended)
   }
+})
+
+t.test('bug: two large files were read at the same time', async t => {
+  const dir = t.testdir()
+  const sound = join(dir, 'sound.db')
+  const database = new DatabaseSync(sound)
+  database.exec('CREATE TABLE some (x)')
+  database.close()
+  const damaged = join(dir, 'damaged.db')
+  writeFileSync(damaged, 'no database at all')
+  const heard: string[] = []
+  await within(
+    'all checks',
+    new Promise<void>(resolve => {
+      const check = (file: string, isLast = false): LateCheck => {
+        const hear = (what: string): void => {
+          heard.push(`${what} ${file}`)
+          if (isLast && what !== 'begun') resolve()
+        }
+        return {
+          unchecked: { file, refuse: () => void heard.push(`refused ${file}`) },
+          events: {
+            begun: () => {
+              hear('begun')
+            },
+            ended: () => {
+              hear('ended')
+            },
+            damaged: () => {
+              hear('damaged')
+            },
+            failed: () => {
+              hear('failed')
+            },
+          },
+        }
+      }
+      t.teardown(checkLate([check(damaged), check(sound), check(sound, true)]))
+    }),
+  )
+  t.strictSame(heard, [
+    ...[`begun ${damaged}`, `refused ${damaged}`, `damaged ${damaged}`],
+    ...[`begun ${sound}`, `ended ${sound}`, `begun ${sound}`, `ended ${sound}`],
+  ])
 })
 
 t.test('it ends when the one who asked is killed, however long it would take', async t => {

@@ -5,8 +5,10 @@ import t from 'tap'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
 import { createAccess } from '../support/accounts.ts'
+import { run } from '../support/cli.ts'
 import { fewMethods } from '../support/few-methods.ts'
 import { serve, startGateway } from '../support/gateway.ts'
+import { get } from '../support/http.ts'
 import { damage } from '../support/large-file.ts'
 import { LogReader } from '../support/log-lines.ts'
 import { startNode } from '../support/scripted-node.ts'
@@ -98,6 +100,19 @@ t.test('a large file that turns out to be damaged takes no more charges', async 
   await until('the damage is found', () => Promise.resolve(saidOf(start).includes(REFUSING)), 60_000)
   const said = log.all().find(({ msg }) => msg === REFUSING)!
   t.match(said['err'], { message: /journal\.db is damaged: / })
+  const process = JSON.parse((await get(`${gateway.adminUrl}/process`)).text)
+  t.match(
+    process,
+    { damaged: undefined, damagedJournal: new RegExp(`^${journal} is damaged: `) },
+    'bug: only accounts.db was told of',
+  )
+  const check = await run(['check', '--data', '--config', gateway.dir])
+  t.equal(check.code, 0)
+  t.match(
+    check.stdout,
+    `dataDir: warning: the gateway that runs on it (process ${process.pid}) records no usage and refuses calls: ${journal} is damaged: `,
+    'bug: it said nothing of a damaged file',
+  )
   t.match((await owner.call('eth_chainId')).error, { data: { reason: 'journal_unavailable' } })
   t.strictSame(await gateway.stop(), { code: 0, signal: null })
 })

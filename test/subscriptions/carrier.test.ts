@@ -45,15 +45,33 @@ async function find(
       release: ({ routeId }) => did.push(`release ${routeId}`),
     },
   }
-  const found = await findCarrier(sought, result => heard.push(result), new Set(avoid), isOver)
+  const tries: string[] = []
+  const attempt = (route: string, kind: string) => ({
+    traceparent: '',
+    ended: (result: string): void => void tries.push(`${route} ${kind} ${result}`),
+  })
+  const hear = (result: string): void => void heard.push(result)
+  const found = await findCarrier(sought, hear, new Set(avoid), isOver, { attempt })
   const what = isRefusal(found)
     ? found.reason
     : 'socket' in found
       ? `on ${found.socket.routeId}`
       : found.message
-  return { what, did, heard, progress, tell: (result: string) => listeners.at(-1)?.({ result }) }
+  return { what, did, heard, tries, progress, tell: (result: string) => listeners.at(-1)?.({ result }) }
 }
 const taken = { id: '"1"', complete: true }
+
+t.test('each try is recorded, with how it ended', async t => {
+  const busy = error(-32005, 'too many requests')
+  const dropped = { id: '"2"', complete: false }
+  const { what, tries } = await find({ a: 'no socket', b: null, c: dropped, d: busy, e: taken, f: taken })
+  t.equal(what, 'on e')
+  t.strictSame(tries, [
+    ...['a first unreachable', 'b retry not_begun', 'c retry not_begun'],
+    ...['d retry limited', 'e retry ok'],
+  ])
+  t.strictSame((await find({ a: error(-32602, 'no such kind'), b: taken })).tries, ['a first error'])
+})
 
 t.test('the first route that takes it carries it; those to avoid come last', async t => {
   t.match(await find({ a: taken, b: taken }), { what: 'on a', did: ['ask a'] })

@@ -33,7 +33,8 @@ export interface AdminParts {
   /** The workers; null where this process serves calls itself. */
   readonly workers: Workers | null
   readonly state: { readonly draining: boolean }
-  readonly usage: { readonly failure: Error | null }
+  /** Why usage cannot be recorded now, and why not before a restart. */
+  readonly usage: { readonly failure: Error | null; readonly refused: Error | null }
   /** Why calls should go to other machines of the fleet; null where they need not. */
   readonly fleet?: {
     unready(): string | null
@@ -134,13 +135,15 @@ async function metricsText({ metrics, workers }: AdminParts): Promise<Buffer | s
   return inTimeSlices(wholeMetrics(await workers.metrics(() => metrics.text())))
 }
 
-/** What happened to files of the data directory, for commands that would work on others in their place. */
-function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost' | 'damaged'> {
-  const lost = [accounts.lost(), usage.failure].find(error => error instanceof FileLost)
+/** What happened to files of the data directory, for commands that would work on others in their place, or beside damaged ones. */
+function lostFiles({ usage, accounts }: AdminParts): Pick<Running, 'lost' | 'damaged' | 'damagedJournal'> {
+  const lost = [accounts.lost(), usage.refused].find(error => error instanceof FileLost)
   const { refused } = accounts
+  const journal = usage.refused instanceof FileLost ? null : usage.refused
   return {
     ...(lost === undefined ? {} : { lost: lost.fate }),
     ...(refused === null ? {} : { damaged: refused.message }),
+    ...(journal === null ? {} : { damagedJournal: journal.message }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Finding } from '../finding.ts'
 import type { Partly, RawConfig, RawRoute } from '../raw-config.ts'
+import { checkHeaders, type Writer } from '../link/headers.ts'
 import { show } from '../words/show.ts'
 import { percentage } from '../words/units.ts'
 import type { RawTracing } from './types.ts'
@@ -8,18 +9,12 @@ import type { RawTracing } from './types.ts'
 export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] {
   if (gateway === undefined) return []
   const { tracing = {}, trustedProxies = [] } = gateway
-  const { endpoint, headers = {}, sample, parent } = tracing
+  const { endpoint, headers, sample, parent } = tracing
   const findings: Finding[] = []
   // The value itself is not shown: it may hold a password.
   if (endpoint !== undefined && !URL.canParse(endpoint))
     findings.push(finding('endpoint', 'the value is not a URL'))
-  for (const name of Object.keys(headers))
-    if (OURS.has(name.toLowerCase()))
-      findings.push({
-        ...finding('headers', 'the exporter writes this header itself', 'remove it'),
-        path: ['tracing', 'headers', name],
-        at: 'key',
-      })
+  findings.push(...checkHeaders(headers, HEADERS, EXPORTER))
   if (sample !== undefined && percentage(sample) === null)
     findings.push(finding('sample', `${show(sample)} is more than all calls`))
   if (parent === 'trusted' && trustedProxies.length === 0)
@@ -27,15 +22,23 @@ export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] 
       ...finding('parent', 'no traceparent is believed, as trustedProxies is empty', NAME_PROXIES),
       ...{ severity: 'warning', kind: 'no-trusted-proxies' },
     })
+  if (parent === 'any')
+    findings.push({
+      ...finding(
+        'parent',
+        'every caller can have all its calls traced, and crowd out the spans of others',
+        TRUST_SOME,
+      ),
+      ...{ severity: 'warning', kind: 'any-traceparent' },
+    })
   return 'tracing' in gateway ? findings : (routes?.routes ?? []).flatMap(checkRoute)
 }
 
-/** What says how an export is written, and where it ends. */
-const OURS: ReadonlySet<string> = new Set([
-  ...['connection', 'content-encoding', 'content-length', 'content-type', 'expect', 'keep-alive'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'user-agent'],
-])
+const HEADERS = { file: 'gateway.yaml', path: ['tracing', 'headers'] } as const
+const EXPORTER: Writer = { called: 'the exporter', owns: ['content-type', 'user-agent'] }
 
+const TRUST_SOME =
+  'write parent: trusted, or `acknowledge: [any-traceparent]` where strangers cannot reach the gateway'
 const NAME_PROXIES = 'name the proxies in trustedProxies, or write parent: none'
 
 function checkRoute(route: Partly<RawRoute> | undefined, index: number): Finding[] {

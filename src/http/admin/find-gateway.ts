@@ -80,6 +80,17 @@ export function whyLost(running: Running | null): string | null {
   return `a gateway (process ${pid}) runs on ${dataDir}, and its files were ${lost} while it ran: stop it and restore them from a backup`
 }
 
+/** What a running gateway does not do any more, as it has found files of its data directory damaged: a sentence for each. */
+export function whyDamaged({ pid, damaged, damagedJournal }: Running): readonly string[] {
+  const gateway = `the gateway that runs on it (process ${pid})`
+  return [
+    ...(damaged === undefined ? [] : [`${gateway} refuses changes of accounts: ${damaged}`]),
+    ...(damagedJournal === undefined
+      ? []
+      : [`${gateway} records no usage and refuses calls: ${damagedJournal}`]),
+  ]
+}
+
 /** Why another gateway cannot serve on a data directory: one that answers runs there, whatever became of its lock. Null when none does. */
 export async function whyServed(settings: Settings): Promise<string | null> {
   return (await whoServes(settings))?.why ?? null

@@ -18,6 +18,8 @@ export interface Running {
   readonly lost?: 'removed' | 'replaced'
   /** Why it takes no changes of accounts: their file is damaged. Absent while that is not known. */
   readonly damaged?: string
+  /** Why it records no usage and refuses calls: its journal is damaged. Absent while that is not known; an older gateway does not say. */
+  readonly damagedJournal?: string
   /** That it finishes its calls and goes; absent while it serves. */
   readonly draining?: true
   /** The id of the master key that a process begins with which is started beside it now; an older gateway does not say. */
@@ -99,13 +101,14 @@ function ask(url: string, patience: number): Promise<Running | null> {
 function read(body: string): Running | null {
   try {
     const read = JSON.parse(body) as Readonly<Record<string, unknown>>
-    const { pid, configDir, dataDir, bound, lost, damaged, draining, masterKey } = read
+    const { pid, configDir, dataDir, bound, lost, damaged, damagedJournal, draining, masterKey } = read
     if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
     return {
       ...{ pid, configDir, dataDir },
       ...(bound === undefined ? {} : { bound: bound as Bound }),
       ...(lost === 'removed' || lost === 'replaced' ? { lost } : {}),
       ...(typeof damaged === 'string' ? { damaged } : {}),
+      ...(typeof damagedJournal === 'string' ? { damagedJournal } : {}),
       ...(draining === true ? { draining } : {}),
       ...(typeof masterKey === 'string' ? { masterKey } : {}),
     }

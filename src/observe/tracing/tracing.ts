@@ -41,6 +41,9 @@ export class Traces implements Tracing {
   #spans: Tally | null = null
   /** Exporters of configurations before this one, which bring away what they have. */
   readonly #leaving = new Set<Promise<void>>()
+  /** Configurations are followed one after another, in the order in which they came: to open an exporter takes a while. */
+  #following: Promise<void> = Promise.resolve()
+  #isClosed = false
 
   constructor(parts: TracingParts, sampler = new Sampler()) {
     this.#parts = parts
@@ -66,7 +69,14 @@ export class Traces implements Tracing {
     return formatTraceparent({ traceId, spanId: newSpanId(), isSampled: false })
   }
 
-  async follow(config: TracingConfig | null): Promise<void> {
+  follow(config: TracingConfig | null): Promise<void> {
+    const wanted = this.#isClosed ? null : config
+    const following = this.#following.then(() => this.#follow(wanted))
+    this.#following = following.catch(() => undefined)
+    return following
+  }
+
+  async #follow(config: TracingConfig | null): Promise<void> {
     const before = this.#open
     if (config === null) this.#open = null
     else {
@@ -77,8 +87,9 @@ export class Traces implements Tracing {
     if (before !== null && before.queue !== this.#open?.queue) this.#leave(before.queue)
   }
 
-  /** Exports what there is, for two seconds. */
+  /** Exports what there is, for two seconds; opens nothing any more, whatever configuration comes. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.follow(null)
     await Promise.all(this.#leaving)
   }

@@ -14,19 +14,18 @@ export interface RequestTarget {
   readonly fields: Raw
 }
 
-/** What is ours to say of a call, whatever the operator's headers say. */
+/** What is ours to say of a call, and of a question of our own on a network where the operator's headers may say otherwise of clients' requests. */
 const OURS = { connection: 'keep-alive', 'content-type': 'application/json', accept: 'application/json' }
-/** What decides where a message ends, which its writer alone knows. */
-const FRAMING = ['content-length', 'transfer-encoding', 'trailer', 'upgrade', 'expect', 'keep-alive']
-const NOT_THEIRS: ReadonlySet<string> = new Set([...Object.keys(OURS), ...FRAMING])
 
 /** Splits a route's URL; the headers are those of a JSON-RPC call. */
 export function requestTarget(route: Pick<Route, 'http' | 'headers'>): RequestTarget {
   const { origin, host, pathname, search } = new URL(route.http)
-  const own = Object.entries(operatorHeaders(route)).filter(([name]) => !NOT_THEIRS.has(name.toLowerCase()))
+  const own = Object.entries(operatorHeaders(route)).filter(
+    ([name]) => !Object.hasOwn(OURS, name.toLowerCase()),
+  )
   const theirs = own.find(([name]) => name.toLowerCase() === 'host')?.[1]
   const headers = [...(theirs === undefined ? [['host', host]] : []), ...own, ...Object.entries(OURS)]
-  // Names and values are checked with the configuration, as names and as lines.
+  // Names and values are checked with the configuration, as names and as lines; what would end a request elsewhere is refused there.
   const fields = headers.map(([name, value]) => `${name!}: ${value!}\r\n`).join('')
   const [name = ''] = (theirs ?? '').trim().split(':', 1)
   const servername = /^[\w.-]+$/.test(name) && isIP(name) === 0 ? name : null

@@ -22,8 +22,32 @@ export interface CheckEvents {
   failed(error: Error): void
 }
 
-/** Begins the check; a file that is found to be damaged refuses from then on. Returns what ends it early. */
-export function checkLate(unchecked: Unchecked, events: CheckEvents): () => void {
+/** A check that is to be made, and who hears how it goes. */
+export interface LateCheck {
+  readonly unchecked: Unchecked
+  readonly events: CheckEvents
+}
+
+/**
+ * Begins the checks, one after another, as all read one disk; a file that is found to be damaged refuses from then on. Returns what ends
+ * them early.
+ */
+export function checkLate(checks: readonly LateCheck[]): () => void {
+  let end = (): void => undefined
+  const begin = ([check, ...others]: readonly LateCheck[]): void => {
+    if (check !== undefined)
+      end = checkFile(check, () => {
+        begin(others)
+      })
+  }
+  begin(checks)
+  return () => {
+    end()
+  }
+}
+
+/** Begins one, with `next` behind it. Returns what ends it early, and with it all that were to follow. */
+function checkFile({ unchecked, events }: LateCheck, next: () => void): () => void {
   const { file } = unchecked
   const begin = performance.now()
   const own = import.meta.url
@@ -34,6 +58,7 @@ export function checkLate(unchecked: Unchecked, events: CheckEvents): () => void
     if (isOver) return
     isOver = true
     tell()
+    next()
   }
   events.begun(file)
   child.once('message', (verdict: Verdict) => {
@@ -64,7 +89,7 @@ export function checkLate(unchecked: Unchecked, events: CheckEvents): () => void
     else ended()
   })
   return () => {
-    over(() => undefined)
+    isOver = true
     child.kill('SIGKILL')
   }
 }

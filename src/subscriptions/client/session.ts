@@ -8,7 +8,7 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { MethodRow } from '../../snapshot/types.ts'
 import type { Scale } from '../../families/solana/scale.ts'
-import type { Message, Share } from '../../ports/subscriptions.ts'
+import type { Message, Share, SubscribeCall } from '../../ports/subscriptions.ts'
 import { refused } from '../../call/reply/answer.ts'
 import type { WholeAnswer } from '../../call/reply/answer.ts'
 import type { Caller, Payer, Session } from '../../call/caller.ts'
@@ -72,11 +72,7 @@ export class ClientSession implements Session {
     return this.#subscriptions.size
   }
 
-  async subscribe(
-    row: MethodRow,
-    call: { readonly method: string; readonly params: Raw },
-    caller: Caller,
-  ): Promise<WholeAnswer> {
+  async subscribe(row: MethodRow, call: SubscribeCall, caller: Caller): Promise<WholeAnswer> {
     const { network, plan } = caller
     const words = familyOf(network).subscriptions
     const name = words.notification(row.rule.match)

@@ -8,6 +8,8 @@ import type { Heights } from '../../families/gap.ts'
 import { judgeError } from '../../routes/transport/verdict.ts'
 import { ANY, FloodGauge, PER_BLOCK } from '../socket/flood.ts'
 import type { Notification } from '../socket/frame.ts'
+import type { Attempts } from '../../ports/subscriptions.ts'
+import type { AttemptKind } from '../../ports/tracing.ts'
 import { familyOf } from '../../families/families.ts'
 import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 import type { UpstreamSockets } from '../socket/upstream-sockets.ts'
@@ -37,34 +39,46 @@ type NodeError = Reply & { readonly kind: 'error' }
 
 /**
  * Subscribes on the first route that takes it. A node's error is judged as that of a call: some are the answer, after others another
- * route is tried, and the client gets a node's own words where those of a call would be passed on. Routes of `avoid` come last. `isOver` when nobody wants it any more.
+ * route is tried, and the client gets a node's own words where those of a call would be passed on. Routes of `avoid` come last. `isOver` when nobody wants it any more; `trace` records each try.
  */
 export async function findCarrier(
   sought: Sought,
   hear: (result: Raw) => void,
   avoid: ReadonlySet<string>,
   isOver: () => boolean,
+  trace?: Attempts,
 ): Promise<Carrier | NodeError | Refusal> {
   const { method, params, family, unsubscribe, sockets, routes } = sought
   const showsHeads = familyOf({ family }).subscriptions.heightReader(method, params) !== null
   let refusal = refuse('no_route')
   let said: NodeError | null = null
+  let kind: AttemptKind = 'first'
   const inOrder = [...routes()].sort((a, b) => Number(avoid.has(a.id)) - Number(avoid.has(b.id)))
   for (const route of inOrder) {
     if (isOver()) break
+    const attempt = trace?.attempt(route.id, kind)
+    kind = 'retry'
     const socket = await sockets.get(route).catch(() => null)
-    if (socket === null) continue
+    if (socket === null) {
+      attempt?.ended('unreachable')
+      continue
+    }
     const listener = listenerOn(socket, sought, hear)
     const outcome = await socket.subscribe({ method, params, unsubscribe }, listener)
     if (outcome !== null && 'id' in outcome && outcome.complete) {
+      attempt?.ended('ok')
       if (showsHeads) socket.progress.enter()
       return { socket, id: outcome.id, listener, showsHeads }
     }
     if (outcome !== null && 'id' in outcome) await socket.leave(outcome.id, listener, unsubscribe)
     sockets.release(socket)
     refusal = refuse('upstream_error')
-    if (outcome === null || 'id' in outcome || outcome.kind !== 'error') continue
+    if (outcome === null || 'id' in outcome || outcome.kind !== 'error') {
+      attempt?.ended('not_begun')
+      continue
+    }
     const failure = judgeError(outcome, { family, method, params, isRange: false, rows: route.errors })
+    attempt?.ended(failure?.why ?? 'error')
     if (failure === null) return outcome
     refusal = failure.refusal
     if (failure.passOn) said = outcome

@@ -9,7 +9,7 @@ import { findCarrier } from './carrier.ts'
 import type { Carrier, Sought } from './carrier.ts'
 import { GapBroken, GapTooWide } from '../../families/gap.ts'
 import type { Ask, GapFiller } from '../../families/gap.ts'
-import type { Listener } from '../../ports/subscriptions.ts'
+import type { Attempts, Listener } from '../../ports/subscriptions.ts'
 import { retry } from './retry.ts'
 import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 
@@ -52,10 +52,11 @@ export class SharedSubscription {
   #isRecovering = false
   #over = false
 
-  constructor(options: SharedOptions) {
+  /** `trace` records the tries to open it, and none of a recovery: the call is over then. */
+  constructor(options: SharedOptions, trace?: Attempts) {
     this.#options = options
     this.#held = new Backlog(options.budget)
-    this.begun = this.#begin()
+    this.begun = this.#begin(trace)
   }
 
   get isOver(): boolean {
@@ -73,9 +74,9 @@ export class SharedSubscription {
     await this.#detach()
   }
 
-  async #begin(): Promise<Begun> {
+  async #begin(trace?: Attempts): Promise<Begun> {
     try {
-      const outcome = await this.#attach()
+      const outcome = await this.#attach(trace)
       if (outcome !== 'begun') {
         this.#finish()
         return outcome
@@ -93,7 +94,7 @@ export class SharedSubscription {
     }
   }
 
-  async #attach(): Promise<Begun> {
+  async #attach(trace?: Attempts): Promise<Begun> {
     const found = await findCarrier(
       this.#options,
       result => {
@@ -101,6 +102,7 @@ export class SharedSubscription {
       },
       this.#unable,
       () => this.#over,
+      trace,
     )
     if (!('socket' in found)) return found
     this.#carry(found)

@@ -133,30 +133,38 @@ export class SharedSubscriptions implements Subscriptions {
     }
   }
 
-  #start(key: string, { slug, family }: Network, row: MethodRow, { method, params }: SubscribeCall): Entry {
+  #start(
+    key: string,
+    { slug, family }: Network,
+    row: MethodRow,
+    { method, params, trace }: SubscribeCall,
+  ): Entry {
     const entry = new Entry(slug, this.#slots)
     this.#entries.set(key, entry)
     this.#counts.set(slug, (this.#counts.get(slug) ?? 0) + 1)
     const heights = this.#upstreams.heights({ slug, family })
     const words = familyOf({ family }).subscriptions
     const scale = words.scale(method, params)
-    entry.shared = new SharedSubscription({
-      ...{ method, params, family, sockets: this.#sockets },
-      ...{ heights, filler: words.filler(method, params, heights) },
-      heightIn: result => (scale === null ? null : words.shown(method, scale, result)),
-      budget: this.#budget,
-      unsubscribe: row.rule.subscribe ?? '',
-      routes: () => this.#carriers(slug, method),
-      headOf: routeId => this.#upstreams.certainHead(routeId),
-      onOver: () => {
-        this.#entries.delete(key)
-        this.#counts.set(slug, (this.#counts.get(slug) ?? 0) - 1)
-        entry.over()
+    entry.shared = new SharedSubscription(
+      {
+        ...{ method, params, family, sockets: this.#sockets },
+        ...{ heights, filler: words.filler(method, params, heights) },
+        heightIn: result => (scale === null ? null : words.shown(method, scale, result)),
+        budget: this.#budget,
+        unsubscribe: row.rule.subscribe ?? '',
+        routes: () => this.#carriers(slug, method),
+        headOf: routeId => this.#upstreams.certainHead(routeId),
+        onOver: () => {
+          this.#entries.delete(key)
+          this.#counts.set(slug, (this.#counts.get(slug) ?? 0) - 1)
+          entry.over()
+        },
+        onBug: error => {
+          this.#events.bug(error, `subscription ${method} on ${slug}`)
+        },
       },
-      onBug: error => {
-        this.#events.bug(error, `subscription ${method} on ${slug}`)
-      },
-    })
+      trace,
+    )
     return entry
   }
 

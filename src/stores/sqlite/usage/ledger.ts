@@ -50,6 +50,11 @@ export class Ledger implements Pick<LedgerPort, 'totals'> {
     return this.charging.failure
   }
 
+  /** Why none can be recorded until a restart: the file is damaged, or no longer where it was. Null while that is not so. */
+  get refused(): Error | null {
+    return this.#database.refused
+  }
+
   /** Carries everything recorded so far into the tables, at once. Returns whether that worked. */
   fold(): boolean {
     this.charging.writer.flush()
