@@ -1,4 +1,3 @@
-import { wordsOf } from '../families.ts'
 import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
 import { show } from '../words/show.ts'
@@ -18,15 +17,16 @@ interface Surroundings {
   /** Whether all that rules need is known. */
   readonly allNeeds: boolean
   readonly methodsOf: ((slug: string) => KnownMethods | null) | null
-  /** Who writes the requests to routes of a network. */
-  readonly writerTo: (slug: string | undefined) => Writer
 }
 
-/** What opens a WebSocket, which is negotiated with its upstream. */
-const HANDSHAKE = ['accept', 'extensions', 'key', 'protocol', 'version'].map(word => `sec-websocket-${word}`)
-/** Of a verbatim request its client says what it is written in. */
-const OF_PATHS: Writer = { called: 'the gateway', owns: HANDSHAKE }
-const OF_CALLS: Writer = { ...OF_PATHS, owns: [...HANDSHAKE, 'content-type', 'accept'] }
+/**
+ * What opens a WebSocket is negotiated with its upstream. `Content-Type` and `Accept`, which calls do not take from the operator, stand in many
+ * examples of curl and nginx, and do no harm.
+ */
+const GATEWAY: Writer = {
+  called: 'the gateway',
+  owns: ['accept', 'extensions', 'key', 'protocol', 'version'].map(word => `sec-websocket-${word}`),
+}
 
 /** What routes.yaml gets wrong in itself and about the networks and methods it names. */
 export function checkRoutes(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
@@ -38,10 +38,6 @@ export function checkRoutes(written: Partly<RawConfig>, rows: readonly Row[]): F
     capabilities: families === undefined ? null : vocabulary(capabilitiesIn(rows)),
     allNeeds: !mayLack(written, 'needs'),
     methodsOf: lacksFamily(written) || mayLack(written, 'subscribe') ? null : methodsByNetwork(written, rows),
-    writerTo: (slug = '') => {
-      const family = networks?.[slug]?.family
-      return family === undefined || wordsOf(family).arePaths ? OF_PATHS : OF_CALLS
-    },
   }
   return [
     ...routes.flatMap((route, index) =>
@@ -62,11 +58,7 @@ function checkRoute(route: Partly<RawRoute>, path: Path, around: Surroundings): 
     ...checkUrl(route.http, [...path, 'http'], ['http://', 'https://']),
     ...checkUrl(route.ws, [...path, 'ws'], ['ws://', 'wss://']),
     ...checkCapabilities(route, path, around),
-    ...checkHeaders(
-      route.headers,
-      { file: 'routes.yaml', path: [...path, 'headers'] },
-      around.writerTo(route.network),
-    ),
+    ...checkHeaders(route.headers, { file: 'routes.yaml', path: [...path, 'headers'] }, GATEWAY),
     ...checkMethods(route, path, around),
     ...checkTimeout('routes.yaml', [...path, 'timeout'], route.timeout),
   ]
