@@ -28,8 +28,11 @@ export function publish(made: string): void {
   replace('program.js', `export * from './${build}/program.js'\n`, 0o666)
   replace('main.js', `#!/usr/bin/env node\nimport './${build}/main.js'\n`, 0o777)
   const kept = ['main.js', 'program.js', 'dashboard', build, before]
+  // Made again, it does not tell which one was before.
+  const isKept = (name: string): boolean =>
+    kept.includes(name) || (build === before && name.startsWith('build-'))
   for (const name of readdirSync(dist))
-    if (!kept.includes(name)) rmSync(join(dist, name), { recursive: true, force: true })
+    if (!isKept(name)) rmSync(join(dist, name), { recursive: true, force: true })
 }
 
 function hashOf(folder: string): string {

@@ -23,7 +23,7 @@ const BYTECODE = 'program.cjs.v20'
 /** Workers that are killed in one build at most. */
 const KILLS = 4
 
-/** A checkout with the packages of this one. */
+/** A checkout with the packages and the present build of this one. */
 class Checkout {
   readonly dir: string
   readonly main: string
@@ -31,7 +31,8 @@ class Checkout {
   constructor(dir: string) {
     this.dir = dir
     this.main = join(dir, 'dist/main.js')
-    for (const name of ['build', 'src', 'schema', 'dist', 'package.json', 'methods.yaml'])
+    const built = ['main.js', 'program.js', 'dashboard', presentBuild()!].map(name => `dist/${name}`)
+    for (const name of ['build', 'src', 'schema', 'package.json', 'methods.yaml', ...built])
       cpSync(join(root, name), join(dir, name), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   }
@@ -120,11 +121,14 @@ t.test('the same sources make the same build, and mend it where it was damaged',
   t.same(await checked.build().exited, { code: 0, signal: null })
   const present = presentBuild(join(checked.dir, 'dist'))!
   const whole = checked.files(present)
+  const { builds } = checked
   writeFileSync(join(checked.dir, 'dist', present, 'main.js'), '')
   writeFileSync(join(checked.dir, 'dist', present, BYTECODE), 'it is kept')
   t.same(await checked.build().exited, { code: 0, signal: null })
   t.equal(presentBuild(join(checked.dir, 'dist')), present)
   t.strictSame(checked.files(present), { ...whole, [BYTECODE]: 'it is kept' })
+  t.equal(builds.length, 2)
+  t.strictSame(checked.builds, builds, 'the one before stays, too')
 })
 
 t.test('workers that are killed amid a build come back, and a restart takes the new one', async t => {
