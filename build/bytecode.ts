@@ -3,15 +3,17 @@
  * configuration is written and checked, an account made, and one call of it forwarded. Where no gateway can run the program is built without.
  */
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import type { Io } from '../src/commands/command.ts'
 import { readServing } from '../src/http/admin/serving-file.ts'
+import { dist, presentBuild } from './publish.ts'
 import { openScript, runScript, writeBytecode } from './script.ts'
 
 /** Milliseconds from a start to its listeners, at most. */
@@ -42,10 +44,9 @@ async function listening(dataDir: string): Promise<string> {
 
 /** Makes the bytecode in a gateway of `dir`, which is empty; the gateway still serves behind it. */
 async function makeBytecode(dir: string): Promise<void> {
-  const dist = new URL('../dist/', import.meta.url)
-  const name = readdirSync(dist).find(file => file.endsWith('.cjs'))
-  if (name === undefined) throw new Error('the program has no script')
-  const url = new URL(name, dist)
+  const build = presentBuild()
+  if (build === undefined) throw new Error('there is no program')
+  const url = pathToFileURL(join(dist, build, 'program.cjs'))
   const script = openScript(url)
   const { runProgram } = runScript(script, url)
   const dataDir = join(dir, 'data')

@@ -2,16 +2,18 @@
  * Bundles the program into dist/, in place of hundreds of files, which took most of the time of a start: all commands as one script (script.ts),
  * and a file for each thread and each other process. tsc has checked the types before.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { catalogueModule } from './catalogue.ts'
+import { dist, publish } from './publish.ts'
 import { validatorsModule } from './validators.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const target = join(root, 'dist')
+mkdirSync(dist, { recursive: true })
+const target = mkdtempSync(join(dist, 'new-'))
 
 /** What the built program has in place of a file. */
 const replaced: Plugin = {
@@ -66,16 +68,16 @@ const common = {
   // Node keeps the text of what it has loaded: 2.3 MiB of heap in each process less, and 4 MiB of memory.
   minifyWhitespace: true,
   minifySyntax: true,
+  // Node prints the line in which an exception was thrown that nobody caught.
+  lineLimit: 200,
   logLevel: 'warning',
 } as const satisfies BuildOptions
 
-/** Bundles all commands as a script; returns its file. */
-async function buildScript(): Promise<string> {
-  const { metafile } = await build({
+/** Bundles all commands as a script. */
+async function buildScript(): Promise<void> {
+  await build({
     ...common,
     entryPoints: { program: 'src/commands/program.ts' },
-    // The name of one build is never that of another: a process that is started amid a build takes a whole one.
-    entryNames: '[name]-[hash]',
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
     // A script has no loader of its own.
@@ -86,15 +88,11 @@ async function buildScript(): Promise<string> {
       js: `(run=>typeof module=="object"?run(module,require,require("node:url").pathToFileURL(__filename).href):run)(function(module,require,url){`,
     },
     footer: { js: '})' },
-    metafile: true,
   })
-  const script = Object.keys(metafile.outputs).find(file => file.endsWith('.cjs'))
-  if (script === undefined) throw new Error('the program has no script')
-  return join(root, script)
 }
 
 /** Bundles what other processes and threads begin with. */
-async function buildEntries(script: string): Promise<void> {
+async function buildEntries(): Promise<void> {
   await build({
     ...common,
     entryPoints: {
@@ -116,7 +114,6 @@ async function buildEntries(script: string): Promise<void> {
       js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
     },
     plugins: [replaced, loaded],
-    define: { SCRIPT: JSON.stringify(`./${basename(script)}`) },
   })
 }
 
@@ -128,7 +125,6 @@ const loaded: Plugin = {
   },
 }
 
-mkdirSync(target, { recursive: true })
-for (const name of readdirSync(target).filter(name => name !== 'dashboard'))
-  rmSync(join(target, name), { recursive: true })
-await buildEntries(await buildScript())
+await buildScript()
+await buildEntries()
+publish(target)

@@ -4,6 +4,7 @@
  */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
@@ -25,10 +26,10 @@ export function loadProgram(url: URL): Program {
   return runScript(openScript(url), url)
 }
 
-/** Compiles the script, or takes its bytecode. */
+/** Compiles the script, or takes its bytecode. Stacks name it without its folder: with bytecode, V8 of Node.js 20 would name the one where that was made. */
 export function openScript(url: URL): Script {
   const source = readFileSync(url, 'latin1')
-  return new Script(source, { filename: url.href, cachedData: readBytecode(url) })
+  return new Script(source, { filename: basename(url.pathname), cachedData: readBytecode(url) })
 }
 
 export function runScript(script: Script, url: URL): Program {
@@ -61,7 +62,8 @@ function readBytecode(url: URL): Buffer | undefined {
   return file.length > CHECKSUM && file.readUInt32BE() === crc32(bytecode) ? bytecode : undefined
 }
 
-/** V8 looks at its version and flags, but not at the machine's architecture. */
+/** V8 looks at its version and flags, but not at the machine's architecture, nor at how it was compiled: a distribution's may be another. */
 function bytecodeOf(url: URL): URL {
-  return new URL(`${url.href}.${process.version}-${process.platform}-${process.arch}`)
+  const compiled = crc32(JSON.stringify(process.config)).toString(16)
+  return new URL(`${url.href}.${process.version}-${process.platform}-${process.arch}-${compiled}`)
 }

@@ -1,6 +1,6 @@
 /** Bundles the browser program into dist/dashboard: hashed names, and each file compressed beside itself. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -41,11 +41,16 @@ function write(file: string, content: Uint8Array): void {
   writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }))
 }
 
-rmSync(target, { recursive: true, force: true })
-mkdirSync(join(target, 'assets'), { recursive: true })
-for (const { path, contents } of outputFiles) write(path, contents)
+const [made, before] = [`${target}.new`, `${target}.old`]
+for (const left of [made, before]) rmSync(left, { recursive: true, force: true })
+mkdirSync(join(made, 'assets'), { recursive: true })
+for (const { path, contents } of outputFiles) write(join(made, relative(target, path)), contents)
 const page = readFileSync(join(here, 'src/index.html'), 'utf8').replaceAll(
   /\{\{(\S+)\}\}/g,
   (_, entry: string) => `/assets/${nameOf(`src/${entry}`)}`,
 )
-write(join(target, 'index.html'), Buffer.from(page))
+write(join(made, 'index.html'), Buffer.from(page))
+// A gateway may start at any moment.
+if (existsSync(target)) renameSync(target, before)
+renameSync(made, target)
+rmSync(before, { recursive: true, force: true })

@@ -85,7 +85,9 @@ t.test(
         verbatimSymlinks: true,
       })
     }
-    const made = (await readdir(join(image, 'dist'))).filter(name => name.includes('.cjs.v'))
+    const made = (await readdir(join(image, 'dist'), { recursive: true })).filter(name =>
+      name.includes('.cjs.v'),
+    )
     t.equal(made.length, 1, 'with bytecode')
     const [etc, data] = [join(dir, 'etc/tollgate'), join(dir, 'data')]
     await mkdir(data, { mode: 0o700 })

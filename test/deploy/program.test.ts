@@ -1,21 +1,22 @@
 /** The built program: what it must not hold, whatever its packages do, and how its script is loaded. */
-import { execFileSync } from 'node:child_process'
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { dist, presentBuild } from '../../build/publish.ts'
 import { openScript, runScript, writeBytecode } from '../../build/script.ts'
 import { sourceStack } from '../../src/observe/source-stack.ts'
-import { root } from '../support/paths.ts'
+import { mainFile as main } from '../support/paths.ts'
 
-const dist = join(root, 'dist')
-const files = readdirSync(dist).filter(name => /\.c?js$/.test(name))
+const built = join(dist, presentBuild()!)
+const files = readdirSync(built).filter(name => /\.c?js$/.test(name))
 /** All commands. */
-const script = files.find(name => name.endsWith('.cjs'))!
+const script = 'program.cjs'
 
 t.test('bug: a class that extends String made each scanned byte of a call three times as slow', t => {
   t.ok(files.includes('main.js'))
-  const texts = files.map(name => readFileSync(join(dist, name), 'utf8'))
+  const texts = files.map(name => readFileSync(join(built, name), 'utf8'))
   t.ok(
     texts.some(text => text.includes('VerbatimString')),
     'what ioredis has in its place',
@@ -28,7 +29,7 @@ t.test('bug: a class that extends String made each scanned byte of a call three 
 })
 
 t.test('what exports traces is evaluated when it is asked for, and not before', t => {
-  const text = readFileSync(join(dist, script), 'utf8')
+  const text = readFileSync(join(built, script), 'utf8').replaceAll(/\\?\n\s*/g, '')
   t.match(text, /init_otlp=__esm\(\{"src\/observe\/tracing\/otlp\.ts"\(\)\{/, 'an initializer')
   const called = text.split('init_otlp()').length - 1
   const lazily = text.split('.then(()=>(init_otlp(),').length - 1
@@ -43,24 +44,59 @@ function start(flags: readonly string[], words: readonly string[]): string {
 }
 
 t.test('Node.js takes the bytecode that the build made, and with flags of V8 does without', t => {
-  const url = pathToFileURL(join(dist, script))
+  const url = pathToFileURL(join(built, script))
   t.equal(openScript(url).cachedDataRejected, false)
-  const main = join(dist, 'main.js')
   t.match(start([], [main, '--version']), /^\d/)
   t.match(start(['--max-old-space-size=200'], [main, '--version']), /^\d/)
   t.end()
 })
 
+/** A process that fails in the script of a built program, and prints the stack, or leaves that to Node.js. */
+function failing(folder: string, rest = '.catch(({ stack }) => console.log(stack))'): string[] {
+  const program = pathToFileURL(join(folder, 'program.js')).href
+  return ['-e', `import('${program}').then(({ runProgram }) => runProgram(['--version'], {}))${rest}`]
+}
+
 t.test('node --enable-source-maps maps stacks of the script', t => {
-  const program = pathToFileURL(join(dist, 'program.js')).href
-  const fail = `import('${program}').then(({ runProgram }) => runProgram(['--version'], {})).catch(({ stack }) => console.log(stack))`
   t.match(
-    start(['--enable-source-maps'], ['-e', fail]),
+    start(['--enable-source-maps'], failing(built)),
     /at choose \(\S*\/src\/commands\/program\.ts:\d+:\d+\)/,
   )
-  const bare = start([], ['-e', fail])
-  t.match(bare, /at choose \(file:\S+\.cjs:\d+:\d+\)/)
-  t.match(sourceStack(bare), /at choose \(src\/commands\/program\.ts:\d+:\d+\)/, 'as in the log')
+  t.end()
+})
+
+t.test('bug: a stack named the folder where the program had been built, and the log no place in src/', t => {
+  const folder = join(t.testdir(), 'a (b) %41 ü', 'build')
+  cpSync(built, folder, { recursive: true })
+  const url = pathToFileURL(join(folder, script))
+  t.equal(openScript(url).cachedDataRejected, false)
+  const stack = start([], failing(folder))
+  t.match(stack, /at choose \(program\.cjs:\d+:\d+\)/)
+  t.match(sourceStack(stack, url.href), /at choose \(src\/commands\/program\.ts:\d+:\d+\)/, 'as in the log')
+  t.end()
+})
+
+t.test('bug: an exception that nobody caught printed up to 390 KB of the script', t => {
+  const { status, stderr } = spawnSync('env', ['-i', process.execPath, ...failing(built, '')], {
+    encoding: 'utf8',
+  })
+  t.equal(status, 1)
+  t.match(stderr, /^program\.cjs:\d+\n/)
+  const longest = files.flatMap(name =>
+    readFileSync(join(built, name), 'utf8')
+      .split('\n')
+      .map(line => line.length),
+  )
+  t.ok(Math.max(...longest) < 1000, `a line of ${Math.max(...longest)}`)
+  t.end()
+})
+
+t.test('a Node.js of the same version that was compiled in another way does without the bytecode', t => {
+  const config = Object.getOwnPropertyDescriptor(process, 'config')!
+  const variables = { ...process.config.variables, v8_enable_i18n_support: 0 }
+  Object.defineProperty(process, 'config', { ...config, value: { ...process.config, variables } })
+  t.teardown(() => Object.defineProperty(process, 'config', config))
+  t.equal(openScript(pathToFileURL(join(built, script))).cachedDataRejected, undefined)
   t.end()
 })
 
