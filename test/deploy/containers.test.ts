@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -65,6 +64,13 @@ t.test('what the Dockerfile copies is there, and dependencies come before source
   t.end()
 })
 
+// `npm test` itself builds without a look at the types, so that the second core is not idle for as long as tsc takes.
+t.test('its build checks the types of the program first', t => {
+  t.ok(steps(build, 'RUN').some(command => command.startsWith('npm run build && ')))
+  t.match(JSON.parse(text('package.json')).scripts.build, /^tsc -p tsconfig\.build\.json && /)
+  t.end()
+})
+
 t.test(
   'its steps, outside of a container: what it builds serves, and writes to its volume alone',
   async t => {
@@ -75,7 +81,8 @@ t.test(
     for (const command of steps(build, 'RUN').filter(command => !command.startsWith('npm ci'))) {
       // The packages are the checkout's own here.
       const [ours = ''] = command.split(' && npm prune')
-      execFileSync('sh', ['-c', ours], { cwd: app, env: cleanEnvironment(), stdio: 'pipe' })
+      const built = new Child('sh', ['-c', ours], cleanEnvironment(), app)
+      t.strictSame(await built.exited, { code: 0, signal: null }, `${ours}: ${built.stdout}${built.stderr}`)
     }
     await copy(final, image, to => join(dir, to))
     for (const step of steps(final, 'COPY').filter(step => step.startsWith('--from'))) {
