@@ -8,6 +8,19 @@ interface Program {
   readonly runProgram: typeof runProgram
 }
 
+let loaded: Promise<Program> | undefined
+
+/** Loads it by its bytecode, as a process would: with maps, Node.js would compile all commands, and read the map of each of them (build/script.ts). */
+async function loadProgram(file: string): Promise<Program> {
+  const mapped = process.sourceMapsEnabled
+  process.setSourceMapsEnabled(false)
+  try {
+    return (await import(file)) as Program
+  } finally {
+    process.setSourceMapsEnabled(mapped)
+  }
+}
+
 /** What a finished command leaves. */
 export interface CommandResult {
   readonly code: number | null
@@ -24,7 +37,8 @@ export async function run(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
   if (programFile === null) return runProcess(args, env)
-  const built = (await import(programFile)) as Program
+  loaded ??= loadProgram(programFile)
+  const built = await loaded
   const [out, err]: [string[], string[]] = [[], []]
   const mask = process.umask(0)
   process.umask(mask)
