@@ -73,7 +73,8 @@ t.test(
     await gateway.start()
     const text = await until('its clock is compared', async () => {
       const { text } = await get(`${gateway.adminUrl}/metrics`)
-      return text.includes('tollgate_clock_skew_seconds ') ? text : undefined
+      // Its HELP is there before.
+      return /^tollgate_clock_skew_seconds /m.test(text) ? text : undefined
     })
     const names = new Set(text.match(/^[a-z]\w+/gm))
     t.strictSame(
