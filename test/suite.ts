@@ -2,7 +2,7 @@
  * Runs the test files, each in a process of its own, as tap does for a list of files, but without the loader that tap puts into each of them,
  * and into all processes which they start, to measure coverage: that takes as long as the tests do.
  *
- *     npx tap                        all but those that send load, or measure time and memory
+ *     npx tap                        all but those that send load, build the program, or measure time and memory
  *     npx tap --test-arg=load        those, one after the other
  *     npx tap --test-arg=test/e2e/   the files whose path begins like this
  *     npx tap test/e2e/help.test.ts  one file as it stands, without this one
@@ -12,10 +12,10 @@ import { bundleTests } from '../build/tests.ts'
 
 /** Files that take ten minutes each: they are run one by one, when there is reason. */
 const isSoak = (file: string): boolean => file.startsWith('test/soak/')
-/** Files that send load, measure time and memory, or want the time of a database server to be their own. */
+/** Files that send load, measure time and memory, build the program, or want the time of a database server to be their own. */
 const isLoad = (file: string): boolean =>
   !isSoak(file) &&
-  /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/(reload\/soak|e2e\/(workers-(kill|restart|upgrade)|fleet-)|stores\/(postgres|redis)\/)/.test(
+  /^test\/(isolation\/timed|bench)\/|-load\.test\.ts$|^test\/(deploy\/build|reload\/soak|e2e\/(workers-(kill|restart|upgrade)|fleet-)|stores\/(postgres|redis)\/)/.test(
     file,
   )
 

@@ -158,6 +158,8 @@ t.test('a transaction that was sent before is not an accident', async t => {
   } as never)
   const first = await direct('eth_sendRawTransaction', [raw])
   t.match(first, { result: /^0x[0-9a-f]{64}$/ })
+  // The node says something else of it while it is not in a block.
+  await viemSingle.waitForTransactionReceipt({ hash: first.result as `0x${string}` })
   const node = await direct('eth_sendRawTransaction', [raw])
   const again = await access.call('eth_sendRawTransaction', [raw])
   // What the node takes for known is a success with the hash; another refusal of it comes through.
