@@ -51,8 +51,13 @@ function checkFile({ unchecked, events }: LateCheck, next: () => void): () => vo
   const { file } = unchecked
   const begin = performance.now()
   const own = import.meta.url
-  const name = own.endsWith('.ts') ? 'check-process.ts' : 'file-check.js'
-  const child = fork(new URL(`./${name}`, own), [file], { stdio: 'ignore' })
+  // Run from src/, the process has to learn TypeScript first, as threads do (net/thread.ts).
+  const child = own.endsWith('.ts')
+    ? fork(new URL('./check-process.ts', own), [file], {
+        stdio: 'ignore',
+        execArgv: [`--import=${import.meta.resolve('tsx')}`],
+      })
+    : fork(new URL('./file-check.js', own), [file], { stdio: 'ignore' })
   let isOver = false
   const over = (tell: () => void): void => {
     if (isOver) return
