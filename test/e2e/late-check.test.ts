@@ -133,11 +133,11 @@ t.test('it ends when the one who asked is killed, however long it would take', a
   })
   // It has begun once it has loaded what reads the file.
   const maps = () => readFileSync(`/proc/${pid}/maps`, 'utf8')
-  await until('it reads', () => Promise.resolve(maps().includes('sqlite')))
+  await until('it reads', () => Promise.resolve(maps().includes('sqlite')), PATIENCE)
   t.ok(runs(pid))
   const gone = once(asker, 'exit')
   asker.kill('SIGKILL')
   await gone
-  await until('it ends', () => Promise.resolve(!runs(pid)), 5_000)
+  await until('it ends', () => Promise.resolve(!runs(pid)), 30_000)
   t.equal(verdict, undefined)
 })
