@@ -23,12 +23,12 @@ export function publish(made: string): void {
   const before = presentBuild()
   const build = `build-${hashOf(made)}`
   mkdirSync(join(dist, build), { recursive: true })
-  // One that was there already is the same, or was damaged.
+  // A folder of this name has the same files, unless they were damaged.
   for (const name of readdirSync(made)) renameSync(join(made, name), join(dist, build, name))
   replace('program.js', `export * from './${build}/program.js'\n`, 0o666)
   replace('main.js', `#!/usr/bin/env node\nimport './${build}/main.js'\n`, 0o777)
   const kept = ['main.js', 'program.js', 'dashboard', build, before]
-  // Made again, it does not tell which one was before.
+  // When the present build is made again, main.js does not say which one came before it.
   const isKept = (name: string): boolean =>
     kept.includes(name) || (build === before && name.startsWith('build-'))
   for (const name of readdirSync(dist))

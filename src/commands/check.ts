@@ -105,7 +105,7 @@ function holdsCopy(dataDir: string): boolean {
 }
 
 /** A start takes such a file at first, as it reads only a part of it. */
-const RESTART = 'restart it with a sound file'
+const RESTART = 'restart it with an intact file'
 
 /** Nobody tells from outside whose a port is. */
 const MEANT = 'if the gateway of this configuration has it, name its admin address: --admin HOST:PORT'

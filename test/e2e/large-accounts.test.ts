@@ -19,7 +19,7 @@ const BEGUN = 'a large file is checked while calls are served'
 const SOUND = 'the file is sound'
 /** Milliseconds: the process that checks gives way to everything else on the machine. */
 const PATIENCE = 180_000
-const DAMAGED = 'known keys are served, but changes to accounts are refused: restart with a sound file'
+const DAMAGED = 'known keys are served, but changes to accounts are refused: restart with an intact file'
 
 interface Prepared {
   readonly gateway: Gateway

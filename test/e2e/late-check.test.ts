@@ -16,6 +16,16 @@ const checkProcess = join(dist, presentBuild(dist) ?? '', 'file-check.js')
 /** Milliseconds for processes of the lowest priority, which wait for all others of a busy machine. */
 const PATIENCE = 120_000
 
+/** A database, and a file that is not one. */
+function smallFiles(dir: string): { readonly sound: string; readonly damaged: string } {
+  const [sound, damaged] = [join(dir, 'sound.db'), join(dir, 'damaged.db')]
+  const database = new DatabaseSync(sound)
+  database.exec('CREATE TABLE some (x)')
+  database.close()
+  writeFileSync(damaged, 'no database at all')
+  return { sound, damaged }
+}
+
 /** A small file whose check takes minutes: it computes the second column. */
 function slowFile(file: string): string {
   const database = new DatabaseSync(file)
@@ -38,12 +48,7 @@ function runs(pid: number): boolean {
 
 t.test('it says whether a file is sound', async t => {
   const dir = t.testdir()
-  const sound = join(dir, 'sound.db')
-  const database = new DatabaseSync(sound)
-  database.exec('CREATE TABLE some (x)')
-  database.close()
-  const damaged = join(dir, 'damaged.db')
-  writeFileSync(damaged, 'no database at all')
+  const { sound, damaged } = smallFiles(dir)
   for (const [file, verdict] of [
     [sound, null],
     [damaged, `${damaged} is not a SQLite database`],
@@ -60,13 +65,7 @@ t.test('it says whether a file is sound', async t => {
 })
 
 t.test('bug: two large files were read at the same time', async t => {
-  const dir = t.testdir()
-  const sound = join(dir, 'sound.db')
-  const database = new DatabaseSync(sound)
-  database.exec('CREATE TABLE some (x)')
-  database.close()
-  const damaged = join(dir, 'damaged.db')
-  writeFileSync(damaged, 'no database at all')
+  const { sound, damaged } = smallFiles(t.testdir())
   const heard: string[] = []
   await within(
     'all checks',

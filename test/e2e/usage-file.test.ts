@@ -34,7 +34,7 @@ const saidOf = (start: number) =>
     .slice(start)
     .map(({ msg }) => msg)
 const CHECKING = 'a large file is checked while calls are served'
-const REFUSING = 'usage is no longer recorded and calls are refused: restart with a sound file'
+const REFUSING = 'recording of usage has stopped and calls are refused: restart with an intact file'
 
 await gateway.stop()
 const endpointIds = Array.from({ length: 400 }, (_, n) => `ep_filled_${String(n)}`)

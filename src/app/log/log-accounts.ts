@@ -1,4 +1,4 @@
-/** Logs that accounts.db is no longer where it was while it is open, once, and when it is back. */
+/** Logs once when the open accounts.db has been moved or removed, and again when it is back. */
 import type { Logger } from '../../observe/log.ts'
 
 /** To be called now and then. Calls go on: who has which key is still known from the file that is open. */

@@ -4,8 +4,8 @@ import type { CheckEvents } from '../../stores/sqlite/late-check.ts'
 
 /** What follows when a file is damaged, and what to do. */
 const DAMAGED = {
-  usage: 'usage is no longer recorded and calls are refused: restart with a sound file',
-  accounts: 'known keys are served, but changes to accounts are refused: restart with a sound file',
+  usage: 'recording of usage has stopped and calls are refused: restart with an intact file',
+  accounts: 'known keys are served, but changes to accounts are refused: restart with an intact file',
   copy: 'known keys are served, but changes to accounts are refused on this machine: stop the gateway, remove the file and start again to copy it from PostgreSQL',
 } as const
 
