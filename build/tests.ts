@@ -56,6 +56,7 @@ export async function bundleTests(): Promise<ReadonlyMap<string, string>> {
       'playwright-core',
       '@seriousme/openapi-schema-validator',
       '@wasm-fmt/gofmt',
+      'typescript',
     ],
     // Packages in CommonJS ask for Node's own modules with it.
     banner: {

@@ -6,6 +6,9 @@ import { Output } from './commands/output/output.ts'
 import { tellLost } from './commands/output/refused.ts'
 import { runProgram } from './commands/program.ts'
 
+// For `ps` and `top`; a key that stands in the arguments is not shown to others of the machine any longer.
+process.title = 'tollgate'
+
 const stdout = new Output(process.stdout)
 const stderr = new Output(process.stderr)
 const io: Io = {

@@ -1,7 +1,7 @@
 /** The admin API on the admin listener: finds the operation, lets the token in that may, reads what was asked, and answers. */
 import type { AdminReply, Api, ApiRequest } from '../http/admin/listener.ts'
 import type { Author } from '../ports/audit.ts'
-import { StoreUnavailable } from '../ports/store-unavailable.ts'
+import { Away } from '../ports/store-unavailable.ts'
 import type { Token } from '../ports/tokens.ts'
 import { readParams } from '../management/params.ts'
 import type { Check } from '../management/params.ts'
@@ -94,7 +94,10 @@ async function carryOut(
   if (isProblem(asked)) return encode(asked)
   if (request.body === undefined)
     return encode(
-      problem('parse_error', 'the body is not valid JSON: it must be UTF-8 and have each member once'),
+      problem(
+        'parse_error',
+        'the body is not valid JSON: it must be UTF-8, have each member once, and nest at most 1000 levels',
+      ),
     )
   const sent = readBody(request.body, body)
   if (isProblem(sent)) return encode(sent)
@@ -113,7 +116,7 @@ async function orUnavailable<T>(answer: () => Promise<T> | T): Promise<T | Probl
   try {
     return await answer()
   } catch (error) {
-    if (error instanceof StoreUnavailable) return problem('store_unavailable', error.publicMessage)
+    if (error instanceof Away) return problem('store_unavailable', error.publicMessage)
     throw error
   }
 }

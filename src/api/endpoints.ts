@@ -13,6 +13,13 @@ import type { Problem } from './problem.ts'
 /** Characters by which its owner tells a key from others. */
 const HINT = 4
 
+/** What is said of an endpoint when it is made, and changed later. */
+const SETTINGS = {
+  ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
+  ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
+  ...{ dailyLimit: FIELDS.dailyLimit, expiresAt: FIELDS.expiresAt },
+} as const
+
 /** The operations on endpoints. */
 export const endpointOperations = [
   operation({
@@ -28,10 +35,11 @@ export const endpointOperations = [
   operation({
     ...{ method: 'POST', path: '/v1/accounts/{id}/endpoints', id: 'createEndpoint', scope: 'accounts:write' },
     ...{ status: 201, isOnce: true, reply: 'NewEndpoint' },
-    summary: 'Makes an endpoint with a key on a network; without a name it is given one',
+    summary:
+      'Makes an endpoint with a key on a network, with what its key may be used for; without a name it is given one',
     body: {
       required: { network: FIELDS.text },
-      optional: { name: FIELDS.name, labels: FIELDS.endpointLabels },
+      optional: { ...SETTINGS, labels: FIELDS.endpointLabels },
     },
     async run({ id, body: { network, ...named }, by }, parts) {
       const account = await parts.accounts.find(id)
@@ -67,12 +75,7 @@ export const endpointOperations = [
     summary:
       'Changes an endpoint: whether it is active, what its key may be used for, and labels (JSON merge patch)',
     body: {
-      optional: {
-        ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
-        ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
-        ...{ dailyLimit: FIELDS.dailyLimit, expiresAt: FIELDS.expiresAt },
-        labels: FIELDS.endpointLabelsPatch,
-      },
+      optional: { ...SETTINGS, labels: FIELDS.endpointLabelsPatch },
     },
     run: ({ id, body, by }, parts) =>
       forOwner(id, by, parts, async caller => {

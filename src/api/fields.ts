@@ -1,12 +1,14 @@
 /** What members of bodies and queries of the admin API are: how each is read, and how the OpenAPI document shows it. */
 import type { AccountStatus } from '../ports/accounts.ts'
+import { isPrintable, PRINTABLE } from '../config/words/printable.ts'
 import { LATEST } from '../ports/clock.ts'
 import { LABELS } from '../ports/labels.ts'
 import type { LabelChange, LabelLimits } from '../ports/labels.ts'
 import { SCOPES } from '../ports/tokens.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, perSecond } from '../management/checks.ts'
+import { email as emailAddress, externalId as anyExternalId, LONGEST } from '../management/checks.ts'
 import { text, timeOrNull, webhook as webhookUrl } from '../management/checks.ts'
-import { LABEL, labelsOf, PRINTABLE } from '../management/labels.ts'
+import { LABEL, labelsOf } from '../management/labels.ts'
 import type { Check } from '../management/params.ts'
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
@@ -27,7 +29,6 @@ export type ValuesOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends
 /** Most items of a page, and how many there are where nothing is said. */
 const MAX_LIMIT = 1_000
 const USUAL_LIMIT = 100
-const MAX_TEXT = 255
 
 const nullable = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
 
@@ -47,7 +48,7 @@ function wholeNumber(min: number, max: number, wrong: string): Check<number> {
 
 function matching(pattern: RegExp, max: number, wrong: string): Check<string> {
   return value =>
-    typeof value === 'string' && value.length <= max && pattern.test(value) ? { value } : { wrong }
+    typeof value === 'string' && isPrintable(value, max) && pattern.test(value) ? { value } : { wrong }
 }
 
 const string = { type: 'string' }
@@ -57,25 +58,21 @@ const time: Field<number> = {
 }
 const statuses = ['active', 'suspended'] as const
 const externalId: Field<string> = {
-  schema: { ...string, minLength: 1, maxLength: MAX_TEXT },
-  check: matching(
-    /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]+$/u,
-    MAX_TEXT,
-    `must be 1 to ${MAX_TEXT} printable characters`,
-  ),
+  schema: { ...string, minLength: 1, maxLength: LONGEST.externalId, pattern: PRINTABLE.source },
+  check: anyExternalId,
 }
 const webhook: Field<string> = {
   schema: {
     ...string,
     format: 'uri',
-    maxLength: 2048,
+    maxLength: LONGEST.webhook,
     description: 'where events of the account are posted to',
   },
   check: webhookUrl,
 }
 const email: Field<string> = {
-  schema: { ...string, format: 'email', maxLength: 254 },
-  check: matching(/^[^\s@]+@[^\s@]+$/, 254, 'must be an email address'),
+  schema: { ...string, format: 'email', maxLength: LONGEST.email },
+  check: emailAddress,
 }
 const status: Field<AccountStatus> = {
   schema: { ...string, enum: statuses },
@@ -116,7 +113,7 @@ export const FIELDS = {
   endpointLabelsPatch: labelsPatch(LABELS.endpoint),
   label: {
     schema: { ...string, description: 'a label that they have, as name:value' },
-    check: matching(/^[A-Za-z0-9._-]{1,63}:/, 64 + MAX_TEXT, 'must be name:value'),
+    check: matching(/^[A-Za-z0-9._-]{1,63}:/, 64 + LABELS.account.longest, 'must be name:value'),
   } satisfies Field<string>,
   time,
   limit: {
@@ -151,13 +148,16 @@ export const FIELDS = {
   origins: { schema: list, check: origins } satisfies Field<readonly string[] | null>,
   addresses: { schema: list, check: addresses } satisfies Field<readonly string[] | null>,
   perSecond: {
-    schema: { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
+    schema: {
+      ...{ type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
+      description: 'request units that it may use in a second; null is no limit of its own',
+    },
     check: perSecond,
   } satisfies Field<number | null>,
   dailyLimit: {
     schema: {
       ...{ type: ['integer', 'null'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-      description: 'requests that it may use in a calendar day (UTC); null is no limit of its own',
+      description: 'request units that it may use in a calendar day (UTC); null is no limit of its own',
     },
     check: dailyLimit,
   } satisfies Field<number | null>,

@@ -6,6 +6,7 @@ import { REASONS } from './problem.ts'
 const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
 const count = { type: 'integer', minimum: 0 }
+const units = { ...count, description: 'request units: what calls cost' }
 const time = { ...count, description: 'Unix seconds' }
 const timeOrNull = { ...time, type: ['integer', 'null'] }
 const labels = { type: 'object', additionalProperties: text }
@@ -56,7 +57,7 @@ const endpoint = {
   ...{ endpointId: text, accountId: text, network: text, name: text },
   ...{ status: { ...text, enum: ['active', 'inactive'] }, createdAt: time, management: { type: 'boolean' } },
   ...{ allowedOrigins: listOrNull, allowedIps: listOrNull, perSecond: { type: ['number', 'null'] } },
-  dailyLimit: { type: ['integer', 'null'], minimum: 1, description: 'requests in a calendar day (UTC)' },
+  dailyLimit: { type: ['integer', 'null'], minimum: 1, description: 'request units in a calendar day (UTC)' },
   expiresAt: timeOrNull,
   labels,
   lastUsedAt: { ...timeOrNull, description: 'the hour of its last call, in Unix seconds' },
@@ -69,7 +70,7 @@ export const SCHEMAS = {
   AccountState: object({
     ...account,
     quota: {
-      anyOf: [object({ requests: count, used: count, resetsAt: time }), { type: 'null' }],
+      anyOf: [object({ requests: units, used: units, resetsAt: time }), { type: 'null' }],
     },
     rate: {
       anyOf: [object({ perSecond: { type: 'number' }, burst: { type: 'number' } }), { type: 'null' }],
@@ -114,7 +115,7 @@ export const SCHEMAS = {
         time: { ...time, description: 'the beginning of the hour or day, in Unix seconds' },
         accountId: text,
       },
-      ...{ endpointId: text, network: text, method: text, reason: text, calls: count, requests: count },
+      ...{ endpointId: text, network: text, method: text, reason: text, calls: count, requests: units },
       ...{ errors: count, refusals: count, bytesOut: count, upstreamMs: count },
       refusalsByReason: { type: 'object', additionalProperties: count },
       latency,
@@ -144,7 +145,7 @@ export const SCHEMAS = {
       ...{ requestId: text, account: textOrNull, endpoint: textOrNull, network: text },
       ...{ method: textOrNull, route: textOrNull, status: { type: 'integer' }, reason: textOrNull },
       ...{ outcome: { ...text, enum: ['ok', 'error', 'refused', 'failed'] }, plan: text, transport: text },
-      ...{ requests: count, ms: { type: 'number' }, upstreamMs: { type: 'number' } },
+      ...{ requests: units, ms: { type: 'number' }, upstreamMs: { type: 'number' } },
     },
     ['transport', 'requests', 'ms', 'upstreamMs'],
   ),

@@ -91,7 +91,7 @@ export async function begin(
   undoing.push(takingBack(settings.dataDir))
   const events = logJournal(metrics, log)
   const stores = await openStores(settings, env, { log, events }, closing)
-  const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places)]
+  const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places, 'warning')]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
   const certificate = await openCertificate(settings.tls)
   return { config, snapshot, problems, stores, certificate, log, metrics }

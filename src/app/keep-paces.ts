@@ -1,15 +1,15 @@
 /** Keeps how quickly networks make blocks in a file, for the process that comes after this one. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Heads } from '../routes/heads.ts'
 import type { Closing } from './closing.ts'
+import { stateFile } from '../stores/sqlite/data-dir.ts'
 
 /** How often they are written down, in milliseconds. */
 const EVERY = 30_000
 
 /** Has `heads` begin with what is kept, and keeps what is measured from now on. */
 export function keepPaces(dataDir: string, heads: Heads, closing: Closing): void {
-  const file = join(dataDir, 'paces.json')
+  const file = stateFile(dataDir, 'paces.json')
   heads.expect(read(file))
   const write = (): void => {
     const paces = heads.paces()

@@ -2,14 +2,17 @@
 import { Deliveries } from '../alerts/deliveries.ts'
 import { DroppedEvents } from '../alerts/dropped.ts'
 import { post } from '../alerts/post.ts'
+import { NetworkAlerts } from '../alerts/networks.ts'
 import { QuotaAlerts } from '../alerts/quota.ts'
 import type { Gateway } from '../call/gateway.ts'
+import { ALERT_EVENTS } from '../config/alerts.ts'
 import type { AlertEvent } from '../config/alerts.ts'
 import { version } from '../config/version.ts'
 import { logFailure } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import type { Alert } from '../ports/alerts.ts'
+import { OPERATORS } from '../ports/alerts.ts'
+import type { Alert, Lane } from '../ports/alerts.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
 import type { ProberEvents } from '../routes/health/prober.ts'
 import type { AccountStore } from '../stores/sqlite/accounts/store.ts'
@@ -21,12 +24,14 @@ import type { OthersUsed } from './open-usage.ts'
 /** How often the audit trail is read for events, in milliseconds, and between two words about a failure. */
 const READ_TRAIL = 1_000
 const REMIND_EVERY = 60_000
+/** Milliseconds for which a gateway without the operator's webhook leaves an event to those that may have it. */
+const LEFT_TO_OTHERS = 86_400_000
 
 /** What it works with. */
 export interface AlertParts {
   readonly gateway: () => Gateway
   readonly accounts: AccountStore
-  readonly fleet: Pick<Fleet, 'posts'>
+  readonly fleet: Pick<Fleet, 'isShared' | 'share'>
   readonly database: UsageDatabase
   /** What other machines have used of the same quotas. */
   readonly others: OthersUsed
@@ -40,7 +45,10 @@ export function openAlerts(
   closing: Closing,
 ): Pick<ProberEvents, 'networkDown' | 'networkUp'> {
   const config = () => gateway().snapshot.gateway.alerts
-  const wants = (type: AlertEvent): boolean => config().webhook !== null && config().events.includes(type)
+  const hasWebhook = (): boolean => config().webhook !== null
+  // The YAML of another gateway may be newer, or older.
+  const toOperator = (): readonly AlertEvent[] =>
+    hasWebhook() ? config().events : fleet.isShared ? ALERT_EVENTS : []
   let toldAt = -Infinity
   const broken = (error: unknown): void => {
     if (performance.now() - toldAt < REMIND_EVERY) return
@@ -58,13 +66,15 @@ export function openAlerts(
       )
     },
   )
-  const kept = (full: readonly string[]): boolean => {
+  const kept = (all: readonly string[]): boolean => {
+    // Perhaps nobody has a webhook for them.
+    const full = hasWebhook() ? all : all.filter(target => target !== OPERATORS)
     dropped.add(full, 'queue_full')
     deliveries.look()
     return full.length === 0
   }
   const raise = (alert: Alert, once?: string): Promise<boolean> =>
-    accounts.alerts.raise(alert, wants(alert.type), once).then(kept)
+    accounts.alerts.raise(alert, toOperator().includes(alert.type), once).then(kept)
   const quotas = new QuotaAlerts({
     find: id => accounts.accounts.find(id) as AccountRecord | null,
     snapshot: () => gateway().snapshot,
@@ -90,10 +100,20 @@ export function openAlerts(
     spent(database.usedOf(windows))
   })
   closing.push(lookThrough(database, spent, broken))
+  const posts = fleet.share('webhooks')
+  const postsToOperator = fleet.share('operator-webhook', hasWebhook)
+  // Without a webhook an event that is due is written off: nobody wants it.
+  const isLeft = (lane: Lane): boolean => lane === 'operator' && fleet.isShared && !hasWebhook()
   const deliveries = new Deliveries({
     alerts: {
-      receivers: (...asked) => (fleet.posts() ? accounts.alerts.receivers(...asked) : []),
-      due: (...asked) => accounts.alerts.due(...asked),
+      receivers: (lane, now, most) => {
+        const isOurs = lane === 'operator' && hasWebhook() ? postsToOperator() : posts()
+        return isOurs ? accounts.alerts.receivers(lane, now - (isLeft(lane) ? LEFT_TO_OTHERS : 0), most) : []
+      },
+      due: (target, now, most) => {
+        const isLate = target === OPERATORS && isLeft('operator')
+        return accounts.alerts.due(target, now - (isLate ? LEFT_TO_OTHERS / 1000 : 0), most)
+      },
       webhook: accountId => accounts.alerts.webhook(accountId),
       settle: (...over) => accounts.alerts.settle(...over),
     },
@@ -109,12 +129,14 @@ export function openAlerts(
       log.warn({ id, type, webhook: target, attempts: attempts + 1, why, nextAt }, said)
     },
   })
+  const networks = new NetworkAlerts({
+    wants: type => hasWebhook() && config().events.includes(type),
+    raise: alert => raise(alert),
+    broken,
+  })
   const trail = setInterval(() => {
-    if (!fleet.posts()) return
-    accounts.alerts
-      .readTrail(config().webhook === null ? [] : config().events)
-      .then(kept)
-      .catch(broken)
+    if (posts()) accounts.alerts.readTrail(toOperator()).then(kept).catch(broken)
+    networks.write()
   }, READ_TRAIL)
   trail.unref()
   closing.push(async () => {
@@ -135,15 +157,12 @@ export function openAlerts(
     [],
     () => [[[], quotas.nearlySpent]],
   )
-  const network = (type: AlertEvent, data: Alert['data']): void => {
-    if (wants(type)) void raise({ type, accountId: null, data }).catch(broken)
-  }
   return {
     networkDown: (slug, why) => {
-      network('network.down', { network: slug, why })
+      networks.add('network.down', { network: slug, why })
     },
     networkUp: (slug, ms) => {
-      network('network.up', { network: slug, downMs: Math.round(ms) })
+      networks.add('network.up', { network: slug, downMs: Math.round(ms) })
     },
   }
 }

@@ -14,6 +14,9 @@ import type { PublicListener } from '../http/public-listener.ts'
 import type { Observer } from '../ports/observer.ts'
 import type { Leaving } from '../workers/parent.ts'
 
+/** Milliseconds between looks for calls whose callers were denied meanwhile. */
+const LOOK_FOR_DENIED = 250
+
 /** Where the operator's listeners are. */
 export interface AdminAt {
   readonly admin: ListenAt
@@ -77,7 +80,11 @@ export async function openPublic(
 ): Promise<string> {
   const { timeouts } = gateway.snapshot.gateway
   const bound = at === null ? watchHandedOver(server) : await listen(server, at)
+  const looking = setInterval(() => {
+    gateway.endDenied()
+  }, LOOK_FOR_DENIED).unref()
   closing.push(async () => {
+    clearInterval(looking)
     const { leaving = 'with all', spread, passOn = null } = how
     const isLast = leaving === 'with all'
     const drained = Promise.all([sockets.drain(spread, isLast, timeouts.drain), streams.drain(isLast)])

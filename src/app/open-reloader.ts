@@ -53,9 +53,11 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
   const { taken = () => Promise.resolve() } = parts
   const loader = new Loader({ dir, env, port: config.gateway.listen.port })
   closing.push(() => loader.close())
-  const otherFiles = new OtherFiles(() => {
-    reload('watcher')
-  })
+  let { watch } = config.gateway
+  const edited = (): void => {
+    if (watch) reload('watcher')
+  }
+  const otherFiles = new OtherFiles(edited)
   let version = loaded.version
   const reloader: Reloader = new Reloader(
     { config, ...loaded },
@@ -71,6 +73,7 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
       },
       swap: async (snapshot, next) => {
         version = snapshot.version
+        watch = next.gateway.watch
         await swap(gateway, snapshot, log)
         await taken(next, version)
       },
@@ -90,9 +93,7 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
       closing.push(
         await watchFiles(
           FILES.map(file => join(dir, file)),
-          () => {
-            reload('watcher')
-          },
+          edited,
         ),
       )
       await otherFiles.follow(config)

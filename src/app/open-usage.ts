@@ -10,6 +10,7 @@ import type { NodeState } from '../stores/postgres/usage/nodes.ts'
 import type { OpenUsage, UsageParts as FleetParts } from '../stores/postgres/usage/open.ts'
 import { stopTracking } from '../stores/sqlite/usage/reports/changes.ts'
 import type { Closing } from './closing.ts'
+import type { Fleet } from './join-fleet.ts'
 import type { Stores } from './stores.ts'
 
 /** Seconds between the clocks of this machine and of PostgreSQL that an operator hears of, and from which on it serves no calls. */
@@ -22,7 +23,7 @@ export type OthersUsed = Pick<OpenUsage['others'], 'known' | 'whenChanged'>
 
 /** What it works with. */
 export interface UsageParts {
-  readonly stores: Pick<Stores, 'database' | 'ledger' | 'usage'>
+  readonly stores: Pick<Stores, 'database' | 'ledger' | 'usage' | 'fleet'>
   readonly metrics: Metrics
   readonly log: Logger
   /** Resolves when the ledger has what workers have left; absent: it has. */
@@ -65,7 +66,7 @@ export async function openUsageOf(
   { stores, metrics, log, complete = Promise.resolve() }: UsageParts,
   closing: Closing,
 ): Promise<Usage> {
-  const { database, ledger, usage } = stores
+  const { database, ledger, usage, fleet } = stores
   const { postgres: config, node } = snapshot.gateway
   if (config === null) {
     stopTracking(database.database)
@@ -81,7 +82,8 @@ export async function openUsageOf(
     import('../stores/postgres/usage/open.ts'),
     import('../stores/postgres/postgres.ts'),
   ])
-  const postgres = new Postgres(config)
+  const isOurs: Fleet['isOurs'] = query => fleet.isOurs(query)
+  const postgres = new Postgres(config, isOurs)
   closing.push(() => postgres.close())
   let followed: Partial<Followed> = []
   const opened: { open?: OpenUsage } = {}
@@ -101,7 +103,7 @@ export async function openUsageOf(
     }
   }
   const open = await openUsage({
-    ...{ postgres, config, database, own: usage, state, complete },
+    ...{ postgres, config, database, own: usage, state, complete, isOurs },
     gather: () => ledger.folded(),
     events: tellSpool(log, metrics),
   })
@@ -175,7 +177,7 @@ function tellSpool(log: Logger, metrics: Metrics): FleetParts['events'] {
   let loggedAt = -Infinity
   const lateRequests = metrics.counter(
     'tollgate_spool_late_requests_total',
-    'Requests that were reported when their hours were final already, so that PostgreSQL does not have them',
+    'Request units that were reported when their hours were final already, so that PostgreSQL does not have them',
     [],
   )
   return {

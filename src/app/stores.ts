@@ -24,7 +24,7 @@ import { SumThreads, threadOn } from '../stores/sqlite/usage/sums/threads.ts'
 /** How often changes that other processes made to accounts are looked for, and where the file is, in milliseconds. */
 const POLL_ACCOUNTS = 250
 /** How often endpoints that were used for the first time in an hour are written down, in milliseconds. */
-const RECORD_USE = 60_000
+const RECORD_USE = 5_000
 
 /** The open stores. */
 export interface Stores {
@@ -38,7 +38,12 @@ export interface Stores {
 }
 
 /** A gateway of its own. */
-const ALONE: Fleet = { posts: () => true, onChange: () => undefined }
+const ALONE: Fleet = {
+  isShared: false,
+  share: () => () => true,
+  onChange: () => undefined,
+  isOurs: () => Promise.resolve(true),
+}
 
 /** Opens the stores for their one `serve`; each failure is a sentence for the operator. */
 export async function openStores(

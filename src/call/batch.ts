@@ -3,20 +3,19 @@ import type { BadCall, Call } from '../jsonrpc/message.ts'
 import { MAX_BATCH } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
-import { refuse, statusOf } from '../refusal/refusal.ts'
+import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
 import { encodeAnswer, encodeParts, refused } from './reply/answer.ts'
 import type { Answer, WholeAnswer } from './reply/answer.ts'
 import { refuseMessage } from './refuse-message.ts'
 import { askedBy, run } from './run.ts'
-import type { Work } from './run.ts'
 import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { execute } from './execute.ts'
 import { inOrder } from './in-order.ts'
-import { LONG, LongReply } from './reply/long-reply.ts'
-import type { Part } from './reply/long-reply.ts'
+import { LONG, LongText } from '../jsonrpc/long-text.ts'
+import type { Part } from '../jsonrpc/long-text.ts'
 import { ReplyShare } from './reply/reply-share.ts'
 import type { ItemShare } from './reply/reply-share.ts'
 import type { Sent } from './settle.ts'
@@ -26,6 +25,7 @@ import type { Sink } from './reply/sink.ts'
 interface Done {
   /** Undefined for a notification, which gets no reply. */
   readonly id: Raw | undefined
+  readonly isVersion1?: boolean | undefined
   readonly answer: WholeAnswer
   /** What `answer` says under this id. */
   readonly text: Raw | undefined
@@ -75,11 +75,13 @@ async function runItems(
       // What an answer promises begins with its settlement, so the reply goes first. A refusal promises nothing.
       return said.answer.kind === 'refused' ? sent : left.then(() => sent)
     }
-    const work: Work<Answer> = {
-      execute: (decided, trail) => execute(decided, caller, mode, context, trail),
+    const now = context.renew()
+    const denied = tooLarge ?? (isRefusal(now) ? now : null)
+    const by = isRefusal(now) ? caller : now
+    const over = run<Answer>(denied ?? askedBy(item, by, context), by, context, {
+      execute: (decided, trail) => execute(decided, by, mode, context, trail),
       ...{ reply, index },
-    }
-    const over = run<Answer>(tooLarge ?? askedBy(item, caller, context), caller, context, work)
+    })
     if (over instanceof Promise) runs.push(over)
     return over
   }
@@ -99,7 +101,7 @@ async function runItems(
 /** The text of an item's answer, or of a refusal in its place when the batch's reply has no room for it. */
 function encodeItem(
   answer: Answer,
-  { id }: Call | BadCall,
+  { id, isVersion1 }: Call | BadCall,
   caller: Caller,
   context: Context,
   holder: ItemShare,
@@ -110,10 +112,11 @@ function encodeItem(
     return { id, text: undefined, answer, holder }
   }
   const column = columnOf(caller.network)
-  const text = encodeAnswer(answer, id, column, context.requestId)
-  if (holder.settle(text.length) || answer.kind === 'refused') return { id, text, answer, holder }
+  const form = { id, isVersion1 }
+  const text = encodeAnswer(answer, form, column, context.requestId)
+  if (holder.settle(text.length) || answer.kind === 'refused') return { id, isVersion1, text, answer, holder }
   const large = refused(refuse('response_too_large'))
-  return { id, text: encodeAnswer(large, id, column, context.requestId), answer: large, holder }
+  return { id, isVersion1, text: encodeAnswer(large, form, column, context.requestId), answer: large, holder }
 }
 
 function send(
@@ -136,19 +139,19 @@ function send(
 }
 
 /** The same texts, neither joined nor held until the last of them has left. */
-function longReply(done: readonly Done[], column: CodeColumn, requestId: string): LongReply {
+function longReply(done: readonly Done[], column: CodeColumn, requestId: string): LongText {
   const parts: Part[] = []
-  for (const { id, answer, holder } of done) {
+  for (const { id, isVersion1, answer, holder } of done) {
     if (id === undefined) continue
     parts.push({ raw: parts.length === 0 ? '[' : ',' })
-    for (const raw of encodeParts(answer, id, column, requestId)) parts.push({ raw })
+    for (const raw of encodeParts(answer, { id, isVersion1 }, column, requestId)) parts.push({ raw })
     const left = (): void => {
       holder.release()
     }
     parts.push({ raw: '', left })
   }
   parts.push({ raw: ']' })
-  return new LongReply(parts)
+  return new LongText(parts)
 }
 
 /** The refusal of all items, when every one was refused for one and the same reason. */

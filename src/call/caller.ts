@@ -34,6 +34,8 @@ export interface Caller {
   readonly freshness?: Freshness | undefined
   /** The trace that its client says it belongs to; absent where it says nothing, or nothing is traced. */
   readonly trace?: ClientTrace | undefined
+  /** As whom it was admitted, to be admitted again. */
+  readonly visitor: Visitor
 }
 
 /** HTTP's Cache-Control (RFC 9111): `no-cache` takes no kept answer, `no-store` leaves none either. */
@@ -83,7 +85,7 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   if (key === 'public') {
     const plan = snapshot.plans['public']
     return network.public && plan !== undefined
-      ? { network, plan, payer: null, address, transport, session, freshness, trace }
+      ? { network, plan, payer: null, address, transport, session, freshness, trace, visitor }
       : refuse('invalid_key')
   }
   if (isTooOld(snapshot, keys)) return refuse('store_unavailable', TOO_OLD)
@@ -99,7 +101,7 @@ export function authenticate(visitor: Visitor, snapshot: Snapshot, keys: Keys): 
   // A reload that removes a plan in use is refused, so only a hand-edited database comes here.
   if (plan === undefined) return refuse('account_suspended', 'The plan of the account no longer exists')
   const payer = { account, endpoint, plan, endpointRate: endpointRate(endpoint, network, plan) }
-  return { network, plan, payer, address, transport, session, freshness, trace }
+  return { network, plan, payer, address, transport, session, freshness, trace, visitor }
 }
 
 const TOO_OLD = 'The database of accounts has not been reached for too long, so no key is served'

@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Observer } from '../ports/observer.ts'
+import type { Refusal } from '../refusal/refusal.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Blockhashes } from '../families/solana/blockhashes.ts'
 import type { Filters } from '../routes/filters.ts'
@@ -20,7 +21,7 @@ import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
 import type { BadKeyCounter } from '../limits/bad-keys.ts'
 import type { FreeEnds } from '../limits/free-ends.ts'
-import type { Payer } from './caller.ts'
+import type { Caller, Payer } from './caller.ts'
 import type { Flights } from './share/flights.ts'
 import type { Slots } from '../limits/holdings.ts'
 
@@ -30,7 +31,7 @@ export interface Management {
   readonly methods: Pick<ReadonlySet<string>, 'has'>
   /** Whether the method works without a key. */
   isPublic(method: string): boolean
-  /** The result, as a value or as JSON text, or the error object; null when this caller has no such method. */
+  /** The result, as a value or as JSON text, the error object, or a refusal; null when this caller has no such method. */
   answer(
     method: string,
     params: unknown,
@@ -38,7 +39,9 @@ export interface Management {
       | (Pick<Payer, 'account'> & { readonly endpoint?: Payer['endpoint'] | null; readonly by?: Author })
       | null,
     snapshot: Snapshot,
-  ): Promise<{ readonly result: unknown } | { readonly json: Raw } | { readonly error: unknown } | null>
+  ): Promise<
+    { readonly result: unknown } | { readonly json: Raw } | { readonly error: unknown } | Refusal | null
+  >
 }
 
 /** The live parts. */
@@ -75,6 +78,13 @@ export interface Context {
   readonly requestId: string
   /** Who is charged for it; null on the public route. */
   readonly payer: Payer | null
+  /**
+   * The caller as of now: keys, accounts, plans and rules may have changed since the message came. Whatever begins later than that, such as an item of a
+   * batch or another attempt, asks.
+   */
+  readonly renew: () => Caller | Refusal
+  /** Whether it ends as soon as its caller is denied: a node is at work on it that changes nothing. */
+  endsWhenDenied: boolean
   /** Where what is held for the message is counted. */
   readonly holder: MessageHolder | null
   /** Of the client; asked for only where that spares a node much work, or the call has to wait. */

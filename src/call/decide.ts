@@ -58,7 +58,7 @@ export interface View {
   readonly maxDepth: number
   /** The best known block or slot. */
   readonly head: number | null
-  readonly firstSlot: FirstSlot
+  readonly firstKept: FirstKept
 }
 
 /** Decides a call: method → tier → params → capability. */
@@ -74,7 +74,7 @@ export function decide(
   const checked = params === null ? UNASKED : checkParams(row.rule, familyOf(network), params, view, elements)
   if (isRefusal(checked)) return { refusal: checked, row, span: null }
   const { span } = checked
-  const routes = eligibleRoutes(row, needsArchive(row, network, span, view.head), span, view.firstSlot)
+  const routes = eligibleRoutes(row, needsArchive(row, network, span, view.head), span, view.firstKept)
   if (isRefusal(routes)) return { refusal: routes, row, span }
   return { refusal: null, row, method, params: checked.params, elements: checked.elements, span, routes }
 }
@@ -84,24 +84,22 @@ const UNASKED: CheckedParams = { params: '[]', elements: [], span: null }
 /** The row of a method that this transport can carry. */
 export function findRow(network: Network, method: string, transport: 'http' | 'ws'): MethodRow | Refusal {
   const row = network.methods[method] ?? findMethod(network, method)
-  if (row === null || row.unable?.reason === 'method_not_found') return unknownMethod(network)
-  if (row.rule.match !== method && !familyOf(network).methodName.test(method)) return unknownMethod(network)
+  if (row === null || row.unable?.reason === 'method_not_found') return unknownMethod(network, method)
+  if (row.rule.match !== method && !familyOf(network).methodName.test(method))
+    return unknownMethod(network, method)
   const overSocket = row.rule.subscribe !== null || row.rule.unsubscribes !== null
   if (overSocket && transport === 'http')
     return refuse('method_not_found', 'Subscriptions need a WebSocket connection to this endpoint')
   return row
 }
 
-/** By network: what it does not have is asked for by the thousand, and is refused in the same words. */
-const unknown = new WeakMap<Network, Refusal>()
+/** Names that are repeated in a refusal: of any other a reply would hold as much as its client likes. */
+const REPEATED = /^[A-Za-z0-9_.:-]{1,64}$/
 
-function unknownMethod(network: Network): Refusal {
-  let refusal = unknown.get(network)
-  if (refusal === undefined) {
-    const sentence = `The method does not exist or is not available on ${network.name}`
-    unknown.set(network, (refusal = refuse('method_not_found', sentence)))
-  }
-  return refusal
+/** Names the method, as the reply to one call of many does not show which it was. */
+function unknownMethod(network: Network, method: string): Refusal {
+  const name = REPEATED.test(method) ? ` ${method}` : ''
+  return refuse('method_not_found', `The method${name} does not exist or is not available on ${network.name}`)
 }
 
 /** Whether the plan includes the row's tier. */
@@ -115,8 +113,8 @@ export function checkTier(row: MethodRow, plan: Pick<Plan, 'tiers'>): Refusal | 
   )
 }
 
-/** The oldest slot that a route keeps; null where that is unknown, or it keeps all. */
-export type FirstSlot = (route: string) => number | null
+/** The oldest block or slot that a route keeps; null where that is unknown, or it keeps all. */
+export type FirstKept = (route: string) => number | null
 
 /**
  * Whether a call reads state older than a non-archive route keeps (spec, chain methods rule 2). Unknown ages, such as
@@ -142,18 +140,22 @@ export function eligibleRoutes(
   row: MethodRow,
   archive: boolean,
   span: BlockSpan,
-  firstSlot: FirstSlot,
+  firstKept: FirstKept,
 ): readonly string[] | Refusal {
   if (row.unable !== null) return refuseUnable(row.unable)
-  const routes = archive ? row.archive : keepersOf(row, span, firstSlot)
+  const routes = archive ? row.archive : keepersOf(row, span, firstKept)
   return routes.length > 0 ? routes : missing('archive')
 }
 
-/** Nodes keep the last part of a ledger; what is older, some answer wrongly instead of with an error. */
-export function keepersOf(row: MethodRow, span: BlockSpan, firstSlot: FirstSlot): readonly string[] {
-  if (row.rule.reads !== 'history' || span?.from.kind !== 'number') return row.routes
-  const { number } = span.from
-  return row.routes.filter(id => row.archive.includes(id) || (firstSlot(id) ?? 0) <= number)
+/** Nodes keep the last part of a chain; what is older, some answer with null or an empty list instead of an error. */
+export function keepersOf(row: MethodRow, span: BlockSpan, firstKept: FirstKept): readonly string[] {
+  const oldest = row.rule.reads === 'history' ? oldestOf(span) : null
+  return oldest === null ? row.routes : row.routes.filter(id => (firstKept(id) ?? 0) <= oldest)
+}
+
+function oldestOf(span: BlockSpan): number | null {
+  if (span?.from.kind === 'number') return span.from.number
+  return span?.from.kind === 'tag' && span.from.tag === 'earliest' ? 0 : null
 }
 
 function refuseUnable(unable: NonNullable<MethodRow['unable']>): Refusal {

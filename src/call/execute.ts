@@ -81,6 +81,8 @@ async function askNode(
   if (mode.holder?.isSpent === true) return refused(refuse('overloaded'))
   const { row, method, elements, span } = call
   const { network } = caller
+  // A reply that may stream is all that its message gets.
+  if (mode.stream && row.rule.retry === 'safe') context.endsWhenDenied = true
   const { sticky } = row.rule
   const found = sticky === 'use' || sticky === 'end' ? findFilter(call, caller, context) : call
   if ('kind' in found) return found
@@ -111,10 +113,10 @@ async function askNode(
   if (answer.kind === 'result')
     remember({ network, call, wants, reader, route, result: answer.result }, context.live)
   if (route !== null && (answer.kind === 'result' || answer.kind === 'error'))
-    noteTaken({ network, row, params, caller: holder, reader }, route, answer, context.live.sent)
+    noteTaken({ network, row, elements, caller: holder, reader }, route, answer, context.live.sent)
   if (keepable !== null && answer.kind === 'result' && route !== null && !trail.shared)
     keep(keepable, answer.result, route, context)
-  return sticky === 'create' ? keepFilter(answer, route, caller, context) : answer
+  return sticky === 'create' ? keepFilter(answer, route, span, caller, context) : answer
 }
 
 /**
@@ -165,7 +167,7 @@ export function remember(
   const { network, call, wants, route, result } = shown
   const { heights, blockhash } = familyOf(network).shown(call, wants, result)
   for (const [scale, number] of heights) note(shown, scale, number, live)
-  if (blockhash === null || route === null || wants === null) return
+  if (blockhash === null || route === null || wants?.commitment == null) return
   const slot = heights[0]?.[1] ?? null
   live.blockhashes.add(network.slug, blockhash, { route, slot, commitment: wants.commitment })
 }

@@ -36,7 +36,9 @@ export interface RefusedEarly {
 }
 
 /** What a method as such is decided by: heads matter to params only. */
-const NO_VIEW = { maxDepth: 0, head: null, firstSlot: () => null }
+const NO_VIEW = { maxDepth: 0, head: null, firstKept: () => null }
+
+const OF_THE_RULES: ReadonlySet<string> = new Set(['method_not_found', 'plan_required'])
 
 /** Serves messages; transports call it, reloads swap its snapshot. */
 export class Gateway {
@@ -44,6 +46,8 @@ export class Gateway {
   readonly #keys: Keys
   #snapshot: Snapshot
   #swaps = 0
+  /** The epoch when denied callers were last looked for. */
+  #asked = 0
   readonly #messages = new InFlight()
   /** What `limits.inFlight` lets each caller have under way. */
   readonly #room = new FairShare(() => this.#snapshot.gateway.limits.inFlight, { from: DIVISIBLE_FROM })
@@ -97,6 +101,17 @@ export class Gateway {
     return authenticate(visitor, this.#snapshot, this.#keys)
   }
 
+  #renewed({ visitor }: Pick<Caller, 'visitor'>): Caller | Refusal {
+    const network = this.#snapshot.networks[visitor.network.slug]
+    return network === undefined ? refuse('not_found') : this.readmit({ ...visitor, network })
+  }
+
+  /** The caller that a visitor is by now, or why it may no longer call the method. */
+  renewedFor(visitor: Visitor, method: string): Caller | Refusal {
+    const caller = this.#renewed({ visitor })
+    return isRefusal(caller) ? caller : (this.ruleRefusal(caller, method) ?? caller)
+  }
+
   /** Handles one message of an admitted caller; resolves once its reply has been handed to the sink. */
   handle(body: Buffer, caller: Caller, sink: Sink, requestId: string): MaybePromise<void> {
     const context = this.#contextOf(sink, caller, requestId)
@@ -109,22 +124,36 @@ export class Gateway {
     return this.#follow(() => handleRequest(method, caller, sink, context), caller, sink, context)
   }
 
-  /** Whether a call of this visitor would be served now, and could be by this route. */
-  wouldServe(visitor: Visitor, method: string, route: string): boolean {
-    const network = this.#snapshot.networks[visitor.network.slug]
-    const caller = network === undefined ? null : this.readmit({ ...visitor, network })
-    if (caller === null || isRefusal(caller)) return false
+  /** The visitor's caller as of now, if a call of the method would be served now, and could be by this route; else null. */
+  servedNow(visitor: Visitor, method: string, route: string): Caller | null {
+    const caller = this.#renewed({ visitor })
+    if (isRefusal(caller)) return null
     const decided = decide({ method, params: null }, caller, NO_VIEW)
-    return decided.refusal === null && decided.routes.includes(route)
+    return decided.refusal === null && decided.routes.includes(route) ? caller : null
   }
 
-  #contextOf(sink: Sink, { payer }: Caller, requestId: string): Context {
+  /** Why the rules or the caller's plan no longer have a method, whatever the routes can do; null where they do. */
+  ruleRefusal(caller: Caller, method: string): Refusal | null {
+    const { refusal } = decide({ method, params: null }, caller, NO_VIEW)
+    return refusal !== null && OF_THE_RULES.has(refusal.reason) ? refusal : null
+  }
+
+  #contextOf(sink: Sink, caller: Caller, requestId: string): Context {
+    const { payer } = caller
+    let [epoch, now]: [number, Caller | Refusal] = [this.epoch, caller]
     return {
+      renew: () => {
+        if (this.epoch === epoch) return now
+        epoch = this.epoch
+        now = this.#renewed(caller)
+        return now
+      },
       snapshot: this.#snapshot,
       purges: this.live.answers.purges,
       live: this.live,
       requestId,
       payer,
+      endsWhenDenied: false,
       holder: sink.holder,
       departure: () => sink.departure,
       trace: null,
@@ -149,9 +178,18 @@ export class Gateway {
 
   /** Counts a message as in flight until it is over. */
   #track(coming: Promise<void>, caller: Caller, sink: Sink, context: Context): Promise<void> {
-    const message = this.#messages.add(() => {
-      refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
-    })
+    const message = this.#messages.add(
+      () => {
+        refuseMessage(refuse('no_route', SHUTTING_DOWN), caller, sink, context)
+      },
+      () => {
+        const refusal = context.endsWhenDenied ? this.#denied(caller) : null
+        if (refusal === null) return
+        refuseMessage(refusal, caller, sink, context)
+        // What works for it stops as if its client had left.
+        sink.departure?.leave()
+      },
+    )
     const holder = holderOf(caller)
     this.#room.take(1, holder)
     const over = (): void => {
@@ -192,6 +230,20 @@ export class Gateway {
   /** Messages being handled. */
   get inFlight(): number {
     return this.#messages.size
+  }
+
+  /** Ends messages of callers whose key, account or endpoint lets them call no longer since it was asked last. To be asked a few times a second. */
+  endDenied(): void {
+    if (this.#asked === this.epoch) return
+    this.#asked = this.epoch
+    this.#messages.endDenied()
+  }
+
+  /** Why a caller with a key is denied by now; a network that is gone serves what is under way. */
+  #denied({ payer, visitor }: Caller): Refusal | null {
+    if (payer === null || this.#snapshot.networks[visitor.network.slug] === undefined) return null
+    const now = this.#renewed({ visitor })
+    return isRefusal(now) ? now : null
   }
 
   /** Answers every message that is being handled with a refusal; what comes of them later is said to nobody. */

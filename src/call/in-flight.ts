@@ -1,10 +1,17 @@
 /** The messages that are being handled. */
+import { InTurns } from '../net/in-turns.ts'
+
+/** A caller may have thousands. */
+const turns = new InTurns()
 
 /** One message, and how to end it early. */
 export interface Handling {
-  /** Where it stands; ours. */
+  /** Where it stands, -1 once it is over; ours. */
   at: number
+  /** Answers it early; what comes of it later is said to nobody. */
   readonly cutShort: () => void
+  /** The same, with why, where its caller may call no longer and it ends with that. */
+  readonly endIfDenied: () => void
   /** Who waits for its end. */
   waiting: (() => void)[] | null
 }
@@ -22,8 +29,8 @@ export class InFlight {
   }
 
   /** Keeps a message until `remove`. */
-  add(cutShort: () => void): Handling {
-    const message: Handling = { at: this.#messages.length, cutShort, waiting: null }
+  add(cutShort: () => void, endIfDenied: () => void): Handling {
+    const message: Handling = { at: this.#messages.length, cutShort, endIfDenied, waiting: null }
     this.#messages.push(message)
     return message
   }
@@ -34,6 +41,7 @@ export class InFlight {
       this.#messages[message.at] = last
       last.at = message.at
     }
+    message.at = -1
     if (message.waiting !== null) for (const resolve of message.waiting) resolve()
     if (this.#messages.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
@@ -41,6 +49,14 @@ export class InFlight {
   /** Ends every message early. */
   cutShort(): void {
     for (const message of [...this.#messages]) message.cutShort()
+  }
+
+  /** Ends the messages of callers who are denied by now, soon. */
+  endDenied(): void {
+    for (const message of this.#messages)
+      turns.add(() => {
+        if (message.at >= 0) message.endIfDenied()
+      })
   }
 
   /** Resolves when the current messages are over. */

@@ -11,7 +11,7 @@ import { columnOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { execute } from './execute.ts'
-import { LONG, LongReply } from './reply/long-reply.ts'
+import { LONG, LongText } from '../jsonrpc/long-text.ts'
 import type { ReplyMode } from './node/request.ts'
 import { run, askedBy } from './run.ts'
 import type { Sent } from './settle.ts'
@@ -50,7 +50,7 @@ function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Co
     execute: (decided, trail) => execute(decided, caller, mode, context, trail),
     reply: answer =>
       answer.kind === 'stream'
-        ? sendStream(answer, item.id, sink)
+        ? sendStream(answer, item, sink)
         : sendWhole(answer, item, caller, sink, context),
   })
 }
@@ -58,7 +58,7 @@ function runSingle(item: Call | BadCall, caller: Caller, sink: Sink, context: Co
 /** Sends the reply; a notification has none. */
 function sendWhole(
   answer: WholeAnswer,
-  { id }: Call | BadCall,
+  { id, isVersion1 }: Call | BadCall,
   caller: Caller,
   sink: Sink,
   context: Context,
@@ -68,14 +68,15 @@ function sendWhole(
     return { bytesOut: 0, cut: false }
   }
   const column = columnOf(caller.network)
-  const body = encodeAnswer(answer, id, column, context.requestId)
+  const form = { id, isVersion1 }
+  const body = encodeAnswer(answer, form, column, context.requestId)
   const refusal = answer.kind === 'refused' ? answer.refusal : null
   const status = refusal === null ? 200 : statusOf(refusal, column)
   // Where a reply may stream, what is long does.
   if (sink.streams || body.length <= LONG) sink.whole(status, body, refusal)
   else {
-    const parts = encodeParts(answer, id, column, context.requestId)
-    void sink.long(status, new LongReply(parts.map(raw => ({ raw }))), refusal)
+    const parts = encodeParts(answer, form, column, context.requestId)
+    void sink.long(status, new LongText(parts.map(raw => ({ raw }))), refusal)
   }
   return { bytesOut: body.length, cut: false }
 }

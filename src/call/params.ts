@@ -1,5 +1,5 @@
 /** Checks what a rule says of a call's params, and decodes those that may come as JSON in a string. */
-import { elementsIn, elementsOf, MAX_READ } from '../jsonrpc/elements.ts'
+import { countNamed, elementsIn, elementsOf, MAX_READ } from '../jsonrpc/elements.ts'
 import type { Elements } from '../jsonrpc/elements.ts'
 import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
@@ -40,7 +40,7 @@ export function checkParams(
   sent: Elements = elementsIn(params),
 ): CheckedParams | Refusal {
   if (params.charCodeAt(0) === 123)
-    return isPositional ? invalid('params are positional: send an array') : unread(params, sent)
+    return isPositional ? invalid('params are positional: send an array') : checkNamed(rule, params, sent)
   if (rule.subscribe !== null && params.length > MAX_SUBSCRIBE)
     return invalid(`the params of a subscription have at most ${MAX_SUBSCRIBE} bytes`)
   if (rule.commitment !== null && isTooLong(configOf(rule.commitment, sent.first)))
@@ -55,9 +55,30 @@ export function checkParams(
   if (fault !== null) return invalid(fault.why, fault.data)
   const span = rule.block === null ? null : blockSpan(rule.block, elements)
   if (span !== null && 'why' in span) return invalid(span.why)
-  if (rule.maxRange !== null && widthOf(span, head) > rule.maxRange)
-    return invalid(`the range holds more than ${rule.maxRange} blocks`, { maxRange: rule.maxRange })
+  const tooWide = rangeFault(rule, span, head)
+  if (tooWide !== null) return tooWide
   return { params: elements === all ? params : `[${elements.join(',')}]`, elements, span }
+}
+
+/** Params by name: members count as params. Which of them holds a range of blocks is not known. */
+function checkNamed(rule: Rule, params: Raw, sent: Elements): CheckedParams | Refusal {
+  if (rule.maxRange !== null && rule.block?.kind === 'range')
+    return invalid('the range of blocks is read by position: send an array', { maxRange: rule.maxRange })
+  if (rule.params === null) return unread(params, sent)
+  const [min, max] = rule.params
+  const count = countNamed(params, MAX_PARAMS)
+  return count < min || count > max ? invalid(countFault(min, max, count)) : unread(params, sent)
+}
+
+/** Why a range of blocks may not be read under a rule; null when it may, as far as that can be said before a node is asked. */
+export function rangeFault({ maxRange }: Rule, span: BlockSpan, head: number | null): Refusal | null {
+  if (maxRange === null || span === null) return null
+  if (isFromUnknown(span)) {
+    const why = `how old the first block is cannot be told: write a number, as the range may hold ${maxRange} blocks`
+    return invalid(why, { maxRange })
+  }
+  if (widthOf(span, head) <= maxRange) return null
+  return invalid(`the range holds more than ${maxRange} blocks`, { maxRange })
 }
 
 /** Params that no rule looks into. */
@@ -108,9 +129,16 @@ function decodeStrings(rule: Rule, sent: readonly Raw[], maxDepth: number): read
   return decoded ?? sent
 }
 
+/** Whether a range begins at a block such as `finalized`, which may be any number behind the head, and ends elsewhere. */
+function isFromUnknown({ from, to }: NonNullable<BlockSpan>): boolean {
+  if (from.kind !== 'tag' || NEAR_HEAD_OR_FIRST.has(from.tag)) return false
+  return to.kind !== 'tag' || to.tag !== from.tag
+}
+
+const NEAR_HEAD_OR_FIRST: ReadonlySet<string> = new Set(['earliest', 'latest', 'pending', 'latestExecuted'])
+
 /** Blocks in a range as far as that can be said before a node is asked. */
-function widthOf(span: BlockSpan, head: number | null): number {
-  if (span === null) return 0
+function widthOf(span: NonNullable<BlockSpan>, head: number | null): number {
   const from = numberOf(span.from, head)
   const to = numberOf(span.to, head)
   return from === null || to === null ? 0 : to - from + 1

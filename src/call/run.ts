@@ -185,7 +185,7 @@ function viewOf({ network }: Caller, { snapshot, live }: Context): View {
   return {
     maxDepth: snapshot.gateway.limits.depth,
     head: live.heads.best(network.slug),
-    firstSlot: live.upstreams.firstSlot,
+    firstKept: live.upstreams.firstKept,
   }
 }
 

@@ -21,7 +21,9 @@ export async function serve(call: Call, caller: Caller, context: Context): Promi
   }
   const { snapshot, live } = context
   const outcome = await live.management.answer(call.method, decodeJson(call.params), caller.payer, snapshot)
-  if (outcome === null) return refused(refuse('method_not_found'))
+  if (outcome === null)
+    return refused(refuse('method_not_found', `The method ${call.method} does not exist or is not available`))
+  if (isRefusal(outcome)) return refused(outcome)
   if ('error' in outcome) return { kind: 'error', error: rawJson(outcome.error) }
   return { kind: 'result', result: 'json' in outcome ? outcome.json : rawJson(outcome.result) }
 }

@@ -1,4 +1,5 @@
 /** `tollgate check`: everything that is wrong with the YAML, or what was compiled. */
+import { counted } from '../config/words/units.ts'
 import { resolve } from 'node:path'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
@@ -143,17 +144,13 @@ function summary(
 ): string {
   const of = (wanted: Problem['severity']): number =>
     problems.filter(({ severity }) => severity === wanted).length
-  if (!ok) return many(of('error'), 'error')
+  if (!ok) return counted(of('error'), 'error')
   const found = [
-    many(networks, 'network'),
-    many(routes, 'route'),
-    many(methods, 'method'),
-    many(plans, 'plan'),
+    counted(networks, 'network'),
+    counted(routes, 'route'),
+    counted(methods, 'method'),
+    counted(plans, 'plan'),
   ]
   const warnings = of('warning')
-  return `ok${warnings === 0 ? '' : `, with ${many(warnings, 'warning')}`}: ${found.join(', ')}`
-}
-
-function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return `ok${warnings === 0 ? '' : `, with ${counted(warnings, 'warning')}`}: ${found.join(', ')}`
 }

@@ -1,5 +1,6 @@
 /** What a command of `tollgate` is. */
 import { parseArgs } from 'node:util'
+import { escapeLine } from '../config/words/printable.ts'
 import { unknown } from './unknown.ts'
 
 /** The outside of a command; tests give their own. */
@@ -157,7 +158,7 @@ export function print(
   done?: string,
   once = false,
 ): void {
-  const text = json ? JSON.stringify(value, null, 2) : lines().join('\n')
+  const text = json ? JSON.stringify(value, null, 2) : lines().map(escapeLine).join('\n')
   if (json || text !== '') io.out(text, done, once)
 }
 
@@ -167,6 +168,6 @@ export const CHANGED = 'the change was made'
 /** Says why a command was refused; resolves to the exit code. */
 export function fail(io: Io, json: boolean, message: string): number {
   if (json) io.out(JSON.stringify({ error: message }))
-  io.err(`tollgate: ${message}`)
+  io.err(`tollgate: ${escapeLine(message)}`)
   return 1
 }

@@ -1,6 +1,8 @@
 /** What a command knows of the configuration, also while the YAML has errors: who manages accounts needs little of it. */
 import { resolve } from 'node:path'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
+import { lacksVariable, variablesIn } from '../config/yaml/substitute.ts'
+import { readTexts } from '../config/read.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { DEFAULTS } from '../config/build/gateway.ts'
 import { findWhereabouts } from '../config/data-dir.ts'
@@ -9,7 +11,8 @@ import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import { gatewaysAround, SILENT, whyLost } from '../http/admin/find-gateway.ts'
 import { findRunning } from '../http/admin/running.ts'
 import { readServed, servedOf } from '../http/admin/served.ts'
-import type { Served } from '../http/admin/served.ts'
+import type { Served, ServedPlan } from '../http/admin/served.ts'
+import type { Problem } from '../config/problem.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Arguments, Io } from './command.ts'
 import { typed } from './output/called-as.ts'
@@ -28,6 +31,12 @@ export interface Known extends Grounds {
   served(): Promise<Served>
   /** The same; null, and a line on stderr, where neither says. */
   servedIfKnown(): Promise<Served | null>
+  /** The limits of a plan; as a sentence why they are not known. */
+  limits(plan: string): Promise<ServedPlan | string>
+  /** Why the YAML does not compile in this shell. */
+  fault(): Promise<string>
+  /** Variables that the YAML needs and this shell lacks; none where it has other errors too. */
+  missing(): Promise<readonly string[]>
   /** Why a name is none of those `offered`: an edit has it that the running gateway has not taken, or it is a slip. */
   whyNot(what: 'network' | 'plan', name: string, offered: readonly string[]): Promise<string>
 }
@@ -37,15 +46,22 @@ type Args = Pick<Arguments, 'config' | 'json'>
 /** What is known of the configuration in `config`. Throws its problems when nothing says where its data is. */
 export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Known> {
   const { variesByEnv, ...gateway } = await settingsOf(config, io)
-  const broken = `tollgate: warning: the YAML has errors ("${typed(io, ['check'], config)}" lists them)`
   const load = once(() => loadSnapshot(config, io.env))
+  const missing = once(async () => missingFrom(config, (await load()).problems))
+  const fault = async (): Promise<string> => {
+    const names = await missing()
+    return names.length > 0
+      ? `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not set`
+      : `the YAML has errors ("${typed(io, ['check'], config)}" lists them)`
+  }
   const around = once(() => gatewaysAround(config, gateway))
   const find = once(async () => {
     const { onData, onConfig } = await around()
     const { snapshot } = await load()
     const running = onData ?? (snapshot === null ? onConfig : null)
     const served = running === null ? null : await askServed(running.admin)
-    if (snapshot === null && served !== null) io.err(`${broken}; the running gateway says what is served`)
+    if (snapshot === null && served !== null)
+      io.err(`tollgate: warning: ${await fault()}; the running gateway says what is served`)
     return served ?? (snapshot === null ? null : servedOf(snapshot))
   })
   return {
@@ -56,7 +72,7 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
       const served = await find()
       if (served !== null) return served
       const why = (await around()).silent === null ? 'no gateway runs on it' : SILENT
-      io.err(`${broken} and ${why}: networks and URLs are not known`)
+      io.err(`tollgate: warning: ${await fault()} and ${why}: networks and URLs are not known`)
       return served
     },
     served: async () => {
@@ -64,6 +80,13 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
       if (served === null) throw new ConfigError((await load()).problems)
       return served
     },
+    limits: async plan => {
+      const served = await find()
+      if (served === null) return fault()
+      return Object.hasOwn(served.plans, plan) ? served.plans[plan]! : `there is no plan "${plan}"`
+    },
+    fault,
+    missing,
     whyNot: async (what, name, offered) => {
       const { snapshot } = await load()
       const written = snapshot === null ? {} : what === 'plan' ? snapshot.plans : snapshot.networks
@@ -120,6 +143,17 @@ async function settingsOf(dir: string, io: Io): Promise<Grounds['gateway'] & Pic
     return { dataDir: resolve(dir, dataDir), admin, postgres, variesByEnv: true }
   await refuseBroken(dir, io, unset(io))
   throw new Error('gateway.yaml does not say where the data directory is')
+}
+
+/** The names, where nothing else is wrong. */
+async function missingFrom(dir: string, problems: readonly Problem[]): Promise<readonly string[]> {
+  const errors = problems.filter(({ severity }) => severity === 'error').map(({ message }) => message)
+  if (errors.length === 0) return []
+  const { texts } = await readTexts(dir)
+  const named = new Set(Object.values(texts).flatMap(variablesIn))
+  const missing = [...named].filter(name => errors.includes(lacksVariable(name)))
+  const accounted = new Set(missing.map(lacksVariable))
+  return errors.every(message => accounted.has(message)) ? missing : []
 }
 
 async function refuseBroken(dir: string, { env }: Io, advice = ''): Promise<void> {

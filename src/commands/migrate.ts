@@ -1,4 +1,5 @@
 /** `tollgate migrate`: brings the tables in PostgreSQL up to date, and takes there what this machine has. */
+import { counted } from '../config/words/units.ts'
 import type { PostgresConfig } from '../config/fleet.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Postgres } from '../stores/postgres/postgres.ts'
@@ -161,7 +162,7 @@ function tell(
     ...taken.map(({ what, rows, written, isCopy }) =>
       isCopy
         ? `${what}: what is here is a copy of what PostgreSQL has`
-        : `${what}: ${rows} rows compared, ${written} written`,
+        : `${what}: ${counted(rows, 'row')} compared, ${written} written`,
     ),
   ]
   print(io, json, { from, to, taken }, lines, 'PostgreSQL is up to date', true)

@@ -4,6 +4,7 @@ import type { Command, Entry, Io } from './command.ts'
 import { typed } from './output/called-as.ts'
 import { commonBefore } from './common-before.ts'
 import { commandFor } from './group.ts'
+import { printableIo } from './output/printable-io.ts'
 import { asksJson, tellRefused } from './output/refused.ts'
 import { suggester } from '../config/words/suggest.ts'
 import { version } from '../config/version.ts'
@@ -121,7 +122,8 @@ tollgate <command> --help says more. Exit codes: 0 done, 1 refused or problems f
 const HELP = ['--help', '-h']
 
 /** Runs what is typed behind the program's name; resolves to the exit code. */
-export async function runProgram(args: readonly string[], io: Io): Promise<number> {
+export async function runProgram(args: readonly string[], given: Io): Promise<number> {
+  const io = printableIo(given)
   try {
     const { before, rest } = commonBefore(args, Object.keys(commands), ['--version'])
     return await choose(rest, before, io)

@@ -19,7 +19,7 @@ export const top: Command = {
   options: OPTIONS,
   usage: `tollgate top [--by account|endpoint|network|method] [--for 24h] [--limit 20] [--account ID] [--config DIR] [--json]
 
-Lists who or what used most, by requests, over the hours of --for up to now: accounts by default. --account looks at one
+Lists who or what used most, by request units, over the hours of --for up to now: accounts by default. --account looks at one
 account alone.`,
 
   async run(args, io) {
@@ -49,8 +49,8 @@ account alone.`,
       ])
       print(io, json, found, () =>
         found.length === 0
-          ? ['nothing was used in this time']
-          : table([by.toUpperCase(), 'NAME', 'CALLS', 'REQUESTS', 'ERRORS', 'REFUSALS'], rows),
+          ? ['no usage in this period']
+          : table([by.toUpperCase(), 'NAME', 'CALLS', 'REQUEST UNITS', 'ERRORS', 'REFUSALS'], rows),
       )
     } finally {
       reader.close()

@@ -1,6 +1,7 @@
 /** `tollgate trace`: what one customer's calls do, as they come. */
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { escapeLine } from '../config/words/printable.ts'
 import { duration } from '../config/words/units.ts'
 import type { CallLine } from '../observe/call-line.ts'
 import { SILENT } from '../http/admin/find-gateway.ts'
@@ -73,7 +74,7 @@ async function watch(
     const lines = createInterface({ input: Readable.fromWeb(response.body) })
     for await (const line of lines) {
       if (line === '') continue
-      io.out(json ? line : sentenceOf(JSON.parse(line) as CallLine | Dropped))
+      io.out(json ? line : escapeLine(sentenceOf(JSON.parse(line) as CallLine | Dropped)))
       if (!(await io.drained())) return 0
     }
   } catch {

@@ -1,3 +1,5 @@
+import { trimSlashes } from '../net/http-path.ts'
+
 /** The parts of a base URL with its placeholder still in it. */
 export interface BaseUrl {
   readonly scheme: 'http' | 'https'
@@ -21,7 +23,7 @@ export function parseBaseUrl(text: string): BaseUrl | null {
   const [, scheme, host, path] = /^(https?):\/\/([^/?#@\s]+)(\/[^?#\s]*)?$/.exec(text) ?? []
   if ((scheme !== 'http' && scheme !== 'https') || host === undefined) return null
   if (!URL.canParse(`${scheme}://${host.replaceAll(/[{}]/g, '')}`)) return null
-  return { scheme, host, path: (path ?? '').replace(/\/+$/, '') }
+  return { scheme, host, path: trimSlashes(path ?? '') }
 }
 
 /** What is wrong with a base URL; null when nothing is. */
@@ -34,7 +36,7 @@ export function baseUrlFault(text: string): { message: string; hint: string } | 
       message: 'the base URL is not an http:// or https:// URL without user, query and fragment',
       hint,
     }
-  const placeholders = ported.match(/\{[^}]*\}/g) ?? []
+  const placeholders = ported.match(/\{[^{}]*\}/g) ?? []
   const inHost = url.host.includes(SUBDOMAIN)
   const inPath = url.path.split('/').includes(SLUG)
   if (placeholders.length === 1 && inHost !== inPath) return null

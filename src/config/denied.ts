@@ -46,7 +46,7 @@ const NODE_NAMESPACES = `debug arbdebug reth erigon nethermind besu parity bsc b
   opp2p mev ibft qbft istanbul tenderly mainbridge subbridge`
 
 /** Names by their shape: a verb stands first in the name behind its namespace, and ends where the next word begins. */
-const SHAPES: readonly RegExp[] = [
+export const SHAPES: readonly RegExp[] = [
   new RegExp(`^(?:[A-Za-z0-9]+_)?(?:${oneOf(CHANGES)})(?=[A-Z0-9_]|$)`),
   new RegExp(`^(?:${oneOf(NODE_NAMESPACES)})_(?:${oneOf(CHANGES_NODE)})(?=[A-Z0-9_]|$)`),
   /^opp2p_(?:un)?(?:block|protect)[A-Z]/,

@@ -8,6 +8,7 @@ import type { Finding } from './finding.ts'
 import type { Path } from './yaml/path.ts'
 import { valuesOf } from './yaml/values.ts'
 import type { Problem } from './problem.ts'
+import { rowsAlike } from './link/alike.ts'
 import { dropInvalid } from './schema/drop-invalid.ts'
 import { decode, lookupIn, reason } from './read.ts'
 import { emptyRecord } from './record.ts'
@@ -68,7 +69,7 @@ export function extend(
     )
   return {
     value: merge(base.value, value as Map, removed),
-    findings: [...own, ...unknownRemovals(base.value, removed)],
+    findings: [...own, ...unknownRemovals(base.value, removed), ...addedRows(base.value, value as Map)],
     problems: base.problems,
     paths: [path, ...base.paths],
   }
@@ -132,6 +133,16 @@ function unknownRemovals(base: Map, removed: readonly Path[]): Finding[] {
       } as const,
     ]
   })
+}
+
+/** A row with a misspelled name would be a method of its own. */
+function addedRows(base: Map, own: Map): Finding[] {
+  return entries(own['families']).flatMap(([family, rows]) =>
+    rowsAlike(
+      entries(rows).map(([name]) => ({ file: FILE, path: ['families', family, name], name })),
+      Object.keys(at(base, ['families', family]) ?? {}),
+    ),
+  )
 }
 
 function merge(base: Map, own: Map, removed: readonly Path[]): Map {

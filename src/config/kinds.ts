@@ -3,6 +3,7 @@
 /** Those that stand by themselves. */
 export const KINDS = [
   'no-route',
+  'private-without-sends',
   'paid-plan',
   'unknown-dialect',
   'unknown-network',
@@ -13,6 +14,7 @@ export const KINDS = [
   'no-trusted-proxies',
   'no-tracing',
   'any-traceparent',
+  'row-like-another',
 ] as const
 
 /** What begins the kinds that say which capability no route has, or that all are denied. */

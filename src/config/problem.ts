@@ -1,4 +1,5 @@
 import type { Kind } from './kinds.ts'
+import { escapeLine } from './words/printable.ts'
 
 /** One finding in the YAML, with the place an operator has to edit. Line and column are 1-based. */
 export interface Problem {
@@ -21,10 +22,11 @@ export function unacknowledged(problems: readonly Problem[], acknowledged: reado
   return problems.filter(({ kind }) => kind === undefined || !acknowledged.includes(kind))
 }
 
-/** `routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?` */
+/** One line, whatever the file holds: `routes.yaml:5:29 routes[0].capabilities[1]: "tracee" is not a known capability; did you mean "trace"?` */
 export function formatProblem(problem: Problem): string {
   const { file, line, column, path, severity, kind, message, hint } = problem
   const place = `${file}:${line}:${column}${path === '' ? '' : ` ${path}`}`
   const warning = severity === 'warning' ? 'warning: ' : ''
-  return `${place}: ${warning}${message}${hint === undefined ? '' : `; ${hint}`}${kind === undefined ? '' : ` [${kind}]`}`
+  const more = `${hint === undefined ? '' : `; ${hint}`}${kind === undefined ? '' : ` [${kind}]`}`
+  return escapeLine(`${place}: ${warning}${message}${more}`)
 }

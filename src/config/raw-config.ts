@@ -60,6 +60,7 @@ export interface RawErrorRow extends Pick<ErrorRow, 'class'> {
 export interface RawRoute extends Pick<RouteConfig, 'id' | 'network' | 'http'> {
   readonly ws?: string
   readonly capabilities?: readonly string[]
+  readonly history?: { readonly from?: number; readonly last?: number }
   readonly priority?: number
   readonly weight?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -100,6 +101,7 @@ export interface RawGateway {
     readonly links?: DashboardConfig['links']
   }
   readonly adminHosts?: readonly string[]
+  readonly watch?: boolean
   readonly trustedProxies?: readonly string[]
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly cache?: {

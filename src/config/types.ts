@@ -23,6 +23,8 @@ export interface GatewayConfig {
   readonly probes: ListenAddress | null
   /** Host names, besides loopback ones and its own address, under which the admin listener answers; in lower case. */
   readonly adminHosts: readonly string[]
+  /** Whether an edit of the YAML is taken by itself. */
+  readonly watch: boolean
   readonly dataDir: string
   readonly workers: WorkersConfig
   /** The host that serves the dashboard; null when the base URL has no host pattern to derive it from. */
@@ -144,6 +146,10 @@ export interface ErrorRow {
   readonly class: NodeErrorClass
 }
 
+/** The blocks that a route keeps. */
+export type History =
+  { readonly from: number; readonly last: null } | { readonly from: null; readonly last: number }
+
 /** One declared way to an upstream (routes.yaml). `http`, `ws` and `headers` are the operator's secrets. */
 export interface RouteConfig extends RouteSending {
   readonly id: string
@@ -151,6 +157,8 @@ export interface RouteConfig extends RouteSending {
   readonly http: string
   readonly ws: string | null
   readonly capabilities: readonly string[]
+  /** Which blocks, receipts and logs it keeps: those from one block on, or the last so many; null is all, or what its node tells. */
+  readonly history: History | null
   readonly priority: number
   readonly weight: number
   readonly headers: Readonly<Record<string, string>>
@@ -205,7 +213,7 @@ export interface RuleConfig extends RuleCache, RuleResult, RuleSending {
 export interface PlanConfig {
   readonly name: string
   readonly tiers: readonly string[]
-  /** Token bucket in requests; null is no limit. */
+  /** Token bucket in request units; null is no limit. */
   readonly rate: { readonly perSecond: number; readonly burst: number } | null
   /** `every` in milliseconds, or a calendar month in UTC; null is no quota. */
   readonly quota: { readonly requests: number; readonly every: number | 'month' } | null

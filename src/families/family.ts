@@ -95,11 +95,17 @@ export interface Family extends ProbeWords {
   /** Which block the answer is about, as far as the params say. */
   reading(call: ReadCall, wants: SlotRead | null): Reading
   /** Reads the error to a transaction that may have been sent before; null where it says nothing of that. */
-  sentBefore(params: Raw, error: { readonly error: Raw; readonly message: string }): SentBefore | null
-  /** The hash of the transaction that a call sends, by its bytes; null where they are none, or the family does not tell. */
-  transactionHash(params: Raw): Raw | null
+  sentBefore(
+    elements: readonly Raw[],
+    error: { readonly error: Raw; readonly message: string },
+  ): SentBefore | null
+  /**
+   * The hash of the transaction that a call sends, computed from its bytes; null if they are none, are more than chains accept, or the
+   * family has no such hash.
+   */
+  transactionHash(elements: readonly Raw[]): Raw | null
   /** The hash of the call's transaction, where an error says that the node has it all the same; null in any other error. */
-  takenBy(params: Raw, error: Raw): Raw | null
+  takenBy(elements: readonly Raw[], error: Raw): Raw | null
   /** The answer to a question for health while a route is well. */
   readonly well: Raw
   /** The error while none is; `behind` are the heights that the best one lacks. Null where nodes have no such error. */

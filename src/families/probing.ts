@@ -32,7 +32,10 @@ export interface ProbedRoute {
   slotsBehind: number | null
   /** The oldest slot that it keeps; null until it has told, and where it keeps all. */
   firstSlot: number | null
-  readonly slots: { tell(scale: Scale, number: number, askedAt: number, now: number): void }
+  readonly slots: {
+    tell(scale: Scale, number: number, askedAt: number, now: number): void
+    at(scale: Scale): number | null
+  }
 }
 
 /** One look at one route: one question after another, so that it needs one connection. */
@@ -50,12 +53,16 @@ export interface Probing {
   alive(why: string | null): void
   /** Takes a height that the node claims. */
   claim(height: number): void
+  /** Whether the route is further behind the network's head than `maxLag` allows, or its head is not known. */
+  isBehind(): boolean
   /** Whether the last claim is believed only with the block of it. */
   needsProof(): boolean
   /** The block was shown. */
   proved(height: number): void
   /** The newest block that the node holds to be final; null where it cannot say. */
   final(block: FinalBlock | null): void
+  /** Whether any route of the network has shown a block on that scale: clients read it then. */
+  isRead(scale: Scale): boolean
   /** Final blocks to ask for: a changed hash reveals a reorganization below them. */
   finalsToShow(): readonly number[]
   /** The node has returned one of these blocks. */
@@ -64,8 +71,13 @@ export interface Probing {
   isDue(question: string, every: number): boolean
 }
 
+/** A call that shows whether a route answers. */
+export type Question = readonly [method: string, params: Raw]
+
 /** A family's own questions. */
 export interface ProbeWords {
+  /** Null where the nodes of a network have none. */
+  question(network: Network): Question | null
   /** How far the route has come, and whether it is well. */
   probe(probing: Probing): Promise<void>
   /** Whether what calls say about the route is true, and how far it has come: what has to be answered soon. */

@@ -12,9 +12,13 @@ const SMALLEST_AVERAGE = 64
 export type NoBody = 'too_large' | 'no_room' | 'gone'
 
 /** The whole body, or why there is none, within a bound in bytes. */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | NoBody> {
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  holder: Holder | null,
+): Promise<Buffer | NoBody> {
   return new Promise(resolve => {
-    collectBody(request, limit, null, resolve)
+    collectBody(request, limit, holder, resolve)
   })
 }
 
@@ -143,10 +147,17 @@ function asIncoming(request: ClientRequest): Incoming {
 
 const EMPTY = Buffer.alloc(0)
 
-/** Whether a Content-Type says JSON in UTF-8 and nothing else (RFC 8259, section 8.1); some clients write `utf8`. */
+// No two runs of blanks meet: a head holds 16 KiB of them.
+const JSON_IN_UTF8 =
+  /^application\/json(?:-rpc|request)?\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*(?:;\s*)?)?)?$/i
+
+/**
+ * Whether a Content-Type says JSON in UTF-8 and nothing else (RFC 8259, section 8.1). Some clients write `utf8`, or the types that JSON-RPC
+ * over HTTP names besides.
+ */
 export function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true
-  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i.test(contentType ?? '')
+  return JSON_IN_UTF8.test(contentType ?? '')
 }
 
 /** Bodies up to this many bytes are read to their end, so that the connection can be kept. */

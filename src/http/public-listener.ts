@@ -18,6 +18,7 @@ import { answerClientErrors } from './connections/client-error.ts'
 import type { Dashboard } from './dashboard/dashboard.ts'
 import type { DashboardParts } from './dashboard/sign-in.ts'
 import type { ClientSockets } from './websocket/client-sockets.ts'
+import { Places } from './place.ts'
 import { ClientStreams } from './proxied/client-streams.ts'
 import { boundConnections } from './connections/connections.ts'
 import { refuseDetached } from './websocket/detached.ts'
@@ -70,7 +71,7 @@ export function makePublicListener(
   server.maxHeadersCount = 0
   boundIdleReplies(server, { silence: SILENCE, keepAlive: timeouts.keepAlive })
   const memory = parts.memory ?? new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
-  const { holdings = new Slots() } = parts
+  const places = new Places(parts.holdings ?? new Slots())
   const turns = new FairTurns(turnsSoFar)
   const asked = connectionsOf(server)
   asked.limit = limits.socketCalls
@@ -78,8 +79,8 @@ export function makePublicListener(
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
   const trace: RpcOptions['trace'] = request => clientTraceOf(request, gateway, addresses)
   const whose = (request: IncomingMessage): string => presumedHolder(request, address(request), gateway)
-  const sockets = takeUpgrades(server, { gateway, address, memory, holdings, turns, whose })
-  const streams = new ClientStreams(gateway, holdings)
+  const sockets = takeUpgrades(server, { gateway, address, memory, places, turns, whose })
+  const streams = new ClientStreams(gateway, places)
   const options: RpcOptions = {
     ...{ gateway, address, trace, dashboard: openDashboard(address) },
     ...{ memory, turns },

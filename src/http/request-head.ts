@@ -98,8 +98,9 @@ function rpcTarget(network: Network, path: string, query: string): Target {
   return { kind: 'rpc', network, key: key.slice(0, end), path: path.slice(PREFIX.length + 1 + end), query }
 }
 
-const NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?::([1-9]\d{0,4}))?$/
-const LITERAL = /^\[([0-9A-Fa-f:.]+)\](?::([1-9]\d{0,4}))?$/
+// A port may be empty (RFC 3986, section 3.2.3).
+const NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?::([1-9]\d{0,4})?)?$/
+const LITERAL = /^\[([0-9A-Fa-f:.]+)\](?::([1-9]\d{0,4})?)?$/
 const MAX_LENGTH = 260
 const MAX_PORT = 65_535
 

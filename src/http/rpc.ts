@@ -46,7 +46,7 @@ export function handleRequest(
   options: RpcOptions,
 ): MaybePromise<void> {
   if (isEnding(request)) return
-  const { gateway, dashboard, address, trace, verbatim } = options
+  const { gateway, dashboard, address, trace, verbatim, memory } = options
   const visit = visitOf(request, response, gateway)
   const fault = headFault(request)
   if (fault !== null) {
@@ -57,8 +57,9 @@ export function handleRequest(
   const page = asked.kind === 'page' ? dashboard(asked.path) : null
   if (page !== null) {
     const { requestId } = visit
+    const holder = holderOf({ payer: null, address: address(request).limitAddress })
     return page({
-      ...{ request, response, requestId },
+      ...{ request, response, requestId, memory, holder },
       refused: reason => {
         const refusal = refuse(reason)
         gateway.refusedEarly({ refusal, status: statusOf(refusal), requestId, asked: null })
@@ -97,12 +98,11 @@ export function handleRequest(
 /** Reads the body and hands it to the pipeline. */
 function serveBody(visit: Visit, from: ClientAddress, caller: Caller, options: RpcOptions): void {
   const { gateway, memory, turns, trace } = options
-  const { snapshot } = gateway
+  const { snapshot, epoch } = gateway
   const hold = new Hold(memory.of(holderOf(caller)))
   const serveNow = (body: Buffer | 'too_large' | 'no_room'): void => {
-    // A body may be long on its way: it is served by what the configuration says when it is here.
-    const now =
-      gateway.snapshot === snapshot ? caller : readmit(visit.request, from, gateway, trace(visit.request))
+    // Keys, accounts and the configuration may have changed while the body arrived.
+    const now = gateway.epoch === epoch ? caller : readmit(visit.request, from, gateway, trace(visit.request))
     if (isRefusal(now)) {
       hold.release()
       refuseEarly(visit, now, columnOf(caller.network), gateway)

@@ -79,6 +79,26 @@ export function memberOf(object: Raw, name: string): Raw | undefined | null {
   return pickMembers(object, [name])[0]
 }
 
+/**
+ * Counts the params in a valid JSON object, up to one more than `most`. Bitcoin Core takes the elements of a member `args`
+ * as params, too.
+ */
+export function countNamed(object: Raw, most: number): number {
+  let count = 0
+  walkMembers(object, 0, (nameAt, begin) => {
+    const isList = object.charCodeAt(begin) === 91 && matchName(object, nameAt, 'args') === 'same'
+    if (!isList) {
+      count += 1
+      return count > most ? TOO_MANY : skipValue(object, begin, Infinity)
+    }
+    return walkElements(object, begin, at => {
+      count += 1
+      return count > most ? TOO_MANY : skipValue(object, at, Infinity)
+    })
+  })
+  return count
+}
+
 /** What of an object may be how long. */
 export interface MembersBound {
   /** Bytes of the values together. */

@@ -1,4 +1,5 @@
 /** JSON-RPC messages: the calls of a request, and the answer in a response. */
+import { firstAt } from './value-at.ts'
 import { isUtf8 } from 'node:buffer'
 import type { Raw } from './raw.ts'
 import { refuse } from '../refusal/refusal.ts'
@@ -18,7 +19,10 @@ export type Message =
 /** Longest batch that is answered item by item. */
 export const MAX_BATCH = 1000
 
-/** Scans a message once; no value in it is decoded. `maxDepth` counts every level of the body; a batch keeps at most MAX_BATCH + 1 items. */
+/**
+ * Scans a message once; no value in it is decoded. `maxDepth` counts every level of the body. A batch is scanned up to its item
+ * MAX_BATCH + 1, which shows that it is too long: what follows is not read.
+ */
 export function scanMessage(body: Buffer, maxDepth: number, anyVersion = false): Message {
   if (!isUtf8(body)) return refused('parse_error')
   const raw = body.toString('latin1')
@@ -33,12 +37,12 @@ export function scanMessage(body: Buffer, maxDepth: number, anyVersion = false):
 function scanBatch(raw: Raw, begin: number, maxDepth: number, anyVersion: boolean): Message {
   const items: (Call | BadCall)[] = []
   const batchEnd = walkElements(raw, begin, at => {
-    // One more tells that there are too many; the others still have to be JSON.
-    if (items.length > MAX_BATCH) return skipValue(raw, at, maxDepth - 1)
+    if (items.length > MAX_BATCH) return TOO_MANY
     const { end, item } = scanCall(raw, at, maxDepth - 1, anyVersion)
     if (item !== null) items.push(item)
     return end
   })
+  if (items.length > MAX_BATCH) return { kind: 'batch', items }
   if (batchEnd < 0) return broken(batchEnd)
   if (skipSpace(raw, batchEnd) !== raw.length) return refused('parse_error')
   if (items.length === 0) return refused('invalid_request', 'The batch is empty')
@@ -74,12 +78,15 @@ export interface Call {
   readonly params: Raw
   /** What they hold, where they are an array. */
   readonly elements: Elements
+  /** Whether it does not say `"jsonrpc": "2.0"`, where it does not have to: its reply has the form of JSON-RPC 1.0. */
+  readonly isVersion1?: boolean | undefined
 }
 
 /** An item that is no well-formed call; answered with the id where one was readable, else null. */
 export interface BadCall {
   readonly id: Raw
   readonly refusal: Refusal
+  readonly isVersion1?: boolean | undefined
 }
 
 /** Narrowing for what a message holds. */
@@ -149,14 +156,20 @@ export function scanCall(raw: Raw, at: number, maxDepth: number, anyVersion = fa
   return { end, item: end < 0 ? null : callOf(members, anyVersion) }
 }
 
-function callOf({ values, fault, elements }: Members, anyVersion: boolean): Call | BadCall {
-  const [jsonrpc, id, method, params] = values
+function callOf(members: Members, anyVersion: boolean): Call | BadCall {
+  const [jsonrpc] = members.values
+  const isVersion2 = jsonrpc?.charCodeAt(0) === 34 && matchName(jsonrpc, 0, '2.0') === 'same'
+  const item = readCall(members, isVersion2 || anyVersion)
+  return isVersion2 || !anyVersion ? item : { ...item, isVersion1: true }
+}
+
+function readCall({ values, fault, elements }: Members, isVersionTaken: boolean): Call | BadCall {
+  const [, id, method, params] = values
   const readable = readableId(id)
   if (fault !== undefined) return bad(readable, fault)
   if (id !== undefined && readable !== id)
     return bad(readable, `"id" is a string, a number or null of at most ${MAX_ID} bytes`)
-  if (!anyVersion && (jsonrpc?.charCodeAt(0) !== 34 || matchName(jsonrpc, 0, '2.0') !== 'same'))
-    return bad(readable, '"jsonrpc" must be "2.0"')
+  if (!isVersionTaken) return bad(readable, '"jsonrpc" must be "2.0"')
   if (method?.charCodeAt(0) !== 34) return bad(readable, '"method" must be a string')
   const name = method.length > MAX_METHOD_RAW ? null : nameOf(method)
   if (name === null || name.length > MAX_METHOD)
@@ -219,7 +232,11 @@ function readError(error: Raw, sent: Raw | undefined, id: number): ErrorReply | 
   // A node that could not read the request answers with id null (JSON-RPC 2.0, section 5).
   if (sent !== String(id) && sent !== 'null' && sent !== undefined) return null
   if (error.charCodeAt(0) !== 123) return null
-  const { code, message } = decodeJson(error) as { code?: unknown; message?: unknown }
+  // The rest may be megabytes of data, which nobody here reads.
+  const [code, message] = ['code', 'message'].map(name => {
+    const value = firstAt(error, [name])
+    return value === null ? null : decodeJson(value)
+  })
   if (typeof code !== 'number') return null
   const read: ErrorReply = { kind: 'error', error, code, message: typeof message === 'string' ? message : '' }
   return sent === String(id) ? read : { ...read, isUnaddressed: true }

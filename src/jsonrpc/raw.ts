@@ -43,14 +43,20 @@ export function decodeJson(raw: Raw): unknown {
 }
 
 /** The error response of a refusal, as JSON-RPC or as a verbatim path has it; `id` is the client's own bytes. */
-export function encodeRefusal(refusal: Refusal, id: Raw, column: CodeColumn, requestId: string): Raw {
+export function encodeRefusal(
+  refusal: Refusal,
+  id: Raw,
+  column: CodeColumn,
+  requestId: string,
+  isVersion1 = false,
+): Raw {
   const row = refusalTable[refusal.reason]
   const code = column === 'evm' ? row.evm : column === 'solana' ? row.solana : (row.http ?? row.status)
   // Reasons and request ids hold nothing that JSON escapes.
   const members = `"reason":"${refusal.reason}","requestId":"${requestId}"${membersOf(refusal.data)}`
   if (column === 'path') return `{"code":${code},"message":${sentenceOf(refusal)},${members}}`
   const data = `{${members}}`
-  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${sentenceOf(refusal)},"data":${data}}}`
+  return `${replyHead('error', id, isVersion1)}{"code":${code},"message":${sentenceOf(refusal)},"data":${data}}}`
 }
 /** The last sentence and its JSON: most of the time the next refusal says the same. */
 let last = { message: '', json: '""' }
@@ -64,6 +70,11 @@ function membersOf(data: Refusal['data']): Raw {
   return json === '{}' ? '' : `,${json.slice(1, -1)}`
 }
 /** A JSON-RPC success response around raw bytes. */
-export function encodeResult(id: Raw, result: Raw): Raw {
-  return `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+export function encodeResult(id: Raw, result: Raw, isVersion1 = false): Raw {
+  return `${replyHead('result', id, isVersion1)}${result}}`
+}
+/** What stands before the value of a response. Version 1.0 has both members, one of which is null, and no member `jsonrpc`. */
+export function replyHead(member: 'result' | 'error', id: Raw, isVersion1: boolean): Raw {
+  if (!isVersion1) return `{"jsonrpc":"2.0","id":${id},"${member}":`
+  return `{"id":${id},"${member === 'result' ? 'error' : 'result'}":null,"${member}":`
 }

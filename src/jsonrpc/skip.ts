@@ -8,9 +8,6 @@ export const TOO_DEEP = -2
 /** Returned in place of an end: more members than allowed. */
 export const TOO_MANY = -3
 
-const ARRAY = 0
-const OBJECT = 1
-
 /** Blanks that are looked at one by one before the end of them is searched for, which pays in long runs. */
 const FEW_BLANKS = 64
 const NOT_BLANK = /[^ \n\r\t]/g
@@ -49,53 +46,24 @@ export function skipString(raw: Raw, at: number): number {
   }
 }
 
+/** Escapes by their second character. */
+const SIMPLE_ESCAPE = 1
+const HEX_ESCAPE = 2
+const escapes = new Uint8Array(256)
+for (const c of Buffer.from('"\\/bfnrt')) escapes[c] = SIMPLE_ESCAPE
+escapes[117] = HEX_ESCAPE
+
+/** Index of the last character of the escape at `at`, or INVALID. */
 function skipEscape(raw: Raw, at: number): number {
-  const kind = raw[at + 1]
-  if (kind === undefined) return INVALID
-  if (kind !== 'u') return '"\\/bfnrt'.includes(kind) ? at + 1 : INVALID
+  const kind = escapes[raw.charCodeAt(at + 1)]
+  if (kind === SIMPLE_ESCAPE) return at + 1
+  if (kind !== HEX_ESCAPE) return INVALID
   for (let i = at + 2; i < at + 6; i += 1) if (!isHex(raw.charCodeAt(i))) return INVALID
   return at + 5
 }
 
 function isHex(c: number): boolean {
   return (c >= 48 && c <= 57) || (c >= 65 && c <= 70) || (c >= 97 && c <= 102)
-}
-
-function isDigit(c: number): boolean {
-  return c >= 48 && c <= 57
-}
-
-function skipDigits(raw: Raw, at: number): number {
-  let i = at
-  while (isDigit(raw.charCodeAt(i))) i += 1
-  return i === at ? INVALID : i
-}
-
-function skipNumber(raw: Raw, at: number): number {
-  let i = raw.charCodeAt(at) === 45 ? at + 1 : at
-  const leading = i
-  i = skipDigits(raw, i)
-  if (i < 0 || (raw.charCodeAt(leading) === 48 && i > leading + 1)) return INVALID
-  if (raw.charCodeAt(i) === 46) {
-    i = skipDigits(raw, i + 1)
-    if (i < 0) return INVALID
-  }
-  if ((raw.charCodeAt(i) | 32) !== 101) return i
-  const sign = raw.charCodeAt(i + 1)
-  return skipDigits(raw, sign === 43 || sign === 45 ? i + 2 : i + 1)
-}
-
-function skipWord(raw: Raw, at: number, word: string): number {
-  return raw.startsWith(word, at) ? at + word.length : INVALID
-}
-
-function skipScalar(raw: Raw, at: number): number {
-  const c = raw.charCodeAt(at)
-  if (c === 34) return skipString(raw, at)
-  if (c === 45 || isDigit(c)) return skipNumber(raw, at)
-  if (c === 116) return skipWord(raw, at, 'true')
-  if (c === 102) return skipWord(raw, at, 'false')
-  return c === 110 ? skipWord(raw, at, 'null') : INVALID
 }
 
 /** From a member's name at `at` to where its value begins, or INVALID. */
@@ -107,50 +75,138 @@ export function skipName(raw: Raw, at: number): number {
   return raw.charCodeAt(colon) === 58 ? skipSpace(raw, colon + 1) : INVALID
 }
 
+/**
+ * The automaton that reads values other than strings, a table look-up per character: a message can hold millions of values. The low bits
+ * of a state select its row; an entry from ACTION on is no state.
+ */
+const VALUE = 0
+const FIRST_ELEMENT = 1
+const AFTER_VALUE = 2
+const MINUS = 3
+const ZERO = 4
+const INTEGER = 5
+const POINT = 6
+const FRACTION = 7
+const EXPONENT_MARK = 8
+const EXPONENT_SIGN = 9
+const EXPONENT = 10
+/** The letters of `true`, `false` and `null` behind the first. */
+const TRUE = 11
+const FALSE = 14
+const NULL = 18
+const STATES = 21
+
+const ACTION = 64
+const STRING = ACTION
+const COMMA = ACTION + 1
+const OPEN = ACTION + 2
+const CLOSE = ACTION + 3
+const FAULT = ACTION + 4
+
+const transitions = buildTransitions()
+
+function buildTransitions(): Uint8Array {
+  const table = new Uint8Array(STATES * 256).fill(FAULT)
+  const set = (states: readonly number[], characters: string, next: number): void => {
+    for (const state of states) for (const c of Buffer.from(characters)) table[state * 256 + c] = next
+  }
+  const word = (letters: string, first: number): void => {
+    set([VALUE, FIRST_ELEMENT], letters.charAt(0), first)
+    for (let k = 1; k < letters.length; k += 1)
+      set([first + k - 1], letters.charAt(k), k === letters.length - 1 ? AFTER_VALUE : first + k)
+  }
+  for (const state of [VALUE, FIRST_ELEMENT]) set([state], ' \n\r\t', state)
+  set([VALUE, FIRST_ELEMENT], '"', STRING)
+  set([VALUE, FIRST_ELEMENT], '{[', OPEN)
+  set([FIRST_ELEMENT], ']', CLOSE)
+  word('true', TRUE)
+  word('false', FALSE)
+  word('null', NULL)
+  set([VALUE, FIRST_ELEMENT], '-', MINUS)
+  set([VALUE, FIRST_ELEMENT, MINUS], '0', ZERO)
+  set([VALUE, FIRST_ELEMENT, MINUS], '123456789', INTEGER)
+  set([INTEGER], '0123456789', INTEGER)
+  set([ZERO, INTEGER], '.', POINT)
+  set([POINT, FRACTION], '0123456789', FRACTION)
+  set([ZERO, INTEGER, FRACTION], 'eE', EXPONENT_MARK)
+  set([EXPONENT_MARK], '+-', EXPONENT_SIGN)
+  set([EXPONENT_MARK, EXPONENT_SIGN, EXPONENT], '0123456789', EXPONENT)
+  const ends = [AFTER_VALUE, ZERO, INTEGER, FRACTION, EXPONENT]
+  set(ends, ' \n\r\t', AFTER_VALUE)
+  set(ends, ',', COMMA)
+  set(ends, '}]', CLOSE)
+  return table
+}
+
+/** The bracket that closes each open container; one for all scans, which never overlap. */
+let closing: Uint8Array = new Uint8Array(128)
+
 /** Index after the value at `at` (no white space before it), INVALID, or TOO_DEEP beyond `maxDepth` levels. */
 export function skipValue(raw: Raw, at: number, maxDepth: number): number {
   const first = raw.charCodeAt(at)
+  if (first === 34) return skipString(raw, at)
   if (first !== 123 && first !== 91) return skipScalar(raw, at)
-  const containers: number[] = []
-  let i = at
-  for (;;) {
+  let depth = 0
+  let state = VALUE
+  for (let i = at; ;) {
     const c = raw.charCodeAt(i)
-    if (c === 123 || c === 91) {
-      if (containers.length >= maxDepth) return TOO_DEEP
-      i = skipSpace(raw, i + 1)
-      if (raw.charCodeAt(i) !== c + 2) {
-        containers.push(c === 123 ? OBJECT : ARRAY)
-        if (c === 123) i = skipName(raw, i)
-        if (i < 0) return INVALID
-        continue
-      }
+    // NaN past the end.
+    const next = c < 256 ? transitions[state * 256 + c]! : FAULT
+    if (next < ACTION) {
+      state = next
       i += 1
-    } else {
-      i = skipScalar(raw, i)
-      if (i < 0) return INVALID
-    }
-    i = afterValue(raw, i, containers)
+    } else if (next === STRING) {
+      i = skipString(raw, i)
+      state = AFTER_VALUE
+    } else if (next === COMMA) {
+      const isObject = closing[depth] === 125
+      i = isObject ? skipName(raw, skipSpace(raw, i + 1)) : i + 1
+      state = VALUE
+    } else if (next === OPEN) {
+      if (depth >= maxDepth) return TOO_DEEP
+      depth += 1
+      if (depth === closing.length) closing = grown(closing)
+      closing[depth] = c + 2
+      state = FIRST_ELEMENT
+      i += 1
+      if (c === 123) {
+        i = skipSpace(raw, i)
+        if (raw.charCodeAt(i) === 125) state = AFTER_VALUE
+        else {
+          i = skipName(raw, i)
+          state = VALUE
+        }
+      }
+    } else if (next === CLOSE && closing[depth] === c) {
+      i += 1
+      depth -= 1
+      if (depth === 0) return i
+      state = AFTER_VALUE
+    } else return INVALID
     if (i < 0) return INVALID
-    if (containers.length === 0) return i
   }
 }
 
-/** Closes what ends at `at`; stands at the next value, or after the outermost one when `containers` is empty. */
-function afterValue(raw: Raw, at: number, containers: number[]): number {
-  let i = at
-  while (containers.length > 0) {
-    i = skipSpace(raw, i)
+function grown(stack: Uint8Array): Uint8Array {
+  const longer = new Uint8Array(stack.length * 2)
+  longer.set(stack)
+  return longer
+}
+
+/** Index after the number or word at `at`, or INVALID. */
+function skipScalar(raw: Raw, at: number): number {
+  let state = VALUE
+  for (let i = at; ; i += 1) {
     const c = raw.charCodeAt(i)
-    const inObject = containers[containers.length - 1] === OBJECT
-    if (c === 44) {
-      i = skipSpace(raw, i + 1)
-      return inObject ? skipName(raw, i) : i
-    }
-    if (c !== (inObject ? 125 : 93)) return INVALID
-    containers.pop()
-    i += 1
+    const next = c < 256 ? transitions[state * 256 + c]! : FAULT
+    const isNumber = state === ZERO || state === INTEGER || state === FRACTION || state === EXPONENT
+    // A zero leads no other digit.
+    const isOctal = state === ZERO && c >= 48 && c <= 57
+    if (next >= ACTION || next === VALUE || (isNumber && next === AFTER_VALUE))
+      return isNumber && !isOctal ? i : INVALID
+    if (next === AFTER_VALUE) return i + 1
+    state = next
   }
-  return i
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Looking along a path into a raw value: names of members, indexes of arrays. */
-import { elementsOf, matchName, memberOf } from './elements.ts'
+import { matchName, memberOf } from './elements.ts'
 import type { Raw } from './raw.ts'
-import { INVALID, skipValue, walkMembers } from './skip.ts'
+import { INVALID, skipValue, walkElements, walkMembers } from './skip.ts'
 
 type FindMember = (object: Raw, name: string) => Raw | undefined | null
 
@@ -10,9 +10,12 @@ export function valueAt(raw: Raw, path: readonly string[]): Raw | null {
   return follow(raw, path, memberOf)
 }
 
-/** The same by the first member of each name: what comes behind it is not read, and a block may be long. */
+/** Bytes of a value that are looked through for a member: a node can send megabytes of others ahead of it. */
+const MOST = 1024 * 1024
+
+/** The same by the first member of each name, in the first MiB: what comes behind it is not read, and a block may be long. */
 export function firstAt(raw: Raw, path: readonly string[]): Raw | null {
-  return follow(raw, path, firstMember)
+  return follow(raw.length > MOST ? raw.slice(0, MOST) : raw, path, firstMember)
 }
 
 function follow(raw: Raw, path: readonly string[], find: FindMember): Raw | null {
@@ -28,14 +31,26 @@ function follow(raw: Raw, path: readonly string[], find: FindMember): Raw | null
 }
 
 function elementAt(array: Raw, index: number): Raw | null {
-  return elementsOf(array, index + 1)[index] ?? null
+  let found: Raw | null = null
+  let count = 0
+  walkElements(array, 0, begin => {
+    const end = skipValue(array, begin, Infinity)
+    // In the beginning of an array the last element may be cut.
+    if (end >= 0 && end < array.length && count === index) found = array.slice(begin, end)
+    count += 1
+    return count > index ? INVALID : end
+  })
+  return found
 }
 
+/** The first member of a name in a valid JSON object, or in the beginning of one. */
 function firstMember(object: Raw, name: string): Raw | null {
   let found: Raw | null = null
   walkMembers(object, 0, (nameAt, begin) => {
     const end = skipValue(object, begin, Infinity)
-    if (matchName(object, nameAt, name) !== 'same') return end
+    if (end < 0 || matchName(object, nameAt, name) !== 'same') return end
+    // In the beginning of an object the last value may be cut.
+    if (end === object.length) return INVALID
     found = object.slice(begin, end)
     return INVALID
   })

@@ -1,6 +1,6 @@
 import type { RateLimit, RateState } from '../ports/limits.ts'
 
-/** A token bucket: `burst` tokens at most, refilled evenly at `perSecond`. Tokens are requests (units of cost). */
+/** A token bucket: `burst` tokens at most, refilled evenly at `perSecond`. Tokens are request units. */
 export interface Bucket {
   tokens: number
   /** When `tokens` was right, in milliseconds. */

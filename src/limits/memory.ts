@@ -57,7 +57,7 @@ export class MemoryLimits implements Limits {
     let bucket = this.#management.get(id)
     if (bucket === undefined) this.#management.set(id, (bucket = newBucket(MANAGEMENT, now)))
     const wait = take(bucket, MANAGEMENT, 1, now)
-    return wait === 0 ? null : rateLimited(wait, MANAGEMENT.perSecond)
+    return wait === 0 ? null : rateLimited(wait, MANAGEMENT, 1)
   }
 
   rate({ payer, plan, address }: Spender, now: number): RateState | null {
@@ -91,13 +91,13 @@ export class MemoryLimits implements Limits {
       const bucket = this.#endpoints.get(endpoint.id) ?? newBucket(endpointRate, now)
       this.#endpoints.set(endpoint.id, bucket)
       const wait = take(bucket, endpointRate, units, now)
-      if (wait > 0) return rateLimited(wait, endpointRate.perSecond)
+      if (wait > 0) return rateLimited(wait, endpointRate, units)
     }
     if (plan.rate === null) return null
     const wait = meter.takeRate(plan.rate, units, now)
     if (wait === 0) return null
     this.#returnEndpointRate(endpoint.id, endpointRate, units)
-    return rateLimited(wait, plan.rate.perSecond)
+    return rateLimited(wait, plan.rate, units)
   }
 
   #returnRate({ account, endpoint, plan, endpointRate }: Payer, meter: AccountMeter, units: number): void {
@@ -146,7 +146,7 @@ export class MemoryLimits implements Limits {
   #takeAddress(limit: RateLimit | null, address: string, units: number, now: number): Refusal | null {
     if (limit === null) return null
     const wait = take(this.#bucketOf(address, limit, now), limit, units, now)
-    return wait === 0 ? null : rateLimited(wait, limit.perSecond)
+    return wait === 0 ? null : rateLimited(wait, limit, units)
   }
 
   #bucketOf(address: string, limit: RateLimit, now: number): Bucket {

@@ -3,7 +3,8 @@ import { shownWebhook } from '../ports/alerts.ts'
 import type { GatewayConfig } from '../snapshot/types.ts'
 import { authorOf } from './author.ts'
 import { webhookOrNull } from './checks.ts'
-import { invalidParams } from './errors.ts'
+import { invalidParams, keyIsLimited } from './errors.ts'
+import { isLimited } from './limited-key.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
 
@@ -32,6 +33,7 @@ export async function setAlerts(
   caller: AccountCaller,
   { alerts, snapshot }: ServiceDeps,
 ): Promise<ServiceReply> {
+  if (isLimited(caller)) return keyIsLimited()
   const read = readParams(params, { webhook: webhookOrNull }, {})
   if ('error' in read) return read
   const { webhook } = read.values

@@ -1,3 +1,4 @@
+import { actorForOwner } from '../ports/audit.ts'
 import type { AuditEntry, Members } from '../ports/audit.ts'
 import { entries, time } from './checks.ts'
 import { readParams } from './params.ts'
@@ -23,12 +24,7 @@ export async function showAudit(
 
 function shown({ at: time, actor, action, target, before, after }: AuditEntry) {
   const own = (members: Members | null) => (action.startsWith('account.') ? ownMembers(members) : members)
-  return { time, actor: actorOf(actor), action, target, before: own(before), after: own(after) }
-}
-
-/** Which of their tokens the operator used is not for an owner. */
-function actorOf(actor: string): string {
-  return actor.startsWith('owner:') || actor === 'gateway' ? actor : 'operator'
+  return { time, actor: actorForOwner(actor), action, target, before: own(before), after: own(after) }
 }
 
 function ownMembers(members: Members | null): Members | null {

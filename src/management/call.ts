@@ -1,3 +1,4 @@
+import { refuse } from '../refusal/refusal.ts'
 import { serviceMethods } from './methods.ts'
 import type { ServiceCaller, ServiceDeps, ServiceOutcome, ServiceReply } from './types.ts'
 
@@ -26,6 +27,8 @@ export async function callService(
   if (found.open) return found.run(params, deps)
   if (caller === null) return null
   const reply = await found.run(params, caller, deps)
+  if ('error' in reply && reply.error.data.reason === 'management_denied')
+    return refuse('management_denied', reply.error.message, { why: reply.error.message })
   return SHOW.has(method) && deps.isStale() ? stale(reply) : reply
 }
 

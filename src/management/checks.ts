@@ -1,3 +1,4 @@
+import { isPrintable } from '../config/words/printable.ts'
 import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import { normalizeAddress } from './address.ts'
 import { normalizeOrigin } from './origin.ts'
@@ -12,10 +13,18 @@ const MAX_LIST = 100
 const MAX_PER_SECOND = 1_000_000
 const MAX_TOP = 1_000
 const WEBHOOK = /^https?:\/\/[^\s]+$/
+const EMAIL = /^[^\s@]+@[^\s@]+$/
 
-/** Any string: a slug or an id that is looked up. */
+/** Characters of a text at most. */
+export const LONGEST = { externalId: 255, email: 254, webhook: 2048, text: 2048 } as const
+
+/** A slug or an id that is looked up. What cannot be stored cannot be found either, and PostgreSQL rejects a query with a NUL. */
 export const text: Check<string> = value =>
-  typeof value === 'string' ? { value } : { wrong: 'must be a string' }
+  typeof value !== 'string'
+    ? { wrong: 'must be a string' }
+    : isPrintable(value, LONGEST.text)
+      ? { value }
+      : { wrong: `must be at most ${LONGEST.text} printable characters` }
 
 /** true or false. */
 export const flag: Check<boolean> = value =>
@@ -26,6 +35,18 @@ export const name: Check<string> = value =>
   typeof value === 'string' && isValidName(value)
     ? { value }
     : { wrong: 'must be 1 to 64 printable characters' }
+
+/** The id of an account in the operator's own system. */
+export const externalId: Check<string> = value =>
+  typeof value === 'string' && value !== '' && isPrintable(value, LONGEST.externalId)
+    ? { value }
+    : { wrong: `must be 1 to ${LONGEST.externalId} printable characters` }
+
+/** The email address of an account. */
+export const email: Check<string> = value =>
+  typeof value === 'string' && isPrintable(value, LONGEST.email) && EMAIL.test(value)
+    ? { value }
+    : { wrong: 'must be an email address' }
 
 /** A point in time in Unix seconds, up to the year 9999. */
 export const time: Check<number> = value =>
@@ -49,18 +70,18 @@ export const overlap: Check<number> = value => {
     : { wrong: 'must be a duration such as "0s", "1h" or "30d", at most 30d' }
 }
 
-/** Requests per second, or null for no limit of its own. */
+/** Request units per second, or null for no limit of its own. */
 export const perSecond: Check<number | null> = value =>
   value === null ||
   (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PER_SECOND)
     ? { value }
     : { wrong: `must be a whole number from 1 to ${MAX_PER_SECOND}, or null` }
 
-/** Requests a day, or null for no limit of its own. */
+/** Request units a day, or null for no limit of its own. */
 export const dailyLimit: Check<number | null> = value =>
   value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1)
     ? { value }
-    : { wrong: 'must be a whole number of requests, at least 1, or null' }
+    : { wrong: 'must be a whole number of request units, at least 1, or null' }
 
 /** What rows of an account's usage are summed by; an empty list sums everything up. */
 export const groupBy = columnsOf(COLUMNS.filter(column => column !== 'account'))
@@ -91,8 +112,12 @@ export const entries: Check<number> = value =>
 
 /** Where events of an account are posted to. */
 export const webhook: Check<string> = value => {
-  if (typeof value !== 'string' || value.length > 2048 || !WEBHOOK.test(value) || !URL.canParse(value))
-    return { wrong: 'must be a URL such as "https://hooks.example.com/x"' }
+  const isUrl =
+    typeof value === 'string' &&
+    isPrintable(value, LONGEST.webhook) &&
+    WEBHOOK.test(value) &&
+    URL.canParse(value)
+  if (!isUrl) return { wrong: 'must be a URL such as "https://hooks.example.com/x"' }
   const { username, password, port } = new URL(value)
   if (username !== '' || password !== '') return { wrong: 'must not hold a user name or a password' }
   if (port === '0') return { wrong: 'must not have the port 0' }

@@ -5,8 +5,17 @@ import { LABELS, withoutNulls } from '../ports/labels.ts'
 import { authorOf } from './author.ts'
 import { addresses, dailyLimit, flag, name, oneOf, origins, overlap } from './checks.ts'
 import { perSecond, text, timeOrNull } from './checks.ts'
-import { endpointLimitReached, endpointNotFound, invalidChain, invalidParams, keyReused } from './errors.ts'
+import {
+  accountNotFound,
+  endpointLimitReached,
+  endpointNotFound,
+  invalidChain,
+  invalidParams,
+  keyIsLimited,
+  keyReused,
+} from './errors.ts'
 import { labelsOf } from './labels.ts'
+import { isLimited, loosens, mayManage } from './limited-key.ts'
 import { readParams } from './params.ts'
 import type { AccountCaller, EndpointDeps, ServiceReply } from './types.ts'
 import { endpointUrls, findNetwork } from './urls.ts'
@@ -20,14 +29,15 @@ const changes = {
   ...{ dailyLimit, expiresAt: timeOrNull, labels },
 }
 
-/** service_createEndpoint {chain, name?, labels?} */
+/** service_createEndpoint {chain, …}: what service_updateEndpoint changes may be said at once. */
 export async function createEndpoint(
   params: unknown,
   caller: AccountCaller,
   { snapshot, endpoints }: EndpointDeps,
 ): Promise<ServiceReply> {
+  if (isLimited(caller)) return keyIsLimited()
   const { account } = caller
-  const read = readParams(params, { chain: text }, { name, labels })
+  const read = readParams(params, { chain: text }, changes)
   if ('error' in read) return read
   const { chain, labels: given, ...named } = read.values
   if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain(chain)
@@ -40,18 +50,22 @@ export async function createEndpoint(
   )
   if (created === 'limit_reached') return endpointLimitReached()
   if (created === 'other_request') return keyReused()
-  if (created === 'no_account') throw new Error(`account ${account.id} has a key but does not exist`)
+  if (created === 'no_account') return accountNotFound()
   return { result: identity(created, snapshot) }
 }
 
-/** service_listEndpoints {keys?}: all endpoints of the account, with their totals; `keys: false` leaves the keys out. */
+/**
+ * service_listEndpoints {keys?}: all endpoints of the account, with their totals; `keys: false` leaves the keys out. A
+ * key with limits sees no other key.
+ */
 export async function listEndpoints(
   params: unknown,
-  { account }: AccountCaller,
+  caller: AccountCaller,
   { snapshot, endpoints, usage }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, {}, { keys: flag })
   if ('error' in read) return read
+  const { account } = caller
   const { keys = true } = read.values
   const own = await endpoints.list(account.id)
   const totals = await usage.totals(
@@ -59,7 +73,9 @@ export async function listEndpoints(
     own.map(({ id }) => id),
   )
   const shown = own.map(endpoint => ({
-    ...(keys ? identity(endpoint, snapshot) : identityWithoutKey(endpoint, snapshot)),
+    ...(keys && mayManage(caller, endpoint.id)
+      ? identity(endpoint, snapshot)
+      : identityWithoutKey(endpoint, snapshot)),
     ...consumption(totals.get(endpoint.id), endpoint.createdAt),
     ...settings(endpoint),
   }))
@@ -69,11 +85,13 @@ export async function listEndpoints(
 /** service_getEndpoint {endpointId}: one endpoint as service_listEndpoints shows it, with its key. */
 export async function getEndpoint(
   params: unknown,
-  { account }: AccountCaller,
+  caller: AccountCaller,
   { snapshot, endpoints, usage }: EndpointDeps,
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
+  if (!mayManage(caller, read.values.endpointId)) return keyIsLimited()
+  const { account } = caller
   const endpoint = await endpoints.find(account.id, read.values.endpointId)
   if (endpoint === null) return endpointNotFound()
   const totals = await usage.totals(account.id, [endpoint.id])
@@ -89,11 +107,15 @@ export async function deleteEndpoint(
 ): Promise<ServiceReply> {
   const read = readParams(params, { endpointId: text }, {})
   if ('error' in read) return read
+  if (!mayManage(caller, read.values.endpointId)) return keyIsLimited()
   const deleted = await endpoints.remove(caller.account.id, read.values.endpointId, authorOf(caller))
   return deleted === null ? endpointNotFound() : { result: { deleted: true, endpointId: deleted.id } }
 }
 
-/** service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, what a key may be used for, and labels. */
+/**
+ * service_updateEndpoint {endpointId, …}: the way into and out of `inactive`, what a key may be used for, and labels. A
+ * key does not loosen its own limits.
+ */
 export async function updateEndpoint(
   params: unknown,
   caller: AccountCaller,
@@ -102,8 +124,17 @@ export async function updateEndpoint(
   const read = readParams(params, { endpointId: text }, changes)
   if ('error' in read) return read
   const { endpointId, ...change } = read.values
-  const updated = await endpoints.change(caller.account.id, endpointId, change, authorOf(caller))
+  if (!mayManage(caller, endpointId)) return keyIsLimited()
+  const isOwn = caller.endpoint?.id === endpointId
+  const updated = await endpoints.change(
+    caller.account.id,
+    endpointId,
+    change,
+    authorOf(caller),
+    isOwn ? before => !loosens(before, change) : undefined,
+  )
   if (updated === null) return endpointNotFound()
+  if (updated === 'denied') return keyIsLimited()
   if (updated === 'too_many_labels')
     return invalidParams(`an endpoint has at most ${LABELS.endpoint.most} labels`)
   const { createdAt } = updated
@@ -119,6 +150,7 @@ export async function rotateKey(
   const read = readParams(params, { endpointId: text }, { overlap })
   if ('error' in read) return read
   const { endpointId, overlap: seconds = OVERLAP.usual } = read.values
+  if (!mayManage(caller, endpointId)) return keyIsLimited()
   const rotated = await endpoints.rotateKey(caller.account.id, endpointId, seconds, authorOf(caller))
   if (rotated === 'other_request') return keyReused()
   if (rotated === null) return endpointNotFound()
@@ -150,7 +182,7 @@ function stale({ isStale }: EndpointTotals): { readonly stale?: true } {
   return isStale === true ? { stale: true } : {}
 }
 
-/** `requestCount` and the legacy `ruConsumed` both count requests (a call of cost 3 adds 3), `callCount` calls. */
+/** `requestCount` and the legacy `ruConsumed` both count request units (a call of cost 3 adds 3), `callCount` calls. */
 function consumption(totals: Totals | undefined, createdAt: number) {
   const { requests, calls } = totals ?? { requests: 0, calls: 0 }
   return { requestCount: requests, ruConsumed: requests, createdAt, callCount: calls }

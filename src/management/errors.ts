@@ -15,6 +15,20 @@ export function invalidParams(why: string): Failed {
   }
 }
 
+/** Mistakes that a refusal names. */
+const MOST_MISTAKES = 10
+
+/** The same for one or several members, each with what is wrong with it; several are in `data.wrong`, too. */
+export function invalidMembers(mistakes: readonly (readonly [member: string, why: string])[]): Failed {
+  const named = mistakes.slice(0, MOST_MISTAKES)
+  const more = mistakes.length - named.length
+  const whole = [...named.map(([, why]) => why), ...(more === 0 ? [] : [`and ${more} more`])].join('; ')
+  const { error } = invalidParams(whole)
+  if (mistakes.length === 1) return { error }
+  const wrong = named.map(([member, why]) => ({ member, why }))
+  return { error: { ...error, data: { ...error.data, wrong } } }
+}
+
 /** Characters of a slug at its longest. */
 const LONGEST_SLUG = 59
 
@@ -46,6 +60,18 @@ export function keyReused(): Failed {
       data: { reason: 'idempotency_key_reused', why },
     },
   }
+}
+
+/** The refusal of a call that a key with limits may not make. */
+export function keyIsLimited(): Failed {
+  const why =
+    'This key has limits of its own, so it changes only its own endpoint and never loosens them; use a key without limits or the dashboard token'
+  return { error: { code: 403, message: why, data: { reason: 'management_denied', why } } }
+}
+
+/** The account was purged after its key was checked. */
+export function accountNotFound(): Failed {
+  return { error: { code: 401, message: 'The account no longer exists', data: { reason: 'invalid_key' } } }
 }
 
 /** -32004: unknown, deleted or another account's; one and the same answer. */

@@ -1,10 +1,10 @@
 /** What labels may be. */
+import { isPrintable } from '../config/words/printable.ts'
 import type { LabelChange, LabelLimits } from '../ports/labels.ts'
 import type { Check } from './params.ts'
 
-/** A label's name, and what its value is made of: neither control nor line-breaking characters. */
+/** A label's name. */
 export const LABEL = /^[A-Za-z0-9._-]{1,63}$/
-export const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u
 
 /** The labels that are given, null for those to take away. */
 export function labelsOf({ most, longest }: LabelLimits): Check<LabelChange> {
@@ -20,7 +20,7 @@ export function labelsOf({ most, longest }: LabelLimits): Check<LabelChange> {
         return {
           wrong: `${wrong}; ${JSON.stringify(name.slice(0, 64))} is not a name of 1 to 63 letters, digits, ., _ and -`,
         }
-      const isText = typeof each === 'string' && each.length <= longest && PRINTABLE.test(each)
+      const isText = typeof each === 'string' && isPrintable(each, longest)
       if (each !== null && !isText) return { wrong: `${wrong}; ${name} is not` }
     }
     return { value: Object.fromEntries(entries) }

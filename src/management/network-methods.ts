@@ -6,7 +6,7 @@ import type { AccountCaller, ServiceDeps, ServiceReply } from './types.ts'
 import { findNetwork } from './urls.ts'
 
 /**
- * service_methods {chain}: what can be called on a network: the price of a call in requests, its tier and whether the caller's plan has it, what its
+ * service_methods {chain}: what can be called on a network: the price of a call in request units, its tier and whether the caller's plan has it, what its
  * nodes need, and whether any node here can serve it. A name that ends in `*` stands for all methods that begin like this.
  */
 export function networkMethods(

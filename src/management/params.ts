@@ -1,4 +1,4 @@
-import { invalidParams } from './errors.ts'
+import { invalidMembers, invalidParams } from './errors.ts'
 import type { ServiceError } from './types.ts'
 
 /** What a member must be: its value, perhaps in normal form, or what is wrong with it ("must be …"). */
@@ -10,7 +10,7 @@ type Values<R extends Checks, O extends Checks> = { readonly [K in keyof R]: Val
   readonly [K in keyof O]?: Value<O[K]>
 }
 
-/** The members of a call's one parameter object, checked; the first mistake otherwise. `what` is what a member is called. */
+/** The members of a call's one parameter object, checked; all mistakes otherwise. `what` is what a member is called. */
 export function readParams<R extends Checks, O extends Checks>(
   params: unknown,
   required: R,
@@ -22,16 +22,22 @@ export function readParams<R extends Checks, O extends Checks>(
 
   const checks = new Map([...Object.entries(required), ...Object.entries(optional)])
   const values = new Map<string, unknown>()
+  const mistakes: [member: string, why: string][] = []
   for (const [name, value] of given) {
     const check = checks.get(name)
-    if (check === undefined) return invalidParams(`unknown ${what} ${quote(name)}`)
-    const checked = check(value)
-    if ('wrong' in checked) return invalidParams(`${name} ${checked.wrong}`)
-    values.set(name, checked.value)
+    const checked = check?.(value)
+    if (checked === undefined) mistakes.push([shortened(name), `unknown ${what} ${quote(name)}`])
+    else if ('wrong' in checked) mistakes.push([name, `${name} ${checked.wrong}`])
+    else values.set(name, checked.value)
   }
 
-  const missing = Object.keys(required).find(name => !values.has(name))
-  if (missing !== undefined) return invalidParams(`${missing} is required`)
+  // An unknown member may be a required one that is misspelled.
+  const isMisspelled = given.some(([name]) => !checks.has(name))
+  const missing = Object.keys(required).filter(
+    name => !isMisspelled && !given.some(([member]) => member === name),
+  )
+  mistakes.push(...missing.map(name => [name, `${name} is required`] as [string, string]))
+  if (mistakes.length > 0) return invalidMembers(mistakes)
   return { values: Object.fromEntries(values) as Values<R, O> }
 }
 
@@ -46,5 +52,9 @@ function members(params: unknown): [string, unknown][] | null {
 }
 
 function quote(name: string): string {
-  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
+  return JSON.stringify(shortened(name))
+}
+
+function shortened(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name
 }

@@ -2,13 +2,14 @@ import type { Account } from '../ports/accounts.ts'
 import type { Alerts } from '../ports/alerts.ts'
 import type { Audit, Author } from '../ports/audit.ts'
 import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
+import type { Refusal } from '../refusal/refusal.ts'
 import type { Network, Snapshot } from '../snapshot/types.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { QuotaState } from '../ports/limits.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { Addressed } from './urls.ts'
 
-/** The account that makes a call, and the endpoint whose key it used (none with a dashboard token). */
+/** The account that makes a call, and the endpoint whose key it used (none with a dashboard token, nor for the operator). */
 export interface AccountCaller {
   readonly account: Account
   readonly endpoint?: Endpoint | null
@@ -60,5 +61,5 @@ export interface ServiceError {
 export type ServiceReply =
   { readonly result: unknown } | { readonly json: string } | { readonly error: ServiceError }
 
-/** The answer, or null when the caller has no such method. */
-export type ServiceOutcome = ServiceReply | null
+/** The answer; a refusal of a call that this key may not make; or null when the caller has no such method. */
+export type ServiceOutcome = ServiceReply | Refusal | null

@@ -71,8 +71,16 @@ async function ask(
   query: SumsQuery,
   { usage }: { readonly usage: Pick<ServiceDeps['usage'], 'sum'> },
 ): Promise<ServiceReply> {
-  const page = await usage.sum(query)
+  const page = await usage.sum(wholeSteps(query))
   return isPage(page) ? { json: encode(query, page) } : failed(page)
+}
+
+/** The query over the whole of its first and last hour or day, where rows are named for those. */
+function wholeSteps(query: SumsQuery): SumsQuery {
+  const { from, to, by, groupBy } = query
+  if (!groupBy.includes('time')) return query
+  const step = STEP[by]
+  return { ...query, from: from - (from % step), to: Math.ceil(to / step) * step }
 }
 
 function queryOf(values: UsageAsked, scope: UsageScope, now: number): SumsQuery | Failed {
@@ -97,13 +105,18 @@ function queryOf(values: UsageAsked, scope: UsageScope, now: number): SumsQuery 
 function continued(
   cursor: string,
   asked: Omit<SumsQuery, 'from' | 'to' | 'after'>,
-  given: { readonly from?: number; readonly to?: number },
+  { from: givenFrom, to: givenTo }: { readonly from?: number; readonly to?: number },
 ): SumsQuery | null {
   const read = asked.top === null ? readCursor(cursor, asked) : null
   if (read === null) return null
   const { from, to, after } = read
-  const isSame = (given.from ?? from) === from && (given.to ?? to) === to
-  return isSame ? { ...asked, from, to, after } : null
+  const query = { ...asked, from, to, after }
+  // Either the times that were asked for, or those of the reply.
+  const [one, other] = [
+    wholeSteps(query),
+    wholeSteps({ ...query, from: givenFrom ?? from, to: givenTo ?? to }),
+  ]
+  return one.from === other.from && one.to === other.to ? query : null
 }
 
 function stepsOf({ from, to, by, groupBy }: SumsQuery): number {
@@ -117,7 +130,7 @@ function failed(failure: SumsFailure): Failed {
 }
 
 function encode(query: SumsQuery, { rows, last, isStale }: SumsPage): string {
-  const { from, to, by } = query
+  const { from, to, by } = wholeSteps(query)
   const cursor = last === null ? '' : `,"cursor":"${makeCursor(query, last)}"`
   const stale = isStale === true ? ',"stale":true' : ''
   return `{"from":${from},"to":${to},"by":"${by}","rows":${rows}${cursor}${stale}}`

@@ -3,10 +3,11 @@
  * (percent escapes, dot segments, empty ones, `;` parameters, backslashes) is not rewritten but has no such form.
  */
 
-/** Unreserved characters of RFC 3986 and the delimiters that mean nothing to a server within a segment. */
-const SEGMENT = String.raw`(?!\.+(?:\/|$))[A-Za-z0-9._~:@,=+$!-]+`
-const NORMAL = new RegExp(String.raw`^(?:\/${SEGMENT})+$`)
-const RULE = new RegExp(String.raw`^(?:\/(?:${SEGMENT}|\{[A-Za-z_]+\}))*(?:\/[A-Za-z0-9._~:@,=+$!-]*\*)?$`)
+/** Segments hold unreserved characters of RFC 3986 and the delimiters that mean nothing to a server within one; none is only dots. */
+const NORMAL = /^(?:\/(?!\.+(?:\/|$))[A-Za-z0-9._~:@,=+$!-]+)+$/
+/** The same with `{name}` for a segment and a `*` at the end. */
+const RULE =
+  /^(?:\/(?:(?!\.+(?:\/|$))[A-Za-z0-9._~:@,=+$!-]+|\{[A-Za-z_]+\}))*(?:\/[A-Za-z0-9._~:@,=+$!-]*\*)?$/
 
 /** Longest path and query in characters. */
 export const MAX_PATH = 2048
@@ -14,6 +15,13 @@ export const MAX_QUERY = 8192
 
 /** The verbs that a rule may name. */
 export const VERBS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** A path or URL without the slashes at its end. */
+export function trimSlashes(path: string): string {
+  let end = path.length
+  while (path.charCodeAt(end - 1) === 47) end -= 1
+  return path.slice(0, end)
+}
 
 /** Whether a path is in the normal form. */
 export function isNormalPath(path: string): boolean {

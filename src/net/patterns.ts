@@ -30,5 +30,5 @@ function literalStart(match: string): number {
 }
 
 function literalLength(match: string): number {
-  return match.replace(/\{[^}]*\}|\*$/g, '').length
+  return match.replace(/\{[^{}]*\}|\*$/g, '').length
 }

@@ -21,7 +21,7 @@ export interface CallLine {
   readonly result?: string
   readonly plan?: string
   readonly transport?: Observation['transport']
-  /** Units of cost that were charged. */
+  /** Request units that were charged. */
   readonly requests?: number
   /** What the cache made of it, where answers of its method are kept. */
   readonly cache?: NonNullable<Observation['cache']>

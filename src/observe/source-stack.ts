@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The program's script, which is named without its folder (build/script.ts). */
 const SCRIPT = 'program.cjs'
-const PLACE = /(file:\/\/\S+\.js|\bprogram\.cjs):(\d+):(\d+)/g
+const PLACE = /(file:\/\/(?:(?!file:\/\/)\S)+\.js|\bprogram\.cjs):(\d+):(\d+)/g
 
 /** Read with the first bug, since reading them at the start would cost 5 MiB; null for files that have none. */
 const maps = new Map<string, SourceMap | null>()

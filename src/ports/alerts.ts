@@ -6,12 +6,17 @@ import type { MaybePromise } from './maybe-promise.ts'
 /** The operator's webhook, among those of accounts, which are named by their ids. */
 export const OPERATORS = 'operator'
 
+/** Events that are stored as entries of the audit trail, in the transaction of the change that caused them. */
+export const TRAIL_EVENTS: readonly AlertEvent[] = ['account.suspended', 'key.rotated']
+
 /** What happened. */
 export interface Alert {
   readonly type: AlertEvent
   /** Whose webhook is told too; null where it is nobody's. */
   readonly accountId: string | null
   readonly data: Readonly<Record<string, unknown>>
+  /** Who made it happen, as the audit trail names them; absent where nobody did. */
+  readonly actor?: string
 }
 
 /** One message to one webhook. */

@@ -1,4 +1,5 @@
 /** The audit trail: who changed what, and when (operations, section 3). All times are Unix seconds. */
+import { isPrintable } from '../config/words/printable.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /**
@@ -22,6 +23,11 @@ export const ONCE_KEPT = 86_400
 export interface Author {
   readonly actor: Actor
   readonly once?: Once
+}
+
+/** Who made a change, as an owner sees it: which of their tokens the operator used is not for an owner. */
+export function actorForOwner(actor: string): string {
+  return actor.startsWith('owner:') || actor === 'gateway' ? actor : 'operator'
 }
 
 /** Whoever works on the store by the command line. */
@@ -103,6 +109,22 @@ export interface Audit {
   read(query: AuditQuery): MaybePromise<AuditPage>
   /** Removes what is older than this time. */
   forget(before: number): Promise<void>
+}
+
+/**
+ * Throws where a change would store text that may not be stored (config/words/printable.ts). Every way in checks its text and refuses it with a
+ * reason; this is for one that does not. Text that was there before may stay.
+ */
+export function refuseUnprintable(after: unknown, before: unknown, name: string): void {
+  if (after === before) return
+  if (typeof after === 'string' && !isPrintable(after, Infinity))
+    throw new Error(`${name} is text that cannot be stored`)
+  if (typeof after !== 'object' || after === null) return
+  const known = (before ?? {}) as Readonly<Record<string, unknown>>
+  for (const [member, value] of Object.entries(after)) {
+    refuseUnprintable(member, undefined, `a name in ${name}`)
+    refuseUnprintable(value, known[member], `${name}.${member}`)
+  }
 }
 
 /** The members that differ, before and after; null when none does. */

@@ -23,9 +23,9 @@ export interface Endpoint {
   readonly allowedOrigins: readonly string[] | null
   /** Addresses or CIDRs a call may come from; null is any. */
   readonly allowedIps: readonly string[] | null
-  /** Requests per second for this endpoint alone, below the account's rate; null is the account's. */
+  /** Request units per second for this endpoint alone, below the account's rate; null is the account's. */
   readonly perSecond: number | null
-  /** Requests that it may use in a calendar day (UTC), within the account's quota; null is no limit of its own. */
+  /** Request units that it may use in a calendar day (UTC), within the account's quota; null is no limit of its own. */
   readonly dailyLimit: number | null
   /** When it last got a daily limit that had none; 0 where it never did. What it has used without one is in the ledger alone. */
   readonly limitedSince: number
@@ -55,11 +55,10 @@ export interface RotatedKey {
   readonly oldKeyExpiresAt: number | null
 }
 
-/** What is needed for a new endpoint; without a name it is given one. */
-export interface EndpointWish {
+/** What is needed for a new endpoint; without a name it is given one, and what is absent restricts nothing. */
+export interface EndpointWish extends Omit<EndpointChange, 'labels'> {
   readonly accountId: string
   readonly network: string
-  readonly name?: string
   readonly labels?: Labels
 }
 
@@ -104,14 +103,16 @@ export interface Endpoints {
   label(endpointId: string): MaybePromise<EndpointLabel | null>
   /**
    * The endpoint as it is then; null when the account has none of that id, `too_many_labels` when it would have more than may be. A list of origins means
-   * that the key lives in browsers, so management goes unless the change says that it stays.
+   * that the key lives in browsers, so management goes unless the change says that it stays. `permits` decides by the
+   * stored endpoint, in the transaction of the change; `denied` if it returns false.
    */
   change(
     accountId: string | null,
     endpointId: string,
     change: EndpointChange,
     by?: Author,
-  ): Promise<EndpointWithKey | null | 'too_many_labels'>
+    permits?: (stored: Endpoint) => boolean,
+  ): Promise<EndpointWithKey | null | 'too_many_labels' | 'denied'>
   /**
    * Gives the endpoint a new key; the old one goes on for `overlap` seconds. Name, restrictions, usage and the place among the account's endpoints stay.
    * Null when the account has none of that id.

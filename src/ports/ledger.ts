@@ -1,4 +1,4 @@
-/** The ledger: what every endpoint has used, by method and hour or day. Requests are units of cost (spec, "Limits"); times are Unix seconds. */
+/** The ledger: what every endpoint has used, by method and hour or day. Requests are request units, what calls cost (spec, "Limits"); times are Unix seconds. */
 import type { ShownLatency } from './latency.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 

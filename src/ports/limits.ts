@@ -43,7 +43,7 @@ export interface Spender {
 
 /** What a call costs. */
 export interface Price {
-  /** Units of cost (spec, "Limits": requests). */
+  /** Request units (spec, "Limits": requests). */
   readonly units: number
   /** False for what takes quota alone: a notification, or the end of a subscription of the caller's own. */
   readonly isRated: boolean

@@ -31,7 +31,7 @@ export interface Observation extends Whose {
   /** Whether it was answered with the answer to an equal call. */
   readonly shared: boolean
   readonly reason: Reason | null
-  /** Requests charged. */
+  /** Request units charged. */
   readonly requests: number
   /** Milliseconds from admission to the reply, and how much of that was spent on upstreams. */
   readonly totalMs: number
@@ -65,7 +65,7 @@ export interface CacheObservation {
 export interface NotificationObservation {
   readonly network: string
   readonly plan: string
-  /** Requests charged. */
+  /** Request units charged. */
   readonly requests: number
 }
 

@@ -1,5 +1,8 @@
 /** Who is to be asked is not there now. That is to be expected and passes by itself: a warning in the log, and no stack. */
-export class Away extends Error {}
+export class Away extends Error {
+  /** What a caller may know: nothing of which process or store it is. */
+  readonly publicMessage: string = 'A part of the gateway is being restarted; try again in a moment'
+}
 
 /**
  * The store that several gateways share cannot be reached (refusal `store_unavailable`). Nothing was changed, unless `isUnknown`: then the connection was
@@ -7,16 +10,13 @@ export class Away extends Error {}
  */
 export class StoreUnavailable extends Away {
   readonly isUnknown: boolean
+  override readonly publicMessage: string
 
   constructor(message: string, { isUnknown = false, cause }: { isUnknown?: boolean; cause?: unknown } = {}) {
     super(message, { cause })
     this.name = 'StoreUnavailable'
     this.isUnknown = isUnknown
-  }
-
-  /** What who asked for the change may know: nothing of where the store is. */
-  get publicMessage(): string {
-    return this.isUnknown
+    this.publicMessage = isUnknown
       ? 'The database of accounts was lost while the change was written; whether it was made is not known'
       : 'The database of accounts cannot be reached; nothing was changed'
   }

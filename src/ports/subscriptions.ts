@@ -3,6 +3,7 @@ import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Refusal } from '../refusal/refusal.ts'
 import type { MethodRow, Network, Snapshot } from '../snapshot/types.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { CallRecord } from './tracing.ts'
 
 /** A message of a subscription, one object for all its clients. */
@@ -57,6 +58,8 @@ export interface Subscriptions {
     listener: Listener,
     subscriber: Subscriber,
   ): Promise<Share | (Reply & { kind: 'error' }) | Refusal>
+  /** How many subscriptions of a holder this process may keep under a smaller limit; Infinity where it has no more than that. */
+  part(holder: string, limit: number): MaybePromise<number>
   /** Upstream subscriptions now, by network. */
   count(): ReadonlyMap<string, number>
   /** Why a route can carry no subscription now, as a sentence for the operator; null where nothing is known against it. */

@@ -20,11 +20,15 @@ export interface InUse {
   endpointsOn(network: string): number
 }
 
-/** A plan that accounts have may not vanish; endpoints of a network that did are told. */
+/**
+ * A plan that accounts have may not vanish, nor a network that endpoints are on unless gateway.yaml acknowledges it. `lostNetwork` is how serious the
+ * latter is: a start warns of it, as to serve nobody would be worse.
+ */
 export function inUseProblems(
   { plans, networks, gateway }: Pick<Config, 'plans' | 'networks' | 'gateway'>,
   inUse: InUse,
   places: Places,
+  lostNetwork: Problem['severity'],
 ): readonly Problem[] {
   const gone = inUse.plans().filter(plan => !plans.some(({ name }) => name === plan))
   const known = new Set(networks.map(({ slug }) => slug))
@@ -33,12 +37,12 @@ export function inUseProblems(
     const count = inUse.endpointsOn(slug)
     const many = count === 1 ? '1 endpoint is' : `${count} endpoints are`
     return {
-      ...{ file: 'networks.yaml', ...places.networks, path: 'networks', severity: 'warning' },
+      ...{ file: 'networks.yaml', ...places.networks, path: 'networks', severity: lostNetwork },
       ...{
         kind: 'endpoints-without-network',
         message: `${many} on the network "${slug}", which is not here`,
       },
-      hint: `tollgate endpoint move --from ${slug} --to <network> takes ${count === 1 ? 'it' : 'them'} to another one`,
+      hint: `move ${count === 1 ? 'it' : 'them'} to another one first (tollgate endpoint move --from ${slug} --to <network>), or acknowledge that ${count === 1 ? 'its' : 'their'} calls are refused`,
     }
   })
   return [...missingPlans(gone, inUse, places), ...unacknowledged(problems, gateway.acknowledge)]

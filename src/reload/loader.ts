@@ -1,9 +1,12 @@
 /** Loads a configuration in a thread of its own: parsing thousands of lines would hold up calls for seconds. */
+import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
+import { FILES } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config, NetworkConfig, RouteConfig } from '../config/types.ts'
 import { startThread } from '../net/thread.ts'
 import type { Places } from '../snapshot/load-snapshot.ts'
+import { fingerprint } from './watch.ts'
 
 /**
  * What the thread sends: parts of the lists, then the end. Small pieces keep each arrival short; each waits until the one before
@@ -39,6 +42,9 @@ export interface LoadedConfig {
 /** Milliseconds that the thread waits for another edit: saving a file is rarely done once. */
 const STAY = 10_000
 
+/** Loads of files that are written all the time. */
+const MOST_TIMES = 5
+
 /** Starts its thread with the first load, and keeps it while edits go on. One load at a time. */
 export class Loader {
   readonly #data: LoaderData
@@ -49,8 +55,17 @@ export class Loader {
     this.#data = { dir, env: { ...env }, port }
   }
 
-  /** Loads the directory apart from this thread. */
+  /** Loads the directory apart from this thread, again where a file was written meanwhile: it may have been read when it was half written. */
   async load(): Promise<LoadedConfig> {
+    const files = FILES.map(file => join(this.#data.dir, file))
+    for (let times = 1; ; times += 1) {
+      const before = await fingerprint(files)
+      const loaded = await this.#loadOnce()
+      if (times === MOST_TIMES || before === (await fingerprint(files))) return loaded
+    }
+  }
+
+  async #loadOnce(): Promise<LoadedConfig> {
     clearTimeout(this.#leaving)
     const worker = this.#worker ?? this.#start()
     try {

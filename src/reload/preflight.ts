@@ -37,7 +37,8 @@ export async function preflight(asked: Preflight, open: InUse | null = null): Pr
   const why = isOwn ? null : await whyNotUsable(config.gateway)
   const addresses = await addressProblems(config.gateway, running, places)
   if (why !== null) return [problem('dataDir', why, places), ...addresses]
-  const used = isOwn && open !== null ? inUseProblems(config, open, places) : await accountProblems(asked)
+  const used =
+    isOwn && open !== null ? inUseProblems(config, open, places, 'error') : await accountProblems(asked)
   return [...used, ...addresses]
 }
 
@@ -59,7 +60,7 @@ async function whyNotUsable(settings: GatewayConfig): Promise<string | null> {
 }
 
 /** What the accounts that are there already say; opening them fails as it would at a start. */
-async function accountProblems({ config, places, env }: Preflight): Promise<readonly Problem[]> {
+async function accountProblems({ config, places, env, running }: Preflight): Promise<readonly Problem[]> {
   const { dataDir } = config.gateway
   try {
     refuseLostAccounts(dataDir)
@@ -70,7 +71,7 @@ async function accountProblems({ config, places, env }: Preflight): Promise<read
     if (postgres !== null && !isCopy(dataDir)) return []
     const opened = await openAccountsOf({ dataDir, env, postgres, role: 'worker', warn: () => undefined })
     try {
-      return inUseProblems(config, opened.store.inUse, places)
+      return inUseProblems(config, opened.store.inUse, places, running === null ? 'warning' : 'error')
     } finally {
       await opened.close()
     }

@@ -160,6 +160,8 @@ export class Reloader {
     for (const change of renewed) this.#parts.log.info(change)
     const afterRestart = restartOnly(this.#started, config.gateway)
     if (version === this.#version) {
+      if (!this.#state.ok)
+        this.#parts.log.info('the configuration is valid again: it is the one that is served')
       this.#succeed(problems)
       return { ok: true, version, changes: renewed, afterRestart, problems, taken: this.#taken }
     }

@@ -47,7 +47,7 @@ function watchQuietly(dir: string, changed: () => void): FSWatcher[] {
 }
 
 /** What tells one state of the files from another, symbolic links followed. */
-async function fingerprint(files: readonly string[]): Promise<string> {
+export async function fingerprint(files: readonly string[]): Promise<string> {
   const parts = files.map(async file => {
     try {
       const { ino, size, mtimeMs } = await stat(file)

@@ -1,5 +1,6 @@
 /** One call for a route, and what its answer has to be about. */
 import type { JudgedCall } from '../families/errors/classify.ts'
+import type { LongText } from '../jsonrpc/long-text.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import { refuse } from '../refusal/refusal.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
@@ -8,7 +9,7 @@ import type { Failure, Verdict } from './transport/verdict.ts'
 
 /** One call for a route, and what its reply is judged by. */
 export interface Asked extends JudgedCall {
-  readonly body: Raw
+  readonly body: Raw | LongText
   readonly id: number
   /** Whose call it is: an account, or on the public route an address. What it suffers is held against the route for that one. */
   readonly caller: string

@@ -21,6 +21,8 @@ export interface Filter {
   readonly upstreamId: Raw
   /** Milliseconds since the Unix epoch. */
   readonly madeAt: number
+  /** The blocks whose logs it finds, if they begin at a number; `to` null is the newest block. */
+  readonly range?: { readonly from: number; readonly to: number | null }
 }
 
 /**
@@ -38,9 +40,10 @@ export class Filters {
   }
 
   /** The client's id for a filter, raw; null when the node's own is too long for one. `owner` alone can use it. */
-  seal({ network, route, node, upstreamId, madeAt }: Filter, owner: string): Raw | null {
+  seal({ network, route, node, upstreamId, madeAt, range }: Filter, owner: string): Raw | null {
+    const blocks = range === undefined ? '' : `:${range.from}-${range.to ?? ''}`
     // Neither slugs nor ids of routes hold a space.
-    const text = `${network} ${route} ${node} ${madeAt.toString(36)} ${upstreamId}`
+    const text = `${network} ${route} ${node} ${madeAt.toString(36)}${blocks} ${upstreamId}`
     if (idLength(text.length) > MOST) return null
     const nonce = randomBytes(NONCE)
     const cipher = createCipheriv(CIPHER, this.#keys(false)[0]!, nonce, { authTagLength: TAG })
@@ -92,8 +95,10 @@ function idLength(bytes: number): number {
 }
 
 function parse(text: string): Filter | null {
-  const found = /^(\S+) (\S+) (\S+) (\S+) ([^]+)$/.exec(text)
+  const found = /^(\S+) (\S+) (\S+) ([0-9a-z]+)(?::(\d+)-(\d*))? ([^]+)$/.exec(text)
   if (found === null) return null
-  const [, network = '', route = '', node = '', madeAt = '', upstreamId = ''] = found
-  return { network, route, node, upstreamId, madeAt: parseInt(madeAt, 36) }
+  const [, network = '', route = '', node = '', madeAt = '', from, to = '', upstreamId = ''] = found
+  const filter = { network, route, node, upstreamId, madeAt: parseInt(madeAt, 36) }
+  if (from === undefined) return filter
+  return { ...filter, range: { from: Number(from), to: to === '' ? null : Number(to) } }
 }

@@ -3,9 +3,16 @@ import { BoundedCache } from '../limits/bounded-cache.ts'
 import { settledFrom } from '../families/solana/scale.ts'
 import type { Scale } from '../families/solana/scale.ts'
 
-/** Endpoints remembered of a network, and milliseconds after which a floor yields. */
+/** Endpoints remembered of a network. */
 const KEPT = 20_000
-const YIELDS_AFTER = 5_000
+/** Milliseconds after which a floor expires. */
+const EXPIRES_AFTER = 5_000
+/** The same for settled blocks: on Ethereum they move once in 6.4 minutes. */
+const SETTLED_EXPIRES_AFTER = 900_000
+
+function expiry(scale: Scale): number {
+  return scale === 'safe' || scale === 'finalized' ? SETTLED_EXPIRES_AFTER : EXPIRES_AFTER
+}
 
 /** A block, and when it was shown. */
 interface Shown {
@@ -25,7 +32,7 @@ class Highest {
   /** -1 when there is none. */
   of(network: string, scale: Scale): number {
     const last = this.#heads.get(network)?.get(scale)
-    return last === undefined || this.#now() - last.at >= YIELDS_AFTER ? -1 : last.head
+    return last === undefined || this.#now() - last.at >= expiry(scale) ? -1 : last.head
   }
 
   set(network: string, scale: Scale, head: number): void {
@@ -80,7 +87,7 @@ export class Floors {
     let scales = this.#shown.get(network)
     if (scales === undefined) this.#shown.set(network, (scales = new Map<Scale, BoundedCache<number>>()))
     let readers = scales.get(scale)
-    if (readers === undefined) scales.set(scale, (readers = new BoundedCache(KEPT, { ttl: YIELDS_AFTER })))
+    if (readers === undefined) scales.set(scale, (readers = new BoundedCache(KEPT, { ttl: expiry(scale) })))
     if (head >= (readers.get(reader) ?? 0)) readers.set(reader, head)
     if (head <= this.#own.of(network, scale)) return
     this.#own.set(network, scale, head)

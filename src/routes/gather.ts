@@ -1,4 +1,5 @@
 /** Calls of one client's batch on their way to nodes: those for one route that leave in one turn of the event loop go in one body. */
+import type { Raw } from '../jsonrpc/raw.ts'
 import type { Holder } from '../limits/byte-budget.ts'
 import type { Departure } from '../net/departure.ts'
 import type { Asked } from './asked.ts'
@@ -116,17 +117,18 @@ export class Gather {
     // One request, so one parent: that of a call which is recorded, where one is.
     const told = calls.map(call => call.asked.traceparent)
     const traceparent = told.find(each => each?.endsWith('01') === true) ?? told[0] ?? null
-    const text = `[${calls.map(call => call.asked.body).join(',')}]`
+    // A long body, which is not joined with others, is above MOST_SENT by itself.
+    const text = `[${calls.map(call => call.asked.body as Raw).join(',')}]`
     client.post(text, bounds, { caller, isCounted: true, begun, departure, traceparent }, exchange => {
       for (const call of calls) limits.leave(call.asked.caller)
       const { exchanges, refusal } = shareOut(
         exchange,
         calls.map(call => call.asked),
       )
-      if (refusal !== null) batching.refuse(refusal, now())
-      else if (exchange.kind === 'whole') batching.learn(exchange.body.length, calls.length)
+      if (refusal !== null) batching.refuse(caller, now())
+      else if (exchange.kind === 'whole') batching.learn(exchange.body.length, calls.length, caller)
       else if (exchange.kind === 'broken' && exchanges[0] !== exchange)
-        batching.learn(MOST_REPLIED, calls.length)
+        batching.learn(MOST_REPLIED, calls.length, caller)
       if (exchange.kind === 'whole') holder.giveBack(exchange.body.length)
       const outcome = new OneBody()
       calls.forEach((call, i) => {

@@ -61,6 +61,11 @@ export class Heads {
     return new Map([...this.#heads].map(([slug, { blockTime }]) => [slug, blockTime]))
   }
 
+  /** Milliseconds per block of a network; null while its head is not known. */
+  blockTime(slug: string): number | null {
+    return this.#heads.get(slug)?.blockTime ?? null
+  }
+
   /** Begins with the paces of before: by its family's usual pace a quick chain's routes would look behind until they are measured. */
   expect(paces: ReadonlyMap<string, number>): void {
     this.#paces = paces

@@ -1,9 +1,12 @@
 /** A route while it lives: its connections, its health and what is known of its pace and chain. */
 import type { Raw } from '../jsonrpc/raw.ts'
-import type { Family, Route } from '../snapshot/types.ts'
+import type { ErrorRow, Family, Route, Rule } from '../snapshot/types.ts'
+import { familyOf } from '../families/families.ts'
+import type { Question } from '../families/probing.ts'
+import { refusalOf } from './body-reply.ts'
 import type { Exchange, ExchangeLimits } from './transport/exchange.ts'
 import { CallHealth } from './health/call-health.ts'
-import type { Latency, Unanswered } from './health/load.ts'
+import { Latency, type Unanswered } from './health/load.ts'
 import { Batching } from './batching.ts'
 import { Gather, type Gathering, type OneBody, type RouteParts } from './gather.ts'
 import { OWN, RouteClient } from './transport/route-client.ts'
@@ -17,18 +20,30 @@ import { Slots } from './slots.ts'
 import { judge, type Failure, type Verdict } from './transport/verdict.ts'
 import { isCrossed, ofThisCall, paidFor, type Asked } from './asked.ts'
 import { HttpProxy } from './transport/proxy/http-proxy.ts'
-import { judgeHead } from './transport/proxy/judge.ts'
+import { judgeHead, NOT_IMPLEMENTED } from './transport/proxy/judge.ts'
 import type { ProxiedRequest, ReplyHead } from './transport/proxy/proxied-request.ts'
 
 /** Bytes of an answer to a question of our own. */
 const MAX_PROBE = 1024 * 1024
+
+/** Milliseconds for an answer to whether calls are right about a route. */
+const PATIENCE = 4_000
+
+/** Ids of the calls in a body of probes: so few that a limit on their number, which only longer batches meet, is no refusal. */
+const PROBES = [1, 2, 3] as const
+
+function requestOf(id: number, method: string, params: Raw): Raw {
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+}
 
 /** One way to an upstream; opened when the snapshot names it, closed when it no longer does. */
 export class LiveRoute {
   readonly id: string
   /** Slug of its network. */
   readonly network: string
-  readonly breaker = new RouteBreaker()
+  /** How long it takes to answer. */
+  readonly latency = new Latency()
+  readonly breaker = new RouteBreaker(this.latency)
   readonly pauses: RoutePauses
   readonly limits: RouteLimits
   readonly batching: Batching
@@ -59,47 +74,56 @@ export class LiveRoute {
   /** The same, for bodies of several calls. */
   readonly #parts: RouteParts
   readonly #family: Family
+  readonly #question: Question | null
   readonly #openProxy: () => HttpProxy
   readonly #unsure: (live: LiveRoute) => void
   readonly #health: CallHealth
   #proxy: HttpProxy | null = null
 
-  /** `unsure` is called when a probe could say more: calls of one caller speak against it, or wait for a block of it. */
+  /**
+   * `unsure` is called when a probe could say more: calls of one caller speak against it, or wait for a block of it. `question`: what it can be
+   * asked to see whether it answers.
+   */
   constructor(
     route: Route,
     connectTimeout: number,
     family: Family = 'evm',
     unsure: (live: LiveRoute) => void = () => undefined,
     sharing?: RouteSharing,
+    question: Question | null = null,
   ) {
     this.id = route.id
     this.network = route.network
     this.#unsure = unsure
     this.limits = new RouteLimits(route.id, route.limits, sharing)
-    this.batching = new Batching(route.batch)
+    this.batching = new Batching(route.batch, () => this.refusesBodies())
     this.pauses = new RoutePauses(this.limits.pace)
-    this.#health = new CallHealth(this.breaker, this.pauses, () => {
+    this.#health = new CallHealth(this.latency, this.breaker, this.pauses, () => {
       unsure(this)
     })
     this.#family = family
+    this.#question = question
     this.#client = new RouteClient(route, connectTimeout, this.limits)
     this.#parts = { client: this.#client, limits: this.limits, batching: this.batching }
     this.#openProxy = () => new HttpProxy(route, connectTimeout)
   }
 
-  /** Why everybody's calls keep away from it at `now`, as a sentence for the operator; null when they do not. */
-  whyNot(now: number): string | null {
-    return whyNot(this, now)
+  /**
+   * Why everybody's calls keep away from it at `now`, as a sentence for the operator; null when they do not. `suspected`: or those of callers
+   * whom it has not answered, as the calls of several others fail.
+   */
+  whyNot(now: number, suspected = false): string | null {
+    return whyNot(this, now, suspected)
   }
 
   /** The same, or why it is not known to serve again though a call may try it. */
-  whyUnhealthy(now: number): string | null {
-    return whyUnhealthy(this, now)
+  whyUnhealthy(now: number, suspected = false): string | null {
+    return whyUnhealthy(this, now, suspected)
   }
 
   /** Why no call can count on it; null while it answers, though it may be syncing. */
-  whyDown(now: number): string | null {
-    return whyDown(this, now)
+  whyDown(now: number, suspected = false): string | null {
+    return whyDown(this, now, suspected)
   }
 
   /** Milliseconds until it is tried again; 0 where no pause keeps calls away. */
@@ -107,14 +131,9 @@ export class LiveRoute {
     return Math.max(this.pauses.left(now), this.breaker.retryIn(now))
   }
 
-  /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for everybody. */
+  /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for who was never answered. */
   isHanging(now: number, caller?: string): boolean {
     return this.#health.isHanging(now, caller)
-  }
-
-  /** How long it takes to answer. */
-  get latency(): Latency {
-    return this.#health.latency
   }
 
   /** A call waits until this route, or another one, is known to have come to a block: what is known of it may be seconds old. */
@@ -159,7 +178,7 @@ export class LiveRoute {
           reject(error instanceof Error ? error : new Error('a reply could not be judged', { cause: error }))
         }
       }
-      const most = message === null ? 1 : this.batching.most(now())
+      const most = message === null ? 1 : this.batching.most(now(), caller)
       if (message !== null && most > 1) {
         message.gather ??= new Gather(message)
         message.gather.add(this.#parts, { asked, limits, begun, done }, most, now)
@@ -200,11 +219,47 @@ export class LiveRoute {
   }
 
   /** Asks the node something of our own, without a word about its health. */
-  async probe(method: string, params: Raw, timeout: number): Promise<Verdict> {
-    const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
+  async probe(
+    method: string,
+    params: Raw,
+    timeout: number,
+    rows: readonly ErrorRow[] = [],
+  ): Promise<Verdict> {
     const limits = { timeout, holdBack: Infinity, maxBytes: MAX_PROBE, departure: null }
+    const call = { family: this.#family, method, params, isRange: false, rows }
+    return judge(await this.exchange(requestOf(1, method, params), limits), 1, call)
+  }
+
+  /**
+   * Calls an exact row's method without params, to learn whether the route has it: null where it has, undefined where it did not say. What
+   * might change something without params is not called.
+   */
+  async lacks(
+    { match, retry, sends, sticky }: Rule,
+    rows: readonly ErrorRow[],
+  ): Promise<true | null | undefined> {
+    if (familyOf({ family: this.#family }).wire === 'http') {
+      if (!match.startsWith('GET ')) return undefined
+      const page = await this.fetch(match.slice('GET '.length), PATIENCE)
+      return page.kind === 'broken' ? undefined : page.status === NOT_IMPLEMENTED ? true : null
+    }
+    if (retry !== 'safe' && !sends && sticky === null) return undefined
+    const verdict = await this.probe(match, '[]', PATIENCE, rows)
+    if (verdict.kind !== 'failure') return null
+    return verdict.why === 'unsupported' ? true : undefined
+  }
+
+  /** Sends probes in one body, to learn why the upstream does not take it; null where it does, undefined where it did not say. */
+  async refusesBodies(): Promise<string | null | undefined> {
+    if (this.#question === null) return undefined
+    const [method, params] = this.#question
     const call = { family: this.#family, method, params, isRange: false, rows: [] }
-    return judge(await this.exchange(body, limits), 1, call)
+    const body = `[${PROBES.map(id => requestOf(id, method, params)).join(',')}]`
+    const limits = { timeout: PATIENCE, holdBack: Infinity, maxBytes: MAX_PROBE, departure: null }
+    return refusalOf(
+      await this.exchange(body, limits),
+      PROBES.map(id => ({ ...call, id })),
+    )
   }
 
   /** Whether it is known to have come to a block. */

@@ -52,7 +52,7 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
   const routes = network.routes.map(({ id, capabilities, ws, batch }) => {
     const route = upstreams.get(id)
     const now = clock.monotonic()
-    const why = upstreams.whyUnhealthy(network, id, now) ?? route?.whyDown(now) ?? null
+    const why = upstreams.whyUnhealthy(network, id, now, true) ?? route?.whyDown(now, true) ?? null
     const head = route?.head ?? null
     const claimed = route?.claimed ?? null
     const retryInMs = Math.ceil(route?.retryIn(now) ?? 0)

@@ -1,5 +1,6 @@
 /** Opens the routes that a snapshot names, and keeps those that are open and still the same. */
 import { createHash } from 'node:crypto'
+import { familyOf } from '../families/families.ts'
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
 import type { PauseReport } from './health/route-pauses.ts'
 import { LiveRoute } from './live-route.ts'
@@ -52,7 +53,7 @@ export function* openRoutes(
 
 function openRoute(
   route: Route,
-  { family }: Network,
+  network: Network,
   connect: number,
   listener: RouteListener,
   sharing: RouteSharing,
@@ -60,7 +61,8 @@ function openRoute(
   const unsure = (one: LiveRoute): void => {
     listener.unsure(one)
   }
-  const live = new LiveRoute(route, connect, family, unsure, sharing)
+  const family = familyOf(network)
+  const live = new LiveRoute(route, connect, network.family, unsure, sharing, family.question(network))
   live.pauses.whenBegun(pause => {
     listener.paused(live, pause)
   })

@@ -58,10 +58,16 @@ export function pick(
   now: number,
   random = Math.random,
 ): Picked {
-  const lucky = pickSound(able, need, candidate => isSound(candidate, need, lagOf, caller, now), random)
+  const lucky = pickSound(
+    able,
+    need,
+    candidate => isSound(candidate, need, lagOf, caller, now),
+    caller,
+    random,
+  )
   const choice = lucky ?? contenders(able.all, need, lagOf, caller, now)
   if (typeof choice === 'string') return choice
-  const chosen = 'live' in choice ? choice : better(choice, weightOf(choice), random)
+  const chosen = 'live' in choice ? choice : better(choice, weightOf(choice), caller, random)
   if (chosen.live.breaker.state(now, caller) === 'half-open') chosen.live.breaker.beginTest(now, caller)
   return chosen
 }
@@ -74,13 +80,14 @@ function pickSound(
   { first, weight }: Able,
   { prefer }: Need,
   isSound: (candidate: Candidate) => boolean,
+  caller: string,
   random: () => number,
 ): Candidate | null {
   if (first.length === 0 || (prefer !== undefined && prefer.length > 0)) return null
   const a = draw(first, weight, random)
   if (!isSound(a)) return null
   const b = draw(first, weight, random)
-  return isSound(b) ? lighter(a, b) : null
+  return isSound(b) ? lighter(a, b, caller) : null
 }
 
 /** Whether nothing speaks against a route. */
@@ -197,12 +204,17 @@ export function isHealthy(
 }
 
 /** Two random choices by weight, and of those the one with less work before it. */
-function better(candidates: readonly Candidate[], weight: number, random: () => number): Candidate {
-  return lighter(draw(candidates, weight, random), draw(candidates, weight, random))
+function better(
+  candidates: readonly Candidate[],
+  weight: number,
+  caller: string,
+  random: () => number,
+): Candidate {
+  return lighter(draw(candidates, weight, random), draw(candidates, weight, random), caller)
 }
 
-function lighter(a: Candidate, b: Candidate): Candidate {
-  return load(b) < load(a) ? b : a
+function lighter(a: Candidate, b: Candidate, caller: string): Candidate {
+  return a !== b && load(b, caller) < load(a, caller) ? b : a
 }
 
 /** One of candidates by weight; `weight` is that of all. */
@@ -217,6 +229,7 @@ function draw(candidates: readonly Candidate[], weight: number, random: () => nu
 }
 
 /** Expected latency × calls in flight: idle routes share by weight alone. */
-function load({ live }: Candidate): number {
-  return live.latency.average * live.limits.inFlight
+function load({ live }: Candidate, caller: string): number {
+  const { inFlight } = live.limits
+  return inFlight === 0 ? 0 : live.latency.of(caller).average * inFlight
 }

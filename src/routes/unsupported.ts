@@ -1,47 +1,51 @@
 /** Methods that routes have turned out to lack. */
 import { isPattern } from '../net/patterns.ts'
-import type { Rule } from '../snapshot/types.ts'
-import { SPEAK_FOR_ALL } from './health/by-caller.ts'
+import type { Route, Rule } from '../snapshot/types.ts'
+import { REMEMBERED } from './health/by-caller.ts'
+import { Confirmation } from './health/confirmation.ts'
+import type { LiveRoute } from './live-route.ts'
 import type { ReplyHead } from './transport/proxy/proxied-request.ts'
 import type { Verdict } from './transport/verdict.ts'
 
-/** Milliseconds after which a route is asked for a method again: its node, or the plan at its provider, may have it by then. */
+/** Milliseconds for which a caller's own answer counts: the node, or the plan at its provider, may have the method by then. */
 const LIVES = 600_000
 
 const NONE: readonly string[] = []
 
-/** An answer of a route that it does not have a method. */
+/** What is known of one method that a route may lack. */
 interface Lack {
-  /** Whose call drew it. */
-  readonly caller: string
-  readonly until: number
+  /** Until when callers keep away whose own calls drew the answer; the oldest makes room. */
+  readonly callers: Map<string, number>
+  /** Whether everybody does, as a probe without params drew it too. */
+  readonly confirmation: Confirmation<true>
 }
 
-/** What was asked of a route, and for whom. */
-interface Asked {
-  readonly route: string
+/** A call that a route was sent. */
+interface SentCall {
+  readonly route: Pick<Route, 'id' | 'errors'>
+  readonly live: Pick<LiveRoute, 'lacks'>
   readonly method: string
-  readonly rule: Pick<Rule, 'match'>
+  readonly rule: Rule
   readonly caller: string
 }
 
-/** Who keeps away from a route for the want of a method: the caller who was told so, or everybody. */
+/** Who keeps away from a route for the want of a method: callers who were told so, or everybody. */
 export type LackedBy = 'one caller' | 'everybody'
 
 /**
- * What routes lack. An answer keeps the caller away whose call drew it, as it may be about what that call asked for; everybody, once two
- * callers have drawn it. Bounded, as only methods are learned that the catalogue names. Times are in milliseconds of a monotonic clock.
+ * What routes lack. An answer keeps the caller away whose call drew it, as it may be about the params of that call; everybody stays away if a
+ * probe draws it too. Bounded, as only methods are learned that the catalogue names. Times are in milliseconds of a monotonic clock.
  */
 export class Unsupported {
-  /** By route, then by method; of a method the last two. */
-  readonly #known = new Map<string, Map<string, readonly Lack[]>>()
+  /** By route, then by method. */
+  readonly #known = new Map<string, Map<string, Lack>>()
 
   /** Takes in how a try ended. A method that only a pattern covers is not learned: clients make up as many as they like. */
-  take(verdict: Verdict | ReplyHead, { route, method, rule: { match }, caller }: Asked, now: number): void {
+  take(verdict: Verdict | ReplyHead, call: SentCall, now: number): void {
     if (isAnswer(verdict)) {
-      if (this.#known.size > 0) this.#forget(route, method)
-    } else if (verdict.kind === 'failure' && verdict.why === 'unsupported' && !isPattern(match))
-      this.#learn(route, method, caller, now)
+      if (this.#known.size > 0) this.#forget(call.route.id, call.method)
+    } else if (verdict.kind === 'failure' && verdict.why === 'unsupported' && !isPattern(call.rule.match))
+      this.#learn(call, now)
   }
 
   /** Those of the routes that calls of this caller pass over; without one, everybody's. */
@@ -53,16 +57,19 @@ export class Unsupported {
   ): readonly string[] {
     if (this.#known.size === 0) return NONE
     const lacking = routes.filter(route => {
-      const lacks = lasting(this.#known.get(route)?.get(method), now)
-      return lacks.length >= SPEAK_FOR_ALL || lacks.some(lack => lack.caller === caller)
+      const lack = this.#known.get(route)?.get(method)
+      if (lack === undefined) return false
+      return (caller !== undefined && isOwn(lack, caller, now)) || lack.confirmation.check(now) === true
     })
     return lacking.length === 0 ? NONE : lacking
   }
 
   /** Who passes over a route for the want of a method; null when nobody does. */
   lackedBy(route: string, method: string, now: number): LackedBy | null {
-    const { length } = lasting(this.#known.get(route)?.get(method), now)
-    return length === 0 ? null : length < SPEAK_FOR_ALL ? 'one caller' : 'everybody'
+    const lack = this.#known.get(route)?.get(method)
+    if (lack === undefined) return null
+    if (lack.confirmation.peek(now) === true) return 'everybody'
+    return [...lack.callers.values()].some(until => now < until) ? 'one caller' : null
   }
 
   /** The methods that a route said that it lacks, to one caller at least. */
@@ -77,11 +84,19 @@ export class Unsupported {
     this.#known.clear()
   }
 
-  #learn(route: string, method: string, caller: string, now: number): void {
-    const methods = this.#known.get(route) ?? new Map<string, readonly Lack[]>()
-    this.#known.set(route, methods)
-    const others = lasting(methods.get(method), now).filter(lack => lack.caller !== caller)
-    methods.set(method, [...others, { caller, until: now + LIVES }].slice(-SPEAK_FOR_ALL))
+  #learn({ route, live, method, rule, caller }: SentCall, now: number): void {
+    const methods = this.#known.get(route.id) ?? new Map<string, Lack>()
+    this.#known.set(route.id, methods)
+    const lack = methods.get(method) ?? {
+      callers: new Map<string, number>(),
+      confirmation: new Confirmation(() => live.lacks(rule, route.errors)),
+    }
+    methods.set(method, lack)
+    const { callers } = lack
+    callers.delete(caller)
+    if (callers.size >= REMEMBERED) callers.delete(callers.keys().next().value!)
+    callers.set(caller, now + LIVES)
+    lack.confirmation.suspect(now)
   }
 
   #forget(route: string, method: string): void {
@@ -90,12 +105,12 @@ export class Unsupported {
   }
 }
 
+function isOwn({ callers }: Lack, caller: string, now: number): boolean {
+  return now < (callers.get(caller) ?? -Infinity)
+}
+
 /** Whether it shows that the route has the method; an error of the node may not. */
 function isAnswer(verdict: Verdict | ReplyHead): boolean {
   if (verdict.kind === 'head') return verdict.status < 400
   return verdict.kind === 'result' || (verdict.kind === 'open' && verdict.member === 'result')
-}
-
-function lasting(lacks: readonly Lack[] = [], now: number): readonly Lack[] {
-  return lacks.filter(({ until }) => now < until)
 }

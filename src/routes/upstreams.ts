@@ -1,5 +1,6 @@
 /** All live routes. They outlive a snapshot: a reload touches only the routes whose definition changed. */
 import type { Network, Route, Snapshot } from '../snapshot/types.ts'
+import { firstKept } from './first-kept.ts'
 import { hasRestarted } from './health/route-watch.ts'
 import type { PauseReport } from './health/route-pauses.ts'
 import type { LiveRoute } from './live-route.ts'
@@ -107,8 +108,11 @@ export class Upstreams {
     return this.#entries.get(id)?.definition
   }
 
-  /** The oldest slot that a route keeps; null where it keeps all, or has not told. */
-  readonly firstSlot = (id: string): number | null => this.get(id)?.firstSlot ?? null
+  /** The oldest block or slot that a route keeps; null where it keeps all, or that is not known. */
+  readonly firstKept = (id: string): number | null => {
+    const entry = this.#entries.get(id)
+    return entry === undefined ? null : firstKept(entry.route, entry.live.firstSlot, entry.live.head)
+  }
 
   /** The live routes of a network. */
   of(network: Network): LiveRoute[] {
@@ -162,6 +166,11 @@ export class Upstreams {
     return this.#heads.isBehind(network, height)
   }
 
+  /** Milliseconds per block of a network; null while its head is not known. */
+  blockTime(network: string): number | null {
+    return this.#heads.blockTime(network)
+  }
+
   /** Head of a route, as far as it is more than its own word where there is another; null until there is one. */
   certainHead(id: string): number | null {
     const live = this.get(id)
@@ -205,16 +214,21 @@ export class Upstreams {
     return live === undefined || hasRestarted(live, since, now)
   }
 
-  /** Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. */
-  whyNot(network: Network, id: string, now: number, tip = true): string | null {
+  /**
+   * Why calls (about the newest block, unless `tip` is false) keep away from a route now; null when they do not. `suspected` as for
+   * `LiveRoute`.
+   */
+  whyNot(network: Network, id: string, now: number, tip = true, suspected = false): string | null {
     const live = this.get(id)
     if (live === undefined) return 'not open'
-    return live.whyNot(now) ?? (tip ? this.#heads.whyBehind(network, live) : null)
+    return live.whyNot(now, suspected) ?? (tip ? this.#heads.whyBehind(network, live) : null)
   }
 
   /** The same, or why a route is not known to serve again though a call may try it. */
-  whyUnhealthy(network: Network, id: string, now: number): string | null {
-    return this.whyNot(network, id, now) ?? this.get(id)?.whyUnhealthy(now) ?? null
+  whyUnhealthy(network: Network, id: string, now: number, suspected = false): string | null {
+    return (
+      this.whyNot(network, id, now, true, suspected) ?? this.get(id)?.whyUnhealthy(now, suspected) ?? null
+    )
   }
 
   /** Ends every connection. */

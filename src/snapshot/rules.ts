@@ -1,5 +1,7 @@
 /** Which rules a network has: its family's, laid over by its own, with defaults filled in. */
+import { carriesTransaction } from '../config/sending/carries-transaction.ts'
 import type { Config, Family, NetworkConfig, RuleConfig } from '../config/types.ts'
+import { switchedOffWith, withSameReads } from './same-reads.ts'
 import type { Rule } from './types.ts'
 
 /** A row with every default in place. Subscribe rows are made safe to look up by `unsubscribeRule`. */
@@ -14,7 +16,7 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     reads: rule.reads ?? 'none',
     retry: rule.retry ?? 'never',
     hedge: rule.hedge ?? false,
-    sends: rule.sends ?? rule.retry === 'dedupe',
+    sends: rule.sends ?? (rule.retry === 'dedupe' || isKnownToSend(match, rule)),
     broadcast: rule.broadcast ?? null,
     share: rule.share ?? true,
     cache: rule.cache ?? [],
@@ -31,6 +33,11 @@ export function fillRule(match: string, rule: RuleConfig): Rule {
     maxRange: rule.maxRange ?? null,
     tracers: rule.tracers ?? null,
   }
+}
+
+/** By its name; user operations go to bundlers, which take no transactions. */
+function isKnownToSend(match: string, { needs = [] }: RuleConfig): boolean {
+  return carriesTransaction(match) && !needs.includes('bundler')
 }
 
 function rulesOfRow(match: string, rule: RuleConfig): readonly Rule[] {
@@ -98,9 +105,17 @@ export function absentRules(
   const off = [...merged].filter(([, rule]) => rule.enabled === false)
   const elsewhere = Object.entries(config.families[network.family]).filter(([match]) => !merged.has(match))
   return [
-    ...off.map(([match]): [string, string] => [match, 'its rule says enabled: false']),
+    ...off.map(([match]): [string, string] => [match, whyOff(match, network, config)]),
     ...elsewhere.map(([match, rule]): [string, string] => [match, whyElsewhere(rule)]),
   ]
+}
+
+function whyOff(match: string, { family, methods }: NetworkConfig, config: Pick<Config, 'families'>): string {
+  const written = { ...config.families[family], ...methods }
+  const other = switchedOffWith(match, written)
+  return other === null
+    ? 'its rule says enabled: false'
+    : `${other}, which reads the same, says enabled: false`
 }
 
 function whyElsewhere({ networks = [], dialects = [] }: RuleConfig): string {
@@ -129,5 +144,5 @@ function mergedRules(
   for (const [match, own] of Object.entries(network.methods))
     // A rule of the network itself applies to it, whatever networks the family's row names.
     merged.set(match, { ...family[match], ...own })
-  return merged
+  return withSameReads(merged)
 }

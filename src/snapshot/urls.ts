@@ -1,4 +1,5 @@
 /** The public URLs of networks, from `baseUrl` with `{subdomain}` in its host or `{slug}` in its path. */
+import { trimSlashes } from '../net/http-path.ts'
 
 interface Named {
   readonly slug: string
@@ -7,7 +8,7 @@ interface Named {
 
 /** URL of a network without a trailing slash; API paths are put behind it. */
 export function networkUrl(baseUrl: string, network: Named): string {
-  return baseUrl.replace('{subdomain}', network.subdomain).replace('{slug}', network.slug).replace(/\/+$/, '')
+  return trimSlashes(baseUrl.replace('{subdomain}', network.subdomain).replace('{slug}', network.slug))
 }
 
 /** The same URL for WebSocket: http becomes ws, https wss (RFC 6455, section 3). */

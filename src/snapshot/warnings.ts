@@ -1,8 +1,9 @@
 /** What a valid configuration promises and cannot keep. */
+import { coversTransactions } from '../config/sending/carries-transaction.ts'
 import { NO_ROUTE } from '../config/kinds.ts'
 import type { Kind } from '../config/kinds.ts'
 import type { Problem } from '../config/problem.ts'
-import type { Network, Snapshot } from './types.ts'
+import type { MethodRow, Network, Snapshot } from './types.ts'
 
 /** Finds the place of a path in a file. */
 type Locate = (
@@ -22,19 +23,36 @@ interface Unserved {
 /** One warning for each network without a route, and one for each reason for which no route can serve methods. */
 export function warningsOf(snapshot: Snapshot, locate: Locate): Problem[] {
   const networks = Object.values(snapshot.networks)
-  const warning = (kind: Kind, { slug }: Network, message: string): Problem => {
+  const warning = (kind: Kind, { slug }: Network, message: string, hint?: string): Problem => {
     const path = ['networks', slug]
     const place = locate('networks.yaml', path)
-    return { file: 'networks.yaml', ...place, path: path.join('.'), severity: 'warning', kind, message }
+    const what = { severity: 'warning', kind, message, ...(hint === undefined ? {} : { hint }) } as const
+    return { file: 'networks.yaml', ...place, path: path.join('.'), ...what }
   }
   return [
     ...networks
       .filter(({ routes }) => routes.length === 0)
       .map(network => warning('no-route', network, 'no enabled route serves this network')),
+    ...networks
+      .filter(network => network.privateSends && !hasSends(network))
+      .map(network =>
+        warning(
+          'private-without-sends',
+          network,
+          'it has a private route, and none of its methods is known to send a transaction',
+          'write sends: true on the rows that do: their calls go to public routes now',
+        ),
+      ),
     ...unserved(networks).map(({ kind, lack, networks, methods }) =>
       warning(kind, networks[0]!, `no route of ${listed(networks.map(({ slug }) => slug))} ${lack(methods)}`),
     ),
   ]
+}
+
+/** Whether some row hands transactions to the network, or a pattern covers methods that are known to. */
+function hasSends({ methods, patterns }: Network): boolean {
+  const isPatternOfSends = ({ rule }: MethodRow): boolean => rule.sends || coversTransactions(rule.match)
+  return Object.values(methods).some(({ rule }) => rule.sends) || patterns.some(isPatternOfSends)
 }
 
 function unserved(networks: readonly Network[]): Unserved[] {

@@ -112,21 +112,17 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   }
 
   async totals(account: string, endpointIds?: readonly string[]): Promise<EndpointTotals> {
-    const { totals, isStale } = await (
-      await this.#soonThere()
-    ).ask('totals', { account, endpoints: endpointIds ?? null })
+    const { totals, isStale } = await this.#read('totals', { account, endpoints: endpointIds ?? null })
     return isStale === true ? Object.assign(new Map(totals), { isStale }) : new Map(totals)
   }
 
   /** What an account has used of a quota, on all workers. */
   async used(quota: QuotaOf): Promise<number | null> {
-    const { units } = await (await this.#soonThere()).ask('used', { quota })
-    return units
+    return (await this.#read('used', { quota })).units
   }
 
   async sum(query: SumsQuery): Promise<SumsPage | SumsFailure> {
-    const { page } = await (await this.#soonThere()).ask('sums', { query })
-    return page
+    return (await this.#read('sums', { query })).page
   }
 
   /** Has others know what was learned here; while the keeper is away nobody hears it. */
@@ -175,6 +171,20 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
     this.#silent = 0
     if (this.#channel !== null) this.#options.hangs?.()
     this.#socket?.destroy()
+  }
+
+  /** What a keeper knows of usage. Where it ends with the question, the next one is asked: reading twice changes nothing. */
+  async #read<T extends 'totals' | 'used' | 'sums'>(
+    t: T,
+    said: Questions[T]['said'],
+  ): Promise<Questions[T]['told']> {
+    const there = await this.#soonThere()
+    try {
+      return await there.ask(t, said)
+    } catch (error) {
+      if (!(error instanceof Away)) throw error
+      return (await this.#soonThere()).ask(t, said)
+    }
   }
 
   /** The keeper, or the next one: what is read of usage is worth a moment. */

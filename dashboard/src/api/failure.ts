@@ -1,5 +1,5 @@
 import { brand, gateway } from '../brand.ts'
-import { problemOf } from '../text/problems.ts'
+import { problemOf, problemsOf } from '../text/problems.ts'
 
 /** Who runs the gateway can look whether it does. */
 const UNREACHABLE = `${gateway} cannot be reached. ${brand.name === null ? 'Is it running, and are' : 'Are'} you online?`
@@ -11,6 +11,8 @@ export class Failure extends Error {
     /** `data.reason` of the refusal; `unreachable` when there was no reply. */
     readonly reason: string,
     readonly retryAfterMs = 0,
+    /** `data.why` of the refusal. */
+    readonly why = '',
   ) {
     super(message)
   }
@@ -18,7 +20,13 @@ export class Failure extends Error {
 
 interface Refused {
   readonly message: string
-  readonly data?: { readonly reason?: string; readonly why?: string; readonly retryAfterMs?: number }
+  readonly data?: {
+    readonly reason?: string
+    readonly why?: string
+    /** Where several members of the parameters are wrong. */
+    readonly wrong?: readonly { readonly why: string }[]
+    readonly retryAfterMs?: number
+  }
 }
 
 /** Sends a request to the gateway and reads its JSON reply; rejects with a Failure. */
@@ -32,7 +40,8 @@ export async function ask(path: string, method: string, body?: unknown): Promise
   if (json.error === undefined && reply.ok) return json
   const { message, data } = json.error ?? { message: `${gateway} answered with status ${reply.status}` }
   const reason = data?.reason ?? 'unknown'
-  throw new Failure(problemOf(reason, data?.why) ?? message, reason, data?.retryAfterMs)
+  const said = data?.wrong === undefined ? problemOf(reason, data?.why) : problemsOf(data.wrong)
+  throw new Failure(said ?? message, reason, data?.retryAfterMs, data?.why)
 }
 
 /** What to tell of anything that was thrown. */

@@ -42,6 +42,8 @@ export function noticeEnd(failure: unknown): void {
     'management_denied',
     'address_denied',
   ]
+  // A key with limits is refused a single call: the session stays.
+  if (failure instanceof Failure && failure.why !== '') return
   if (!(failure instanceof Failure) || !over.includes(failure.reason)) return
   ended.value =
     failure.reason === 'invalid_key' ? 'Your session has ended. Please sign in again.' : failure.message

@@ -69,7 +69,7 @@ export interface Rotated extends Secrets {
 /** One of service_methods; a name that ends in `*` stands for all that begin like this. */
 export interface Method {
   readonly method: string
-  /** Requests that a call costs. */
+  /** Request units that a call costs. */
   readonly cost: number
   readonly tier: string
   /** Whether the account's plan has the tier. */

@@ -13,7 +13,7 @@ export type Order = (typeof ORDERS)[number]
 /** An endpoint as the list shows it. */
 export interface Listed extends Endpoint {
   readonly networkName: string
-  /** Requests since midnight UTC; null while that is not known. */
+  /** Request units since midnight UTC; null while that is not known. */
   readonly today: number | null
 }
 

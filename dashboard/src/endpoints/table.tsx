@@ -22,7 +22,7 @@ const HEADS: readonly (readonly [order: Order, label: string, isNumber: boolean]
   ['name', 'Name', false],
   ['network', 'Network', false],
   ['status', 'Status', false],
-  ['today', 'Requests today', true],
+  ['today', 'Request units today', true],
   ['requests', 'In all', true],
   ['used', 'Last used', true],
   ['created', 'Created', true],
@@ -89,17 +89,19 @@ function Row({ one, isChosen, onChoose }: RowProps) {
         />
       </td>
       <th scope="row">
-        <a href={linkTo('endpoints', endpointId)}>{name}</a>
+        <a href={linkTo('endpoints', endpointId)} title={name}>
+          {name}
+        </a>
         <Labels labels={one.labels} most={MOST_LABELS} />
       </th>
       <td>{networkName}</td>
       <td>
         <Pill tone={status === 'active' ? 'good' : 'off'}>{status}</Pill>
       </td>
-      <td class="number" data-label="Today">
+      <td class="number" data-label="Units today">
         {today === null ? '…' : figure(today)}
       </td>
-      <td class="number" data-label="In all">
+      <td class="number" data-label="Units in all">
         {figure(requestCount)}
       </td>
       <td class="number" data-label="Last used">

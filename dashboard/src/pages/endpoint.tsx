@@ -61,7 +61,7 @@ function Shown(endpoint: Endpoint) {
       <p class="facts">
         <Pill tone={status === 'active' ? 'good' : 'off'}>{status}</Pill>
         <span>{networkName(chain)}</span>
-        <span>{count(requestCount, 'request')}</span>
+        <span>{count(requestCount, 'request unit')}</span>
         <span>last used: {lastUsed(endpoint, Date.now() / 1000)}</span>
         <span>created {day(endpoint.createdAt)}</span>
         {expires !== null && <span>key expires {stepName(expires, 'hour')}</span>}
@@ -127,7 +127,7 @@ function Usage({ id }: { id: string }) {
       <Awaited of={endpointDays} what="its usage">
         {known =>
           known.rows.length === 0 ? (
-            <p class="quiet-text">No calls in the last two days.</p>
+            <p class="quiet-text">No calls in the last 24 hours.</p>
           ) : (
             <>
               <LastDay {...known} />

@@ -129,8 +129,8 @@ function Filters({ all, search }: { all: readonly Endpoint[]; search: string }) 
             ['', 'Oldest first'],
             ['-created', 'Newest first'],
             ['name', 'By name'],
-            ['-today', 'Most requests today'],
-            ['-requests', 'Most requests in all'],
+            ['-today', 'Most request units today'],
+            ['-requests', 'Most request units in all'],
             ['-used', 'Last used'],
           ]}
           also={first}

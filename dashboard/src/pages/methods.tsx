@@ -82,11 +82,16 @@ interface ListProps {
 function List({ rows, chain, family }: ListProps) {
   const { q = '', which = '', page: asked = '1' } = route.value.query
   const words = q.toLowerCase().split(/\s+/)
-  const found = rows.filter(one => {
+  const matching = rows.filter(one => {
     const text = `${one.method} ${one.tier} ${one.needs.join(' ')}`.toLowerCase()
     const isMine = whyNot(one) === ''
     return (which === '' || (which === 'mine') === isMine) && words.every(word => text.includes(word))
   })
+  const [mine, others] = [
+    matching.filter(one => whyNot(one) === ''),
+    matching.filter(one => whyNot(one) !== ''),
+  ]
+  const found = [...mine, ...others]
   if (found.length === 0)
     return (
       <Empty title="No method matches">
@@ -107,8 +112,8 @@ function List({ rows, chain, family }: ListProps) {
   return (
     <>
       <p class="quiet-text">
-        Prices are in requests, the unit of your quota and rate. A name that ends in * stands for all methods
-        that begin like this.{' '}
+        Prices are in request units, as are your quota and rate. Those that you can call come first. A name
+        that ends in * stands for all methods that begin like this.{' '}
         {tryOn === undefined && family !== 'http' && (
           <>
             To try them, have an active <a href={linkTo('endpoints')}>endpoint</a> on this network without

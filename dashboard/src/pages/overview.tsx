@@ -5,7 +5,7 @@ import { Awaited } from '../parts/awaited.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { linkTo } from '../address.ts'
-import { figure, share } from '../text/figure.ts'
+import { count, figure, share } from '../text/figure.ts'
 import { reasonName } from '../text/reasons.ts'
 import { day, stepName } from '../text/time.ts'
 import { halves, LastDay } from '../usage/day.tsx'
@@ -27,9 +27,11 @@ export function OverviewPage() {
       </Awaited>
       <div class="columns">
         <section class="card">
-          <h2>Requests, last 24 hours</h2>
+          <h2>Request units, last 24 hours</h2>
           <Awaited of={lastDays} what="the last 24 hours">
-            {known => (known.rows.length === 0 ? <NoCalls /> : <LastDay {...known} />)}
+            {known =>
+              known.rows.length === 0 ? <NoCalls within="in the last 24 hours" /> : <LastDay {...known} />
+            }
           </Awaited>
           <p class="quiet-text">
             Hours are UTC · <a href={linkTo('usage')}>by endpoint</a> ·{' '}
@@ -57,7 +59,7 @@ function PlanCard({ plan, rate, quota, endpoints: { used, limit } }: Account) {
         <span class="quiet-text">
           {rate === null
             ? 'no rate limit'
-            : `${figure(rate.perSecond)} requests a second, ${figure(rate.burst)} at once`}
+            : `${count(rate.perSecond, 'request unit')} a second, ${figure(rate.burst)} at once`}
         </span>
       </div>
       <div class="quota">
@@ -86,7 +88,7 @@ function Quota(quota: NonNullable<Account['quota']>) {
   return (
     <>
       <strong class="figure">
-        {figure(used)} <small>of {figure(requests)} requests</small>
+        {figure(used)} <small>of {count(requests, 'request unit')}</small>
       </strong>
       <progress
         class={isLeft ? '' : 'spent'}
@@ -124,7 +126,7 @@ function Today({ rows }: { rows: readonly UsageRow[] }) {
   return (
     <section class="figures" aria-label="Today (UTC)">
       <Figure label="Calls today" value={figure(calls)} note="since midnight UTC" />
-      <Figure label="Requests today" value={figure(requests)} note="what they cost together" />
+      <Figure label="Request units today" value={figure(requests)} note="what the calls cost together" />
       <Figure
         label="Error share"
         value={share(errors, calls)}
@@ -155,7 +157,7 @@ function Figure({ label, value, note }: { label: string; value: string; note: st
 }
 
 function Busiest({ rows }: { rows: readonly UsageRow[] }) {
-  if (rows.length === 0) return <NoCalls />
+  if (rows.length === 0) return <NoCalls within="today" />
   const known = endpoints.known.value.value ?? []
   const sums = [...groupRows(rows, ({ endpointId }) => endpointId)]
     .map(([id, rows]) => ({ id, name: known.find(one => one.endpointId === id)?.name, sum: sumOf(rows) }))
@@ -169,7 +171,7 @@ function Busiest({ rows }: { rows: readonly UsageRow[] }) {
             <tr>
               <th scope="col">Endpoint</th>
               <th scope="col" class="number">
-                Requests
+                Request units
               </th>
               <th scope="col" class="number">
                 Errors
@@ -193,13 +195,22 @@ function Busiest({ rows }: { rows: readonly UsageRow[] }) {
   )
 }
 
-function NoCalls() {
+/** No calls since a time, or ever: an account that made some needs no advice about the first. */
+function NoCalls({ within }: { within: string }) {
   return (
-    <Empty title="No calls yet">
-      <p>
-        Pick <a href={linkTo('endpoints')}>an endpoint</a> and make the first one: each has a snippet to copy
-        and a call to try.
-      </p>
-    </Empty>
+    <Awaited of={endpoints} what="your endpoints">
+      {all =>
+        all.some(({ requestCount }) => requestCount > 0) ? (
+          <Empty title={`No calls ${within}`} />
+        ) : (
+          <Empty title="No calls yet">
+            <p>
+              Pick <a href={linkTo('endpoints')}>an endpoint</a> and make the first one: each has a snippet to
+              copy and a call to try.
+            </p>
+          </Empty>
+        )
+      }
+    </Awaited>
   )
 }

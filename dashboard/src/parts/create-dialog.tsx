@@ -36,7 +36,10 @@ function FullDialog({ limit, onClose }: { limit: number; onClose: () => void }) 
 
 /** Which network, and perhaps a name. */
 function WishDialog({ onClose }: { onClose: () => void }) {
-  const [chain, setChain] = useState('')
+  const [chosen, setChain] = useState('')
+  const all = networks.known.value.value
+  // Of several networks none is a likely guess.
+  const chain = chosen === '' && all?.length === 1 ? all[0]!.slug : chosen
   const [name, setName] = useState('')
   const create = async (): Promise<void> => {
     go('endpoints', await createEndpoint(chain, name.trim()))

@@ -54,14 +54,14 @@ export function Restrictions(endpoint: Endpoint) {
         onType={addresses => type({ addresses })}
       />
       <NumberField
-        label="Requests a second"
+        label="Request units a second"
         note="for this key alone; empty for the plan's rate"
         most={1_000_000}
         value={form.rate}
         onType={rate => type({ rate })}
       />
       <NumberField
-        label="Requests a day"
+        label="Request units a day"
         note="for this key alone, in UTC; empty for no limit but the quota"
         most={Number.MAX_SAFE_INTEGER}
         value={form.daily}

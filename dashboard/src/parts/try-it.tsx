@@ -117,7 +117,7 @@ function Call({ endpoint, family }: Props) {
 function priceOf(method: ReturnType<typeof findMethod>): string {
   if (method === null) return 'it counts as usage'
   const why = whyNot(method, false)
-  return why === '' ? `it costs ${count(method.cost, 'request')}` : `this method is ${why}`
+  return why === '' ? `it costs ${count(method.cost, 'request unit')}` : `this method is ${why}`
 }
 
 function Outcome({ body, status, ms, reply, cut, endpoint }: Tried & { endpoint: Endpoint }) {

@@ -26,8 +26,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   allowedOrigins: 'allowed origins',
   allowedIps: 'allowed addresses',
   management: 'may manage the account',
-  perSecond: 'requests a second',
-  dailyLimit: 'requests a day',
+  perSecond: 'request units a second',
+  dailyLimit: 'request units a day',
   expiresAt: 'key expires',
   oldKeyExpiresAt: 'old key ends',
 }

@@ -12,9 +12,11 @@ export const brief = (value: number): string => short.format(value)
 /** A share of a whole; a dash where the whole is nothing. */
 export const share = (part: number, of: number): string => (of === 0 ? '–' : percent.format(part / of))
 
+/** The noun for so many, where the figure stands apart. */
+export const plural = (value: number, noun: string): string => `${noun}${value === 1 ? '' : 's'}`
+
 /** "1 endpoint", "2 endpoints". */
-export const count = (value: number, noun: string): string =>
-  `${figure(value)} ${noun}${value === 1 ? '' : 's'}`
+export const count = (value: number, noun: string): string => `${figure(value)} ${plural(value, noun)}`
 
 /** How a value differs from an earlier one: "+12%"; a dash where there was none. */
 export function trend(value: number, before: number): string {

@@ -5,8 +5,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   name: 'A name has 1 to 64 printable characters',
   allowedOrigins: 'Allowed origins are web pages such as https://app.example.org, one a line, without a path',
   allowedIps: 'Allowed addresses are IP addresses or ranges such as 203.0.113.7 or 2001:db8::/32, one a line',
-  perSecond: 'Requests a second are a whole number from 1 to 1,000,000',
-  dailyLimit: 'Requests a day are a whole number from 1',
+  perSecond: 'Request units a second are a whole number from 1 to 1,000,000',
+  dailyLimit: 'Request units a day are a whole number from 1',
   expiresAt: 'A key expires on a day, or never',
   labels:
     'Labels are one a line, such as team=wallet: a name of letters, digits, ., _ and -, and a value of at most 64 characters',
@@ -21,6 +21,11 @@ const REASONS: Readonly<Record<string, string>> = {
   usage_timeout: 'This is too much to add up at a time: choose less time, or one endpoint',
   overloaded: 'The service is at its limit: try again in a moment',
   internal: 'Something went wrong on the other side',
+}
+
+/** The sentences for several members that are wrong. */
+export function problemsOf(wrong: readonly { readonly why: string }[]): string {
+  return wrong.map(({ why }) => problemOf('invalid_params', why)).join('. ')
 }
 
 /** The sentence for a refusal; null where the gateway's own words are good enough. `why` is its `data.why`. */

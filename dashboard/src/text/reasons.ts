@@ -2,7 +2,7 @@
 import { provider } from '../brand.ts'
 
 const REASONS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
-  rate_limited: ['Too many requests a second', 'Spread the calls, or ask for a larger plan'],
+  rate_limited: ['Too many request units a second', 'Spread the calls, or ask for a larger plan'],
   quota_exhausted: ['The quota or the daily limit was used up', 'It starts again with the next period'],
   plan_required: ['The method is not part of your plan', 'See Methods for what each plan has'],
   invalid_params: ['The parameters were wrong', 'Compare them with the documentation of the method'],

@@ -7,7 +7,7 @@ export interface Form {
   /** One a line, as addresses are; empty allows all. */
   readonly origins: string
   readonly addresses: string
-  /** Requests, or empty for no limit. */
+  /** Request units, or empty for no limit. */
   readonly rate: string
   readonly daily: string
   /** A date, or empty for never. */

@@ -26,12 +26,12 @@ export const isoTime = (seconds: number): string => date(seconds).toISOString().
 export const stepName = (seconds: number, by: 'hour' | 'day'): string =>
   by === 'day' ? day(seconds) : `${shortDay(seconds)}, ${hour(seconds)}`
 
-/** When an endpoint was last used, of which the hour is known: "this hour", "today, 14:00", or a day; a dash where it was not recorded. */
+/** When an endpoint was last used, of which the hour is known: "this hour", "today, 14:00", or a day. The first use is written down some seconds later: "just now". */
 export function lastUsed(
   { lastUsedAt, requestCount }: Pick<Endpoint, 'lastUsedAt' | 'requestCount'>,
   now: number,
 ): string {
-  if (lastUsedAt === null) return requestCount === 0 ? 'never' : '–'
+  if (lastUsedAt === null) return requestCount === 0 ? 'never' : 'just now'
   if (now - lastUsedAt < 3600) return 'this hour'
   return lastUsedAt >= now - (now % 86_400) ? `today, ${hour(lastUsedAt)}` : day(lastUsedAt)
 }

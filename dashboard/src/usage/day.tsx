@@ -1,6 +1,6 @@
 import type { UsageRow } from '../api/types.ts'
 import { Bars } from '../parts/bars.tsx'
-import { figure, share, trend } from '../text/figure.ts'
+import { count, figure, plural, share, trend } from '../text/figure.ts'
 import { NodeTime } from './node-time.tsx'
 import { overTime } from './series.ts'
 import { stepsOf } from './span.ts'
@@ -16,13 +16,13 @@ export function LastDay({ to, rows }: { to: number; rows: readonly UsageRow[] })
   return (
     <>
       <Bars
-        label={`${figure(now.requests)} requests in 24 hours, at most ${figure(Math.max(...values))} an hour`}
+        label={`${count(now.requests, 'request unit')} in 24 hours, at most ${figure(Math.max(...values))} an hour`}
         steps={steps}
         values={values}
       />
       <p class="facts small-facts">
         <span>
-          <strong>{figure(now.requests)}</strong> requests{' '}
+          <strong>{figure(now.requests)}</strong> {plural(now.requests, 'request unit')}{' '}
           <small>{trend(now.requests, before.requests)} against the 24 hours before</small>
         </span>
         <span>

@@ -76,7 +76,7 @@ export function GroupTable({ choice, groups: rows, before, series, nameOf }: Pro
   )
 }
 
-const COLUMNS = ['Requests', 'Calls', 'Errors', 'Refused', 'p50', 'p95']
+const COLUMNS = ['Request units', 'Calls', 'Errors', 'Refused', 'p50', 'p95']
 
 const sumBefore = (group: Group | undefined, { measure }: Choice): number =>
   group === undefined ? 0 : valueOf(measure, group.sum)
@@ -105,7 +105,7 @@ function Row({ group: { id, sum, groups }, choice: { split }, nameOf, colour, ch
         <Cell name="Refused">{figure(refusals)}</Cell>
       ) : (
         <>
-          <Cell name="Requests">{figure(requests)}</Cell>
+          <Cell name="Request units">{figure(requests)}</Cell>
           <Cell name="Calls">{figure(calls)}</Cell>
           <Cell name="Errors">
             {figure(errors)} <small>{share(errors, calls)}</small>

@@ -9,7 +9,7 @@ export type Measure = (typeof MEASURES)[number]
 
 /** What they are called. */
 export const MEASURE_NAMES: Readonly<Record<Measure, string>> = {
-  requests: 'Requests',
+  requests: 'Request units',
   calls: 'Calls',
   errors: 'Errors',
   refusals: 'Refused calls',

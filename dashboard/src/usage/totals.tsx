@@ -1,5 +1,5 @@
 import type { Usage } from '../model/usage.ts'
-import { figure, share, trend } from '../text/figure.ts'
+import { figure, plural, share, trend } from '../text/figure.ts'
 import { day, stepName } from '../text/time.ts'
 import { NodeTime } from './node-time.tsx'
 import type { Span } from './span.ts'
@@ -16,8 +16,8 @@ export function Totals({ choice, groups, before }: Usage) {
       <p class="facts">
         {!isRefusals && (
           <>
-            <Fact of={({ requests }) => requests} word="requests" {...{ sum, other }} />
-            <Fact of={({ calls }) => calls} word="calls" {...{ sum, other }} />
+            <Fact of={({ requests }) => requests} word="request unit" counts {...{ sum, other }} />
+            <Fact of={({ calls }) => calls} word="call" counts {...{ sum, other }} />
             <span title="Calls that a node answered with an error">
               <strong>{share(sum.errors, sum.calls)}</strong> errors{' '}
               {other !== null && <small>before: {share(other.errors, other.calls)}</small>}
@@ -40,12 +40,14 @@ interface FactProps {
   readonly other: Sum | null
   readonly of: (sum: Sum) => number
   readonly word: string
+  /** Whether the word is a noun that takes the number. */
+  readonly counts?: boolean
 }
 
-function Fact({ sum, other, of, word }: FactProps) {
+function Fact({ sum, other, of, word, counts = false }: FactProps) {
   return (
     <span>
-      <strong>{figure(of(sum))}</strong> {word}{' '}
+      <strong>{figure(of(sum))}</strong> {counts ? plural(of(sum), word) : word}{' '}
       {other !== null && (
         <small>
           {trend(of(sum), of(other))} from {figure(of(other))}

@@ -10,6 +10,7 @@ import type { Metrics } from '../../observe/metrics.ts'
 import { inTimeSlices } from '../../reload/time-slices.ts'
 import type { Reloader } from '../../reload/reloader.ts'
 import type { Running } from '../../http/admin/running.ts'
+import { onDiskOf } from '../../http/admin/on-disk.ts'
 import { servedOf } from '../../http/admin/served.ts'
 import type { AdminReply, AdminRoutes } from '../../http/admin/listener.ts'
 import type { PublicListener } from '../../http/public-listener.ts'
@@ -18,6 +19,7 @@ import { networkState } from '../../routes/network-state.ts'
 import { wholeMetrics } from '../../observe/whole-metrics.ts'
 import { wholeState } from '../../workers/whole-state.ts'
 import type { Placed } from '../../workers/whole-state.ts'
+import { readTexts } from '../../config/read.ts'
 import { version } from '../../config/version.ts'
 import { registerDatabases } from './data-gauges.ts'
 import { registerClients, registerRoutes } from './gauges.ts'
@@ -96,7 +98,10 @@ export function adminRoutes(parts: AdminParts): AdminRoutes {
       const result = await reloader.reload('request')
       return { status: result.ok ? 200 : 422, json: result }
     },
-    'GET /on-disk': async () => ({ status: 200, json: { version: await reloader.onDisk() } }),
+    'GET /on-disk': async () => {
+      const { texts } = await readTexts(parts.process().configDir)
+      return { status: 200, json: onDiskOf(await reloader.onDisk(), Object.values(texts), process.env) }
+    },
     'POST /restart': body => {
       if (state.draining) return { status: 503, json: { error: 'the gateway is draining' } }
       return answerRestart(body, parts.restart)

@@ -49,11 +49,11 @@ function liveView(network: Network, snapshot: Snapshot, live: Asked['live']): Li
       },
       final: () => heads.finality.of(network.slug),
     },
-    firstSlot: upstreams.firstSlot,
-    whyNot: (id, tip) => upstreams.whyNot(network, id, clock.monotonic(), tip),
+    firstKept: upstreams.firstKept,
+    whyNot: (id, tip) => upstreams.whyNot(network, id, clock.monotonic(), tip, true),
     whyDown: id => {
       const route = upstreams.get(id)
-      return route === undefined ? 'not open' : route.whyDown(clock.monotonic())
+      return route === undefined ? 'not open' : route.whyDown(clock.monotonic(), true)
     },
     lastFailure: id => upstreams.get(id)?.breaker.lastFailure(clock.monotonic()) ?? null,
     whyNoSocket: id => subscriptions.whyNoSocket(id),

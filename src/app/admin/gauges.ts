@@ -20,7 +20,7 @@ export function registerRoutes(gateway: Gateway, metrics: Metrics): void {
   const labels = ['network', 'route']
   metrics.gauge('tollgate_route_healthy', 'Whether calls may go to the route', labels, () =>
     routes((network, { id }) =>
-      live.upstreams.whyUnhealthy(network, id, live.clock.monotonic()) === null ? 1 : 0,
+      live.upstreams.whyUnhealthy(network, id, live.clock.monotonic(), true) === null ? 1 : 0,
     ),
   )
   metrics.gauge('tollgate_route_in_flight', 'Calls in flight on the route', labels, () =>

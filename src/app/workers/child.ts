@@ -17,6 +17,7 @@ const ORPHANED = 'the primary is gone: this process finishes its calls in flight
 
 /** Serves by its role; resolves to the exit code when it has ended. */
 export async function runChild(options: AppOptions, role: KeeperRole | WorkerRole): Promise<number> {
+  process.title = role.is === 'keeper' ? 'tollgate: keeper' : `tollgate: worker ${role.slot}`
   // A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process.
   process.on('SIGXFSZ', () => undefined)
   try {

@@ -1,8 +1,8 @@
 /** Keeps which networks are without a route: a keeper that follows another one alarms for none twice, and ends what that one began. */
-import { join } from 'node:path'
 import type { RouteEvents } from '../../routes/health/route-watch.ts'
 import type { KeeperRole } from '../../workers/role.ts'
 import { keepForNext, readKept } from './kept-for-next.ts'
+import { stateFile } from '../../stores/sqlite/data-dir.ts'
 
 type NetworkEvents = Pick<RouteEvents, 'networkDown' | 'networkUp'>
 
@@ -24,7 +24,7 @@ export function keepDownNetworks(
   dataDir: string,
   { gateway, there = 0 }: Pick<KeeperRole, 'gateway' | 'there'>,
 ): DownNetworks {
-  const file = join(dataDir, 'networks-down.json')
+  const file = stateFile(dataDir, 'networks-down.json')
   const kept = readKept(file, gateway) as Kept | null
   const since = new Map(Object.entries(kept?.since ?? {}))
   const keep = (): void => {

@@ -1,5 +1,4 @@
 /** The composition of the keeper: everything of a gateway but the calls, which its workers serve. */
-import { join } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/types.ts'
 import type { Problem } from '../../config/problem.ts'
@@ -37,6 +36,7 @@ import { openReloader } from '../open-reloader.ts'
 import { gatheredReports, openUsageOf } from '../open-usage.ts'
 import { keepForNext, readKept } from './kept-for-next.ts'
 import { openRoutes } from './open-routes.ts'
+import { stateFile } from '../../stores/sqlite/data-dir.ts'
 
 /** Milliseconds that a worker gets to compile a configuration, and for which a start waits for what killed workers have left. */
 const TO_COMPILE = 10_000
@@ -105,7 +105,7 @@ async function open(
     complete.catch(() => undefined),
     TO_TAKE_OVER,
   )
-  const counters = new KeptCounters(join(settings.dataDir, 'counters.json'), role.gateway, error => {
+  const counters = new KeptCounters(stateFile(settings.dataDir, 'counters.json'), role.gateway, error => {
     log.warn(
       { err: error },
       'counters cannot be kept: those of a process that ends leave the metrics with it',
@@ -171,7 +171,7 @@ async function open(
   const self = (): Running => ({ ...started, bound: role.bound, ...(state.isLeft ? { draining: true } : {}) })
   const restarting: { left: readonly number[] | null } = { left: role.restarting ?? null }
   keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
-  const reloads = join(settings.dataDir, 'reloads.json')
+  const reloads = stateFile(settings.dataDir, 'reloads.json')
   const reloading = openReloader(
     {
       ...{ ...options, config, gateway, certificate, self, log, state },

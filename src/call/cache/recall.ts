@@ -2,19 +2,23 @@
 import type { AnswerTip, KeptAnswer } from '../../ports/answer-cache.ts'
 import type { SlotRead } from '../../families/solana/slot-read.ts'
 import type { Scale } from '../../families/solana/scale.ts'
+import { compact } from '../../jsonrpc/compact.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { LiveRoute } from '../../routes/live-route.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { Caller } from '../caller.ts'
 import type { Context, Live } from '../context.ts'
 import type { Decided } from '../decide.ts'
-import { compact, keyOf } from './key.ts'
+import { keyOf } from './key.ts'
 import { keepingOf } from './plan.ts'
 import type { Keeping } from './plan.ts'
 import { showsAsked, shownNumber } from './shown.ts'
 
 /** Milliseconds for which an answer that depends on the params alone is kept: rent and schedules change with a cluster's features. */
 const FIXED_FOR = 3_600_000
+
+/** Bytes of the params of a call whose answer is cached. */
+const MAX_PARAMS = 64 * 1024
 
 /** Bytes of a node's reply around its result, at most about. */
 export const ENVELOPE = 256
@@ -67,7 +71,8 @@ export function recall(
   },
 ): Recalled {
   const { cache } = snapshot.gateway
-  if (cache === null || freshness === 'no-store' || call.params.length > cache.entry) return BYPASS
+  if (cache === null || freshness === 'no-store' || call.params.length > Math.min(cache.entry, MAX_PARAMS))
+    return BYPASS
   if (purges !== live.answers.purges) return BYPASS
   const keeping = keepingOf(call, wants, network)
   if (keeping === null) return BYPASS

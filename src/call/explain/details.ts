@@ -24,7 +24,7 @@ export interface Details {
   /** The raw result of a local answer. */
   readonly answer: string | null
   readonly management: boolean
-  readonly rule: Pick<Rule, 'match' | 'reads' | 'retry' | 'subscribe' | 'unsubscribes'> | null
+  readonly rule: Pick<Rule, 'match' | 'block' | 'reads' | 'retry' | 'subscribe' | 'unsubscribes'> | null
   /** The oldest block that the call reads, where its params say so. */
   readonly block: number | string | null
   readonly archive: boolean

@@ -6,7 +6,7 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Rule, Snapshot } from '../../snapshot/types.ts'
 import { keepersOf, needsArchive, decide } from '../decide.ts'
-import type { Decided, FirstSlot } from '../decide.ts'
+import type { Decided, FirstKept } from '../decide.ts'
 import type { BlockSpan } from '../../families/evm/block.ts'
 import { explainCache } from './cached.ts'
 import type { ExplainedCache } from './cached.ts'
@@ -56,11 +56,11 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     familyOf(asked.network).wire === 'http' ? { ...asked, method: withoutQuery(asked.method) } : asked
   const { network, method, plan, head } = question
   const row = question.management === null ? findMethod(network, method) : null
-  const firstSlot = (id: string): number | null => live?.firstSlot(id) ?? null
-  const { refusal: decided, beyond, span, call } = verdictOf(question, row, snapshot, firstSlot)
+  const firstKept = (id: string): number | null => live?.firstKept(id) ?? null
+  const { refusal: decided, beyond, span, call } = verdictOf(question, row, snapshot, firstKept)
   const archive = row !== null && needsArchive(row, network, span, head)
   const need = row === null ? null : needOf(row.rule, span, null)
-  const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstSlot)
+  const keepers = row === null ? [] : archive ? row.archive : keepersOf(row, span, firstKept)
   const whyDown = (id: string): string | null =>
     live === null ? null : (live.whyDown(id) ?? (row?.rule.subscribe == null ? null : live.whyNoSocket(id)))
   const whyLacking = (id: string): string | null =>
@@ -119,7 +119,7 @@ function verdictOf(
   { network, method, plan, params, head, management }: Question,
   row: MethodRow | null,
   snapshot: Snapshot,
-  firstSlot: FirstSlot,
+  firstKept: FirstKept,
 ): Verdict {
   if (management !== null)
     return {
@@ -129,7 +129,7 @@ function verdictOf(
   const [, path] = familyOf(network).wire === 'http' ? method.split(' ', 2) : []
   if (path !== undefined && !isNormalPath(path))
     return { refusal: refuse('invalid_request', 'The path is not in its normal form'), ...NOTHING_BEYOND }
-  const view = { maxDepth: snapshot.gateway.limits.depth, head, firstSlot }
+  const view = { maxDepth: snapshot.gateway.limits.depth, head, firstKept }
   const decideFor = (tiers: readonly string[]): Verdict => {
     const decided = decide({ method, params }, { network, plan: { tiers }, transport: 'ws' }, view)
     const { refusal, span } = decided
@@ -160,7 +160,7 @@ function explainRoutes(
     const tooOld =
       keepers.includes(id) || !row.routes.includes(id)
         ? undefined
-        : `the call reads ${row.rule.reads === 'history' ? 'slots' : 'state'} older than it keeps`
+        : `the call reads ${row.rule.reads !== 'history' ? 'state' : row.rule.block?.kind === 'slot' ? 'slots' : 'blocks'} older than it keeps`
     const why = skipped.get(id) ?? tooOld ?? liveWhy(id) ?? undefined
     return why === undefined ? { id, able: true } : { id, able: false, why }
   })

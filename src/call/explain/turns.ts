@@ -26,8 +26,8 @@ export interface LiveView {
   waits(id: string, need: Need): string | null
   /** Between which of `ids` the next attempt is decided; `full` when all are at their limits, `none` when none can. */
   contenders(ids: readonly string[], need: Need): readonly string[] | 'full' | 'none'
-  /** Oldest slot that the route keeps, where it has told. */
-  firstSlot(id: string): number | null
+  /** Oldest block or slot that the route keeps, where that is known. */
+  firstKept(id: string): number | null
   /** Last block or slot that the route told. */
   head(id: string): number | null
   readonly cache: LiveCache

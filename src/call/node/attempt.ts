@@ -3,6 +3,7 @@ import { randomFillSync } from 'node:crypto'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
 import type { Departure } from '../../net/departure.ts'
+import { LONG, LongText } from '../../jsonrpc/long-text.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { AttemptKind, AttemptRecord, TracedCaller } from '../../ports/tracing.ts'
 import type { Candidate } from '../../routes/pick.ts'
@@ -74,7 +75,11 @@ export function attempt(
   const id = nextId()
   const begin = clock.monotonic()
   const record = trace === null ? null : trace.attempt(route.id, kind)
-  const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+  const before = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":`
+  const body =
+    params.length > LONG
+      ? new LongText([{ raw: before }, { raw: params }, { raw: '}' }])
+      : `${before}${params}}`
   const timeout = Math.min(left, route.timeout ?? TIMEOUTS[rule.timeout].attempt)
   const limits = {
     timeout,
@@ -103,7 +108,7 @@ export function attempt(
     if (verdict.kind === 'open') observeEnd(verdict.body, 'ok', observe)
     else
       observe(verdict.kind === 'failure' ? whyOf(verdict, isLate) : verdict.kind === 'error' ? 'error' : 'ok')
-    upstreams.unsupported.take(verdict, { route: route.id, method, rule, caller }, now)
+    upstreams.unsupported.take(verdict, { route, live, method, rule, caller }, now)
     return { verdict, candidate }
   }
   const isRange = rule.block?.kind === 'range'
@@ -113,7 +118,7 @@ export function attempt(
   const { gather } = mode
   const isGathered = gather !== null && route.batch > 1 && !sentBefore && mayGather(request)
   // Long replies would not fit into one.
-  const own = isGathered && !flights.of(row).isMostlyLong ? gather : null
+  const own = isGathered && !flights.of(row).isMostlyLong(caller) ? gather : null
   return live.ask(asked, limits, clock.monotonic, own).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)
@@ -156,10 +161,10 @@ function suspected(answer: Reply, why: Suspicion): Failure {
 /** An earlier try may have brought the transaction to the chain: then its hash is the answer. */
 async function alreadySent(
   error: Reply & { readonly kind: 'error' },
-  { params, network }: Request,
+  { elements, network }: Request,
   { live }: Candidate,
 ): Promise<Reply> {
-  const sent = familyOf(network).sentBefore(params, error)
+  const sent = familyOf(network).sentBefore(elements, error)
   if (sent === null) return error
   const { result, proof } = sent
   if (proof === null) return { kind: 'result', result }
@@ -174,16 +179,19 @@ export type Suspicion = 'null_behind' | 'missing' | 'sent_elsewhere'
 export function suspicionOf(
   result: Raw,
   { route, live }: Candidate,
-  { network, row, takers }: Request,
+  { network, row, takers, span }: Request,
   heads: Pick<Heads, 'best'>,
 ): Suspicion | null {
   if (takers.length > 0 && result === 'null' && !takers.includes(route.id)) return 'sent_elsewhere'
   const { rule, archive } = row
   if (!(rule.nullIsLag || rule.reads === 'history') || !saysNone(result, rule)) return null
-  const allowed = familyOf(network).probeLag
-  if (rule.nullIsLag && isBehind(live, heads.best(network.slug), allowed)) return 'null_behind'
-  const keepsLess = rule.reads === 'history' && rule.block !== null && !archive.includes(route.id)
-  return keepsLess && archive.length > 0 ? 'missing' : null
+  const best = heads.best(network.slug)
+  if (rule.nullIsLag && isBehind(live, best, familyOf(network).probeLag)) return 'null_behind'
+  if (rule.reads !== 'history' || rule.block === null) return null
+  // A slot may have no block.
+  const isThere =
+    rule.block.kind !== 'slot' && span?.from.kind === 'number' && span.from.number <= (best ?? -1)
+  return isThere || (archive.length > 0 && !archive.includes(route.id)) ? 'missing' : null
 }
 
 function isBehind({ head }: Candidate['live'], best: number | null, allowed: number): boolean {

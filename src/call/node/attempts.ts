@@ -1,5 +1,5 @@
 /** Goes from route to route while a call may be repeated, within one deadline and the network's retry budget. */
-import { refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
+import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { MethodRow, Network } from '../../snapshot/types.ts'
 import type { Candidate, Need, Picked } from '../../routes/pick.ts'
@@ -100,6 +100,8 @@ export async function tryInTurn<V extends { readonly kind: string }, R extends T
   while (failures.length < MAX_ATTEMPTS) {
     const last = failures.at(-1)
     if (last !== undefined) {
+      // The caller may have lost its key since.
+      if (isRefusal(context.renew())) break
       // What cannot be sent again takes nothing from the budget.
       if (!mayGoOn(repeat, failures) || wanted.routes.every(id => tried.includes(id))) break
       // The others have said the same, not long ago.
@@ -234,6 +236,7 @@ function pickNow(
   { live: { upstreams } }: Context,
   now: number,
 ): Picked {
-  const archive = last?.why === 'missing' ? row.archive.filter(id => !tried.includes(id)) : []
+  const archive =
+    last?.why === 'missing' ? row.archive.filter(id => routes.includes(id) && !tried.includes(id)) : []
   return upstreams.pick(network, archive.length > 0 ? archive : routes, tried, need, caller, now)
 }

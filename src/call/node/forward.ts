@@ -65,6 +65,9 @@ function lastWord(failures: readonly Failure[], context: Context): Answer {
   if (context.live.upstreams.closed) return refused(lastRefusal(failures, context))
   const said = failures.findLast(({ passOn }) => passOn)?.said ?? null
   if (said !== null) return answerOf(said)
+  // A chain without finality, or a block that nobody has: every route reports it, so a retry of the client cannot help.
+  const behind = failures.every(({ why }) => why === 'behind') ? failures.at(-1)?.said : null
+  if (behind != null) return answerOf(behind)
   return refused(lastRefusal(failures, context))
 }
 

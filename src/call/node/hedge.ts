@@ -12,7 +12,7 @@ export function mayHedge({ network, row }: Request): boolean {
   return network.hedge && row.rule.hedge && row.rule.retry === 'safe'
 }
 
-/** One try, or two: `another` picks the second route once the first has been slower than it is 95 times in 100. */
+/** One try, or two: `another` picks the second route once the first has been slower than for 95 in 100 of the caller's calls. */
 export function hedged(
   first: Candidate,
   request: Request,
@@ -20,7 +20,7 @@ export function hedged(
   context: Context,
   another: () => Picked,
 ): Promise<Round> {
-  const delay = mayHedge(request) ? first.live.latency.p95 : null
+  const delay = mayHedge(request) ? first.live.latency.of(request.caller).p95 : null
   return delay === null
     ? attempt(first, request, options, context)
     : doubled(first, request, options, context, another, delay)

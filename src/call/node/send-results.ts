@@ -7,11 +7,17 @@ import type { Request } from './request.ts'
 
 /** The results for one transaction that was broadcast to several nodes. */
 export class SendResults {
-  readonly #own: string | null
+  readonly #request: Pick<Request, 'network' | 'elements'>
   readonly #said = new Set<string>()
 
-  constructor({ network, params }: Pick<Request, 'network' | 'params'>) {
-    this.#own = hashDigits(familyOf(network).transactionHash(params))
+  constructor(request: Pick<Request, 'network' | 'elements'>) {
+    this.#request = request
+  }
+
+  /** The transaction's own hash, computed with the first result. */
+  get #own(): string | null {
+    const { network, elements } = this.#request
+    return hashDigits(familyOf(network).transactionHash(elements))
   }
 
   /** Whether it is the transaction's own hash. */

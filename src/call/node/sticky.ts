@@ -9,6 +9,9 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Decided } from '../decide.ts'
 import { readerOf } from '../caller.ts'
+import { rangeFault } from '../params.ts'
+import type { BlockSpan } from '../../families/evm/block.ts'
+import type { Filter } from '../../routes/filters.ts'
 
 /** A filter call that can be sent: to this route, with these params. */
 export interface StickyCall {
@@ -34,9 +37,30 @@ export function findFilter(
   // Clients make a new one when they hear that it is not found.
   const isGone = upstreams.hasForgotten(filter.route, now - (clock.now() - filter.madeAt), now)
   if (url === undefined || filters.nodeAt(url) !== filter.node || isGone) return unknownFilter(ends)
+  // What it finds may have grown with the chain.
+  const tooWide = rangeFault(row.rule, spanOf(filter), context.live.heads.best(caller.network.slug))
+  if (tooWide !== null) return refused(tooWide)
   return {
     routes: [filter.route],
     params: `[${filter.upstreamId}${params.slice(skipSpace(params, 1) + id.length)}`,
+  }
+}
+
+function spanOf({ range }: Filter): BlockSpan {
+  if (range === undefined) return null
+  const to = range.to === null ? LATEST : ({ kind: 'number', number: range.to } as const)
+  return { from: { kind: 'number', number: range.from }, to }
+}
+
+const LATEST = { kind: 'tag', tag: 'latest' } as const
+
+/** The blocks of a log filter, as far as a number says where they begin. */
+function rangeOf(span: BlockSpan): Pick<Filter, 'range'> {
+  if (span === null) return {}
+  const { from, to } = span
+  if (from.kind === 'hash' || (from.kind === 'tag' && from.tag !== 'earliest')) return {}
+  return {
+    range: { from: from.kind === 'number' ? from.number : 0, to: to.kind === 'number' ? to.number : null },
   }
 }
 
@@ -46,8 +70,14 @@ function unknownFilter(ends: boolean): WholeAnswer {
   return { kind: 'error', error: rawJson({ code: -32000, message: 'filter not found' }) }
 }
 
-/** Puts an id of ours in place of the node's. */
-export function keepFilter(answer: Answer, route: string | null, caller: Caller, context: Context): Answer {
+/** Puts an id of ours in place of the node's; `span` are the blocks of a log filter. */
+export function keepFilter(
+  answer: Answer,
+  route: string | null,
+  span: BlockSpan,
+  caller: Caller,
+  context: Context,
+): Answer {
   if (answer.kind === 'stream' && answer.member === 'result') {
     // Longer than any id.
     answer.body.destroy()
@@ -58,7 +88,8 @@ export function keepFilter(answer: Answer, route: string | null, caller: Caller,
   if (answer.kind !== 'result' || route === null || url === undefined) return answer
   const { slug: network } = caller.network
   const owner = readerOf(caller)
-  const filter = { network, route, node: filters.nodeAt(url), upstreamId: answer.result, madeAt: clock.now() }
+  const made = { node: filters.nodeAt(url), upstreamId: answer.result, madeAt: clock.now() }
+  const filter = { network, route, ...made, ...rangeOf(span) }
   const result = filters.seal(filter, owner)
   if (result === null) return refused(refuse('upstream_error'))
   freeEnds.add(owner)

@@ -42,7 +42,13 @@ export function takersOf(
  * transaction is asked where another one has said the same, unless that is `known`.
  */
 export function noteTaken(
-  { network, row, params, caller, reader }: Pick<Request, 'network' | 'row' | 'params' | 'caller' | 'reader'>,
+  {
+    network,
+    row,
+    elements,
+    caller,
+    reader,
+  }: Pick<Request, 'network' | 'row' | 'elements' | 'caller' | 'reader'>,
   route: string,
   answer: Word,
   sent: Pick<Sent, 'add'>,
@@ -51,9 +57,11 @@ export function noteTaken(
   if (!row.rule.sends) return
   const family = familyOf(network)
   const hash =
-    answer.kind === 'result' ? hashOfResult(answer.result) : hashDigits(family.takenBy(params, answer.error))
+    answer.kind === 'result'
+      ? hashOfResult(answer.result)
+      : hashDigits(family.takenBy(elements, answer.error))
   if (hash === null) return
-  const isProven = (): boolean => known ?? hashDigits(family.transactionHash(params)) === hash
+  const isProven = (): boolean => known ?? hashDigits(family.transactionHash(elements)) === hash
   sent.add({ network: network.slug, hash, reader, holder: caller, route, isProven: known === true }, isProven)
 }
 

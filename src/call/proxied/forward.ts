@@ -76,7 +76,7 @@ async function tryRoute(
   }
   if (verdict.kind === 'head') observeEnd(verdict.body, verdict.status < 400 ? 'ok' : 'error', observe)
   else observe(verdict.why)
-  upstreams.unsupported.take(verdict, { route: route.id, method, rule, caller }, now)
+  upstreams.unsupported.take(verdict, { route, live, method, rule, caller }, now)
   return { verdict, candidate: picked }
 }
 

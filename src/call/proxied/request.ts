@@ -22,8 +22,10 @@ export function handleRequest(
 ): MaybePromise<void> {
   const call = { id: 'null', method, params: '[]', elements: NO_ELEMENTS }
   return run<VerbatimAnswer | WholeAnswer>(call, caller, context, {
-    execute: async (decided, trail) =>
-      held(await forwardVerbatim(decided, trail, sink.proxied, caller, context), sink),
+    execute: async (decided, trail) => {
+      context.endsWhenDenied = sink.proxied.verb === 'GET' || sink.proxied.verb === 'HEAD'
+      return held(await forwardVerbatim(decided, trail, sink.proxied, caller, context), sink)
+    },
     reply: answer =>
       answer.kind === 'verbatim' ? relay(answer, sink, context) : sendWhole(answer, sink, context),
   })
@@ -83,7 +85,7 @@ async function relayBody(
 
 function sendWhole(answer: WholeAnswer, sink: VerbatimSink, context: Context): Sent {
   if (answer.kind === 'abandoned') return { bytesOut: 0, cut: false }
-  const body = encodeAnswer(answer, 'null', 'path', context.requestId)
+  const body = encodeAnswer(answer, { id: 'null' }, 'path', context.requestId)
   const refusal = answer.kind === 'refused' ? answer.refusal : null
   sink.whole(refusal === null ? 200 : statusOf(refusal, 'path'), body, refusal)
   return { bytesOut: body.length, cut: false }

@@ -1,5 +1,5 @@
 /** What a call comes to. */
-import { encodeRefusal, encodeResult } from '../../jsonrpc/raw.ts'
+import { encodeRefusal, encodeResult, replyHead } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { CodeColumn, Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
@@ -44,34 +44,48 @@ export interface VerbatimAnswer {
   readonly route: string
 }
 
+/** How a client wants its response written. */
+export interface ReplyForm {
+  /** Its own bytes. */
+  readonly id: Raw
+  /** Whether it speaks JSON-RPC 1.0. */
+  readonly isVersion1?: boolean | undefined
+}
+
 /** The response object of an answer, under the client's own id. */
-export function encodeAnswer(answer: WholeAnswer, id: Raw, column: CodeColumn, requestId: string): Raw {
+export function encodeAnswer(
+  answer: WholeAnswer,
+  { id, isVersion1 = false }: ReplyForm,
+  column: CodeColumn,
+  requestId: string,
+): Raw {
   switch (answer.kind) {
     case 'result':
-      return encodeResult(id, answer.result)
+      return encodeResult(id, answer.result, isVersion1)
     case 'error':
-      return `{"jsonrpc":"2.0","id":${id},"error":${answer.error}}`
+      return `${replyHead('error', id, isVersion1)}${answer.error}}`
     case 'abandoned':
-      return encodeRefusal(refuse('upstream_error'), id, column, requestId)
+      return encodeRefusal(refuse('upstream_error'), id, column, requestId, isVersion1)
     case 'refused':
-      return encodeRefusal(answer.refusal, id, column, requestId)
+      return encodeRefusal(answer.refusal, id, column, requestId, isVersion1)
   }
 }
 
 /** The same in parts that follow each other. A long value stands by itself, as it came: to join it would be to copy it. */
 export function encodeParts(
   answer: WholeAnswer,
-  id: Raw,
+  form: ReplyForm,
   column: CodeColumn,
   requestId: string,
 ): readonly [Raw, ...Raw[]] {
+  const { id, isVersion1 = false } = form
   switch (answer.kind) {
     case 'result':
-      return [`{"jsonrpc":"2.0","id":${id},"result":`, answer.result, '}']
+      return [replyHead('result', id, isVersion1), answer.result, '}']
     case 'error':
-      return [`{"jsonrpc":"2.0","id":${id},"error":`, answer.error, '}']
+      return [replyHead('error', id, isVersion1), answer.error, '}']
     default:
-      return [encodeAnswer(answer, id, column, requestId)]
+      return [encodeAnswer(answer, form, column, requestId)]
   }
 }
 

@@ -3,7 +3,7 @@ import type { MessageHolder } from '../../limits/byte-budget.ts'
 import type { Departure } from '../../net/departure.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import type { LongReply } from './long-reply.ts'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 
 /** The transport's side of delivery. */
@@ -19,7 +19,7 @@ export interface Sink {
   /** Sends a whole reply. `refusal` is set when that is all it holds. */
   whole(status: number, body: Raw, refusal: Refusal | null): void
   /** The same with a long one, where it may be written in pieces; over when all of it has been written, or the client is gone. */
-  long(status: number, reply: LongReply, refusal: Refusal | null): MaybePromise<void>
+  long(status: number, reply: LongText, refusal: Refusal | null): MaybePromise<void>
   /** There is nothing to say: notifications only. */
   empty(): void
   /** Begins a reply of unknown length. */

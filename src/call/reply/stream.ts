@@ -1,5 +1,6 @@
 /** Streams one long reply through to the client in flat memory. */
-import type { Raw } from '../../jsonrpc/raw.ts'
+import type { BadCall, Call } from '../../jsonrpc/message.ts'
+import { replyHead } from '../../jsonrpc/raw.ts'
 import type { StreamedBody } from '../../routes/transport/streamed-body.ts'
 import type { StreamAnswer } from './answer.ts'
 import type { Sent } from '../settle.ts'
@@ -8,7 +9,7 @@ import type { Sink } from './sink.ts'
 /** Writes the reply around the node's value; a notification's is read to its end and dropped. */
 export async function sendStream(
   { member, body }: StreamAnswer,
-  id: Raw | undefined,
+  { id, isVersion1 = false }: Call | BadCall,
   sink: Sink,
 ): Promise<Sent> {
   let bytesOut = 0
@@ -19,7 +20,7 @@ export async function sendStream(
   if (id !== undefined) leaveWith(sink, body)
   try {
     if (id !== undefined) sink.begin()
-    await write(Buffer.from(`{"jsonrpc":"2.0","id":${id ?? 'null'},"${member}":`, 'latin1'))
+    await write(Buffer.from(replyHead(member, id ?? 'null', isVersion1), 'latin1'))
     for await (const piece of body) await write(piece)
     await write(Buffer.from('}'))
   } catch {

@@ -1,11 +1,11 @@
 /** Equal calls that are under way at the same time are one upstream call: who may share, and what those who wait make of its end. */
 import { familyOf } from '../../families/families.ts'
 import type { SlotRead } from '../../families/solana/slot-read.ts'
+import { compact } from '../../jsonrpc/compact.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
 import type { Network, Rule } from '../../snapshot/types.ts'
 import { ENVELOPE } from '../cache/recall.ts'
-import { compact } from '../cache/key.ts'
 import { shownNumber } from '../cache/shown.ts'
 import type { Caller } from '../caller.ts'
 import type { Live } from '../context.ts'
@@ -15,7 +15,7 @@ import type { ReplyMode } from '../node/request.ts'
 import type { Trail } from '../node/attempts.ts'
 import { refused } from '../reply/answer.ts'
 import type { Answer } from '../reply/answer.ts'
-import { LONG } from '../reply/long-reply.ts'
+import { LONG } from '../../jsonrpc/long-text.ts'
 import type { Fetched, Flight, FlightKey, Landing, Passenger } from './flight.ts'
 import { flightKey } from './flights.ts'
 import type { RowTraffic } from './row-traffic.ts'
@@ -68,13 +68,13 @@ export function coalesce<E>(wish: Wish, sending: Sending<E>, live: Shared): Prom
   const { call, network, freshness } = wish
   const { row, method, params } = call
   if (freshness !== undefined || params.length > MAX_PARAMS || !isShareable(row.rule, network))
-    return lead(null, null, null, sending, live)
+    return lead(null, null, wish, null, sending, live)
   const traffic = live.flights.of(row)
-  if (traffic.isMostlyLong) return lead(null, traffic, null, sending, live)
+  if (traffic.isMostlyLong(wish.caller)) return lead(null, traffic, wish, null, sending, live)
   const key = flightKey(traffic, method, wish.compacted ?? compact(params))
   const flight = live.flights.find(key, each => mayJoin(each, wish, live))
   return flight === null
-    ? lead(begin(key, wish, live), traffic, null, sending, live)
+    ? lead(begin(key, wish, live), traffic, wish, null, sending, live)
     : follow(flight, key, wish, sending, live)
 }
 
@@ -136,6 +136,7 @@ function isSettled({ known }: Flight, { call, network, wants }: Wish): boolean {
 async function lead<E>(
   flight: Flight | null,
   traffic: RowTraffic | null,
+  { caller }: Pick<Wish, 'caller'>,
   until: number | null,
   { send, conclude }: Sending<E>,
   { flights }: Pick<Live, 'flights'>,
@@ -144,7 +145,7 @@ async function lead<E>(
   try {
     fetched = conclude(await send(flight, until))
     const bytes = traffic === null ? null : bytesOf(fetched.answer)
-    if (bytes !== null) traffic?.learn(bytes > LONG)
+    if (bytes !== null) traffic?.learn(bytes > LONG, caller)
     return fetched
   } finally {
     if (flight !== null) {
@@ -197,7 +198,7 @@ async function follow<E>(
     const next = isAlone ? null : flights.find(key, each => mayJoin(each, wish, live))
     if (next === null) {
       trail.shared = false
-      return lead(isAlone ? null : begin(key, wish, live), key.row, until, sending, live)
+      return lead(isAlone ? null : begin(key, wish, live), key.row, wish, until, sending, live)
     }
     flight = next
   }

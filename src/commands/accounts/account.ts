@@ -185,7 +185,7 @@ export const account = group('account', {
 async function planFault(plan: string, { plans }: Served, known: Known): Promise<string | null> {
   if (plan === 'public')
     return 'the plan "public" is that of callers without a key; accounts have another one'
-  const offered = plans.filter(name => name !== 'public')
+  const offered = Object.keys(plans).filter(name => name !== 'public')
   return offered.includes(plan) ? null : known.whyNot('plan', plan, offered)
 }
 

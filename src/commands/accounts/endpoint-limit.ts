@@ -1,4 +1,5 @@
 /** `tollgate endpoint limit`: what an endpoint may use in a day. */
+import { requestUnits } from '../../config/words/units.ts'
 import { updateEndpoint } from '../../management/endpoints.ts'
 import { withAccounts } from './accounts.ts'
 import { CHANGED, fail, print, readArguments, UsageError } from '../command.ts'
@@ -12,8 +13,9 @@ export const limit: Command = {
   options: OPTIONS,
   usage: `tollgate endpoint limit <id> --daily N|none [--config DIR] [--json]
 
-Limits the requests that an endpoint may use in a calendar day in UTC, within the quota of its account. Calls beyond it are
-refused with quota_exhausted until midnight. What the endpoint has used today counts. --daily none lifts the limit.`,
+Limits the request units that an endpoint may use in a calendar day in UTC, within the quota of its account. Calls
+beyond it are refused with quota_exhausted until midnight. What the endpoint has used today counts. --daily none lifts
+the limit.`,
 
   run(args, io) {
     const { config, json, words, given } = readArguments(args, ['id'], OPTIONS)
@@ -26,7 +28,7 @@ refused with quota_exhausted until midnight. What the endpoint has used today co
       const params = { endpointId, dailyLimit }
       const managed = await manage(updateEndpoint, params, owner, { store, dataDir, served })
       if ('error' in managed) return fail(io, json, managed.error)
-      const said = dailyLimit === null ? 'no daily limit' : `${dailyLimit} requests a day`
+      const said = dailyLimit === null ? 'no daily limit' : `${requestUnits(dailyLimit)} a day`
       print(io, json, managed.result, () => [`${endpointId}: ${said}`], CHANGED)
       return 0
     })
@@ -37,6 +39,6 @@ function limitOf(daily: string | boolean | undefined): number | null {
   if (daily === 'none') return null
   const isNumber =
     typeof daily === 'string' && /^[1-9]\d*$/.test(daily) && Number.isSafeInteger(Number(daily))
-  if (!isNumber) throw new UsageError('--daily must be a whole number of requests, at least 1, or none')
+  if (!isNumber) throw new UsageError('--daily must be a whole number of request units, at least 1, or none')
   return Number(daily)
 }

@@ -51,7 +51,7 @@ const list: Command = {
       return told(managed, io, json, result => {
         const { endpoints } = result as { endpoints: Listed[] }
         return table(
-          ['ENDPOINT', 'NAME', 'CHAIN', 'STATUS', 'REQUESTS', 'URL'],
+          ['ENDPOINT', 'NAME', 'CHAIN', 'STATUS', 'REQUEST UNITS', 'URL'],
           endpoints.map(each => [
             each.endpointId,
             each.name,

@@ -1,4 +1,7 @@
 /** Labels as they are written on a command line. */
+import { isPrintable } from '../../config/words/printable.ts'
+import { LABEL } from '../../management/labels.ts'
+import { LABELS } from '../../ports/labels.ts'
 import type { LabelChange, Labels } from '../../ports/labels.ts'
 import { UsageError } from '../command.ts'
 
@@ -10,13 +13,15 @@ export function labelChange({
   return Object.fromEntries([...remove.map(name => [name, null] as const), ...readLabels('set', set)])
 }
 
-/** Labels given as NAME=VALUE with an option of this name. */
+/** Labels given as NAME=VALUE with an option of this name. What an account or endpoint may have at most is checked with the change. */
 export function readLabels(option: string, pairs: readonly string[]): (readonly [string, string])[] {
+  const { longest } = LABELS.account
   return pairs.map(pair => {
-    const [, name, value] = /^([A-Za-z0-9._-]{1,63})=(.{0,255})$/u.exec(pair) ?? []
-    if (name === undefined || value === undefined)
+    const at = pair.indexOf('=')
+    const [name, value] = [pair.slice(0, Math.max(at, 0)), pair.slice(at + 1)]
+    if (!LABEL.test(name) || !isPrintable(value, longest))
       throw new UsageError(
-        `--${option} takes NAME=VALUE, a name of letters, digits, ., _ and -: ${JSON.stringify(pair)}`,
+        `--${option} takes NAME=VALUE, a name of letters, digits, ., _ and -, and a value of at most ${longest} printable characters: ${JSON.stringify(pair)}`,
       )
     return [name, value] as const
   })

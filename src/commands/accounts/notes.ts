@@ -1,10 +1,12 @@
 /** `tollgate account rename`, `label` and `delete`: what is known about an account. */
 import { LABELS } from '../../ports/labels.ts'
-import type { AccountRecord, ChangeFault } from '../../ports/accounts.ts'
+import type { AccountChange, AccountRecord, ChangeFault } from '../../ports/accounts.ts'
+import { email as emailAddress, externalId } from '../../management/checks.ts'
+import type { Check } from '../../management/params.ts'
 import { isValidName } from '../../stores/sqlite/accounts/name.ts'
 import { noAccount, withAccounts } from './accounts.ts'
 import { fail, print, readArguments, UsageError } from '../command.ts'
-import type { Command, Io } from '../command.ts'
+import type { Arguments, Command, Io } from '../command.ts'
 import { labelChange } from './label-options.ts'
 import { typed } from '../output/called-as.ts'
 
@@ -44,16 +46,12 @@ share. An empty --email= or --external-id= takes it away. Without options it sho
     const { config, json, words, given, lists } = readArguments(args, ['id'], LABEL)
     const id = words[0]!
     const labels = labelChange(lists)
-    const { email } = given
-    if (typeof email === 'string' && email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email))
-      throw new UsageError('--email must be an email address')
+    const noted = {
+      ...note(given, 'email', 'email', emailAddress),
+      ...note(given, 'external-id', 'externalId', externalId),
+    }
     return withAccounts({ config, json }, io, async store => {
-      const change = {
-        labels,
-        ...noted('email', email),
-        ...noted('externalId', given['external-id']),
-      }
-      const account = await store.accounts.change(id, change)
+      const account = await store.accounts.change(id, { labels, ...noted })
       return account === null ? fail(io, json, await noAccount(store, id)) : told(account, io, json)
     })
   },
@@ -87,13 +85,18 @@ of the past stay right. This cannot be undone; suspend an account to stop its ca
   },
 }
 
-function noted<K extends string>(
-  name: K,
-  given: string | boolean | undefined,
-): Partial<Record<K, string | null>> {
-  return typeof given === 'string'
-    ? ({ [name]: given === '' ? null : given } as Partial<Record<K, string | null>>)
-    : {}
+/** What an option notes; nothing where it is not given. An empty value removes what was noted. */
+function note(
+  given: Arguments['given'],
+  option: string,
+  name: 'email' | 'externalId',
+  check: Check<string>,
+): Pick<AccountChange, 'email' | 'externalId'> {
+  const value = given[option]
+  if (typeof value !== 'string') return {}
+  const checked = value === '' ? { value: null } : check(value)
+  if ('wrong' in checked) throw new UsageError(`--${option} ${checked.wrong}`)
+  return { [name]: checked.value }
 }
 
 function told(account: AccountRecord | ChangeFault, io: Io, json: boolean): number {

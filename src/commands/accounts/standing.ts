@@ -1,4 +1,5 @@
 /** How an account stands: its plan's rate, and what it has used of its quota. */
+import { requestUnits } from '../../config/words/units.ts'
 import type { AccountRecord } from '../../ports/accounts.ts'
 import { STEP } from '../../ports/ledger.ts'
 import type { Endpoint } from '../../ports/endpoints.ts'
@@ -17,17 +18,16 @@ export interface Used {
   readonly resetsAt: number
 }
 
-/** What the plan allows, and what is used of it; null where the plan is not known, or has no such limit. */
-export interface Standing {
-  readonly rate: Plan['rate']
-  readonly quota: Used | null
-}
+/** The limits of the plan and the used part of its quota, null where it has no such limit; or why they are not known. */
+export type Standing =
+  { readonly rate: Plan['rate']; readonly quota: Used | null } | { readonly limitsUnknown: string }
 
 /** Of every charge that is on disk. */
 export async function standingOf(account: AccountRecord, known: Known, io: Io): Promise<Standing> {
-  const plan = (await known.snapshot())?.plans[account.plan]
-  const rate = plan?.rate ?? null
-  if (plan === undefined || plan.quota === null) return { rate, quota: null }
+  const plan = await known.limits(account.plan)
+  if (typeof plan === 'string') return { limitsUnknown: plan }
+  const { rate } = plan
+  if (plan.quota === null) return { rate, quota: null }
   const { start, end } = windowAt(plan.quota.every, account.createdAt, Date.now())
   const windows = { from: start, to: start + 1 }
   const reader = await openReaderOf(known, io, { accountId: account.id, rows: null, windows })
@@ -64,12 +64,17 @@ export async function todayOf(
 
 /** The same for a person. */
 export function usedText({ requests, used, resetsAt }: Used): string {
-  return `${used} of ${requests} requests used, resets ${moment(resetsAt)}`
+  return `${used} of ${requestUnits(requests)} used, resets ${moment(resetsAt)}`
 }
 
 /** How an account stands, for a person. */
-export function standingLines({ rate, quota }: Standing): string[] {
+export function standingLines(standing: Standing): string[] {
+  if ('limitsUnknown' in standing) {
+    const why = `unknown: ${standing.limitsUnknown}`
+    return [`quota     ${why}`, `rate      ${why}`]
+  }
+  const { rate, quota } = standing
   const said = quota === null ? 'none' : usedText(quota)
-  const speed = rate === null ? 'none' : `${rate.perSecond} requests per second, bursts of ${rate.burst}`
+  const speed = rate === null ? 'none' : `${requestUnits(rate.perSecond)} per second, bursts of ${rate.burst}`
   return [`quota     ${said}`, `rate      ${speed}`]
 }

@@ -1,17 +1,19 @@
 /** One caller that `explain` is asked about: what holds of it before its call is looked at. */
+import { requestUnits } from '../../config/words/units.ts'
 import type { Arguments, Io } from '../command.ts'
 import { UsageError } from '../command.ts'
 import { withAccounts } from '../accounts/accounts.ts'
 import { ownerOf } from '../accounts/owner.ts'
 import { standingLines, standingOf, todayOf, usedText } from '../accounts/standing.ts'
 import type { Used } from '../accounts/standing.ts'
+import type { Reason } from '../../refusal/table.ts'
 import { moment } from '../output/table.ts'
 
 /** What is shown of it. */
 export interface ExplainedCaller {
   readonly plan: string
   /** Why every call of it is refused now; null where none is. */
-  readonly refusal: string | null
+  readonly refusal: Reason | null
   readonly shown: object
   readonly lines: readonly string[]
 }
@@ -51,7 +53,7 @@ export async function callerOf(
               ? 'wrong_network'
               : endpoint.expiresAt !== null && endpoint.expiresAt <= now
                 ? 'invalid_key'
-                : isUsedUp(standing.quota) || isUsedUp(today)
+                : isUsedUp('quota' in standing ? standing.quota : null) || isUsedUp(today)
                   ? 'quota_exhausted'
                   : null
       const { allowedIps, allowedOrigins, perSecond, dailyLimit, expiresAt } = endpoint
@@ -98,8 +100,8 @@ function restrictionText({
   const parts = [
     allowedIps === null ? 'any address' : `addresses ${allowedIps.join(', ')}`,
     allowedOrigins === null ? 'any origin' : `origins ${allowedOrigins.join(', ')}`,
-    ...(perSecond === null ? [] : [`${perSecond} requests per second of its own`]),
-    ...(dailyLimit === null ? [] : [`${dailyLimit} requests a day`]),
+    ...(perSecond === null ? [] : [`${requestUnits(perSecond)} per second of its own`]),
+    ...(dailyLimit === null ? [] : [`${requestUnits(dailyLimit)} a day`]),
     ...(expiresAt === null ? [] : [`until ${moment(expiresAt)}`]),
   ]
   return parts.join('; ')

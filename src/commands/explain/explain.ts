@@ -1,12 +1,14 @@
 /** `tollgate explain`: why a call would be refused, or where it would be sent. */
-import { isRefusal } from '../../refusal/refusal.ts'
+import { readTexts } from '../../config/read.ts'
+import { isRefusal, refuse } from '../../refusal/refusal.ts'
+import type { Reason } from '../../refusal/table.ts'
 import { scanMessage } from '../../jsonrpc/message.ts'
 import { rawOf } from '../../jsonrpc/raw.ts'
 import { explain as explainCall } from '../../call/explain/explain.ts'
 import type { Explained } from '../../call/explain/explain.ts'
+import { differing } from '../../http/admin/on-disk.ts'
+import type { OnDisk } from '../../http/admin/on-disk.ts'
 import type { Served } from '../../http/admin/served.ts'
-import { readTexts } from '../../config/read.ts'
-import { variablesIn } from '../../config/yaml/substitute.ts'
 import { isPublicService, isService } from '../../management/call.ts'
 import { findNetwork } from '../../management/urls.ts'
 import type { Snapshot } from '../../snapshot/types.ts'
@@ -56,20 +58,26 @@ restrictions, rate and quota as well, and say what refuses it before its call is
     // Who looks for a caller's account is warned there.
     if (silent !== null && caller === null) io.err(`tollgate: warning: ${silent}`)
     const plan = planOf(caller?.plan ?? given['plan'], served)
-    if (plan === null) return fail(io, json, await known.whyNot('plan', String(given['plan']), served.plans))
+    if (plan === null)
+      return fail(io, json, await known.whyNot('plan', String(given['plan']), Object.keys(served.plans)))
     const params = paramsOf(given['params'])
     const head = headOf(given['head'])
     const question = { network: slug, method, plan, params, head }
     const snapshot = await known.snapshot()
-    const explained =
+    const found =
       (await askRunning(known, admin => askAt(admin, question))) ??
       (snapshot === null ? null : offline(question, snapshot))
-    if (explained === null) return fail(io, json, 'the running gateway no longer answers')
-    if ('error' in explained) return fail(io, json, `the running gateway answered: ${explained.error}`)
+    if (found === null) return fail(io, json, 'the running gateway no longer answers')
+    if ('error' in found) return fail(io, json, `the running gateway answered: ${found.error}`)
+    const explained = caller?.refusal == null ? found : refusedAs(caller.refusal, found)
     const files = snapshot?.version ?? null
     const { version } = explained.details
-    const isTaken = files !== null && files !== version && (await askRunning(known, askOnDisk)) === version
-    const variables = isTaken ? await variablesOf(config) : null
+    const isInQuestion = files === null ? (await known.missing()).length > 0 : files !== version
+    const onDisk = isInQuestion ? await askRunning(known, askOnDisk) : null
+    const variables =
+      onDisk?.version === version
+        ? differing(onDisk, Object.values((await readTexts(config)).texts), io.env)
+        : null
     const shown = caller === null ? explained.explanation : { ...explained.explanation, caller: caller.shown }
     print(io, json, shown, () => [
       ...(caller?.lines ?? []),
@@ -77,8 +85,14 @@ restrictions, rate and quota as well, and say what refuses it before its call is
         typed(io, words, config),
       ),
     ])
-    return caller?.refusal != null || explained.explanation.outcome === 'refuse' ? 1 : 0
+    return explained.explanation.outcome === 'refuse' ? 1 : 0
   },
+}
+
+/** A call of a caller whose every call is refused. */
+function refusedAs(reason: Reason, { explanation, details }: Explained): Explained {
+  const { message } = refuse(reason)
+  return { explanation: { ...explanation, outcome: 'refuse', reason, message }, details }
 }
 
 /** What the YAML alone says. */
@@ -94,7 +108,8 @@ function managementOf(method: string): 'everybody' | 'keys' | null {
   return isPublicService(method) ? 'everybody' : 'keys'
 }
 
-function planOf(given: string | boolean | undefined, { plans }: Served): string | null {
+function planOf(given: string | boolean | undefined, served: Served): string | null {
+  const plans = Object.keys(served.plans)
   if (typeof given === 'string') return plans.includes(given) ? given : null
   return plans.find(name => name !== 'public') ?? plans[0] ?? null
 }
@@ -123,20 +138,14 @@ interface Question {
   readonly head: number | null
 }
 
-/** The version that the files have for the running gateway. */
-async function askOnDisk(admin: string): Promise<string | null> {
+/** The files as the running gateway reads them. */
+async function askOnDisk(admin: string): Promise<OnDisk | null> {
   try {
     const response = await fetch(`http://${admin}/on-disk`, { signal: AbortSignal.timeout(PATIENCE) })
-    return ((await response.json()) as { readonly version: string | null }).version
+    return (await response.json()) as OnDisk
   } catch {
-    return null // an older one does not say
+    return null // nobody listens there any more
   }
-}
-
-/** What the files take from the environment. */
-async function variablesOf(config: string): Promise<string[]> {
-  const { texts } = await readTexts(config)
-  return [...new Set(Object.values(texts).flatMap(variablesIn))]
 }
 
 async function askAt(

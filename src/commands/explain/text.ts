@@ -1,4 +1,5 @@
 /** Says a decision in sentences: what happens, what it costs, which route gets it and why, what to change. */
+import { counted, requestUnits } from '../../config/words/units.ts'
 import type { Explained } from '../../call/explain/explain.ts'
 import type { Details } from '../../call/explain/details.ts'
 import type { Turn } from '../../call/explain/turns.ts'
@@ -11,7 +12,7 @@ import type { Run } from './advice.ts'
 export interface Files {
   /** Null while it has errors. */
   readonly version: string | null
-  /** Those of which the gateway's environment has others, where nothing else differs from what it serves; else null. */
+  /** Variables with another value in the gateway's environment, where nothing else differs; else null. */
   readonly variables: readonly string[] | null
   /** Whether a gateway runs that does not answer. */
   readonly isSilent: boolean
@@ -63,7 +64,7 @@ function outcome({ explanation, details }: Explained): string {
 function ruleLines({ explanation }: Explained): string[] {
   const { rule, plan, outcome } = explanation
   if (rule === null) return outcome === 'answer' ? ['none: management costs nothing'] : []
-  const cost = rule.cost === 1 ? '1 request' : `${rule.cost} requests`
+  const cost = requestUnits(rule.cost)
   const free = plan === 'public' ? ', taken from the rate of the address and billed to nobody' : ''
   const needs = rule.needs.length === 0 ? 'needs no capability' : `needs ${rule.needs.join(', ')}`
   const spared = outcome === 'refuse' ? ' when it is served' : ''
@@ -75,7 +76,9 @@ function blockLines(details: Details): string[] {
   if (details.assumed) return ['no --params given: taken to be about the newest block']
   if (rule === null || rule.reads === 'none') return []
   if (rule.reads === 'history')
-    return typeof block === 'number' ? [`reads slot ${block}: only routes that keep it`] : []
+    return typeof block === 'number' && rule.block !== null
+      ? [`reads ${rule.block.kind === 'slot' ? 'slot' : 'block'} ${block}: only routes that keep it`]
+      : []
   const what = rule.reads === 'replay' ? 'the state before block' : 'the state at block'
   if (block === null) return []
   if (archive && typeof block === 'string')
@@ -113,14 +116,15 @@ function routeLines({ explanation, details }: Explained): string[] {
 function paceOf(turn: Turn | undefined): string {
   if (turn?.heldTo == null) return ''
   const { perSecond, concerns } = turn.heldTo
-  return `; ${concerns === 'everybody' ? '' : 'one caller is '}held to ${perSecond} calls a second after HTTP 429`
+  const whose = { everybody: '', 'one caller': 'one caller is ', 'several callers': 'several callers are ' }
+  return `; ${whose[concerns]}held to ${counted(perSecond, 'call')} a second after HTTP 429`
 }
 
 /** How many calls of a batch it gets in one body, where this one may be among them. */
 function batchOf(turn: Turn | undefined, { gathers }: Details): string {
   if (!gathers || turn === undefined || turn.when === 'never' || turn.batch === 1) return ''
   return turn.refusesBatches === null
-    ? `; up to ${turn.batch} calls of a batch in one body`
+    ? `; up to ${counted(turn.batch, 'call')} of a batch in one body`
     : `; calls of a batch one by one, as it did not take several in one body: ${turn.refusesBatches}`
 }
 
@@ -189,13 +193,13 @@ function seenLines({ explanation, details }: Explained, { version, variables, is
   const head = details.head === null ? 'no head known' : `head ${details.head}`
   const why = isSilent ? SILENT : 'no gateway runs on this dataDir'
   if (!explanation.live) return [`offline, ${head}: ${why}, so the health of routes is not known`]
-  if (version === null)
-    return [`by the running gateway, ${head}`, 'it serves what it had before: these files have errors']
   if (variables !== null && variables.length > 0)
     return [
       `by the running gateway, ${head}`,
       `the environment of this shell differs from the gateway's in ${variables.length === 1 ? 'a variable' : 'variables'} of these files: ${variables.join(', ')}`,
     ]
+  if (version === null)
+    return [`by the running gateway, ${head}`, 'it serves what it had before: these files have errors']
   return details.version === version
     ? [`by the running gateway, ${head}`]
     : [

@@ -1,6 +1,6 @@
 /** `tollgate nodes`, `tollgate node forget`: the gateways that share a PostgreSQL. */
 import type { SeenNode } from '../../stores/postgres/usage/nodes.ts'
-import { fail, print, readArguments } from '../command.ts'
+import { fail, print, readArguments, UsageError } from '../command.ts'
 import type { Command } from '../command.ts'
 import { group } from '../group.ts'
 import { table } from '../output/table.ts'
@@ -15,8 +15,9 @@ export const nodes: Command = {
   usage: `tollgate nodes [--config DIR] [--json]
 
 Lists the gateways that share the PostgreSQL of gateway.yaml: when each was last seen, which configuration it serves, how
-far its usage and its accounts are behind, and its clock. Warns of those that have one name. Exits with 1 when gateways
-that are there have served different configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
+far its usage and its accounts are behind, and its clock. Warns of those that have one name. One that was not seen for
+15 s is superseded where another of its name has started since, as when a machine has lost its journal. Exits with 1
+when gateways that are there have served different configurations, gateway.yaml apart, for more than ${TO_AGREE} s.`,
 
   async run(args, io) {
     const { config, json } = readArguments(args, [])
@@ -37,12 +38,14 @@ that are there have served different configurations, gateway.yaml apart, for mor
               'ACCOUNTS BEHIND',
               'CLOCK',
               'FENCED',
+              'STATE',
               'ID',
             ],
             found.map(each => [
               ...[each.name, `${seconds(each.age)} ago`, each.version, each.sharedVersion],
               ...[seconds(each.info.spoolLagSeconds), seconds(each.info.accountsAgeSeconds)],
-              ...[seconds(each.info.clockSkewSeconds), each.info.fenced ? 'yes' : 'no', each.id],
+              ...[seconds(each.info.clockSkewSeconds), each.info.fenced ? 'yes' : 'no'],
+              ...[each.supersededBy === null ? '-' : 'superseded', each.id],
             ]),
           ),
     )
@@ -50,17 +53,23 @@ that are there have served different configurations, gateway.yaml apart, for mor
       io.err(
         `tollgate: several gateways that are there are called ${name}: give each a node.name of its own in gateway.yaml`,
       )
+    const superseded = found.filter(({ supersededBy }) => supersededBy !== null).length
+    if (superseded > 0)
+      io.err(
+        `tollgate: ${superseded} of these ${superseded === 1 ? 'is' : 'are'} superseded: one of the same name has started since; "tollgate node forget --superseded" removes them from this list`,
+      )
     if (!differ(found)) return 0
     io.err('tollgate: the gateways serve different configurations')
     return 1
   },
 }
 
-function shownNode({ name, id, version, sharedVersion, seenAt, info }: SeenNode): object {
+function shownNode({ name, id, version, sharedVersion, seenAt, info, supersededBy }: SeenNode): object {
   const { spoolLagSeconds, accountsAgeSeconds, clockSkewSeconds, fenced } = info
   return {
     ...{ name, id, version, sharedVersion, seenAt: Math.floor(seenAt) },
     ...{ spoolLagSeconds, accountsAgeSeconds, clockSkewSeconds, fenced },
+    supersededBy,
   }
 }
 
@@ -83,23 +92,37 @@ function differ(found: readonly SeenNode[]): boolean {
   return now - loaded > TO_AGREE
 }
 
+const OPTIONS = { superseded: 'boolean' } as const
+
 const forget: Command = {
+  options: OPTIONS,
   summary: 'no longer list a gateway that does not come back',
-  usage: `tollgate node forget <id> [--config DIR] [--json]
+  usage: `tollgate node forget (<id> | --superseded) [--config DIR] [--json]
 
 Says that a gateway does not come back: "tollgate nodes" no longer lists it. First send what its data directory still
-holds, with "tollgate spool --dir". One that does come back is listed again, and reports what it had not.`,
+holds, with "tollgate spool --dir". One that does come back is listed again, and reports what it had not.
+
+  --superseded   all of whose name another one has started since they were last seen`,
 
   async run(args, io) {
-    const { config, json, words } = readArguments(args, ['id'])
-    const id = words[0]!
-    const isThere = await withFleet(config, io, async ({ postgres }) => {
-      const { forgetNode } = await import('../../stores/postgres/usage/nodes.ts')
-      return forgetNode(postgres, id)
+    const { config, json, words, given } = readArguments(args, ['id?'], OPTIONS)
+    const [id] = words
+    const isAll = given['superseded'] === true
+    if ((id === undefined) !== isAll) throw new UsageError('give an id or --superseded')
+    return withFleet(config, io, async ({ postgres }) => {
+      const { forgetNode, forgetSuperseded } = await import('../../stores/postgres/usage/nodes.ts')
+      if (id !== undefined) {
+        if (!(await forgetNode(postgres, id)))
+          return fail(io, json, `there is no node "${id}"; "tollgate nodes" lists them`)
+        print(io, json, { forgotten: id }, () => [`${id} is forgotten`])
+        return 0
+      }
+      const forgotten = await forgetSuperseded(postgres)
+      print(io, json, { forgotten }, () =>
+        forgotten.length === 0 ? ['no node is superseded'] : forgotten.map(each => `${each} is forgotten`),
+      )
+      return 0
     })
-    if (!isThere) return fail(io, json, `there is no node "${id}"; "tollgate nodes" lists them`)
-    print(io, json, { forgotten: id }, () => [`${id} is forgotten`])
-    return 0
   },
 }
 

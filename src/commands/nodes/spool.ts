@@ -1,4 +1,5 @@
 /** `tollgate spool`: what a dead machine has left of usage goes to PostgreSQL. */
+import { counted, requestUnits } from '../../config/words/units.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, print, readArguments, UsageError } from '../command.ts'
@@ -36,7 +37,7 @@ a copy of it. Twice changes nothing. No gateway may run on the directory.`,
           late: ({ requests, from, to }) => {
             const [first, last] = [from, to].map(hour => new Date(hour * 1000).toISOString())
             io.err(
-              `tollgate: ${requests} requests of hours from ${first} to ${last} were not added: those hours are final in PostgreSQL`,
+              `tollgate: ${requestUnits(requests)} of hours from ${first} to ${last} not added: those hours are final in PostgreSQL`,
             )
           },
         })
@@ -46,7 +47,7 @@ a copy of it. Twice changes nothing. No gateway may run on the directory.`,
     })
     const { rows, node, isForked } = sent
     if (isForked) io.err(FORKED)
-    print(io, json, { rows, node }, () => [`${rows} rows of ${node} are in PostgreSQL`])
+    print(io, json, { rows, node }, () => [`PostgreSQL has ${counted(rows, 'row')} of ${node}`])
     return 0
   },
 }

@@ -1,6 +1,7 @@
 /** How a command that threw is told: for a person on stderr, and with `--json` on stdout too, as refusals that commands find themselves. */
 import { ConfigError } from '../../config/config-error.ts'
 import { formatProblem } from '../../config/problem.ts'
+import { escapeLine } from '../../config/words/printable.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../command.ts'
 import { reasonOf, sentenceOf } from './file-error.ts'
@@ -13,7 +14,7 @@ export function tellRefused(error: unknown, args: readonly string[], io: Io, usa
   if (asksJson(args)) io.out(JSON.stringify({ error: [...problems, sentence].join('\n') }))
   for (const problem of problems) io.err(problem)
   const isUsage = error instanceof UsageError
-  io.err(`tollgate: ${sentence}${isUsage && usage !== undefined ? `\n\n${usage}` : ''}`)
+  io.err(`tollgate: ${escapeLine(sentence)}${isUsage && usage !== undefined ? `\n\n${usage}` : ''}`)
   return isUsage ? 2 : 1
 }
 

@@ -1,3 +1,4 @@
+import { escapeLine } from '../../config/words/printable.ts'
 import { LATEST } from '../../ports/clock.ts'
 
 /** Cells of a row. */
@@ -19,7 +20,7 @@ export function* tableInBlocks(
   for (const some of blocksOf(rows, block)) {
     for (const row of some)
       row.forEach((cell, column) => {
-        widths[column] = Math.max(widths[column] ?? 0, String(cell).length)
+        widths[column] = Math.max(widths[column] ?? 0, textOf(cell).length)
       })
     if (right === null) {
       right = headings.map((_, column) => some.every(row => typeof row[column] === 'number'))
@@ -45,10 +46,14 @@ function lineOf(cells: Cells, widths: readonly number[], right: readonly boolean
   return cells
     .map((cell, column) => {
       const width = widths[column] ?? 0
-      return right[column] === true ? String(cell).padStart(width) : String(cell).padEnd(width)
+      return right[column] === true ? textOf(cell).padStart(width) : textOf(cell).padEnd(width)
     })
     .join('  ')
     .trimEnd()
+}
+
+function textOf(cell: string | number): string {
+  return typeof cell === 'number' ? String(cell) : escapeLine(cell)
 }
 
 /** A moment in UTC, to the second. */

@@ -1,7 +1,7 @@
 /** Lines of a bill: what each account used in a period, by plan, and what Stripe is told of it. */
 import type { LinesQuery, Split, UsageLine, UsedWindow } from '../../ports/ledger.ts'
 import { windowAt } from '../../limits/account-meter.ts'
-import type { Snapshot } from '../../snapshot/types.ts'
+import type { Served } from '../../http/admin/served.ts'
 import type { Names } from '../../stores/sqlite/accounts/names.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
 import type { Span } from './period.ts'
@@ -146,7 +146,7 @@ export interface WindowLine extends UsedWindow {
 export function* windowLines(
   reader: OpenReader,
   names: Names,
-  plans: Snapshot['plans'],
+  plans: Served['plans'],
   span: Span | null,
   now: number,
   account?: string,

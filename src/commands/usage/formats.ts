@@ -59,7 +59,7 @@ const HEADINGS = [
   'NETWORK',
   'METHOD',
   'CALLS',
-  'REQUESTS',
+  'REQUEST UNITS',
   'ERRORS',
   'REFUSALS',
 ] as const

@@ -6,9 +6,8 @@ import { UsageError } from '../command.ts'
 export interface Span {
   readonly from: number
   readonly to: number
-  /** When it was asked to begin, where that is within a step, and the plural of such steps: absent where it begins as asked. */
-  readonly asked?: number
-  readonly whole?: `${Step}s`
+  /** The times that were asked for, where one is within a step, and the plural of such steps. */
+  readonly asked?: { readonly from: number; readonly to: number; readonly whole: `${Step}s` }
 }
 
 /** The quota windows of the moment, each account's own. */
@@ -37,7 +36,10 @@ export function periodOf(text: string): Span {
   return { from: from / 1000, to: to / 1000 }
 }
 
-/** What `--from` and `--to` say; by default the last 30 days. It begins with a whole step, whose name would stand for a part of it otherwise. */
+/**
+ * The span of `--from` and `--to`; by default the last 30 days. It has the whole of its first and last step, as a row is named for one and an event
+ * counts one.
+ */
 export function spanOf(
   from: string | boolean | undefined,
   to: string | boolean | undefined,
@@ -47,8 +49,12 @@ export function spanOf(
   const begin = timeOf(from, '--from') ?? end - 30 * DAY
   if (begin >= end) throw new UsageError('--from must be before --to')
   const first = stepAt(begin, step)
-  const isWidened = from !== undefined && first !== begin
-  return { from: first, to: end, ...(isWidened ? { asked: begin, whole: `${step}s` } : {}) }
+  // Nothing was used later than now, which is the end of a span without --to.
+  const last = to === undefined || stepAt(end, step) === end ? end : nextStep(end, step)
+  const isWidened = (from !== undefined && first !== begin) || last !== end
+  if (!isWidened) return { from: first, to: last }
+  const asked = { from: from === undefined ? first : begin, to: end, whole: `${step}s` } as const
+  return { from: first, to: last, asked }
 }
 
 /** The beginning of the step that a time is in. */

@@ -1,4 +1,5 @@
 /** `tollgate usage`: what was used, for a look or for a bill. */
+import { counted } from '../../config/words/units.ts'
 import { readNames } from '../../stores/sqlite/accounts/names.ts'
 import { hasAccount } from '../../stores/sqlite/accounts/present.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'
@@ -60,7 +61,7 @@ external id where that begins with cus_.
 
 T is a date (2026-11-20), a time in UTC (2026-11-20T14:00) or Unix seconds. Requests are the billed units; refusals are
 free. Times are in UTC, in JSON Unix seconds. Usage is kept by the hour, and after 90 days by the day, at 00:00: a span
-begins with the whole hour, day or month of --by that T is in (a note says so), and has all of the hour that it ends in.
+has the whole of the hour, day or month of --by that a T is in, and a note says so where it is longer than asked.
 --config DIR takes the configuration directory.`,
 
   async run(args, io) {
@@ -73,10 +74,7 @@ begins with the whole hour, day or month of --by that T is in (a note says so), 
     try {
       // Usage outlives the account that it was of.
       const { account, span } = asked
-      if (span?.asked !== undefined)
-        io.err(
-          `tollgate: note: usage from ${moment(span.from)} is shown, not from ${moment(span.asked)}: ${span.whole} are whole`,
-        )
+      if (span !== null) noteWidened(span, io)
       if (account !== undefined && !hasAccount(dataDir, account) && reader.totals(account).size === 0)
         return fail(io, parsed.json, await whyNone(account, gateway, io))
       await print(io, await linesOf(asked, reader, known, io))
@@ -85,6 +83,15 @@ begins with the whole hour, day or month of --by that T is in (a note says so), 
     }
     return 0
   },
+}
+
+/** Tells where the span is longer than the one that was asked for. */
+function noteWidened({ asked, ...span }: Span, io: Io): void {
+  for (const end of ['from', 'to'] as const)
+    if (asked !== undefined && asked[end] !== span[end])
+      io.err(
+        `tollgate: note: usage ${end} ${moment(span[end])} is shown, not ${end} ${moment(asked[end])}: ${asked.whole} are whole`,
+      )
 }
 
 /** What is to be printed. */
@@ -150,8 +157,9 @@ async function linesOf(asked: Asked, reader: OpenReader, known: Known, io: Io): 
   const { dataDir } = known.gateway
   if (format === 'stripe') return stripeLines(reader, readNames(dataDir), span!, account, io)
   if (what === 'windows') {
-    const plans = (await known.snapshot())?.plans ?? {}
-    const lines = windowLines(reader, readNames(dataDir), plans, span, Date.now(), account)
+    const served = await known.servedIfKnown()
+    if (served === null) throw new Error(`quotas are unknown: ${await known.fault()}`)
+    const lines = windowLines(reader, readNames(dataDir), served.plans, span, Date.now(), account)
     if (format === 'json') return jsonOfLines(lines)
     return format === 'csv'
       ? csvOfLines(WINDOW_MEMBERS, lines)
@@ -173,13 +181,19 @@ async function linesOf(asked: Asked, reader: OpenReader, known: Known, io: Io): 
 }
 
 const OWNER_COLUMNS = { ACCOUNT: 'accountId', NAME: 'name', PLAN: 'plan' }
-const SUM_COLUMNS = { CALLS: 'calls', REQUESTS: 'requests', ERRORS: 'errors', REFUSALS: 'refusals' }
+const SUM_COLUMNS = { CALLS: 'calls', 'REQUEST UNITS': 'requests', ERRORS: 'errors', REFUSALS: 'refusals' }
 const SPLIT_COLUMNS: Readonly<Record<BillSplit, Readonly<Record<string, string>>>> = {
   endpoint: { ENDPOINT: 'endpointId', 'ITS NAME': 'endpointName' },
   network: { NETWORK: 'network' },
   method: { METHOD: 'method' },
 }
-const WINDOW_COLUMNS = { ...OWNER_COLUMNS, FROM: 'start', TO: 'end', REQUESTS: 'requests', QUOTA: 'quota' }
+const WINDOW_COLUMNS = {
+  ...OWNER_COLUMNS,
+  FROM: 'start',
+  TO: 'end',
+  'REQUEST UNITS': 'requests',
+  QUOTA: 'quota',
+}
 const WINDOW_MEMBERS = ['accountId', 'name', 'externalId', 'plan', 'start', 'end', 'requests', 'quota']
 
 /** That no account has this id, and which have it for a name where the accounts can be opened: that needs the master key, usage does not. */
@@ -230,6 +244,6 @@ function progressOn(io: Io): (rows: number) => void {
   return rows => {
     if (Date.now() - told < TELL_EVERY) return
     told = Date.now()
-    io.err(`tollgate: ${rows} rows so far`)
+    io.err(`tollgate: ${counted(rows, 'row')} so far`)
   }
 }

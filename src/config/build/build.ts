@@ -1,3 +1,4 @@
+import { trimSlashes } from '../../net/http-path.ts'
 import { withPort } from '../base-url.ts'
 import { familyNames } from '../families.ts'
 import type { Logo } from '../dashboard/logo.ts'
@@ -31,7 +32,7 @@ export function build(
   const baseUrl = withPort(written.networks.baseUrl, port ?? listen.port)
   const { families, notification } = written.methods
   return {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: trimSlashes(baseUrl),
     networks: buildNetworks(written.networks.networks),
     routes: buildRoutes(written.routes.routes),
     errors: buildErrors(written.routes.errors),

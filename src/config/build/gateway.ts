@@ -26,6 +26,7 @@ export function buildGateway(
     listen: listenAddress(written.listen ?? DEFAULTS.listen)!,
     admin: listenAddress(written.admin ?? DEFAULTS.admin)!,
     probes: written.probes === undefined ? null : listenAddress(written.probes),
+    watch: written.watch ?? true,
     adminHosts: (written.adminHosts ?? []).map(host => host.toLowerCase()),
     dataDir: resolve(dir, written.dataDir ?? DEFAULTS.dataDir),
     workers: buildWorkers(written.workers ?? 1),

@@ -1,5 +1,5 @@
 import { emptyRecord } from '../record.ts'
-import type { RouteConfig } from '../types.ts'
+import type { History, RouteConfig } from '../types.ts'
 import { duration } from '../words/units.ts'
 import type { RawRoute } from '../raw-config.ts'
 import { buildErrors } from './errors.ts'
@@ -12,6 +12,7 @@ export function buildRoutes(routes: readonly RawRoute[]): RouteConfig[] {
     http: route.http,
     ws: route.ws ?? null,
     capabilities: route.capabilities ?? [],
+    history: buildHistory(route.history),
     priority: route.priority ?? 1,
     weight: route.weight ?? 1,
     headers: route.headers ?? emptyRecord<string>(),
@@ -24,4 +25,10 @@ export function buildRoutes(routes: readonly RawRoute[]): RouteConfig[] {
     trace: route.trace ?? false,
     enabled: route.enabled ?? true,
   }))
+}
+
+function buildHistory(history: RawRoute['history']): History | null {
+  const { from, last } = history ?? {}
+  if (from !== undefined) return { from, last: null }
+  return last === undefined ? null : { from: null, last }
 }

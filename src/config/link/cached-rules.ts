@@ -4,7 +4,7 @@ import type { Row } from './rows.ts'
 /** What makes an answer one caller's own. */
 const OWN = ['answer', 'subscribe', 'sticky'] as const
 
-/** Rules whose answers may not be kept, or of which nobody could say when they are final. */
+/** Rules whose answers may not be kept, or of which nothing ever would be. */
 export function checkCache({ file, path, rule, whole }: Row): Finding[] {
   const { cache = [] } = whole
   // A value that was dropped as invalid has its problem already.
@@ -17,11 +17,20 @@ export function checkCache({ file, path, rule, whole }: Row): Finding[] {
   const own = OWN.find(key => whole[key] !== undefined)
   if (own !== undefined) return finding(`the answers of a rule with "${own}" cannot be kept`, NOT_KEPT)
   if (whole.retry !== 'safe') return finding('only answers of methods with retry: safe can be kept', NOT_KEPT)
-  if (!cache.includes('final') || whole.block !== undefined || whole.shows !== undefined) return []
-  return finding(
-    'nothing says which block its answers are about',
-    'write block or shows, or cache: [fixed] where they depend on the params alone',
-  )
+  const { block, shows } = whole
+  if (block === undefined)
+    return cache.includes('final')
+      ? finding(
+          'nothing says which block a call asks for, so no answer is known to be final',
+          'write block: { at: 0, kind: hash } or as the params name it, or cache: [fixed] where they alone decide',
+        )
+      : []
+  if (block.kind !== 'hash' && block.kind !== 'txhash') return []
+  if (cache.includes('tip'))
+    return finding('a block that is named by a hash does not move with the head', 'leave tip out')
+  return cache.includes('final') && shows === undefined
+    ? finding('nothing says which number the block has that a hash names', 'write shows')
+    : []
 }
 
 const NOT_KEPT = 'write cache: []'

@@ -23,7 +23,7 @@ export function checkTwins(rows: readonly Row[]): Finding[] {
   const first = new Map<string, string>()
   return rows.flatMap(({ file, path, family, network, name }) => {
     if (family === undefined || !wordsOf(family).arePaths || !name.includes('{')) return []
-    const shape = JSON.stringify([network, name.replaceAll(/\{[^}]*\}/g, '{}')])
+    const shape = JSON.stringify([network, name.replaceAll(/\{[^{}]*\}/g, '{}')])
     const twin = first.get(shape)
     if (twin === undefined) {
       first.set(shape, name)

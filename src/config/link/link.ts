@@ -3,6 +3,7 @@ import type { Partly, RawConfig } from '../raw-config.ts'
 import { checkSending } from '../sending/check.ts'
 import { checkTracing } from '../observing/check.ts'
 import { checkAcknowledged } from './acknowledge.ts'
+import { checkAlike } from './alike.ts'
 import { checkErrors } from './errors.ts'
 import { checkGateway } from './gateway.ts'
 import { checkNetworks } from './networks.ts'
@@ -16,11 +17,12 @@ import { checkTiers } from './tiers.ts'
 export function link(written: Partly<RawConfig>): readonly Finding[] {
   const rows = rowsOf(written)
   return [
-    ...checkNetworks(written),
+    ...checkNetworks(written, rows),
     ...checkRoutes(written, rows),
     ...checkSending(written),
     ...checkErrors(written, rows),
     ...checkRules(written, rows),
+    ...checkAlike(written, rows),
     ...checkTiers(written, rows),
     ...checkPlans(written, rows),
     ...checkGateway(written),

@@ -4,12 +4,13 @@ import type { Partly, RawConfig, RawNetwork } from '../raw-config.ts'
 import { baseUrlFault } from '../base-url.ts'
 import { wordsOf } from '../families.ts'
 import { named } from './rows.ts'
+import type { Row } from './rows.ts'
 
 /** Paths of the dashboard and the API; a slug of that name could not be reached in the path. */
 const TAKEN: ReadonlySet<string> = new Set(['v1', 'dashboard', 'assets', 'api'])
 
 /** What networks.yaml gets wrong in itself. */
-export function checkNetworks(written: Partly<RawConfig>): Finding[] {
+export function checkNetworks(written: Partly<RawConfig>, rows: readonly Row[]): Finding[] {
   const networks = named(written.networks?.networks)
   return [
     ...checkBaseUrl(written.networks?.baseUrl),
@@ -18,6 +19,7 @@ export function checkNetworks(written: Partly<RawConfig>): Finding[] {
       ...checkChainId(slug, network),
       ...checkUnused(slug, network),
       ...checkFinality(slug, network),
+      ...checkRanges(slug, network, rows),
     ]),
     ...checkSubdomains(networks),
   ]
@@ -77,6 +79,19 @@ function checkFinality(slug: string, { family, finality, head }: Partly<RawNetwo
   }
   if (unused.head !== undefined || head !== undefined) return []
   return [{ ...place, message: 'without head no block is known to be that deep', hint: 'write head' }]
+}
+
+/** Ranges that end at the newest block, on a network whose newest block nobody asks for: maxRange would bound none of them. */
+function checkRanges(slug: string, { family, head }: Partly<RawNetwork>, rows: readonly Row[]): Finding[] {
+  if (family === undefined || wordsOf(family).unused.head !== undefined || head !== undefined) return []
+  const bounded = rows.find(row => {
+    const isOwn = row.network === slug || (row.network === null && row.family === family)
+    const { maxRange, networks, dialects } = row.whole
+    return isOwn && maxRange !== undefined && (networks?.includes(slug) ?? dialects === undefined)
+  })
+  if (bounded === undefined) return []
+  const message = `without head the maxRange of ${bounded.name} bounds no range that ends at the newest block`
+  return [{ file: 'networks.yaml', path: ['networks', slug], at: 'key', message, hint: 'write head' }]
 }
 
 function checkSubdomains(networks: readonly [string, Partly<RawNetwork>][]): Finding[] {

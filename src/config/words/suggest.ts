@@ -23,9 +23,27 @@ export function suggester(words: Iterable<string>): Suggest {
 /** Letters of a beginning that say enough. */
 const FEWEST = 3
 
+/** Letters of a word that anybody would misspell: the comparison takes time by their number. */
+const LONGEST = 256
+
 /** The known word nearest to `word`, when a third of its letters at most would have to change; else the only one that begins with it. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > LONGEST) return undefined
   return alike(word, known) ?? begunBy(word, known)
+}
+
+/** Changes that a slip of the fingers makes of a word at most. */
+const MOST_CHANGES = 2
+
+/** The known word that `word` is probably a misspelling of. Words that differ in digits alone are versions of each other. */
+export function misspelled(word: string, known: readonly string[]): string | undefined {
+  const match = alike(word, known)
+  if (match === undefined || match === word || withoutDigits(match) === withoutDigits(word)) return undefined
+  return changesBetween(word.toLowerCase(), match.toLowerCase()) <= MOST_CHANGES ? match : undefined
+}
+
+function withoutDigits(word: string): string {
+  return word.replace(/[0-9]/g, '')
 }
 
 function begunBy(word: string, known: readonly string[]): string | undefined {

@@ -9,6 +9,16 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
 }
 const BYTES: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
 
+/** `1 call`, `2 calls`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** What quotas, rates and bills count, and a call costs: `1 request unit`, `2 request units`. */
+export function requestUnits(count: number): string {
+  return counted(count, 'request unit')
+}
+
 /** Milliseconds of `250ms`, `10s`, `5m`, `1h` or `30d`; null when it is none of these. */
 export function duration(text: string): number | null {
   const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type Node, type Pair, type Scalar } from 'yaml'
 import type { YAMLMap, YAMLSeq } from 'yaml'
 import type { FileName } from '../files.ts'
+import { DEEPEST, TOO_DEEP } from './parse.ts'
 import type { Source } from './parse.ts'
 import { formatPath } from './path.ts'
 import { emptyRecord } from '../record.ts'
@@ -25,7 +26,7 @@ const MOST_COPIED = 1_000_000
 /** Takes the place of a value that an empty substitution took away. */
 const ABSENT = Symbol('absent')
 
-/** Takes the place of an alias inside what it refers to. */
+/** Takes the place of an alias inside what it refers to, and of what nests too deeply. */
 const ENDLESS = Symbol('endless')
 
 /** Resolves aliases, merge keys and `${…}` of a parsed file. */
@@ -40,6 +41,19 @@ export function evaluate(source: Source, lookup: Lookup): Evaluated {
 }
 
 function valueOf(walk: Walk, node: unknown): unknown {
+  if (walk.depth > DEEPEST) {
+    // Every further one would say the same.
+    if (!walk.isTooDeep) wrong(walk, node, TOO_DEEP)
+    walk.isTooDeep = true
+    return ENDLESS
+  }
+  walk.depth++
+  const value = valueWithin(walk, node)
+  walk.depth--
+  return value
+}
+
+function valueWithin(walk: Walk, node: unknown): unknown {
   if (isAlias(node)) return copyOf(walk, node)
   if (walk.open.size > 0) walk.copied++
   else if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined)
@@ -78,8 +92,13 @@ function copyOf(walk: Walk, alias: Alias): unknown {
     return ENDLESS
   }
   walk.open.add(target)
+  // An alias is no level.
+  walk.depth--
   const value = valueOf(walk, target)
+  walk.depth++
   walk.open.delete(target)
+  // Places are looked up through aliases, too.
+  if (value === ENDLESS) walk.targets.delete(alias)
   return value
 }
 

@@ -1,4 +1,5 @@
-import { LineCounter, parseDocument, visit, type ParsedNode, type YAMLError } from 'yaml'
+import { Lexer, LineCounter, parseDocument, Parser, visit } from 'yaml'
+import type { Document, ParsedNode, YAMLError } from 'yaml'
 import type { FileName } from '../files.ts'
 import type { Problem } from '../problem.ts'
 
@@ -20,7 +21,14 @@ export function parseText(file: FileName, text: string): Source | Problem {
     prettyErrors: false,
     strict: true,
   }
-  const document = parseDocument(text, options)
+  let document: Document.Parsed
+  try {
+    document = parseDocument(text, options)
+  } catch (error) {
+    // The library parses blocks by recursion.
+    if (!(error instanceof RangeError)) throw error
+    return { file, ...placeOfDepth(text), path: '', severity: 'error', message: TOO_DEEP }
+  }
   // One broken line makes the parser stumble over the next ones: only the first error is worth reading.
   const error = document.errors[0] ?? document.warnings[0]
   if (error === undefined) return { file, root: document.contents, lines }
@@ -28,10 +36,28 @@ export function parseText(file: FileName, text: string): Source | Problem {
   return { file, ...placeOf(lines, at), path: '', severity: 'error', ...explain(error, text) }
 }
 
+/** Levels of lists and maps: what reads values recurs with each. */
+export const DEEPEST = 64
+
+/** What is said of a file whose values nest more deeply than can be read. */
+export const TOO_DEEP = 'lists and maps nest too deeply here'
+
 /** Line and column, both counted from 1, of an offset. */
 export function placeOf(lines: LineCounter, offset: number): { line: number; column: number } {
   const { line, col } = lines.linePos(offset)
   return { line: Math.max(line, 1), column: Math.max(col, 1) }
+}
+
+/** Where a text nests too deeply. */
+function placeOfDepth(text: string): { line: number; column: number } {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  const parser = new Parser(lines.addNewLine)
+  for (const lexeme of new Lexer().lex(text)) {
+    Array.from(parser.next(lexeme))
+    if (parser.stack.length > DEEPEST) break
+  }
+  return placeOf(lines, parser.offset)
 }
 
 /** Where the quote begins that does not end: the parser tells only where the file does. */
@@ -63,7 +89,7 @@ const SENTENCES: Readonly<Record<string, { message: string; hint?: string }>> = 
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'a file holds one; remove the "---"' },
   NON_STRING_KEY: { message: 'a key must be text, not a list, a map or an alias' },
   TAG_RESOLVE_FAILED: { message: 'this tag is not known here', hint: 'quote text that begins with "!"' },
-  RESOURCE_EXHAUSTION: { message: 'lists and maps nest too deeply here' },
+  RESOURCE_EXHAUSTION: { message: TOO_DEEP },
   TAB_AS_INDENT: { message: 'a tab cannot indent', hint: 'use spaces' },
   BAD_INDENT: { message: 'a [ or { before this does not end, or it is not indented like its neighbours' },
   UNEXPECTED_TOKEN: {

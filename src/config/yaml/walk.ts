@@ -17,6 +17,10 @@ export interface Walk {
   readonly open: Set<Node>
   /** Nodes copied so far. */
   copied: number
+  /** Lists and maps around the node that is looked at, those of aliases counted. */
+  depth: number
+  /** Whether a finding says already that they are too many. */
+  isTooDeep: boolean
   /** What each alias stands for. */
   readonly targets: Map<Alias, Node>
   /** Pairs that an empty substitution took away. */
@@ -37,6 +41,8 @@ export function newWalk(source: Source, lookup: Lookup): Walk {
     anchors: new Map(),
     open: new Set(),
     copied: 0,
+    depth: 0,
+    isTooDeep: false,
     targets: new Map(),
     absent: new Set(),
     emptied: new Set(),

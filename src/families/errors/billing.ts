@@ -66,6 +66,8 @@ export const STANDING: readonly ErrorRow[] = [
     'unspecified origin not on whitelist',
     'ip address not on whitelist',
     'your ip or provider is blocked',
+    '*is on another chain',
+    '*is not enabled for this app',
   ]),
 ]
 

@@ -7,7 +7,7 @@ import type { NodeError } from './outcome.ts'
 import { compilePattern, matchPattern } from './pattern.ts'
 import type { Pattern } from './pattern.ts'
 import { isQuotation } from './quotes.ts'
-import { INVALID_CALL } from './row.ts'
+import { EVERY_CODE, INVALID_CALL } from './row.ts'
 
 /** Characters of a message that are looked at. */
 const MOST_OF_A_MESSAGE = 2048
@@ -64,7 +64,8 @@ export function matchingRow(error: NodeError, call: JudgedCall): ErrorRow | null
 
 /** Whether everything but the text fits. */
 function fits({ codes, methods, family, class: means }: ErrorRow, code: number, call: JudgedCall): boolean {
-  if (codes === null ? INVALID_CALL.includes(code) : !codes.includes(code)) return false
+  if (codes === null ? INVALID_CALL.includes(code) && !EVERY_CODE.has(means) : !codes.includes(code))
+    return false
   if (means === 'too_wide' && !call.isRange) return false
   if (family !== null && family !== call.family) return false
   return methods === null || methods.some(written => covers(written, call.method))

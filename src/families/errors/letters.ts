@@ -2,7 +2,7 @@
 
 /** Escapes of JSON and C (also escaped once more), of URLs and of HTML, in lower case. */
 const ESCAPE =
-  /\\+(?:u\{?([0-9a-f]{4})\}?|x([0-9a-f]{2})|[abfnrtv0])|%([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#([0-9]{1,7});|&[a-z]{2,6};/g
+  /(?<!\\)\\+(?:u\{?([0-9a-f]{4})\}?|x([0-9a-f]{2})|[abfnrtv0])|%([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#([0-9]{1,7});|&[a-z]{2,6};/g
 
 /** The ASCII letters and digits of a text in lower case, escapes decoded. */
 export function lettersOf(text: string): string {

@@ -1,6 +1,7 @@
 /** Errors that are the outcome of an execution: the answer to the call, whatever their code and text say besides. */
-import { memberOf, pickMembers } from '../../jsonrpc/elements.ts'
+import { pickMembers } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { firstAt } from '../../jsonrpc/value-at.ts'
 
 /** A node's error: the raw object, and what was read from it. */
 export interface NodeError {
@@ -35,8 +36,8 @@ function isRevert(message: string): boolean {
 }
 
 function hasRevertData(error: Raw): boolean {
-  const data = memberOf(error, 'data')
-  if (typeof data !== 'string') return false
+  const data = firstAt(error, ['data'])
+  if (data === null) return false
   if (data.charCodeAt(0) !== 123) return isHex(data)
   return pickMembers(data, DATA_NAMES).some(value => typeof value === 'string' && isHex(value))
 }
@@ -48,8 +49,6 @@ function isHex(value: Raw): boolean {
 
 /** Whether the error says how a Solana transaction's preflight or simulation ended. */
 export function isSolanaOutcome({ error }: NodeError): boolean {
-  const data = memberOf(error, 'data')
-  if (data?.charCodeAt(0) !== 123) return false
-  const err = memberOf(data, 'err')
-  return err !== undefined && err !== 'null'
+  const err = firstAt(error, ['data', 'err'])
+  return err !== null && err !== 'null'
 }

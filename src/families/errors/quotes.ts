@@ -21,9 +21,11 @@ const OWN_WORDS: ReadonlySet<string> = new Set(
   flatCallTracer 4byteTracer muxTracer noopTracer`.split(/\s+/),
 )
 
+const HEX = /^0x[0-9a-f]*$/i
+
 /** The strings of a call's params. */
 interface Strings {
-  /** What a client chooses freely: values but for OWN_WORDS, what hex spells, names of members that no protocol has. */
+  /** Text that a client chooses freely: values other than OWN_WORDS and 0x-prefixed hex, the text that hex spells, unknown member names. */
   readonly free: readonly string[]
   /** The letters of all strings one behind the other, and those of the free ones. */
   readonly letters: string
@@ -74,10 +76,13 @@ function stringsOf(params: Raw): Strings | null {
     if (read > MOST_OF_ALL) return null
     const text = textAt(params, at, end)
     const spelled = spelledByHex(text)
-    const own = lettersOf(spelled ?? text)
+    // Nodes put hashes, numbers and addresses into sentences of their own; only what the digits spell is a client's text.
+    const isHex = HEX.test(text)
+    const own = lettersOf(spelled ?? (isHex ? '' : text))
     letters += own
     if (!OWN_WORDS.has(text) && !isPlainName(params, end, text)) {
-      free.push(...(spelled === null ? [text] : [text, spelled]))
+      if (!isHex) free.push(text)
+      if (spelled !== null) free.push(spelled)
       freeLetters += own
     }
     at = params.indexOf('"', end)

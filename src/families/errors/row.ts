@@ -1,8 +1,11 @@
 /** Writing rows of the shipped tables: most differ in nothing but their text. */
 import type { ErrorRow, NodeErrorClass } from '../../snapshot/types.ts'
 
-/** Codes of a call that is wrong in itself: answers, unless a row names the code. */
+/** Codes of an invalid call: answers, unless a row names the code or its class is in EVERY_CODE. */
 export const INVALID_CALL: readonly number[] = [-32600, -32602]
+
+/** Classes whose texts apply under every code: geth, reth and Nethermind report them under -32602. */
+export const EVERY_CODE: ReadonlySet<NodeErrorClass> = new Set(['behind', 'too_wide'])
 
 /** What a group of rows has in common; whatever is left out is null. */
 type Common = Partial<Pick<ErrorRow, 'codes' | 'methods'>>

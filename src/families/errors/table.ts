@@ -31,6 +31,7 @@ export const EVM_ERRORS: readonly ErrorRow[] = [
   ...UNSUPPORTED,
   ...missing.GETH_STATE,
   ...missing.GETH_BLOCKS,
+  ...missing.WITHOUT_DATA,
   ...missing.OTHER_CLIENTS,
   ...missing.OTHER_CHAINS,
   ...missing.WITHOUT_ARCHIVE,

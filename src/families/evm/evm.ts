@@ -5,6 +5,7 @@ import { firstAt } from '../../jsonrpc/value-at.ts'
 import { isEvmOutcome } from '../errors/outcome.ts'
 import { EVM_ERRORS } from '../errors/table.ts'
 import type { Family, ReadCall } from '../family.ts'
+import type { SlotRead } from '../solana/slot-read.ts'
 import { hashOfTaken, readSendError, transactionHash } from './known-transaction.ts'
 import { evmProbe } from './probe.ts'
 import { evmReading } from './reading.ts'
@@ -19,16 +20,16 @@ export const evm: Family = {
   methodName: /^[A-Za-z0-9_]+$/,
   probeLag: 0,
   usualPace: 12_000,
-  wants: () => null,
-  shown: (call, _, result) => {
-    const head = shownHead(call, result)
-    return { heights: head === null ? [] : [['head', head]], blockhash: null }
+  wants: ({ span }) => (span?.to.kind === 'tag' ? (SETTLED[span.to.tag] ?? null) : null),
+  shown: (call, wants, result) => {
+    const number = shownNumber(call, result)
+    return { heights: number === null ? [] : [[wants?.scale ?? 'head', number]], blockhash: null }
   },
   reading: evmReading,
-  sentBefore: (params, { message }) => {
-    const hash = transactionHash(params)
+  sentBefore: (elements, { message }) => {
     const said = readSendError(message)
-    if (hash === null || said === 'other') return null
+    const hash = said === 'other' ? null : transactionHash(elements)
+    if (hash === null) return null
     const proof = { method: 'eth_getTransactionByHash', params: `[${hash}]` }
     return { result: hash, proof: said === 'known' ? null : proof }
   },
@@ -41,12 +42,18 @@ export const evm: Family = {
 }
 
 /** The block number that an answer shows its reader; null when it shows none. */
-function shownHead({ row, method, span }: ReadCall, result: Raw): number | null {
+function shownNumber({ row, method, span }: ReadCall, result: Raw): number | null {
   if (method === 'eth_blockNumber') return readQuantity(result)
   const tag = span?.to.kind === 'tag' ? span.to.tag : null
-  const path = row.rule.shows ?? (method === 'eth_getBlockByNumber' && tag === 'latest' ? NUMBER : null)
+  const path = row.rule.shows ?? (method === 'eth_getBlockByNumber' && tag !== null ? NUMBER : null)
   // No node has come to the block that is pending.
   return path === null || tag === 'pending' ? null : readQuantity(firstAt(result, path))
 }
 
 const NUMBER = ['number']
+
+/** What calls with a settled tag need: a reader is never shown an older safe or finalized block than before. */
+const SETTLED: Readonly<Record<string, SlotRead>> = {
+  safe: { commitment: null, scale: 'safe', slot: null, prefer: [] },
+  finalized: { commitment: null, scale: 'finalized', slot: null, prefer: [] },
+}

@@ -12,9 +12,8 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-const TERM = '(?:\\d+\\.?\\d*|\\.\\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h)'
-const DURATION = new RegExp(`^[+-]?(?:${TERM})+$`)
-const TERMS = new RegExp(TERM, 'g')
+const TERMS = /(?:\d+(?:\.\d*)?|\.\d+)(?:[nu\u00b5\u03bcm]s|[smh])/gy
+const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[nu\u00b5\u03bcm]s|[smh]))+$/
 
 /** Milliseconds of `10s`, `1m30s`, `1.5h` or `0`; null for what Go does not read. */
 export function milliseconds(text: string): number | null {

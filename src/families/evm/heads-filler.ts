@@ -92,14 +92,26 @@ export function headsFiller(heights: Heights): GapFiller {
       return true
     },
     isLast: () => false,
-    fill: ask => fillHeads(ask, delivered, heights),
+    fill: (ask, head) => fillHeads(ask, delivered, heights, head),
   }
 }
 
-async function* fillHeads(ask: Ask, delivered: Delivered, heights: Heights): AsyncGenerator<Raw> {
+/** `reached`: the block up to which nothing was missed, as far as is known; it counts while no head has been delivered. */
+async function* fillHeads(
+  ask: Ask,
+  delivered: Delivered,
+  heights: Heights,
+  reached: number | null,
+): AsyncGenerator<Raw> {
   const [oldest] = delivered.heads
-  if (oldest === undefined) return
+  if (oldest === undefined && reached === null) return
   const latest = (await mustRead(ask, '["latest",false]')).head.number
+  if (oldest === undefined) {
+    const begin = reached ?? latest
+    checkGap(begin, latest, heights)
+    yield* headsBetween(ask, delivered, begin, latest)
+    return
+  }
   // A head above those that this upstream has was no block of the chain, or will come again and is known.
   const known = delivered.heads.filter(({ number }) => number <= latest)
   if (known.length === 0) {
@@ -110,6 +122,16 @@ async function* fillHeads(ask: Ask, delivered: Delivered, heights: Heights): Asy
   checkGap(last, latest, heights)
   const begin = await fork(ask, known)
   if (last - begin > WIDEST_GAP) throw new GapTooWide(`more than ${WIDEST_GAP} blocks were dropped`)
+  yield* headsBetween(ask, delivered, begin, latest)
+}
+
+/** The heads after one up to another that have not been delivered. */
+async function* headsBetween(
+  ask: Ask,
+  delivered: Delivered,
+  begin: number,
+  latest: number,
+): AsyncGenerator<Raw> {
   for (let next = begin + 1; next <= latest; next += 1) {
     const { head, block } = await mustRead(ask, `[${quantity(next)},false]`)
     if (head.number !== next) throw new GapBroken(`block ${head.number} was given for ${next}`)

@@ -1,6 +1,6 @@
 /** Nodes that answer with an error to a transaction which they have: already, or for now without a receipt. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { elementsOf, pickMembers } from '../../jsonrpc/elements.ts'
+import { pickMembers } from '../../jsonrpc/elements.ts'
 import { hashDigits } from '../hash.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
@@ -29,24 +29,62 @@ export function readSendError(message: string): 'known' | 'nonce_used' | 'other'
 
 /** The type of transactions that are sent with their blobs, which their hash leaves out (EIP-4844, "Networking"). */
 const BLOB = 0x03
+/** Types whose hash is that of their bytes: EIP-2930, 1559, 4844 and 7702. A chain may hash one of its own otherwise, as ZKsync does 0x71. */
+const TYPES = new Set([0x01, 0x02, BLOB, 0x04])
 /** The first byte of a list in RLP, and of one whose length stands in further bytes. */
 const LIST = 0xc0
 const LONG_LIST = 0xf7
 
-/** The hash of an eth_sendRawTransaction call's transaction (keccak-256 of its bytes, EIP-2718); null for no hex. */
-export function transactionHash(params: Raw): Raw | null {
-  const first = params.charCodeAt(0) === 91 ? elementsOf(params)[0] : undefined
-  const hex = first?.charCodeAt(0) === 34 ? (decodeJson(first) as string) : ''
-  if (!/^0x([0-9a-f]{2})+$/i.test(hex)) return null
-  const bytes = Buffer.from(hex.slice(2), 'hex')
-  return `"0x${Buffer.from(keccak_256(bytes[0] === BLOB ? withoutBlobs(bytes) : bytes)).toString('hex')}"`
+/**
+ * Bytes of a transaction that are hashed at most, its blobs apart: the pools of geth and reth accept 128 KiB. Hashing them in JavaScript
+ * takes about 10 ms.
+ */
+const MAX_HASHED = 128 * 1024
+/** Characters of a transaction of that length as JSON: its hex digits with `0x` and quotes. */
+const MAX_HEX = 2 * MAX_HASHED + 4
+
+/** Hashes by the elements of the call: nodes that are sent it at once may all answer that they know it. */
+const hashes = new WeakMap<readonly Raw[], Raw | null>()
+
+/**
+ * The hash of an eth_sendRawTransaction call's transaction (keccak-256 of its bytes, EIP-2718); null for other values than hex, for more of it
+ * than any chain accepts, and for types whose hash is not known.
+ */
+export function transactionHash(elements: readonly Raw[]): Raw | null {
+  const known = hashes.get(elements)
+  if (known !== undefined) return known
+  const bytes = hashedBytes(elements[0])
+  const hash = bytes === null ? null : `"0x${Buffer.from(keccak_256(bytes)).toString('hex')}"`
+  hashes.set(elements, hash)
+  return hash
 }
 
-/** Of a list whose first item is a list, the transaction, that one: the blobs and what proves them come behind it. */
-function withoutBlobs(bytes: Buffer): Buffer {
+function hashedBytes(element: Raw | undefined): Buffer | null {
+  if (element?.charCodeAt(0) !== 34) return null
+  // Of a long transaction the part before its blobs is decoded alone.
+  if (element.length > MAX_HEX)
+    return element.startsWith('"0x03') ? withoutBlobs(bytesOf(element.slice(3, MAX_HEX - 1))) : null
+  const hex = decodeJson(element) as string
+  const bytes = hex.startsWith('0x') ? bytesOf(hex.slice(2)) : null
+  const type = bytes?.[0]
+  if (bytes === null || type === undefined || (type < LIST && !TYPES.has(type))) return null
+  return type === BLOB ? (withoutBlobs(bytes) ?? bytes) : bytes
+}
+
+/** The bytes that hex digits spell; null for any other text. */
+function bytesOf(hex: string): Buffer | null {
+  // It ends at the first character that is no digit.
+  const bytes = Buffer.from(hex, 'hex')
+  return bytes.length * 2 === hex.length ? bytes : null
+}
+
+/** The first item of a list, the transaction, if that is a whole list: the blobs and their proofs follow it. Null otherwise. */
+function withoutBlobs(bytes: Buffer | null): Buffer | null {
+  if (bytes === null) return null
   const [start] = listAt(bytes, 1) ?? []
   const body = start === undefined ? null : listAt(bytes, start)
-  return body === null ? bytes : Buffer.concat([bytes.subarray(0, 1), bytes.subarray(start, body[1])])
+  if (body === null || body[1] > bytes.length) return null
+  return Buffer.concat([bytes.subarray(0, 1), bytes.subarray(start, body[1])])
 }
 
 /** Where the items of the list at `at` begin, and where it ends; null where there is none. */
@@ -67,10 +105,10 @@ const TAKEN = new Set(['4', '5'])
  * The hash of the transaction that eth_sendRawTransactionSync has sent, where the error says that the node has it. Its `data` has to be that very
  * hash: what else is in an error may be anything that the client has sent.
  */
-export function hashOfTaken(params: Raw, error: Raw): Raw | null {
+export function hashOfTaken(elements: readonly Raw[], error: Raw): Raw | null {
   const [code, data] = pickMembers(error, ['code', 'data'])
   if (code == null || !TAKEN.has(code)) return null
   const said = hashDigits(data)
-  const hash = said === null ? null : transactionHash(params)
+  const hash = said === null ? null : transactionHash(elements)
   return hash !== null && hashDigits(hash) === said ? hash : null
 }

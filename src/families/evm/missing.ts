@@ -17,6 +17,11 @@ export const GETH_STATE: readonly ErrorRow[] = textRows('missing', [
   '*after last accepted block',
   'cannot query unfinalized data',
   'hash is not currently canonical',
+  '*historical state not available',
+  '*historical state that is not available',
+  'historical backend error',
+  '*trie does not',
+  'unsupported block number',
 ])
 
 /** Blocks, transactions and receipts: geth, op-geth, Bor. */
@@ -32,6 +37,19 @@ export const GETH_BLOCKS: readonly ErrorRow[] = textRows('missing', [
   'history has been pruned',
   '*has been pruned; earliest available is',
   '*has been pruned',
+])
+
+/** Bodies, receipts and state by their block (Erigon, reth), and results that a provider found empty. */
+export const WITHOUT_DATA: readonly ErrorRow[] = textRows('missing', [
+  '*not found for block',
+  '*purged for block',
+  'no state found for block',
+  'no state data',
+  'no receipts data',
+  'no tx data',
+  'no block data',
+  'receipt not available for',
+  'node state is pruned',
 ])
 
 /** Nethermind, Besu, Erigon, reth, anvil, OpenEthereum. */
@@ -64,6 +82,11 @@ export const OTHER_CHAINS: readonly ErrorRow[] = textRows('missing', [
   'failed to load state at height',
   '*version does not exist',
   'height * is not available',
+  'height is not available',
+  '*version has either been pruned',
+  'evm module does not exist on height',
+  'failed to compute tipset state',
+  'load state tree: failed to load state tree',
   'could not find results for height',
   'could not find finalizeblock',
   'invalid blockhash finalized',
@@ -80,6 +103,8 @@ export const WITHOUT_ARCHIVE: readonly ErrorRow[] = textRows('missing', [
   'archive requests require a personal token',
   'archive data is not available',
   'missing archive data',
+  'state does not maintain archive data',
+  'empty reader set',
   "can't route your request to suitable provider",
   'chainexception: unexpected error (code=40000)',
 ])
@@ -112,4 +137,7 @@ export const BEHIND: readonly ErrorRow[] = textRows('behind', [
   'finalized block not found',
   'block is not yet available',
   'requested block is in the future',
+  'requested block range is in the future',
+  'failed to get latest safe block',
+  'failed to get latest finalized block',
 ])

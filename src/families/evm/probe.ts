@@ -9,6 +9,8 @@ import type { FinalBlock, ProbeWords, Probing, Told } from '../probing.ts'
 const BLOCK_NUMBER = ['eth_blockNumber', '[]'] as const
 
 export const evmProbe: ProbeWords = {
+  question: () => BLOCK_NUMBER,
+
   probe: async probing => {
     const height = heightIn(await probing.askAlive(...BLOCK_NUMBER))
     if (height !== null) {
@@ -16,10 +18,12 @@ export const evmProbe: ProbeWords = {
       if (probing.needsProof() && (await hasBlock(probing, height))) probing.proved(height)
     }
     const sync = await probing.ask('eth_syncing', '[]')
-    // False on a node that is up to date; an object with how far it has come, or of some clients only `true`.
+    // Nodes at the head also report an object or `true`: geth while it indexes transactions, Nitro always.
     if (sync.kind === 'result')
-      probing.route.syncing = sync.result.charCodeAt(0) === 123 || sync.result === 'true'
+      probing.route.syncing =
+        (sync.result.charCodeAt(0) === 123 || sync.result === 'true') && probing.isBehind()
     await askFinal(probing)
+    await askSettled(probing)
   },
 
   confirm: async probing => {
@@ -46,12 +50,29 @@ async function askFinal(probing: Probing): Promise<void> {
   const checked = probing.finalsToShow()
   const hasTag = typeof finality === 'string'
   if ((!hasTag && checked.length === 0) || !probing.isDue('final block', FINAL_EVERY)) return
+  const askedAt = probing.now()
   const newest = hasTag ? await askBlock(probing, `"${finality}"`) : undefined
   if (newest !== undefined) probing.final(newest)
+  if (newest != null && hasTag) probing.route.slots.tell(finality, newest.number, askedAt, probing.now())
   for (const number of checked) {
     if (number === newest?.number) continue
     const block = await askBlock(probing, quantity(number))
     if (block?.number === number) probing.finalShown(block)
+  }
+}
+
+/** Milliseconds between two questions for a settled block that clients read. */
+const SETTLED_EVERY = 15_000
+
+/** Asks for the blocks of `safe` and `finalized` where clients read them: a route that is behind there serves no reader who has seen more. */
+async function askSettled(probing: Probing): Promise<void> {
+  const { cache, finality } = probing.network
+  for (const tag of ['safe', 'finalized'] as const) {
+    const isAskedFor = cache !== null && tag === finality
+    if (isAskedFor || !probing.isRead(tag) || !probing.isDue(tag, SETTLED_EVERY)) continue
+    const askedAt = probing.now()
+    const block = await askBlock(probing, `"${tag}"`)
+    if (block != null) probing.route.slots.tell(tag, block.number, askedAt, probing.now())
   }
 }
 

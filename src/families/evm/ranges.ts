@@ -1,9 +1,9 @@
 /** Rows for ranges of blocks that are too wide, or find too much, for a node or a plan. */
 import type { ErrorRow } from '../../snapshot/types.ts'
-import { codeRow, everyCodeRows, textRows } from '../errors/row.ts'
+import { codeRow, textRows } from '../errors/row.ts'
 
 /** Nodes: geth, op-geth, coreth, Arbitrum Nitro, Besu, Nethermind, reth, ZKsync, Harmony, Moonbeam. */
-export const NODE_RANGES: readonly ErrorRow[] = everyCodeRows('too_wide', [
+export const NODE_RANGES: readonly ErrorRow[] = textRows('too_wide', [
   'exceed maximum block range',
   'exceed max addresses',
   'exceed max topics',
@@ -28,7 +28,7 @@ export const NODE_RANGES: readonly ErrorRow[] = everyCodeRows('too_wide', [
  * Providers: Infura, Alchemy, QuickNode, Ankr, Chainstack, Cloudflare, Coinbase, dRPC, 1RPC, Blast, BlockPI, Thirdweb,
  * PublicNode, Pocket, Base, Merkle.
  */
-export const PROVIDER_RANGES: readonly ErrorRow[] = everyCodeRows('too_wide', [
+export const PROVIDER_RANGES: readonly ErrorRow[] = textRows('too_wide', [
   'query timeout exceeded',
   'range * exceeds limit of',
   'log response size exceeded',

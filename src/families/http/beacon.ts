@@ -10,6 +10,8 @@ const SYNCING_PATH = '/eth/v1/node/syncing'
 const GENESIS_PATH = '/eth/v1/beacon/genesis'
 
 export const beaconProbe: ProbeWords = {
+  question: () => null,
+
   probe: async probing => {
     if (!tellsSyncing(probing.network)) return
     const state = readSyncState(await probing.get(SYNCING_PATH))

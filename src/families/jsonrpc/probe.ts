@@ -4,22 +4,28 @@ import { decodeJson, rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { valueAt } from '../../jsonrpc/value-at.ts'
 import type { Network } from '../../snapshot/types.ts'
-import type { ProbeWords, Probing } from '../probing.ts'
+import type { ProbeWords, Probing, Question } from '../probing.ts'
 
 type IdentityQuestion = NonNullable<Network['identity']>
 
+function question({ head, identity }: Network): Question | null {
+  const asked = head ?? identity
+  return asked === null ? null : [asked.method, rawJson(asked.params)]
+}
+
 /** Whether the route answers, and how far it has come; a route without a question is judged by its traffic alone. */
 async function askHead(probing: Probing): Promise<void> {
-  const { head, identity } = probing.network
-  const question = head ?? identity
-  if (question === null) return
-  const told = await probing.askAlive(question.method, rawJson(question.params))
+  const { head } = probing.network
+  const asked = question(probing.network)
+  if (asked === null) return
+  const told = await probing.askAlive(...asked)
   if (head === null || told.kind !== 'result') return
   const height = readQuantity(valueAt(told.result, head.at))
   if (height !== null) probing.claim(height)
 }
 
 export const jsonrpcProbe: ProbeWords = {
+  question,
   probe: askHead,
   confirm: askHead,
 

@@ -9,8 +9,8 @@ export const PREFLIGHT: readonly ErrorRow[] = textRows(
   { codes: [-32002] },
 )
 
-/** Cleaned up; skipped or missing in long-term storage; no transaction history. */
-export const CLEANED_UP: readonly ErrorRow[] = [codeRow('missing', [-32001, -32009, -32011])]
+/** Cleaned up; skipped or missing in long-term storage; key excluded from secondary indexes; no transaction history. */
+export const CLEANED_UP: readonly ErrorRow[] = [codeRow('missing', [-32001, -32009, -32010, -32011])]
 
 /** Not available or not confirmed yet; below minContextSlot. Clients that ask for the next slot wait for these codes. */
 export const NOT_YET: readonly ErrorRow[] = [codeRow('missing', [-32004, -32014, -32016])]
@@ -25,8 +25,8 @@ export const SOLANA_LIMITS: readonly ErrorRow[] = textRows(
 /** Unhealthy: too many slots behind. */
 export const UNHEALTHY: readonly ErrorRow[] = [codeRow('unavailable', [-32005])]
 
-/** No snapshot; key excluded from secondary indexes; no such method. */
-export const LACKING: readonly ErrorRow[] = [codeRow('unsupported', [-32008, -32010, -32601])]
+/** No snapshot; no such method. */
+export const LACKING: readonly ErrorRow[] = [codeRow('unsupported', [-32008, -32601])]
 
 /** Scan error; long-term storage out of reach; internal error. */
 export const FAULTY: readonly ErrorRow[] = [codeRow('internal', [-32012, -32019, -32603])]
@@ -40,7 +40,6 @@ export const SOLANA_UNSUPPORTED: readonly ErrorRow[] = textRows('unsupported', [
   'rpc method unavailable',
   'this method is not supported',
   '*is not available on your plan',
-  '*excluded from account secondary indexes',
 ])
 
 /** Text of proxies that lose the code. */
@@ -48,6 +47,7 @@ export const SOLANA_MISSING: readonly ErrorRow[] = textRows('missing', [
   'block * cleaned up',
   'transaction history is not available',
   'slot * missing in long-term storage',
+  '*excluded from account secondary indexes',
 ])
 
 /** As above. */

@@ -19,6 +19,8 @@ interface Unhealthy {
 }
 
 export const solanaProbe: ProbeWords = {
+  question: () => ['getSlot', paramsAt(COMMITMENTS[0])],
+
   probe: async probing => {
     if (!(await askSlots(probing))) return
     await askHealth(probing)

@@ -4,8 +4,8 @@
 export const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
 export type Commitment = (typeof COMMITMENTS)[number]
 
-/** `head` is EVM's; the others are slots of a commitment, or heights. */
-export type Scale = 'head' | Commitment | `${Commitment} height`
+/** EVM has `head` and the blocks of its tags `safe` and `finalized`; Solana has a slot and a height of each commitment. */
+export type Scale = 'head' | 'safe' | Commitment | `${Commitment} height`
 
 /** The scales whose numbers a number on this scale cannot be below: what is finalized is confirmed and processed too. */
 export function settledFrom(scale: Scale): readonly Scale[] {
@@ -14,6 +14,7 @@ export function settledFrom(scale: Scale): readonly Scale[] {
 
 const FROM: Readonly<Record<Scale, readonly Scale[]>> = {
   head: ['head'],
+  safe: ['safe', 'finalized'],
   processed: ['processed', 'confirmed', 'finalized'],
   confirmed: ['confirmed', 'finalized'],
   finalized: ['finalized'],

@@ -10,7 +10,8 @@ import { blockhashOfMessage, stringOf, transactionOf } from './transaction.ts'
 
 /** The wish of a call. */
 export interface SlotRead {
-  readonly commitment: Commitment
+  /** Null on EVM. */
+  readonly commitment: Commitment | null
   readonly scale: Scale
   /** A slot that the route should have come to: the call's own, or that of its blockhash. */
   readonly slot: number | null
@@ -42,7 +43,7 @@ export function slotRead(
   const name = method === 'sendTransaction' ? 'preflightCommitment' : 'commitment'
   const commitment = commitmentIn(rule.commitment, name, config)
   const least = config === null ? null : decoded(config, 'minContextSlot')
-  const blockhash = blockhashOf(method, params, elements)
+  const blockhash = blockhashOf(method, elements)
   const known = blockhash === null ? null : blockhashes.find(network, blockhash)
   if (known !== null) {
     const slot = highest(least, known.slot)
@@ -68,15 +69,15 @@ function rangesFar({ reads, block }: MethodRow['rule'], method: string, params: 
 }
 
 /** The blockhash that a call is about. */
-function blockhashOf(method: string, params: Raw, elements: readonly Raw[]): string | null {
+function blockhashOf(method: string, elements: readonly Raw[]): string | null {
   switch (method) {
     case 'sendTransaction':
     case 'simulateTransaction':
-      return transactionOf(params)?.blockhash ?? null
+      return transactionOf(elements)?.blockhash ?? null
     case 'isBlockhashValid':
       return stringOf(elements[0])
     case 'getFeeForMessage':
-      return params.charCodeAt(0) === 91 ? blockhashOfMessage(params) : null
+      return blockhashOfMessage(elements)
     default:
       return null
   }

@@ -27,12 +27,12 @@ export const solana: Family = {
   usualPace: 400,
   wants: ({ row, ...call }, network, blockhashes) => slotRead(row, call, network, blockhashes),
   shown: ({ method }, wants, result) => ({
-    heights: wants === null ? [] : shownSlots(method, wants.commitment, result),
+    heights: wants?.commitment == null ? [] : shownSlots(method, wants.commitment, result),
     blockhash: GIVE_BLOCKHASH.has(method) ? shownBlockhash(result) : null,
   }),
   reading: solanaReading,
-  sentBefore: (params, error) => {
-    const signature = saysProcessed(error) ? transactionSignature(params) : null
+  sentBefore: (elements, error) => {
+    const signature = saysProcessed(error) ? transactionSignature(elements) : null
     return signature === null ? null : { result: signature, proof: null }
   },
   transactionHash: () => null,

@@ -1,6 +1,6 @@
 /** What a Solana transaction says of itself: its signature, and the blockhash that it lives by. */
 import { base58 } from '@scure/base'
-import { elementsOf, memberOf, MAX_READ } from '../../jsonrpc/elements.ts'
+import { memberOf, MAX_READ } from '../../jsonrpc/elements.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 
@@ -23,8 +23,8 @@ const VERSION_1 = 0x81
 const LIFETIME_1 = 8
 
 /** The transaction in the params of sendTransaction or simulateTransaction; null when they hold none that can be read. */
-export function transactionOf(params: Raw): SolanaTransaction | null {
-  const bytes = bytesOf(params)
+export function transactionOf(elements: readonly Raw[]): SolanaTransaction | null {
+  const bytes = bytesOf(elements)
   if (bytes === null) return null
   if (bytes[0] === VERSION_1) {
     const begin = bytes.length - (bytes[1] ?? 0) * SIGNATURE
@@ -37,8 +37,7 @@ export function transactionOf(params: Raw): SolanaTransaction | null {
 }
 
 /** The blockhash in a message by itself, as getFeeForMessage takes it (base64); null when it cannot be read. */
-export function blockhashOfMessage(params: Raw): string | null {
-  const [text] = elementsOf(params, 1)
+export function blockhashOfMessage([text]: readonly Raw[]): string | null {
   const bytes = Buffer.from(stringOf(text) ?? '', 'base64')
   const at = bytes[0] === VERSION_1 ? LIFETIME_1 : lifetimeAt(bytes, 0)
   return at === null || bytes.length < at + HASH ? null : base58.encode(bytes.subarray(at, at + HASH))
@@ -60,9 +59,7 @@ function lifetimeAt(bytes: Buffer, message: number): number | null {
 }
 
 /** Base58 unless the config says base64, as nodes read it. */
-function bytesOf(params: Raw): Buffer | null {
-  if (params.charCodeAt(0) !== 91) return null
-  const [first, config] = elementsOf(params, 2)
+function bytesOf([first, config]: readonly Raw[]): Buffer | null {
   const text = stringOf(first)
   if (text === null) return null
   const encoding = config?.charCodeAt(0) === 123 ? memberOf(config, 'encoding') : undefined
@@ -70,8 +67,12 @@ function bytesOf(params: Raw): Buffer | null {
   return encoding === '"base64"' ? Buffer.from(text, 'base64') : null
 }
 
-/** Null for what is not base58, and for texts that are longer than any transaction that nodes take in it. */
+/** Characters of a transaction in base58 that Agave accepts (MAX_BASE58_SIZE): decoding takes time by the square of them. */
+const MAX_BASE58 = 1683
+
+/** Null for other texts than base58, and for longer ones than any transaction that nodes accept. */
 function fromBase58(text: string): Buffer | null {
+  if (text.length > MAX_BASE58) return null
   try {
     return Buffer.from(base58.decode(text))
   } catch {

@@ -125,7 +125,7 @@ async function answer(request: IncomingMessage, routes: AdminRoutes, api: Api): 
   const handler = routes[`${method} ${path}`]
   const known = Object.keys(routes).some(route => route.endsWith(` ${path}`))
   if (handler === undefined && known) return { status: 405, json: { error: 'method not allowed' } }
-  const body = await readBody(request, MAX_BODY)
+  const body = await readBody(request, MAX_BODY, null)
   if (typeof body === 'string') return refused(path, { status: 413, error: 'the body is too large' }, api)
   const parsed = parseStrictly(body)
   if (handler === undefined) {

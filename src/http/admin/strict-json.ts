@@ -1,18 +1,23 @@
 /** JSON of a program that changes accounts: what two readers would read in two ways is not taken. */
 import { membersOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
+import { skipValue } from '../../jsonrpc/skip.ts'
 
 /** Levels of objects in what is sent here: a body, and the labels in it. */
 const LEVELS = 2
 
-/** Null for an empty body; undefined for one that is not JSON, not UTF-8, or has a member twice. */
+/** Levels of nesting at most, as of `limits.depth`: JSON.parse reads any number, and JSON.stringify recurs with each. */
+const DEEPEST = 1_000
+
+/** Null for an empty body; undefined for one that is not JSON, not UTF-8, has a member twice, or nests more deeply than is read. */
 export function parseStrictly(body: Buffer): unknown {
   if (body.length === 0) return null
   try {
     const value = JSON.parse(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
     ) as unknown
-    return hasDuplicate(body.toString('latin1').trim(), LEVELS) ? undefined : value
+    const raw = body.toString('latin1').trim()
+    return skipValue(raw, 0, DEEPEST) < 0 || hasDuplicate(raw, LEVELS) ? undefined : value
   } catch {
     return undefined
   }

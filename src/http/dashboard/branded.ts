@@ -60,11 +60,11 @@ function branded(
   const head = [`<meta name="brand" content="${escaped(JSON.stringify(brand))}" />`]
   if (files.has(ACCENT)) head.push(`<link rel="stylesheet" href="${ACCENT}" />`)
   const named =
-    name === null ? html : html.replace(/<title>.*?<\/title>/, () => `<title>${escaped(name)}</title>`)
+    name === null ? html : html.replace(/<title>[^<]*<\/title>/, () => `<title>${escaped(name)}</title>`)
   const marked =
     brand.logo === null
       ? named
-      : named.replace(/<link rel="icon"[^>]*>/, `<link rel="icon" href="${LOGO}" />`)
+      : named.replace(/<link rel="icon"[^<>]*>/, `<link rel="icon" href="${LOGO}" />`)
   return marked.replace('</head>', () => `${head.join('')}</head>`)
 }
 

@@ -1,6 +1,7 @@
 /** Reads what the page sends: a small JSON object, from the dashboard's own page only. */
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
+import type { Holder } from '../../limits/byte-budget.ts'
 import { isJson, readBody } from '../body.ts'
 import { isSameOrigin } from './same-origin.ts'
 import type { PageVisit } from './visit.ts'
@@ -17,10 +18,11 @@ export function checkSender({ request: { headers } }: PageVisit): Refusal | null
 }
 
 /** The object in the body; `gone` when the browser has left. */
-export async function readObject({
-  request,
-}: PageVisit): Promise<{ readonly sent: Readonly<Record<string, unknown>> } | Refusal | 'gone'> {
-  const body = await readBody(request, MOST)
+export async function readObject(
+  { request }: PageVisit,
+  hold: Holder,
+): Promise<{ readonly sent: Readonly<Record<string, unknown>> } | Refusal | 'gone'> {
+  const body = await readBody(request, MOST, hold)
   if (body === 'gone') return 'gone'
   if (body === 'too_large') return refuse('body_too_large', undefined, { limit: MOST })
   if (body === 'no_room') return refuse('overloaded')

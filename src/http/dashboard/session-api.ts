@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { SignIn } from './sign-in.ts'
 import { checkSender, readObject } from './json-body.ts'
-import { sendJson, sendRefusal } from './visit.ts'
+import { holdFor, sendJson, sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
 /** GET: tells the page what to show first. */
@@ -13,7 +13,7 @@ export async function tellSession(visit: PageVisit, signIn: SignIn): Promise<voi
 
 /** POST {secret}: opens a session. */
 export async function openSession(visit: PageVisit, signIn: SignIn): Promise<void> {
-  const read = checkSender(visit) ?? (await readObject(visit))
+  const read = checkSender(visit) ?? (await readObject(visit, holdFor(visit, visit.holder)))
   if (read === 'gone') return
   const cookie = isRefusal(read) ? read : await enter(visit, read.sent['secret'], signIn)
   if ('reason' in cookie) sendRefusal(visit, cookie)

@@ -3,6 +3,7 @@ import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { admitOwner, signIn } from '../../call/owner.ts'
+import type { Owner } from '../../call/owner.ts'
 import type { Account, Accounts } from '../../ports/accounts.ts'
 import type { SignIns } from '../../ports/keys.ts'
 import type { Sessions } from '../../ports/sessions.ts'
@@ -28,16 +29,16 @@ export class SignIn {
     this.#parts = parts
   }
 
-  /** The account that a request's session stands for now; whatever no longer opens the account ends the session. */
-  async find(visit: PageVisit): Promise<Account | Refusal> {
+  /** The owner that a request's session stands for now; whatever no longer opens the account ends the session. */
+  async find(visit: PageVisit): Promise<Owner | Refusal> {
     const { sessions, signIns, address } = this.#parts
     const id = this.#cookie(visit)
     const grant = id === null ? null : await sessions.find(id, this.#now())
     if (id === null || grant === null) return refuse('invalid_key', 'Sign in first')
-    const account = admitOwner(grant, address(visit.request).address, signIns)
+    const owner = admitOwner(grant, address(visit.request).address, signIns)
     // Where that cannot be recorded, the next visit is refused for the same reason.
-    if (isRefusal(account)) await sessions.end(id).catch(() => undefined)
-    return account
+    if (isRefusal(owner)) await sessions.end(id).catch(() => undefined)
+    return owner
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Refusal } from '../../refusal/refusal.ts'
 import type { Accounts } from '../../ports/accounts.ts'
 import { checkSender, readObject } from './json-body.ts'
 import type { SignIn } from './sign-in.ts'
-import { sendJson, sendRefusal } from './visit.ts'
+import { holdFor, sendJson, sendRefusal } from './visit.ts'
 import type { PageVisit } from './visit.ts'
 
 /** Replaces the token and signs its owner in with the new one: every session of the account ends, this one too. */
@@ -13,7 +13,7 @@ export async function replaceToken(
   signIn: SignIn,
   accounts: Pick<Accounts, 'rotateToken'>,
 ): Promise<void> {
-  const read = checkSender(visit) ?? (await readObject(visit))
+  const read = checkSender(visit) ?? (await readObject(visit, holdFor(visit, visit.holder)))
   if (read === 'gone') return
   const made = isRefusal(read) ? read : await replace(visit, read.sent['token'], signIn, accounts)
   if (isRefusal(made)) sendRefusal(visit, made)
@@ -26,8 +26,9 @@ async function replace(
   signIn: SignIn,
   accounts: Pick<Accounts, 'rotateToken'>,
 ): Promise<{ readonly token: string; readonly cookie: readonly [string, string] } | Refusal> {
-  const account = await signIn.find(visit)
-  if (isRefusal(account)) return account
+  const owner = await signIn.find(visit)
+  if (isRefusal(owner)) return owner
+  const { account } = owner
   if (typeof present !== 'string') return refuse('invalid_request')
   // A session may have been opened with an API key, which may be somebody else's by now: that one must not lock the owner out.
   const refusal = await signIn.confirm(visit, present.trim(), account)

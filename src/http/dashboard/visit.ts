@@ -1,7 +1,9 @@
 /** One request of the dashboard, and how it is answered. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { encodeRefusal, rawJson } from '../../jsonrpc/raw.ts'
-import { statusOf } from '../../refusal/refusal.ts'
+import { Hold } from '../../limits/byte-budget.ts'
+import type { ByteBudget } from '../../limits/byte-budget.ts'
+import { refuse, statusOf } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { isShort, leaveRest } from '../body.ts'
@@ -14,8 +16,21 @@ export interface PageVisit {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
+  /** Where bodies and long replies are counted. */
+  readonly memory: ByteBudget
+  /** For whom, until an account is signed in: the client's address. */
+  readonly holder: string
   /** Told of each refusal. */
   readonly refused: (reason: Refusal['reason']) => void
+}
+
+/** Counts what is held for an account or address until the reply has been sent or the browser has left. */
+export function holdFor({ memory, response }: PageVisit, holder: string): Hold {
+  const hold = new Hold(memory.of(holder))
+  response.once('close', () => {
+    hold.release()
+  })
+  return hold
 }
 
 /** Sends a whole reply; a body that nobody has read decides whether the connection can be kept. */
@@ -58,8 +73,12 @@ export function sendRaw(visit: PageVisit, status: number, headers: readonly stri
   send(visit, status, [...jsonHeaders(visit), ...headers], Buffer.from(body, 'latin1'))
 }
 
-/** Sends JSON bytes that may be many, compressed where the browser takes that. */
-export async function sendLong(visit: PageVisit, raw: Raw): Promise<void> {
+/** Sends JSON bytes that may be many, compressed where the browser takes that; `overloaded` where there is no room for them. */
+export async function sendLong(visit: PageVisit, hold: Hold, raw: Raw): Promise<void> {
+  if (hold.take(raw.length) !== null) {
+    sendRefusal(visit, refuse('overloaded'))
+    return
+  }
   const body = Buffer.from(raw, 'latin1')
   const packed = takesGzip(visit.request.headers['accept-encoding']) ? await gzipLong(body) : null
   const encoding = packed === null ? [] : ['Content-Encoding', 'gzip']

@@ -4,10 +4,8 @@ import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Caller, Visitor } from '../../call/caller.ts'
 import { Slots } from '../../limits/holdings.ts'
-import type { Holdings } from '../../ports/holdings.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
-import { takePlace } from '../place.ts'
-import type { Place } from '../place.ts'
+import type { Place, Places, StayingConnection } from '../place.ts'
 
 /** How often changes of keys, plans and configuration are acted on, in milliseconds. */
 const SWEEP_EVERY = 250
@@ -22,6 +20,8 @@ const GOING_AWAY = 'The gateway is shutting down'
 export interface ClientStream {
   readonly visitor: Visitor
   readonly caller: Caller
+  /** The gateway's epoch when the caller was admitted. */
+  readonly epoch: number
   /** Verb and path, as rules name it. */
   readonly method: string
   readonly route: string
@@ -29,12 +29,36 @@ export interface ClientStream {
   stop(): void
 }
 
+/** An open stream and its caller as of the last sweep. */
+class OpenStream implements StayingConnection {
+  readonly route: unknown
+  swept: Caller | null
+  readonly #stream: ClientStream
+  readonly #sweep: () => void
+
+  constructor(stream: ClientStream, route: unknown, sweep: () => void) {
+    this.#stream = stream
+    this.#sweep = sweep
+    this.route = route
+    this.swept = stream.caller
+  }
+
+  get caller(): Caller | null {
+    this.#sweep()
+    return this.swept
+  }
+
+  closeSurplus(): void {
+    this.#stream.stop()
+  }
+}
+
 /** Counts, sweeps and drains. */
 export class ClientStreams {
   readonly #gateway: Gateway
   /** Shared with sockets: both are connections that stay. */
-  readonly #holdings: Holdings
-  readonly #streams = new Map<ClientStream, unknown>()
+  readonly #places: Places
+  readonly #streams = new Map<ClientStream, OpenStream>()
   /** By network. */
   readonly #counts = new Slots()
   readonly #timer: NodeJS.Timeout
@@ -43,9 +67,9 @@ export class ClientStreams {
   /** Whether a drain refuses streams, as nobody else is there to take them. */
   #isLast = false
 
-  constructor(gateway: Gateway, holdings: Holdings) {
+  constructor(gateway: Gateway, places: Places) {
     this.#gateway = gateway
-    this.#holdings = holdings
+    this.#places = places
     this.#epoch = gateway.epoch
     this.#timer = setInterval(() => {
       this.#sweep()
@@ -56,13 +80,13 @@ export class ClientStreams {
   /** Takes a place of the caller's; gives it back through the returned function, or refuses. */
   take(stream: ClientStream): MaybePromise<(() => void) | Refusal> {
     if (this.#isShut) return refuse('no_route', GOING_AWAY)
-    const taking = takePlace(this.#holdings, stream.caller)
+    const caller = this.#renewed(stream)
+    if (isRefusal(caller)) return caller
+    const taking = this.#places.take(caller)
     if (!(taking instanceof Promise)) return isRefusal(taking) ? taking : this.#add(stream, taking)
-    const { epoch } = this.#gateway
     return taking.then(place => {
       if (isRefusal(place)) return place
-      // What has changed meanwhile is acted on.
-      if (this.#gateway.epoch !== epoch) this.#epoch = -1
+      if (this.#gateway.epoch !== stream.epoch) this.#epoch = -1
       if (!this.#isShut) return this.#add(stream, place)
       place.free()
       return refuse('no_route', GOING_AWAY)
@@ -95,9 +119,20 @@ export class ClientStreams {
     return this.#draining && this.#isLast
   }
 
+  /** The head of the reply may come long after the request: who the caller is by now. What changes later is left to the next sweep. */
+  #renewed({ visitor, caller, epoch, method }: ClientStream): Caller | Refusal {
+    if (this.#gateway.epoch === epoch) return caller
+    this.#epoch = -1
+    return this.#gateway.renewedFor(visitor, method)
+  }
+
   #add(stream: ClientStream, place: Place): () => void {
-    // What serves it is remembered: a route that was edited is another one under the same name.
-    this.#streams.set(stream, this.#gateway.live.upstreams.get(stream.route))
+    const route = this.#gateway.live.upstreams.get(stream.route)
+    const open = new OpenStream(stream, route, () => {
+      this.#sweep()
+    })
+    this.#streams.set(stream, open)
+    this.#places.opened(place, open)
     const { slug } = stream.caller.network
     this.#counts.take(slug, Infinity)
     if (this.#draining)
@@ -115,10 +150,11 @@ export class ClientStreams {
     const { epoch, live } = this.#gateway
     if (epoch === this.#epoch) return
     this.#epoch = epoch
-    for (const [stream, route] of this.#streams) {
-      const isSameRoute = live.upstreams.get(stream.route) === route
-      if (!isSameRoute || !this.#gateway.wouldServe(stream.visitor, stream.method, stream.route))
-        stream.stop()
+    for (const [stream, open] of this.#streams) {
+      // A route that was edited is another one under the same name.
+      const isSameRoute = live.upstreams.get(stream.route) === open.route
+      open.swept = isSameRoute ? this.#gateway.servedNow(stream.visitor, stream.method, stream.route) : null
+      if (open.swept === null) stream.stop()
     }
   }
 }

@@ -66,6 +66,8 @@ export async function handleVerbatim(
     ...{ network, key, origin, transport: 'http', session: null },
     ...{ ...address(request), trace: trace(request) },
   }
+  const { epoch } = gateway
+  let checkedAt = epoch
   const caller = await gateway.admit(visitor)
   const refusal = isRefusal(caller) ? caller : checkBody(visit, limits.body)
   if (isRefusal(caller) || refusal !== null) {
@@ -73,11 +75,18 @@ export async function handleVerbatim(
     return
   }
   const method = `${verb} ${path}`
+  // Keys, accounts, plans and the configuration may change while the body arrives.
+  const denied = (): Refusal | null => {
+    if (gateway.epoch === checkedAt) return null
+    checkedAt = gateway.epoch
+    const now = gateway.renewedFor(visitor, method)
+    return isRefusal(now) ? now : null
+  }
   const bodyLimit = hasBody(visit) ? limits.body : null
   const sink = new ResponseSink(
-    { request, response, verb, target: path + query, bodyLimit },
+    { request, response, verb, target: path + query, bodyLimit, refusal: denied },
     () => ({ requestId, cors: visit.cors, rate: gateway.rate(caller) }),
-    (route, stop) => streams.take({ visitor, caller, method, route, stop }),
+    (route, stop) => streams.take({ visitor, caller, epoch, method, route, stop }),
   )
   sendContinue(request)
   await gateway.pass(method, caller, sink, requestId)

@@ -7,7 +7,7 @@ import type { RateState } from '../../ports/limits.ts'
 import { sendWithTurn, whenSent, writePiece } from './write-batching.ts'
 import { randomFillSync } from 'node:crypto'
 import { connectionOf } from '../connection.ts'
-import type { LongReply } from '../../call/reply/long-reply.ts'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import type { Sink } from '../../call/reply/sink.ts'
 import { Departure } from '../../net/departure.ts'
 import type { FairTurns } from '../fair-turns.ts'
@@ -196,7 +196,7 @@ export class HttpSink implements Sink {
     sendWhole(this.#response, status, this.#headers(refusal), body, this.holder?.budget ?? null)
   }
 
-  async long(status: number, reply: LongReply, refusal: Refusal | null): Promise<void> {
+  async long(status: number, reply: LongText, refusal: Refusal | null): Promise<void> {
     await sendLong(this.#response, status, this.#headers(refusal), reply)
   }
 

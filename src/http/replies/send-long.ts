@@ -1,11 +1,9 @@
 /** Sends long replies: a piece of each in a turn of the event loop, so that they share it with everybody else's calls. */
 import type { ServerResponse } from 'node:http'
-import type { LongReply } from '../../call/reply/long-reply.ts'
+import { LONG } from '../../jsonrpc/long-text.ts'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import { InTurns } from '../../net/in-turns.ts'
 import { writePiece } from './write-batching.ts'
-
-/** Bytes of one piece. */
-const PIECE = 256 * 1024
 
 /** The event loop's turns are one for all replies. */
 const turns = new InTurns()
@@ -15,10 +13,10 @@ export async function sendLong(
   response: ServerResponse,
   status: number,
   headers: string[],
-  reply: LongReply,
+  reply: LongText,
 ): Promise<void> {
   headers.push('Content-Length', String(reply.length))
-  const pieces = reply.pieces(PIECE)
+  const pieces = reply.pieces(LONG)
   const begin = async (): Promise<boolean> => {
     // One that was answered twice has its first answer.
     if (response.destroyed || response.headersSent) return false

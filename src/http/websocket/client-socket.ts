@@ -158,6 +158,20 @@ export class ClientSocket implements SinkSocket {
     } else if (refusal !== null) this.close(1008, refusal.reason)
   }
 
+  /** Closes the socket where the plan or the rules no longer have one of its subscriptions: no message could tell the client. */
+  recheckSubscriptions(): void {
+    const { caller } = this
+    if (this.#isOver() || caller === null) return
+    for (const method of this.session.methods) {
+      const refusal = this.#options.gateway.ruleRefusal(caller, method)
+      if (refusal !== null) this.close(1008, refusal.reason)
+    }
+  }
+
+  closeSurplus(): void {
+    this.close(1008, 'too_many_connections')
+  }
+
   #isOver(): boolean {
     return this.#closing || this.departure.isOver
   }

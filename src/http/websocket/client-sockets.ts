@@ -3,11 +3,10 @@ import type { Gateway } from '../../call/gateway.ts'
 import type { Caller } from '../../call/caller.ts'
 import { holderOf } from '../../call/caller.ts'
 import { Slots } from '../../limits/holdings.ts'
-import type { Holdings } from '../../ports/holdings.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
-import { takePlace } from '../place.ts'
+import { isAbove, partsOf, Places, takeFrom } from '../place.ts'
 import type { Place } from '../place.ts'
 import type { ClientSocket } from './client-socket.ts'
 
@@ -24,7 +23,7 @@ const SURPLUS_SWEEPS = 8
 
 /** Counts, sweeps and drains. */
 export class ClientSockets {
-  readonly #holdings: Holdings
+  readonly #places: Places
   readonly #gateway: Gateway
   readonly #sockets = new Map<ClientSocket, Place>()
   /** By network. */
@@ -40,9 +39,9 @@ export class ClientSockets {
   /** Whether a drain refuses upgrades, as nobody else is there to take them. */
   #isLast = false
 
-  constructor(gateway: Gateway, holdings: Holdings = new Slots()) {
+  constructor(gateway: Gateway, places = new Places(new Slots())) {
     this.#gateway = gateway
-    this.#holdings = holdings
+    this.#places = places
     this.#epoch = gateway.epoch
     this.#timer = setInterval(() => {
       this.#sweep(performance.now())
@@ -57,7 +56,7 @@ export class ClientSockets {
 
   /** Takes one of the caller's connections for a socket that is about to open, or refuses. */
   take(caller: Caller): MaybePromise<Place | Refusal> {
-    const taking = takePlace(this.#holdings, caller)
+    const taking = this.#places.take(caller)
     if (!(taking instanceof Promise)) return taking
     const { epoch } = this.#gateway
     return taking.then(taken => {
@@ -72,6 +71,7 @@ export class ClientSockets {
   add(socket: ClientSocket, place: Place): void {
     this.#sockets.set(socket, place)
     this.#counts.take(socket.network, Infinity)
+    this.#places.opened(place, socket)
     // Its client comes back, and finds one that stays.
     if (this.#draining) socket.finish()
   }
@@ -137,49 +137,33 @@ export class ClientSockets {
     const { epoch } = this.#gateway
     if (epoch !== this.#epoch) {
       this.#epoch = epoch
-      for (const socket of this.#sockets.keys()) socket.recheck()
+      for (const socket of this.#sockets.keys()) {
+        socket.recheck()
+        socket.recheckSubscriptions()
+      }
       this.recount()
     }
-    if (this.#surplusSweeps > 0) this.#closeSurplus()
+    if (this.#surplusSweeps > 0) void this.#closeSurplus()
     if (now < this.#tickAt) return
     this.#tickAt = now + 1000
     for (const socket of this.#sockets.keys()) socket.tick(now)
   }
 
-  /** After a downgrade the newest connections above the plan's limit go; of those on several workers each closes its part. */
-  #closeSurplus(): void {
+  /** After a downgrade, the newest connections and the sockets with the newest subscriptions are closed; each worker closes its part. */
+  async #closeSurplus(): Promise<void> {
     this.#surplusSweeps -= 1
-    const parts = new Map<string, number>()
-    const asked: Promise<unknown>[] = []
-    for (const { caller } of this.#sockets.keys()) {
-      if (caller === null) continue
-      const holder = holderOf(caller)
-      if (parts.has(holder)) continue
-      const part = this.#holdings.part(holder, caller.plan.ws.connections)
-      parts.set(holder, part instanceof Promise ? Infinity : part)
-      if (part instanceof Promise) asked.push(part.then(known => parts.set(holder, known)))
+    const { subscriptions } = this.#gateway.live
+    const isAboveConnections = await this.#places.closeSurplus()
+    const parts = await partsOf(
+      [...this.#sockets.keys()].filter(({ session }) => session.size > 0),
+      ({ caller }) => caller,
+      (holder, { plan }) => subscriptions.part(holder, plan.ws.subscriptions),
+    )
+    for (const socket of [...this.#sockets.keys()]) {
+      const { caller, session } = socket
+      if (caller === null || session.size === 0 || takeFrom(parts, holderOf(caller), session.size)) continue
+      socket.close(1008, 'too_many_subscriptions')
     }
-    if (asked.length === 0) this.#closeBeyond(parts)
-    else
-      void Promise.all(asked).then(() => {
-        this.#closeBeyond(parts)
-      })
-  }
-
-  /** What is told to close is held no more. */
-  #closeBeyond(parts: Map<string, number>): void {
-    if ([...parts.values()].every(part => part === Infinity)) {
-      this.#surplusSweeps = 0
-      return
-    }
-    for (const [socket, place] of this.#sockets) {
-      if (socket.caller === null || !place.isHeld) continue
-      const holder = holderOf(socket.caller)
-      const left = parts.get(holder) ?? Infinity
-      parts.set(holder, left - 1)
-      if (left > 0) continue
-      socket.close(1008, 'too_many_connections')
-      place.free()
-    }
+    if (!isAboveConnections && !isAbove(parts)) this.#surplusSweeps = 0
   }
 }

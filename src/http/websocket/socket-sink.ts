@@ -1,7 +1,7 @@
 /** A reply over a WebSocket: one text frame a message. */
 import type { Hold } from '../../limits/byte-budget.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import type { LongReply } from '../../call/reply/long-reply.ts'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import type { Sink } from '../../call/reply/sink.ts'
 import type { Departure } from '../../net/departure.ts'
 
@@ -33,7 +33,7 @@ export class SocketSink implements Sink {
     this.#socket.send(body)
   }
 
-  long(_: number, reply: LongReply): void {
+  long(_: number, reply: LongText): void {
     for (const frame of reply.pieces(reply.length)) this.#socket.send(frame)
   }
 

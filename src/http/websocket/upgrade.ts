@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import type { ByteBudget } from '../../limits/byte-budget.ts'
-import type { Holdings } from '../../ports/holdings.ts'
+import type { Places } from '../place.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
@@ -32,8 +32,7 @@ export interface UpgradeOptions {
   readonly gateway: Gateway
   readonly address: (request: IncomingMessage) => ClientAddress
   readonly memory: ByteBudget
-  /** Who holds how many connections. */
-  readonly holdings: Holdings
+  readonly places: Places
   readonly turns: FairTurns
   /** Whose turn of the event loop a request takes. */
   readonly whose: (request: IncomingMessage) => string
@@ -42,7 +41,7 @@ export interface UpgradeOptions {
 /** Takes WebSocket upgrades of a server; returns the sockets that are open. */
 export function takeUpgrades(
   server: Server,
-  { gateway, address, memory, holdings, turns, whose }: UpgradeOptions,
+  { gateway, address, memory, places, turns, whose }: UpgradeOptions,
 ): ClientSockets {
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -51,7 +50,7 @@ export function takeUpgrades(
     WebSocket: ClientConnection,
     clientTracking: false,
   })
-  const sockets = new ClientSockets(gateway, holdings)
+  const sockets = new ClientSockets(gateway, places)
   const outbox = new Outbox()
   const asked = connectionsOf(server)
   server.on('upgrade', (request, socket, head) => {

@@ -129,9 +129,9 @@ class SharedGrant implements Grant {
 }
 
 /** What a call is told of the part that was not to be had. */
-function refusalOf({ limit, quota }: Part, wait: Taken): Refusal {
+function refusalOf({ limit, quota, units }: Part, wait: Taken): Refusal {
   if (wait === null) return refuse('journal_unavailable')
-  if (quota === undefined) return rateLimited(wait, limit.perSecond)
+  if (quota === undefined) return rateLimited(wait, limit, units)
   if (wait !== Infinity)
     return refuse('quota_exhausted', 'The quota cannot be checked now', {
       retryAfterMs: wait,

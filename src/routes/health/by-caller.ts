@@ -2,16 +2,16 @@
  * State that calls leave on a route: one for everybody, and one for each caller whose own calls drew it, so that one tenant alone
  * steers nobody else. A caller is an account, or on the public route an address.
  */
+import { PUBLIC } from '../../limits/fair-share.ts'
 
-/** Callers whose calls say the same of a route before it holds for everybody. */
-export const SPEAK_FOR_ALL = 2
 /** Callers remembered for a route; the oldest makes room. */
-const REMEMBERED = 256
+export const REMEMBERED = 256
+/** Accounts, and as many addresses of the public route, that `RecentCallers` holds at least, once there have been so many. */
+const RECENT = 64
 
-/** Whether what these drew (two at most; null is a probe of ours) is held against a route for a caller; without one, for everybody. */
+/** Whether a finding holds for a caller; without one, for everybody. `drawnBy`: whose calls drew it; null is a probe. */
 export function concerns(drawnBy: ReadonlySet<string | null>, caller?: string): boolean {
-  if (drawnBy.size >= SPEAK_FOR_ALL || drawnBy.has(null)) return true
-  return caller !== undefined && drawnBy.has(caller)
+  return drawnBy.has(null) || (caller !== undefined && drawnBy.has(caller))
 }
 
 /** `T` for everybody, and for the few callers that have one of their own. */
@@ -58,5 +58,70 @@ export class ByCaller<T> {
     let count = 0
     for (const one of this.own()) if (fits(one)) count += 1
     return count
+  }
+}
+
+/** One `T` for each of the callers seen last. Addresses of the public route, of which anybody has many, evict no account. */
+export class RecentCallers<T> {
+  readonly #make: () => T
+  readonly #accounts = new Recent<T>()
+  readonly #addresses = new Recent<T>()
+
+  constructor(make: () => T) {
+    this.#make = make
+  }
+
+  /** The caller's own; undefined when it has none. */
+  of(caller: string): T | undefined {
+    return this.#among(caller).get(caller)
+  }
+
+  /** The caller's own, made when it has none. */
+  make(caller: string): T {
+    const among = this.#among(caller)
+    const known = among.get(caller)
+    if (known !== undefined) return known
+    const made = this.#make()
+    among.set(caller, made)
+    return made
+  }
+
+  values(): T[] {
+    return [...this.#accounts.values(), ...this.#addresses.values()]
+  }
+
+  #among(caller: string): Recent<T> {
+    return caller.startsWith(PUBLIC) ? this.#addresses : this.#accounts
+  }
+}
+
+/** Two generations: cheaper for each call than an exact order of last use. */
+class Recent<T> {
+  /** Null until there is an entry: thousands of routes may have none. */
+  #young: Map<string, T> | null = null
+  #old: Map<string, T> | null = null
+
+  get(key: string): T | undefined {
+    const young = this.#young?.get(key)
+    if (young !== undefined) return young
+    const old = this.#old?.get(key)
+    if (old !== undefined) {
+      this.#old!.delete(key)
+      this.set(key, old)
+    }
+    return old
+  }
+
+  set(key: string, value: T): void {
+    if (this.#young !== null && this.#young.size >= RECENT) {
+      this.#old = this.#young
+      this.#young = null
+    }
+    this.#young ??= new Map()
+    this.#young.set(key, value)
+  }
+
+  values(): T[] {
+    return [...(this.#young?.values() ?? []), ...(this.#old?.values() ?? [])]
   }
 }

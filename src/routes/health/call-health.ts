@@ -2,8 +2,9 @@
 import type { ReplyHead } from '../transport/proxy/proxied-request.ts'
 import type { StreamedBody } from '../transport/streamed-body.ts'
 import type { Verdict } from '../transport/verdict.ts'
-import { HangDetector, Latency } from './load.ts'
-import type { Unanswered } from './load.ts'
+import { withCause } from '../transport/cause.ts'
+import { HangDetector } from './load.ts'
+import type { Unanswered, Latency } from './load.ts'
 import type { RouteBreaker } from './route-breaker.ts'
 import type { RoutePauses } from './route-pauses.ts'
 
@@ -18,7 +19,7 @@ export interface BodyOutcome {
 
 /** Takes in how the calls of one route fare. Times are in milliseconds of the monotonic clock. */
 export class CallHealth {
-  readonly latency = new Latency()
+  readonly #latency: Latency
   readonly #hangs = new HangDetector()
   readonly #breaker: RouteBreaker
   readonly #pauses: RoutePauses
@@ -27,7 +28,8 @@ export class CallHealth {
   readonly #bodies = new Set<StreamedBody>()
 
   /** `unsure` is called when a probe could say more. */
-  constructor(breaker: RouteBreaker, pauses: RoutePauses, unsure: () => void) {
+  constructor(latency: Latency, breaker: RouteBreaker, pauses: RoutePauses, unsure: () => void) {
+    this.#latency = latency
     this.#breaker = breaker
     this.#pauses = pauses
     this.#unsure = unsure
@@ -42,18 +44,22 @@ export class CallHealth {
     this.#hangs.end(call)
   }
 
-  /** Whether several calls have been in flight for far longer than usual: for `caller`, or without one for everybody. */
+  /**
+   * Whether several calls have been in flight for far longer than usual: for `caller`, or without one for who was never answered. Of calls of
+   * others a caller whom the route has answered hears by a probe: they may be slow by themselves.
+   */
   isHanging(now: number, caller?: string): boolean {
-    const { p99 } = this.latency
-    const hanging = this.#hangs.isHanging(now, p99, caller)
-    // The calls of one caller may be slow by themselves: a probe knows.
-    if (hanging && caller !== undefined && !this.#hangs.isHanging(now, p99)) this.#unsure()
-    return hanging
+    if (!this.#hangs.isTelling) return false
+    if (caller === undefined) return this.#hangs.isHanging(now, this.#latency.p99)
+    const { p99 } = this.#latency.of(caller)
+    const isAny = this.#hangs.isHanging(now, p99, caller)
+    if (isAny) this.#unsure()
+    return isAny && this.#latency.knows(caller) ? this.#hangs.isHanging(now, p99, caller, true) : isAny
   }
 
   /** Whether calls of somebody hang. */
   isSuspect(now: number): boolean {
-    return this.#hangs.isSuspect(now, this.latency.p99)
+    return this.#hangs.isTelling && this.#hangs.isSuspect(now, this.#latency.p99)
   }
 
   /**
@@ -71,16 +77,16 @@ export class CallHealth {
     if (verdict.kind !== 'failure') {
       const isFirst = outcome === null || outcome.isFirst('answered')
       const isCounted = isFirst && !isLate
-      if (ms !== null && isFirst) this.latency.add(ms)
+      if (ms !== null && isFirst) this.#latency.add(ms, caller)
       if ('body' in verdict) this.#follow(verdict.body, caller, now)
       else if (isCounted) this.#breaker.succeeded(caller)
       return
     }
-    const { complaint, fault, why } = verdict
+    const { complaint, fault, why, cause } = verdict
     if (complaint !== null) this.#pauses.complain(complaint, now(), caller)
     const isCounted = fault && !isLate && (outcome === null || outcome.isFirst('failed'))
-    if (isCounted) this.#failed(caller, why, now())
-    if (PROBED_AFTER.has(why) || (fault && !isCounted)) this.#unsure()
+    if (isCounted) this.#failed(caller, withCause(why, cause), now())
+    if (PROBED_AFTER.has(why) || complaint !== null || (fault && !isCounted)) this.#unsure()
   }
 
   /** Lets go of the replies that are on their way. */

@@ -1,4 +1,5 @@
 /** What is in flight at a route: calls that hang, and how long calls take. */
+import { RecentCallers } from './by-caller.ts'
 
 /** Unanswered calls that have to be old. */
 const MANY = 3
@@ -16,7 +17,8 @@ export interface Unanswered {
 
 /**
  * The calls that a route has not answered yet: several old ones say that it hangs before any of them times out. Those of one caller say so for that
- * caller, those of two for everybody. Oldest first, and linked, because each is added at the one end and taken out anywhere.
+ * caller, those of two for callers whom the route has not answered. Oldest first, and linked, because each is added at the one end and taken
+ * out anywhere.
  */
 export class HangDetector {
   #oldest: Unanswered | null = null
@@ -45,16 +47,21 @@ export class HangDetector {
     this.#count -= 1
   }
 
-  /** Whether too many calls are older than the route usually takes; for `caller`, or without one for everybody. */
-  isHanging(now: number, p99: number | null, caller?: string): boolean {
-    if (this.#count < MANY) return false
+  /** Whether there are enough calls to say anything. */
+  get isTelling(): boolean {
+    return this.#count >= MANY
+  }
+
+  /** Whether too many calls are older than the route usually takes: `caller`'s own, or unless `ownOnly` those of several callers. */
+  isHanging(now: number, p99: number | null, caller?: string, ownOnly = false): boolean {
+    if (!this.isTelling) return false
     const bound = now - Math.max(LEAST, TIMES * (p99 ?? LEAST))
     let [old, own, several] = [0, 0, false]
     for (let call = this.#oldest; call !== null && call.begun <= bound; call = call.newer) {
       old += 1
       if (call.caller === caller) own += 1
       if (call.caller !== this.#oldest?.caller) several = true
-      if (own >= MANY || (several && old >= MANY)) return true
+      if (own >= MANY || (several && !ownOnly && old >= MANY)) return true
     }
     return false
   }
@@ -65,31 +72,42 @@ export class HangDetector {
   }
 }
 
-/** How long a route takes to answer, in milliseconds. */
+/** How long answers take, in milliseconds. */
+export interface Times {
+  /** Moving average; 0 until the first answer. */
+  readonly average: number
+  /** Quantiles of the last answers; null until there are enough to say. */
+  readonly p95: number | null
+  readonly p99: number | null
+}
 
+/** Samples that the quantiles are taken from: at first, and at most. */
+const FEWEST = 16
 const KEPT = 128
 /** Samples between two sortings: first the one number, from `KEPT` on the other. */
 const REFRESH_EARLY = 16
 const REFRESH = 64
 /** Share of the newest sample in the moving average. */
 const WEIGHT = 0.1
-/** A sample counts there as at most so many times the average, and this much more: a few slow calls of one caller are not the route's pace. */
+/** A sample counts there as at most so many times the average, and this much more: a few slow calls are not the usual pace. */
 const MOST = 3
 const MORE = 20
 
-/** The last answers of a route. */
-export class Latency {
-  /** Moving average; 0 until the first answer. */
+/** The last answers to one caller. */
+class Samples implements Times {
+  /** The `Latency`'s, when the last one came. */
+  epoch = 0
   average = 0
-  /** Quantiles of the last answers; null until there are enough to say. */
   p95: number | null = null
   p99: number | null = null
-  readonly #samples = new Float64Array(KEPT)
+  /** Grows with the number of answers: most callers make few calls. */
+  #samples = new Float32Array(FEWEST)
   #next = 0
 
   add(ms: number): void {
     this.average +=
       this.average === 0 ? ms : (Math.min(ms, this.average * MOST + MORE) - this.average) * WEIGHT
+    if (this.#next === this.#samples.length && this.#next < KEPT) this.#grow()
     this.#samples[this.#next % KEPT] = ms
     this.#next += 1
     if (this.#next % (this.#next < KEPT ? REFRESH_EARLY : REFRESH) !== 0) return
@@ -97,4 +115,80 @@ export class Latency {
     this.p95 = sorted[Math.floor(sorted.length * 0.95)] ?? null
     this.p99 = sorted[Math.floor(sorted.length * 0.99)] ?? null
   }
+
+  #grow(): void {
+    const samples = new Float32Array(this.#samples.length * 2)
+    samples.set(this.#samples)
+    this.#samples = samples
+  }
+}
+
+/** Answers between two looks at what all callers have in common. */
+const POOLED_EVERY = 64
+
+const NOTHING: Times = { average: 0, p95: null, p99: null }
+
+/**
+ * How long a route takes to answer: by caller, so that the slow or quick calls of one do not decide which route is asked for another, or when
+ * that one's calls are hedged. For callers with few answers it is the median of the callers, each of which counts once.
+ */
+export class Latency implements Times {
+  readonly #callers = new RecentCallers(() => new Samples())
+  #pooled: Times = NOTHING
+  #added = 0
+  #pooledAt = 0
+  #epoch = 0
+
+  add(ms: number, caller = ''): void {
+    const own = this.#callers.make(caller)
+    own.add(ms)
+    own.epoch = this.#epoch
+    this.#added += 1
+  }
+
+  /** Whether the route has answered this caller, and `forget` was not called since. */
+  knows(caller: string): boolean {
+    return this.#callers.of(caller)?.epoch === this.#epoch
+  }
+
+  /** Forgets whom the route has answered, not how long that took. */
+  forget(): void {
+    this.#epoch += 1
+  }
+
+  /** What counts for the calls of this caller. */
+  of(caller: string): Times {
+    const own = this.#callers.of(caller)
+    return own === undefined || own.p95 === null ? this.#ofAll() : own
+  }
+
+  get average(): number {
+    return this.#ofAll().average
+  }
+
+  get p95(): number | null {
+    return this.#ofAll().p95
+  }
+
+  get p99(): number | null {
+    return this.#ofAll().p99
+  }
+
+  #ofAll(): Times {
+    const every = Math.min(POOLED_EVERY, this.#pooledAt + 1)
+    if (this.#added - this.#pooledAt < every) return this.#pooled
+    this.#pooledAt = this.#added
+    const all = this.#callers.values()
+    return (this.#pooled = {
+      average: medianOf(all.map(({ average }) => average)) ?? 0,
+      p95: medianOf(all.map(({ p95 }) => p95)),
+      p99: medianOf(all.map(({ p99 }) => p99)),
+    })
+  }
+}
+
+/** Of two the smaller. */
+function medianOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter(value => value !== null).sort((a, b) => a - b)
+  return known[(known.length - 1) >> 1] ?? null
 }

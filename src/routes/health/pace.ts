@@ -1,9 +1,9 @@
 /**
  * How fast a route is sent to once its upstream has answered HTTP 429: after the pause at 0.7 of what it bore in that second, growing by
  * 5 % a second to just below that, until a minute has passed without another one. It holds for the callers who drew the 429, as some
- * providers answer so to one method or one wide call; for everybody once two did.
+ * providers answer so to one method or one wide call; for everybody once a probe did.
  */
-import { concerns, SPEAK_FOR_ALL } from './by-caller.ts'
+import { concerns, REMEMBERED } from './by-caller.ts'
 
 /** Milliseconds without a complaint after which an upstream's earlier ones are forgotten. */
 export const QUIET = 60_000
@@ -26,7 +26,7 @@ const SAME = 250
 /** What a route is held to, and whose calls. */
 export interface HeldTo {
   readonly perSecond: number
-  readonly concerns: 'one caller' | 'everybody'
+  readonly concerns: 'one caller' | 'several callers' | 'everybody'
 }
 
 /** Since when, to what and for whom a route is held. */
@@ -37,7 +37,7 @@ interface Held {
   elsewhere: number
   /** When its pause ends. */
   until: number
-  /** Whose calls drew a 429, two at most; null is a probe. */
+  /** Whose calls drew a 429; null is a probe. */
   readonly drawnBy: Set<string | null>
   tokens: number
   /** When the tokens were counted. */
@@ -90,8 +90,9 @@ export class Pace {
   state(now: number): HeldTo | null {
     const rate = this.at(now)
     if (rate === null) return null
-    const isForAll = concerns(this.#held!.drawnBy)
-    return { perSecond: Math.round(rate * 10) / 10, concerns: isForAll ? 'everybody' : 'one caller' }
+    const { drawnBy } = this.#held!
+    const some = drawnBy.size === 1 ? 'one caller' : 'several callers'
+    return { perSecond: Math.round(rate * 10) / 10, concerns: concerns(drawnBy) ? 'everybody' : some }
   }
 
   /** A call of this caller (null: a probe) drew a 429, and the route is left alone until `until`. */
@@ -119,7 +120,7 @@ export class Pace {
       held = { borne, elsewhere: 0, until, drawnBy: new Set(), tokens: 1, at: until }
     }
     held.until = held.at = Math.max(held.until, until)
-    for (const one of drawnBy) if (held.drawnBy.size < SPEAK_FOR_ALL) held.drawnBy.add(one)
+    for (const one of drawnBy) if (one === null || held.drawnBy.size < REMEMBERED) held.drawnBy.add(one)
     return (this.#held = held)
   }
 

@@ -1,10 +1,22 @@
-/** The breakers of a route: one for everybody, and one for each caller whose calls fail. */
+/**
+ * The breakers of a route: one for each caller whose calls fail, and one for everybody. While probes fail, that one holds for every caller.
+ * Where calls alone have opened it, it holds for callers whom the route has not answered: the others are judged by their own calls, so that
+ * no number of strangers whose calls fail moves them.
+ */
 import { Breaker } from './breaker.ts'
 import type { BreakerStanding, BreakerState, LastFailure } from './breaker.ts'
-import { ByCaller, SPEAK_FOR_ALL } from './by-caller.ts'
+import { ByCaller } from './by-caller.ts'
+import type { Latency } from './load.ts'
 
-/** Callers whose last call failed, with no success of anybody in between, that do too. */
+/** Callers with a breaker that is not closed, after which that of everybody opens. */
+const SEVERAL = 2
+/** Callers whose last call failed, with no success of anybody in between, that open it too. */
 const IN_A_ROW = 3
+
+/** Callers whom the route has answered. */
+type Answered = Pick<Latency, 'knows' | 'forget'>
+
+const NOBODY: Answered = { knows: () => false, forget: () => undefined }
 
 /** What came of a failure: whether it opened a breaker, and so is worth a probe. */
 export type Opened = 'for everybody' | 'for the caller' | null
@@ -16,16 +28,31 @@ export class RouteBreaker {
   /** When it failed last. */
   #failedAt = 0
   readonly #breakers = new ByCaller(() => new Breaker())
-  /** Who failed since anybody's last success. */
+  /** Who failed since anybody's last success, as far as that matters. */
   readonly #failing = new Set<string>()
   /** Whether our probes see what calls see: only then may a probe close it. */
   #probesFail = false
+  /** Whether the last probe failed. */
+  #isConfirmed = false
+  readonly #answered: Answered
 
-  /** The state for a caller; without one for everybody. */
+  constructor(answered = NOBODY) {
+    this.#answered = answered
+  }
+
+  /** The state for a caller; without one for callers whom the route has not answered. */
   state(now: number, caller?: string): BreakerState {
     const state = this.#breakers.everybody.state(now)
-    if (state !== 'closed' || caller === undefined) return state
-    return this.#breakers.of(caller)?.state(now) ?? 'closed'
+    if (caller === undefined) return state
+    const own = this.#breakers.of(caller)?.state(now) ?? 'closed'
+    if (state === 'closed' || (!this.#isConfirmed && this.#answered.knows(caller))) return own
+    // A caller whose own calls fail does not test the route for the others.
+    return own === 'open' ? own : state
+  }
+
+  /** Whether it holds for every caller: a probe has failed, and none has been answered since. */
+  get isConfirmed(): boolean {
+    return this.#isConfirmed
   }
 
   /** Whether everybody's pause is over, and neither a call nor a probe has been answered since it began. */
@@ -70,28 +97,31 @@ export class RouteBreaker {
     this.lastError = why
     this.#failedAt = now
     const { everybody } = this.#breakers
-    const before = this.state(now, caller)
     const own = this.#breakers.make(caller)
+    const [wasOpen, wasOwnOpen] = [everybody.state(now) === 'open', own.state(now) === 'open']
     own.failed(now)
-    this.#failing.add(caller)
-    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SPEAK_FOR_ALL
+    if (this.#failing.size < IN_A_ROW) this.#failing.add(caller)
+    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SEVERAL
     if (everybody.state(now) !== 'closed' || saySo || this.#failing.size >= IN_A_ROW) everybody.open(now)
-    if (before === 'open' || this.state(now, caller) !== 'open') return null
-    return everybody.state(now) === 'open' ? 'for everybody' : 'for the caller'
+    if (!wasOpen && everybody.state(now) === 'open') return 'for everybody'
+    return wasOwnOpen || own.state(now) !== 'open' ? null : 'for the caller'
   }
 
   /** A probe failed. One is enough where calls say the same (`isSuspect`: by hanging); else it takes as many as calls do. */
   probeFailed(why: string, now: number, isSuspect: boolean): void {
     this.lastError = why
     this.#failedAt = now
-    this.#probesFail = true
+    this.#probesFail = this.#isConfirmed = true
     const { everybody } = this.#breakers
     if (isSuspect || this.#breakers.count(breaker => breaker.state(now) !== 'closed') > 0) everybody.open(now)
     else everybody.failed(now)
+    // What it answered before its outage says nothing of how it comes back.
+    if (everybody.state(now) !== 'closed') this.#answered.forget()
   }
 
   /** A probe was answered: the next call may try. Only where probes failed as well do they close it. */
   probeSucceeded(now: number): void {
+    this.#isConfirmed = false
     const { everybody } = this.#breakers
     const state = everybody.state(now)
     if (state === 'closed' || (state === 'half-open' && this.#probesFail)) {
@@ -104,6 +134,7 @@ export class RouteBreaker {
 
   /** A probe that calls gave rise to was answered: what they say is tested at once, unless such a test has failed before. */
   notConfirmed(now: number): void {
+    this.#isConfirmed = false
     const { everybody } = this.#breakers
     if (everybody.isFirstPause) everybody.halfOpen(now)
   }

@@ -1,8 +1,8 @@
 /**
- * The pauses of a route. A complaint that was read from a text pauses it for the caller whose call drew it: the text may be the
- * caller's own words. It holds for everybody once two callers drew one, or the HTTP status or a probe says the same.
+ * The pauses of a route. A complaint pauses it for the caller whose call drew it, be it a text or an HTTP status: the upstream may mean the
+ * params of that call. Everybody stays away when a probe of the gateway draws one too.
  */
-import { ByCaller, concerns, SPEAK_FOR_ALL } from './by-caller.ts'
+import { ByCaller } from './by-caller.ts'
 import { QUIET } from './pace.ts'
 import type { Pace } from './pace.ts'
 
@@ -21,14 +21,16 @@ const PROBE = null
 /** Milliseconds by which a pause has to grow for its listener to hear of it again: calls in flight complain one behind the other. */
 const WORTH_REPORTING = 250
 
-/** The pause of everybody, as one process tells another; milliseconds. */
+/** A pause, as one process tells another; milliseconds. */
 export interface PauseReport {
   readonly about: Complaint
   readonly left: number
   /** How long it was from its begin, which the next one depends on. */
   readonly length: number
-  /** The callers, two at most, who drew an HTTP 429; null is a probe. */
+  /** Whose calls drew it, and so stay away; null is a probe: everybody. */
   readonly drawnBy: readonly (string | null)[]
+  /** Whether an HTTP 429 was among them. */
+  readonly isBinding: boolean
   /** Calls that the route bore in the second before, as far as that is known: what draws a 429 behind the first one was not borne. */
   readonly borne: number
 }
@@ -37,15 +39,7 @@ export interface PauseReport {
 export class RoutePauses {
   readonly #pauses: ByCaller<Pause>
   readonly #pace: Pick<Pace, 'slow' | 'takeIn' | 'borne'> | null
-  /**
-   * Who drew an HTTP 429 in the pause for everybody; two at most. It is the upstream's own wish, and holds for the last route too, but
-   * only for these callers until a second one has drawn it: some providers answer 429 to one method, or to one wide call.
-   */
-  readonly #told = new Set<string | null>()
   #listener: (pause: PauseReport) => void = () => undefined
-  /** When the pause ends of which the listener heard last, and what had been borne before it. */
-  #reportedUntil = -Infinity
-  #reportedBorne = 0
 
   /** `pace` hears of each HTTP 429. */
   constructor(pace: Pick<Pace, 'slow' | 'takeIn' | 'borne'> | null = null, random = Math.random) {
@@ -53,7 +47,7 @@ export class RoutePauses {
     this.#pauses = new ByCaller(() => new Pause(random))
   }
 
-  /** Calls `listener` when what calls or probes drew here keeps everybody away, or for longer. */
+  /** Calls `listener` when a probe or an HTTP status here has begun a pause, or made it longer. */
   whenBegun(listener: (pause: PauseReport) => void): void {
     this.#listener = listener
   }
@@ -64,9 +58,13 @@ export class RoutePauses {
     return caller !== undefined && this.#pauses.of(caller)?.isActive(now) === true
   }
 
-  /** Whether this caller leaves even the last route able to serve alone; without one everybody. */
+  /**
+   * Whether this caller leaves even the last route able to serve alone, as HTTP 429 is the upstream's own wish; without a caller
+   * everybody.
+   */
   isBinding(now: number, caller?: string): boolean {
-    return this.#told.size > 0 && this.#pauses.everybody.isActive(now) && concerns(this.#told, caller)
+    if (this.#pauses.everybody.isBinding(now)) return true
+    return caller !== undefined && this.#pauses.of(caller)?.isBinding(now) === true
   }
 
   /** Milliseconds left of everybody's, and what it is about. */
@@ -85,32 +83,36 @@ export class RoutePauses {
 
   /** Takes in what a call of this caller drew; without one a probe of ours. */
   complain({ about, asked, from }: Complained, now: number, caller?: string): void {
-    const { everybody } = this.#pauses
-    if (caller !== undefined && from === 'text') {
-      this.#pauses.make(caller).begin(asked, about, now)
-      if (this.keptAway(now) < SPEAK_FOR_ALL) return
-    }
-    if (!everybody.isActive(now)) this.#told.clear()
-    const before = this.#told.size
-    const isTold = about === 'limited' && from === 'status'
-    if (isTold && before < SPEAK_FOR_ALL) this.#told.add(caller ?? PROBE)
-    everybody.begin(asked, about, now)
-    const until = now + everybody.left(now)
-    if (isTold) this.#pace?.slow(caller ?? PROBE, now, until)
-    const isReported = until < this.#reportedUntil + WORTH_REPORTING && this.#told.size === before
-    if (isReported && this.#borne >= this.#reportedBorne / 2) return
-    this.#reportedUntil = until
-    this.#reportedBorne = this.#borne
-    const report = this.report(now)
-    if (report !== null) this.#listener(report)
+    const pause = caller === undefined ? this.#pauses.everybody : this.#pauses.make(caller)
+    const drawnBy = caller ?? PROBE
+    const isBinding = about === 'limited' && from === 'status'
+    pause.begin(asked, about, now, isBinding)
+    if (isBinding) this.#pace?.slow(drawnBy, now, now + pause.left(now))
+    // A text is the least sure word: each process hears it for itself.
+    if (caller !== undefined && from === 'text') return
+    if (pause.isReported(now, this.#borne)) return
+    pause.noteReported(now, this.#borne)
+    this.#listener(this.#reportOf(pause, drawnBy, now))
   }
 
   /** The pause of everybody, for another process; null when there is none. */
   report(now: number): PauseReport | null {
     const { everybody } = this.#pauses
-    if (!everybody.isActive(now)) return null
-    const { why: about, length } = everybody
-    return { about, left: everybody.left(now), length, drawnBy: [...this.#told], borne: this.#borne }
+    return everybody.isActive(now) ? this.#reportOf(everybody, PROBE, now) : null
+  }
+
+  #reportOf(pause: Pause, drawnBy: string | null, now: number): PauseReport {
+    const { why: about, length } = pause
+    // Where probes are sent for several processes, no calls are: what was borne is unknown there.
+    const borne = drawnBy === PROBE ? 0 : this.#borne
+    return {
+      about,
+      left: pause.left(now),
+      length,
+      drawnBy: [drawnBy],
+      isBinding: pause.isBinding(now),
+      borne,
+    }
   }
 
   get #borne(): number {
@@ -118,13 +120,14 @@ export class RoutePauses {
   }
 
   /** Takes in a pause that another process has begun; the listener hears nothing of it. */
-  takeIn({ about, left, length, drawnBy, borne }: PauseReport, now: number): void {
-    const { everybody } = this.#pauses
-    if (!everybody.isActive(now)) this.#told.clear()
-    for (const one of drawnBy) if (this.#told.size < SPEAK_FOR_ALL) this.#told.add(one)
-    everybody.extend(now + left, length, about, now)
-    this.#pace?.takeIn(drawnBy, borne, now, now + left)
-    this.#reportedUntil = Math.max(this.#reportedUntil, now + left)
+  takeIn({ about, left, length, drawnBy, isBinding, borne }: PauseReport, now: number): void {
+    const until = now + left
+    for (const caller of drawnBy) {
+      const pause = caller === PROBE ? this.#pauses.everybody : this.#pauses.make(caller)
+      pause.extend(until, length, about, now, isBinding)
+      pause.noteReported(now, 0)
+    }
+    if (isBinding) this.#pace?.takeIn(drawnBy, borne, now, until)
   }
 }
 
@@ -148,6 +151,11 @@ export class Pause {
   #until = 0
   #length = 0
   #quietAt = 0
+  /** Whether an HTTP 429 was drawn in the one that lasts. */
+  #hasStatus = false
+  /** When the pause ends that other processes know of, and what they were told that was borne before it. */
+  #reportedUntil = -Infinity
+  #reportedBorne = 0
   readonly #random: () => number
   /** The complaint that began it. */
   why: Complaint = 'limited'
@@ -161,6 +169,22 @@ export class Pause {
     return now < this.#until
   }
 
+  /** Whether it holds for the last route too. */
+  isBinding(now: number): boolean {
+    return this.#hasStatus && this.isActive(now)
+  }
+
+  /** Whether other processes know of it as it is now, about. */
+  isReported(now: number, borne: number): boolean {
+    const until = now + this.left(now)
+    return until < this.#reportedUntil + WORTH_REPORTING && borne >= this.#reportedBorne / 2
+  }
+
+  noteReported(now: number, borne: number): void {
+    this.#reportedUntil = Math.max(this.#reportedUntil, now + this.left(now))
+    this.#reportedBorne = borne
+  }
+
   /** Milliseconds that are left. */
   left(now: number): number {
     return Math.max(0, this.#until - now)
@@ -172,7 +196,8 @@ export class Pause {
   }
 
   /** Lasts until then at least; the next one follows on one of that length. */
-  extend(until: number, length: number, why: Complaint, now: number): void {
+  extend(until: number, length: number, why: Complaint, now: number, isBinding = false): void {
+    this.#hasStatus = isBinding || this.isBinding(now)
     if (until > this.#until) this.why = why
     this.#length = now < this.#quietAt ? Math.max(this.#length, length) : length
     this.#until = Math.max(this.#until, until)
@@ -180,7 +205,8 @@ export class Pause {
   }
 
   /** `asked` is how long the upstream wants to be left alone, 0 when it did not say. */
-  begin(asked: number, why: Complaint, now: number): void {
+  begin(asked: number, why: Complaint, now: number, isBinding = false): void {
+    this.#hasStatus = isBinding || this.isBinding(now)
     // Calls that were in flight when it began complain as well; they do not lengthen it.
     const isNew = !this.isActive(now)
     if (isNew) this.#length = this.#next(why, now)

@@ -8,7 +8,8 @@ import type { LiveRoute } from '../live-route.ts'
 import { reportOf } from './report.ts'
 import type { Outcome, RouteReport } from './report.ts'
 import { takeIdentity, takeOutcome } from './take-in.ts'
-import type { Failure } from '../transport/verdict.ts'
+import { withCause } from '../transport/cause.ts'
+import { statusFailure, type Failure } from '../transport/verdict.ts'
 import type { Upstreams } from '../upstreams.ts'
 
 /** Milliseconds that an answer may take: usually, and where calls have said that something is wrong. */
@@ -117,7 +118,13 @@ export class RouteProbe {
         else succeeded(verdict.kind === 'result')
         return toldBy(verdict)
       },
-      get: (path): Promise<Page> => live.fetch(path, patience),
+      get: async (path): Promise<Page> => {
+        const page = await live.fetch(path, patience)
+        const complaint =
+          page.kind === 'whole' ? statusFailure(page.status, page.retryAfter)?.complaint : null
+        if (complaint != null) live.pauses.complain(complaint, now())
+        return page.kind === 'broken' ? { ...page, how: withCause(page.how, page.cause) } : page
+      },
       alive: why => {
         if (why === null) succeeded(true)
         else this.#note(live, 'failed', why)
@@ -127,6 +134,7 @@ export class RouteProbe {
         found.claim += 1
         heads.claim(network, live, height, upstreams.of(network), now())
       },
+      isBehind: () => live.head === null || heads.lagOf(network, live) !== 'none',
       needsProof: () => heads.needsProof(network.slug, live, upstreams.of(network)),
       proved: height => {
         heads.show(network, live, height, upstreams.of(network), now())
@@ -134,6 +142,7 @@ export class RouteProbe {
       final: block => {
         heads.finality.take(network, live, block)
       },
+      isRead: scale => upstreams.of(network).some(({ slots }) => slots.at(scale) !== null),
       finalsToShow: () => heads.finality.toShow(network),
       finalShown: block => {
         heads.finality.show(network, live, block)
@@ -156,9 +165,9 @@ export class RouteProbe {
   }
 
   /** An idle route that is down is found out by us, and so is one that has come back. */
-  #noteFailure(live: LiveRoute, { fault, why, complaint }: Failure): void {
+  #noteFailure(live: LiveRoute, { fault, why, cause, complaint }: Failure): void {
     if (fault) this.#lost.add(live)
-    if (fault) this.#note(live, 'failed', why)
+    if (fault) this.#note(live, 'failed', withCause(why, cause))
     if (complaint !== null) live.pauses.complain(complaint, this.#parts.now())
   }
 

@@ -5,6 +5,7 @@ import type { Connection, Handler } from './connection.ts'
 import type { ReplyHead } from './reply-parser.ts'
 import type { Exchange, ExchangeLimits } from './exchange.ts'
 import { ReplyTurns } from './reply-turns.ts'
+import { connectFault } from './cause.ts'
 import { BodyError, type Break } from './streamed-body.ts'
 
 /** Bytes of a reply that cost as much to read as the connection costs to be ended amid one, and made anew. */
@@ -40,6 +41,7 @@ export class Collector implements Handler {
   /** Bytes taken from the holder. */
   #held = 0
   #status = 0
+  #lines: Raw = ''
   #retryAfter: string | null = null
   #tail: Readable | null = null
   #waits = false
@@ -75,8 +77,9 @@ export class Collector implements Handler {
     if (this.#done) connection.abort(this)
   }
 
-  onHead({ status, retryAfter, length }: ReplyHead): void {
+  onHead({ status, retryAfter, length, lines }: ReplyHead): void {
     this.#status = status
+    this.#lines = lines
     this.#retryAfter = retryAfter
     const { maxBytes } = this.#limits
     // Any other status is judged without a body, or says what is wrong in a short one.
@@ -153,18 +156,24 @@ export class Collector implements Handler {
       turns.take(this.#size, () => {
         if (this.#done) return
         const body = this.#text()
-        const retire = this.#retire
-        this.#finish({ kind: 'whole', status: this.#status, retryAfter: this.#retryAfter, body, retire })
+        const [status, retryAfter, lines, retire] = [
+          this.#status,
+          this.#retryAfter,
+          this.#lines,
+          this.#retire,
+        ]
+        this.#finish({ kind: 'whole', status, retryAfter, body, lines, retire })
       })
     }
   }
 
-  onError(): void {
-    this.break(this.#connection === null ? 'unreachable' : 'reset')
+  onError(error: Error): void {
+    if (this.#connection === null) this.break('unreachable', connectFault(error))
+    else this.break('reset')
   }
 
   /** Ends the exchange early. */
-  break(how: Break): void {
+  break(how: Break, cause: string | null = null): void {
     this.#isRefused = true
     if (this.#done) this.#tail?.destroy(new BodyError(how))
     else {
@@ -172,7 +181,7 @@ export class Collector implements Handler {
       this.#tail?.destroy()
       this.#chunks = []
       if (this.#held > 0) this.#limits.holder?.giveBack(this.#held)
-      this.#finish({ kind: 'broken', how, sent: this.#connection !== null })
+      this.#finish({ kind: 'broken', how, sent: this.#connection !== null, ...(cause && { cause }) })
     }
     this.#connection?.abort(this)
   }

@@ -2,9 +2,12 @@
  * One connection to an upstream, with one request at a time. HTTP/1.1 for calls is written and read here and not by undici, which is made for any
  * request: that was a quarter of a relayed call (docs/decisions/code.md).
  */
+import { CONNECT_TIMEOUT } from './cause.ts'
 import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { LONG } from '../../jsonrpc/long-text.ts'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { ReplyParser } from './reply-parser.ts'
 import type { ReplyListener } from './reply-parser.ts'
@@ -31,7 +34,7 @@ export interface Handler extends ReplyListener {
 
 /** A request as it is written, and what hears of it. */
 export interface Request {
-  readonly text: Raw
+  readonly text: Raw | LongText
   readonly handler: Handler
 }
 
@@ -74,6 +77,8 @@ export class Connection {
   /** Whether anything of its reply has come. */
   #hasBegun = false
   #isReused = false
+  /** Whether pieces of a long request are still to be written. */
+  #isSending = false
   #isPaused = false
   /** Not for new requests. */
   #isOld = false
@@ -87,7 +92,7 @@ export class Connection {
       this.retire()
     }, age).unref()
     this.#connecting = setTimeout(() => {
-      this.#socket.destroy(new Error('the connection was not made in time'))
+      this.#socket.destroy(new Error(CONNECT_TIMEOUT))
     }, origin.connectTimeout)
     this.#socket.once(origin.url.protocol === 'https:' ? 'secureConnect' : 'connect', this.#opened)
     // It is closed in a later turn: until then it must not be taken for one that can be used.
@@ -110,7 +115,23 @@ export class Connection {
     this.#hasBegun = false
     handler.onSent(this)
     // Nobody may wait for the reply any more.
-    if (!this.#socket.destroyed) this.#socket.write(text, 'latin1')
+    if (this.#socket.destroyed) return
+    if (typeof text === 'string') this.#socket.write(text, 'latin1')
+    else this.#sendLong(text)
+  }
+
+  /** Writes a piece in a turn of the event loop, as soon as the system has the one before. */
+  #sendLong(text: LongText): void {
+    const pieces = text.pieces(LONG)
+    let left = text.length
+    const next = (): void => {
+      const { value: piece } = pieces.next()
+      if (piece === undefined || this.#socket.destroyed) return
+      left -= piece.length
+      this.#isSending = left > 0
+      this.#socket.write(piece, () => setImmediate(next))
+    }
+    next()
   }
 
   /** Reads no further than what has come. To be called when some of the reply does. */
@@ -198,7 +219,8 @@ export class Connection {
     if (this.#isPaused) this.#readOn()
     this.keptFor = Math.min(IDLE, this.#parser.keptFor - SPARE)
     // Behind a reply that came before all of the request had left, the rest of it would still be on its way.
-    const isKept = !isMore && !this.#isOld && this.keptFor > 0 && this.#socket.writableLength === 0
+    const isKept =
+      !isMore && !this.#isOld && this.keptFor > 0 && !this.#isSending && this.#socket.writableLength === 0
     const isReused = this.#isReused
     this.#isReused = true
     if (isKept) this.#owner.free(this, isReused)

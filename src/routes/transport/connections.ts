@@ -1,5 +1,6 @@
 /** The connections to one upstream, and which of them sends a request. */
 import { isIP } from 'node:net'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { Connection } from './connection.ts'
 import type { Handler, Origin, Owner, Request } from './connection.ts'
@@ -35,9 +36,9 @@ export class Connections implements Owner {
   readonly #watched = new Map<Handler, Connection>()
   /** Replies since a connection was last closed where it might have been used again. */
   #kept = 0
-  /** Milliseconds that connections may be idle: the least that the upstream has said of any. */
-  #keptFor = Infinity
+  /** Closes the next idle connection whose time is up, and when that is. */
   #closing: NodeJS.Timeout | null = null
+  #closingAt = Infinity
   #state: 'open' | 'closed' | 'destroyed' = 'open'
   #whenNone: (() => void)[] = []
 
@@ -54,7 +55,7 @@ export class Connections implements Owner {
    * Sends one request, `text` as it stands, now or when a connection is free; `handler` hears what comes of it. Behind `close` it is sent too: it
    * is a last one.
    */
-  dispatch(text: Raw, handler: Handler): void {
+  dispatch(text: Raw | LongText, handler: Handler): void {
     this.#dispatch({ text, handler })
   }
 
@@ -157,31 +158,31 @@ export class Connections implements Owner {
     return connection
   }
 
-  /** Keeps it for the next request, for as long as it may be idle. */
+  /** Keeps it for the next request, for as long as it may be idle: another one may be kept longer, whatever replies brought there. */
   #rest(connection: Connection): void {
     connection.idleSince = performance.now()
     this.#idle.push(connection)
-    if (connection.keptFor < this.#keptFor) {
-      this.#keptFor = connection.keptFor
-      clearTimeout(this.#closing ?? undefined)
-      this.#closeIdle()
-    } else this.#closing ??= setTimeout(this.#closeIdle, this.#keptFor).unref()
+    this.#closeAt(connection.idleSince + connection.keptFor, connection.keptFor)
   }
 
-  /** Closes those that have been idle for too long; the first is the one that has been longest. */
+  #closeAt(at: number, ms: number): void {
+    if (at >= this.#closingAt) return
+    clearTimeout(this.#closing ?? undefined)
+    this.#closingAt = at
+    this.#closing = setTimeout(this.#closeIdle, ms).unref()
+  }
+
+  /** Closes those that have been idle for too long. */
   readonly #closeIdle = (): void => {
-    this.#closing = null
+    this.#closingAt = Infinity
     const now = performance.now()
-    for (;;) {
-      const [first] = this.#idle
-      if (first === undefined) return
-      const left = first.idleSince + this.#keptFor - now
-      if (left > 0) {
-        this.#closing = setTimeout(this.#closeIdle, left).unref()
-        return
-      }
-      first.destroy()
+    let next = Infinity
+    for (const connection of [...this.#idle]) {
+      const left = connection.idleSince + connection.keptFor - now
+      if (left <= 0) connection.destroy()
+      else next = Math.min(next, left)
     }
+    if (next < Infinity) this.#closeAt(now + next, next)
   }
 }
 

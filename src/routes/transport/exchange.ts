@@ -10,6 +10,8 @@ export interface Broken {
   readonly kind: 'broken'
   readonly how: Break | NotInOneBody
   readonly sent: boolean
+  /** Why it could not be reached, for operators. */
+  readonly cause?: string | null
   readonly isPaidFor?: IsPaidFor
 }
 
@@ -26,6 +28,8 @@ export type Exchange =
       readonly status: number
       readonly retryAfter: string | null
       readonly body: Raw
+      /** The lines of its head; absent where it is a part of a reply. */
+      readonly lines?: Raw
       /** Has nothing more sent over its connection, which brought something else than the answer. */
       readonly retire?: () => void
       readonly isPaidFor?: IsPaidFor

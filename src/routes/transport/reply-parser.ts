@@ -11,6 +11,8 @@ export interface ReplyHead {
   readonly length: number | null
   /** `Retry-After` as it was sent; null where there is none. */
   readonly retryAfter: string | null
+  /** The lines of the head. */
+  readonly lines: Raw
   /** Milliseconds for which the connection is kept behind it: 0 where it ends, Infinity where nothing is said. */
   readonly keptFor: number
 }
@@ -244,5 +246,5 @@ function headIn(text: Raw): ReadHead | null {
   // What should have no body, and says how long it is, may send one, and who asks next would take it for a reply.
   const isSure = framing !== 'end of connection' && (!isEmpty || ((length ?? 0) === 0 && !isChunked))
   const isKept = keeps && !closes && isSure
-  return { status, length, retryAfter, keptFor: isKept ? keptFor : 0, framing }
+  return { status, length, retryAfter, lines: text, keptFor: isKept ? keptFor : 0, framing }
 }

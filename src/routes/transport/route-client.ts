@@ -1,5 +1,7 @@
 /** Sends requests to one route over its connections, each sender within its share of them. */
 import type { Departure } from '../../net/departure.ts'
+import { trimSlashes } from '../../net/http-path.ts'
+import type { LongText } from '../../jsonrpc/long-text.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Route } from '../../snapshot/types.ts'
 import { Connections } from './connections.ts'
@@ -52,21 +54,32 @@ export class RouteClient {
   }
 
   /** Posts a body; `done` is told of the reply, or of what broke it. */
-  post(body: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
+  post(
+    body: Raw | LongText,
+    limits: ExchangeLimits,
+    sender: Sender,
+    done: (exchange: Exchange) => void,
+  ): void {
     const { traceparent = null } = sender
     const trace = traceparent === null ? '' : `traceparent: ${traceparent}\r\n`
-    this.#send(`${this.#head}${body.length}\r\n${trace}\r\n${body}`, limits, sender, done)
+    const head = `${this.#head}${body.length}\r\n${trace}\r\n`
+    this.#send(typeof body === 'string' ? head + body : body.behind(head), limits, sender, done)
   }
 
   /** Fetches a path below the route's URL. */
   get(path: string, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
     const { path: base, fields } = this.#target
     const [, before = '', query = ''] = /^([^?]*)(.*)$/.exec(base) ?? []
-    const whole = before.replace(/\/+$/, '') + path + query
+    const whole = trimSlashes(before) + path + query
     this.#send(`GET ${whole} HTTP/1.1\r\n${fields}\r\n`, limits, sender, done)
   }
 
-  #send(text: Raw, limits: ExchangeLimits, sender: Sender, done: (exchange: Exchange) => void): void {
+  #send(
+    text: Raw | LongText,
+    limits: ExchangeLimits,
+    sender: Sender,
+    done: (exchange: Exchange) => void,
+  ): void {
     if (sender.isCounted !== true) this.#room.enter(sender.caller)
     const collector = new Collector(limits, exchange => {
       if (exchange.kind === 'broken' && !exchange.sent) this.#connections.withdraw(collector)

@@ -1,12 +1,14 @@
 /** What an exchange means for the call and for the route: an answer to pass on, or a reason to ask another route. */
 import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
+import type { Raw } from '../../jsonrpc/raw.ts'
 import { readOpenError } from '../../jsonrpc/open-error.ts'
 import { findOpenMember, relayValue } from '../../jsonrpc/relay.ts'
 import type { OpenMember } from '../../jsonrpc/relay.ts'
 import { isReply, readOwnError, readReply } from '../../jsonrpc/message.ts'
 import type { Reply } from '../../jsonrpc/message.ts'
 import type { NodeErrorClass } from '../../snapshot/types.ts'
+import { replyFault } from './cause.ts'
 import type { Broken, Exchange } from './exchange.ts'
 import { familyOf } from '../../families/families.ts'
 import { classify } from '../../families/errors/classify.ts'
@@ -27,6 +29,8 @@ export interface OpenAnswer {
 export interface Failure {
   readonly kind: 'failure'
   readonly why: string
+  /** What is behind `why`, for operators; absent where that is all. */
+  readonly cause?: string | null
   /** What the client gets when no other route can help. */
   readonly refusal: Refusal
   /** What the node itself said; null when it gave no reply. */
@@ -55,8 +59,8 @@ const REQUEST_TIMEOUT = 408
 /** Judges an exchange for the call that went out under `id`, in the order transport, HTTP status, node's error. */
 export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict {
   if (exchange.kind === 'broken') {
-    const { how, sent } = exchange
-    return { ...failure(how, ...breaks[how]), sent }
+    const { how, sent, cause } = exchange
+    return { ...failure(how, ...breaks[how]), sent, ...(cause != null && { cause }) }
   }
   const { status } = exchange
   if (exchange.kind === 'whole' && familyOf(call).errors.statuses.includes(status)) {
@@ -71,14 +75,20 @@ export function judge(exchange: Exchange, id: number, call: JudgedCall): Verdict
   }
   const reply = readReply(exchange.body, id)
   if (reply === null)
-    return failure(isReply(exchange.body) ? 'stray_reply' : 'bad_reply', refuse('upstream_error'), true)
-  if (reply.kind === 'result')
-    return status < 300 ? reply : failure('bad_reply', refuse('upstream_error'), true)
+    return isReply(exchange.body)
+      ? failure('stray_reply', refuse('upstream_error'), true)
+      : badReply(exchange)
+  if (reply.kind === 'result') return status < 300 ? reply : badReply(exchange)
   const verdict = judgeError(reply, call) ?? reply
   // What names no call may be a late word about an earlier one: it is believed where another connection or route says no other.
   return verdict === reply && reply.isUnaddressed === true
     ? { ...failure('stray_reply', refuse('upstream_error'), false), said: reply, passOn: true }
     : verdict
+}
+
+/** A reply that is none, with what came. */
+function badReply({ status, lines }: { readonly status: number; readonly lines?: Raw }): Failure {
+  return { ...failure('bad_reply', refuse('upstream_error'), true), cause: replyFault(status, lines) }
 }
 
 /** Judges a node's error, over HTTP or a socket; null when it is the answer to the call. */
@@ -88,10 +98,14 @@ export function judgeError(error: NodeErrorReply, call: JudgedCall): Failure | n
 }
 
 /** Judges a reply by its first part. */
-function openVerdict({ head, tail }: Exchange & { kind: 'open' }, id: number, call: JudgedCall): Verdict {
+function openVerdict(
+  { status, head, tail }: Exchange & { kind: 'open' },
+  id: number,
+  call: JudgedCall,
+): Verdict {
   const raw = head.toString('latin1')
   const open = findOpenMember(raw)
-  if (open === null) return failure('bad_reply', refuse('upstream_error'), true)
+  if (open === null) return badReply({ status })
   // Somebody else's, of which nothing has left yet; where the id comes behind the value, only the end can show it.
   if (open.id !== undefined && open.id !== String(id))
     return failure('stray_reply', refuse('upstream_error'), true)

@@ -36,7 +36,8 @@ export class Postgres {
   /** Of the pool's connections. */
   readonly #sockets = new Set<Socket>()
 
-  constructor(config: PostgresConfig) {
+  /** `isOurs`: asked over each connection before anything else; where it says false, nothing is sent over it. */
+  constructor(config: PostgresConfig, isOurs: ((query: Query) => Promise<boolean>) | null = null) {
     this.#config = config
     const { url, pool, timeout, schema } = config
     this.#pool = new pg.Pool({
@@ -55,6 +56,7 @@ export class Postgres {
       // pg_temp last: nobody's temporary table stands in for one of ours.
       options: `-c search_path=${schema},pg_temp`,
       types,
+      ...(isOurs !== null && { verify: (client, done) => void verify(client, isOurs).then(done) }),
     })
     // An idle connection that ends is replaced by the next query.
     this.#pool.on('error', () => undefined)
@@ -198,6 +200,24 @@ export class Postgres {
     await ended([...this.#sockets])
   }
 }
+
+/** Why a new connection is not used; undefined where it may be. */
+async function verify(
+  client: pg.PoolClient,
+  isOurs: (query: Query) => Promise<boolean>,
+): Promise<Error | undefined> {
+  const query: Query = async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query<Row & pg.QueryResultRow>(sql, [...values])).rows
+  try {
+    return (await isOurs(query)) ? undefined : new StoreUnavailable(NOT_OURS)
+  } catch (error) {
+    return error as Error
+  }
+}
+
+/** Said of a PostgreSQL that another installation has, or nobody. */
+export const NOT_OURS =
+  'PostgreSQL does not hold the accounts that this machine has a copy of: it is another database, or an empty one'
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 

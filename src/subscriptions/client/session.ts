@@ -33,6 +33,8 @@ interface Subscription {
   readonly id: Raw
   /** Method name of its messages, under which they are charged. */
   readonly name: string
+  /** Method of the call that made it. */
+  readonly method: string
   readonly network: string
   share: Share | null
   isHeld: boolean
@@ -72,13 +74,20 @@ export class ClientSession implements Session {
     return this.#subscriptions.size
   }
 
+  /** Methods that made the subscriptions held now. */
+  get methods(): ReadonlySet<string> {
+    return new Set([...this.#subscriptions.values()].map(({ method }) => method))
+  }
+
   async subscribe(row: MethodRow, call: SubscribeCall, caller: Caller): Promise<WholeAnswer> {
     const { network, plan } = caller
     const words = familyOf(network).subscriptions
     const name = words.notification(row.rule.match)
     const scale = words.scale(call.method, call.params)
     const { slug } = network
-    const subscription: Subscription = { id: words.newId(), name, network: slug, share: null, isHeld: true }
+    const { method } = call
+    // prettier-ignore
+    const subscription: Subscription = { id: words.newId(), name, method, network: slug, share: null, isHeld: true }
     this.#subscriptions.set(subscription.id, subscription)
     this.#live.clientSubscriptions.take(slug, Infinity)
     const listener = {

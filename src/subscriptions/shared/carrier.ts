@@ -30,6 +30,10 @@ export interface Sought {
   readonly family: Family
   readonly unsubscribe: string
   readonly sockets: Pick<UpstreamSockets, 'get' | 'release'>
+  /** Whose call it is: an account, or on the public route an address. Null where an upstream has taken it before. */
+  readonly holder: string | null
+  /** Callers whose calls go over sockets of their own. */
+  readonly apart: { has(holder: string): boolean; set(holder: string, is: true): unknown }
   readonly heights: Heights
   /** The routes to try now, best first. */
   readonly routes: () => readonly Route[]
@@ -48,7 +52,7 @@ export async function findCarrier(
   isOver: () => boolean,
   trace?: Attempts,
 ): Promise<Carrier | NodeError | Refusal> {
-  const { method, params, family, unsubscribe, sockets, routes } = sought
+  const { method, params, family, unsubscribe, sockets, routes, holder, apart } = sought
   const showsHeads = familyOf({ family }).subscriptions.heightReader(method, params) !== null
   let refusal = refuse('no_route')
   let said: NodeError | null = null
@@ -58,13 +62,16 @@ export async function findCarrier(
     if (isOver()) break
     const attempt = trace?.attempt(route.id, kind)
     kind = 'retry'
-    const socket = await sockets.get(route).catch(() => null)
+    const own = holder !== null && apart.has(holder) ? holder : null
+    const socket = await sockets.get(route, own).catch(() => null)
     if (socket === null) {
       attempt?.ended('unreachable')
       continue
     }
     const listener = listenerOn(socket, sought, hear)
-    const outcome = await socket.subscribe({ method, params, unsubscribe }, listener)
+    const outcome = await socket.subscribe({ method, params, unsubscribe, holder }, listener)
+    // The upstream may close a socket for the params of one call: what this caller subscribes to next cuts only a socket of its own.
+    if (holder !== null && socket.isClosedFor(holder)) apart.set(holder, true)
     if (outcome !== null && 'id' in outcome && outcome.complete) {
       attempt?.ended('ok')
       if (showsHeads) socket.progress.enter()

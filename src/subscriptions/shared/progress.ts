@@ -8,6 +8,8 @@ export class Progress {
   #shown: number | null = null
   /** Highest head of its route, by probes. */
   #probed: number | null = null
+  /** The same when the socket last showed that it is alive. */
+  #alive: number | null = null
   #behindSince: number | null = null
 
   /** A subscription to heads begins. */
@@ -29,15 +31,22 @@ export class Progress {
   look(probed: number): number {
     this.#probed = Math.max(this.#probed ?? 0, probed)
     if (this.#heads === 0) return this.#probed
-    this.#shown ??= probed
+    this.#shown ??= this.#alive ?? probed
     return this.#shown
   }
 
-  /** Height up to which nothing was missed when the socket was lost; `probed` is the route's last head. Null when nothing is known. */
-  reached(probed: number | null): number | null {
-    const known = Math.max(this.#probed ?? 0, probed ?? 0)
-    if (this.#shown === null) return known === 0 ? null : known
-    return known === 0 ? this.#shown : Math.min(this.#shown, known)
+  /** Something came over the socket: what was sent before is not missed. */
+  beat(): void {
+    this.#alive = this.#probed
+  }
+
+  /**
+   * Height up to which nothing was missed when the socket was lost, null when nothing is known. A socket may have been dead for long before that is
+   * noticed, while probes went on.
+   */
+  reached(): number | null {
+    if (this.#shown === null) return this.#alive
+    return this.#probed === null ? this.#shown : Math.min(this.#shown, this.#probed)
   }
 
   /** For how long it has been behind: told at each look whether it is. */

@@ -19,8 +19,6 @@ export interface SharedOptions extends Sought {
   readonly budget: ByteBudget | null
   /** The block or slot that a message shows; null where it shows none. */
   readonly heightIn: (result: Raw) => number | null
-  /** Last head of a route by its probes. */
-  readonly headOf: (routeId: string) => number | null
   /** Called once, when nothing will come any more. */
   readonly onOver: () => void
   /** Something threw that should not have. */
@@ -95,8 +93,9 @@ export class SharedSubscription {
   }
 
   async #attach(trace?: Attempts): Promise<Begun> {
+    const { holder } = this.#options
     const found = await findCarrier(
-      this.#options,
+      { ...this.#options, holder: this.#isRecovering ? null : holder },
       result => {
         this.#hear(result)
       },
@@ -137,7 +136,7 @@ export class SharedSubscription {
   readonly #ask: Ask = (method, params) => this.#carrier?.socket.ask(method, params) ?? Promise.resolve(null)
 
   #startRecovery(lost: UpstreamSocket | undefined): void {
-    const head = lost?.progress.reached(this.#options.headOf(lost.routeId)) ?? null
+    const head = lost?.progress.reached() ?? null
     this.#recover(head).catch((error: unknown) => {
       this.#options.onBug(error)
       this.#lose('internal error')

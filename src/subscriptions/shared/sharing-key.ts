@@ -1,6 +1,7 @@
 /** Which subscribe calls share an upstream subscription: those that are equal in meaning, as far as that is sure. */
 import { canonical } from '../../families/canonical.ts'
 import type { SubscriptionWords } from '../../families/family.ts'
+import { compact } from '../../jsonrpc/compact.ts'
 import { elementsOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 
@@ -20,9 +21,4 @@ export function sharingKey(
   const elements = elementsOf(array)
   normalize(method, elements)
   return `${method} [${elements.join(',')}]`
-}
-
-/** The same params without white space between their parts. */
-export function compact(params: Raw): Raw {
-  return params.replace(/"(?:[^"\\]|\\.)*"|\s+/g, part => (part.startsWith('"') ? part : ''))
 }

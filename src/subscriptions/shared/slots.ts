@@ -19,6 +19,10 @@ export class SubscriptionSlots {
     holdings.whenShort(async (name, count) => this.#endUnused(name, count))
   }
 
+  part(name: string, limit: number): MaybePromise<number> {
+    return this.#holdings.part(name, limit)
+  }
+
   /**
    * Takes one of at most `limit` slots, so that racing takers cannot pass the limit; false when there is none. Where all are taken, the oldest
    * kept subscriptions of that holder end for it, which is waited for.

@@ -1,4 +1,5 @@
 /** How the sockets of routes fare: which routes carry subscriptions last, and how soon a socket is opened again. Times are in milliseconds of a monotonic clock. */
+import { withCause } from '../../routes/transport/cause.ts'
 
 /** How long a route comes after the others once its socket was lost or cut. */
 const AVOIDED = 60_000
@@ -27,8 +28,8 @@ interface Record {
   failures: number
   avoidedUntil: number
   cut: boolean
-  /** Whether the last socket could not be opened. */
-  unreached: boolean
+  /** Why the last socket could not be opened, empty where that is not known; null where it could. */
+  unreached: string | null
   /** When the next socket may be opened. */
   openAt: number
   /** Since when the operator knows that they fail; null when they do not. */
@@ -38,10 +39,13 @@ interface Record {
 /** Knows how the last sockets of each route ended. */
 export class SocketHealth {
   readonly #events: HealthEvents
+  readonly #most: number
   readonly #records = new Map<string, Record>()
 
-  constructor(events: HealthEvents) {
+  /** The oldest record makes room where there are `most`. */
+  constructor(events: HealthEvents, most = Infinity) {
     this.#events = events
+    this.#most = most
   }
 
   /** How far behind the others a route comes. */
@@ -56,22 +60,22 @@ export class SocketHealth {
     return Math.max(0, (this.#records.get(route)?.openAt ?? 0) - now)
   }
 
-  /** Whether the last socket could not be opened, and that was a short while ago. */
-  isUnreached(route: string, now: number): boolean {
+  /** Why the last socket could not be opened a short while ago, empty where that is not known; null where it could. */
+  whyUnreached(route: string, now: number): string | null {
     const record = this.#records.get(route)
-    return record?.unreached === true && now < record.avoidedUntil
+    return record !== undefined && now < record.avoidedUntil ? record.unreached : null
   }
 
   /** A socket could not be opened. */
-  unreached(route: string, now: number): void {
-    this.#failed(route, 'it takes no connections', now, 1)
-    this.#record(route, now).unreached = true
+  unreached(route: string, now: number, cause: string | null = null): void {
+    this.#failed(route, withCause('it takes no connections', cause), now, 1)
+    this.#record(route, now).unreached = cause ?? ''
   }
 
   /** A socket is open, and may still be lost. */
   opened(route: string): void {
     const record = this.#records.get(route)
-    if (record !== undefined) record.unreached = false
+    if (record !== undefined) record.unreached = null
   }
 
   /** A socket was lost. */
@@ -121,11 +125,15 @@ export class SocketHealth {
       failures: 0,
       avoidedUntil: 0,
       cut: false,
-      unreached: false,
+      unreached: null,
       openAt: 0,
       failingSince: null,
     }
-    if (known === undefined) this.#records.set(route, record)
+    if (known === undefined) {
+      const [oldest] = this.#records.keys()
+      if (this.#records.size >= this.#most && oldest !== undefined) this.#records.delete(oldest)
+      this.#records.set(route, record)
+    }
     if (now >= record.avoidedUntil) record.cut = false
     record.avoidedUntil = now + AVOIDED
     return record

@@ -5,8 +5,10 @@ import { refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import { findMethod } from '../../snapshot/find-method.ts'
 import type { MethodRow, Network, Route, Snapshot } from '../../snapshot/types.ts'
+import { BoundedCache } from '../../limits/bounded-cache.ts'
 import { Slots } from '../../limits/holdings.ts'
 import type { Holdings } from '../../ports/holdings.ts'
+import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import type { Upstreams } from '../../routes/upstreams.ts'
 import type { ByteBudget } from '../socket/backlog.ts'
 import { Entry } from './entry.ts'
@@ -31,6 +33,10 @@ export interface SubscriptionsOptions {
   readonly holdings?: Holdings
 }
 
+/** Callers remembered whose subscribe calls cut a socket, and for how many milliseconds. */
+const APART = 1_024
+const APART_FOR = 600_000
+
 /** Joins clients to shared subscriptions. */
 export class SharedSubscriptions implements Subscriptions {
   readonly #upstreams: Upstreams
@@ -41,6 +47,7 @@ export class SharedSubscriptions implements Subscriptions {
   readonly #slots: SubscriptionSlots
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new Map<string, number>()
+  readonly #apart = new BoundedCache<true>(APART, { ttl: APART_FOR })
   #snapshot: Snapshot
 
   constructor({ upstreams, snapshot, connectTimeout, events, budget, holdings }: SubscriptionsOptions) {
@@ -49,7 +56,7 @@ export class SharedSubscriptions implements Subscriptions {
     this.#snapshot = snapshot
     this.#events = events
     this.#budget = budget
-    this.#sockets = new UpstreamSockets(connectTimeout, events, budget)
+    this.#sockets = new UpstreamSockets(connectTimeout, events, budget, slug => upstreams.blockTime(slug))
     this.#silence = new StalledWatch({
       sockets: this.#sockets,
       upstreams,
@@ -74,7 +81,7 @@ export class SharedSubscriptions implements Subscriptions {
       const isTaken = taking instanceof Promise ? await taking : taking
       if (!isTaken) return refuse('too_many_subscriptions', undefined, { limit })
     }
-    const entry = this.#entries.get(key) ?? this.#start(key, network, row, call)
+    const entry = this.#entries.get(key) ?? this.#start(key, network, row, call, holder)
     entry.revive()
     const { shared } = entry
     const member = new Member(listener, this.#budget)
@@ -101,6 +108,10 @@ export class SharedSubscriptions implements Subscriptions {
   /** Why a route can carry no subscription now, as a sentence for the operator; null where nothing is known against it. */
   whyNoSocket(routeId: string): string | null {
     return this.#sockets.whyNone(routeId)
+  }
+
+  part(holder: string, limit: number): MaybePromise<number> {
+    return this.#slots.part(holder, limit)
   }
 
   /** Upstream subscriptions now, by network. */
@@ -138,6 +149,7 @@ export class SharedSubscriptions implements Subscriptions {
     { slug, family }: Network,
     row: MethodRow,
     { method, params, trace }: SubscribeCall,
+    holder: string,
   ): Entry {
     const entry = new Entry(slug, this.#slots)
     this.#entries.set(key, entry)
@@ -147,13 +159,12 @@ export class SharedSubscriptions implements Subscriptions {
     const scale = words.scale(method, params)
     entry.shared = new SharedSubscription(
       {
-        ...{ method, params, family, sockets: this.#sockets },
+        ...{ method, params, family, sockets: this.#sockets, holder, apart: this.#apart },
         ...{ heights, filler: words.filler(method, params, heights) },
         heightIn: result => (scale === null ? null : words.shown(method, scale, result)),
         budget: this.#budget,
         unsubscribe: row.rule.subscribe ?? '',
         routes: () => this.#carriers(slug, method),
-        headOf: routeId => this.#upstreams.certainHead(routeId),
         onOver: () => {
           this.#entries.delete(key)
           this.#counts.set(slug, (this.#counts.get(slug) ?? 0) - 1)

@@ -20,6 +20,8 @@ import type { OnReply } from './requests.ts'
 /** How often a subscribe request is sent when its id was ended by an unsubscribe that was sent after it. */
 const SUBSCRIBE_TRIES = 3
 
+const NOBODY: ReadonlySet<string> = new Set()
+
 type OnNotification = (notification: Notification) => void
 
 /** A subscription of the upstream. */
@@ -34,18 +36,22 @@ export interface SubscribeCall {
   readonly method: string
   readonly params: Raw
   readonly unsubscribe: string
+  /** Whose call it is: an account, or on the public route an address. Null where an upstream has taken it before. */
+  readonly holder: string | null
 }
 
 /** What a socket works with and reports to. */
 export interface SocketContext {
   readonly turns: ReadingTurns
   readonly budget: ByteBudget | null
+  /** Milliseconds until the next ping. */
+  readonly pingEvery: () => number
   /** A bug of ours; the socket is closed. */
   readonly onBug: (error: unknown) => void
   /** The socket is cut for what the node sends. */
   readonly onCut: (why: string) => void
-  /** The socket is over, and not because nothing needs it any more. */
-  readonly onLost: () => void
+  /** The socket is over, and not because nothing needs it any more. `isSuspect`: a call may be the reason, not the route. */
+  readonly onLost: (isSuspect: boolean) => void
 }
 
 /** An open socket. It never reconnects: its subscriptions look for another one. */
@@ -58,8 +64,8 @@ export class UpstreamSocket {
   readonly #requests = new Requests()
   /** A node may give equal subscriptions one id: every listener of it gets each message. */
   readonly #listeners = new Map<Raw, Set<OnNotification>>()
-  /** Numbers of the subscribe requests in flight, oldest first. */
-  readonly #subscribing = new Set<number>()
+  /** Whose subscribe requests are in flight, by their numbers, oldest first. */
+  readonly #subscribing = new Map<number, string | null>()
   /** Ids that were unsubscribed from, and by which request, oldest first. */
   readonly #ended = new Map<Raw, number>()
   readonly #early: EarlyNotifications
@@ -68,6 +74,8 @@ export class UpstreamSocket {
   readonly #heartbeat: Heartbeat
   readonly #onClose = new Set<() => void>()
   #over = false
+  /** Whose first subscribe calls were in flight when the upstream closed the socket, perhaps for the params of one of them. */
+  #suspects: ReadonlySet<string> = NOBODY
 
   /** Opens a socket; rejects when the upstream does not take it in time. */
   static async open(route: Route, connectTimeout: number, context: SocketContext): Promise<UpstreamSocket> {
@@ -82,7 +90,10 @@ export class UpstreamSocket {
     this.#inbox = new Inbox(socket, context.turns, frame => {
       this.#read(frame)
     })
-    this.#heartbeat = new Heartbeat(socket)
+    this.#heartbeat = new Heartbeat(socket, context.pingEvery)
+    socket.on('pong', () => {
+      this.#beat()
+    })
     socket.on('close', () => {
       this.#end(true)
     })
@@ -90,6 +101,11 @@ export class UpstreamSocket {
 
   get isOpen(): boolean {
     return this.#socket.readyState === WebSocket.OPEN
+  }
+
+  /** Whether the upstream closed it while a first subscribe call of this caller was in flight, perhaps for its params. */
+  isClosedFor(holder: string): boolean {
+    return this.#suspects.has(holder)
   }
 
   /** Whether nothing is carried by it or asked over it. */
@@ -147,6 +163,7 @@ export class UpstreamSocket {
   drop(why: string): void {
     if (!this.isOpen) return
     this.#context.onCut(why)
+    this.#subscribing.clear()
     this.#socket.terminate()
     this.#end(true)
   }
@@ -173,7 +190,7 @@ export class UpstreamSocket {
       if (!this.#listeners.has(reply.result)) void this.ask(call.unsubscribe, `[${reply.result}]`)
     }
     request = this.#send(call.method, call.params, onReply, onLate)
-    if (request > 0) this.#subscribing.add(request)
+    if (request > 0) this.#subscribing.set(request, call.holder)
   }
 
   #carry(id: Raw, listener: OnNotification): Carried {
@@ -187,7 +204,7 @@ export class UpstreamSocket {
 
   /** Forgets what only a subscribe request in flight could need: ids are matched by the order of requests. */
   #prune(): void {
-    const [oldest = Infinity] = this.#subscribing
+    const [oldest = Infinity] = this.#subscribing.keys()
     if (oldest === Infinity) this.#early.clear()
     for (const [id, request] of this.#ended) {
       if (request > oldest || this.#requests.has(request)) break
@@ -207,8 +224,13 @@ export class UpstreamSocket {
     return id
   }
 
-  #read(data: Buffer): void {
+  #beat(): void {
     this.#heartbeat.beat()
+    this.progress.beat()
+  }
+
+  #read(data: Buffer): void {
+    this.#beat()
     try {
       if (!this.#dispatch(data) && this.#strays.add(data.length, performance.now()))
         this.drop('it sends messages that belong to no subscription and no request')
@@ -234,7 +256,11 @@ export class UpstreamSocket {
     if (this.#over) return
     this.#over = true
     this.#inbox.clear()
-    if (lost) this.#context.onLost()
+    if (lost) {
+      this.#suspects = new Set([...this.#subscribing.values()].filter(holder => holder !== null))
+      // One that carried nothing else may be closed by the route itself.
+      this.#context.onLost(this.#suspects.size > 0 && this.#listeners.size > 0)
+    }
     this.#requests.settleAll()
     for (const listener of this.#onClose) {
       this.#onClose.delete(listener)

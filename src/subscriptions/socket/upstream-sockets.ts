@@ -1,7 +1,9 @@
-/** The open sockets to upstreams, one per route. */
+/** The open sockets to upstreams: one per route, and one for each caller whose subscribe calls are kept apart. */
+import { socketFault, withCause } from '../../routes/transport/cause.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Route } from '../../snapshot/types.ts'
 import type { ByteBudget } from './backlog.ts'
+import { pingEvery } from './heartbeat.ts'
 import { ReadingTurns } from './reading-turns.ts'
 import { STEADY, SocketHealth } from '../shared/socket-health.ts'
 import type { HealthEvents, Trouble } from '../shared/socket-health.ts'
@@ -16,7 +18,12 @@ export interface SocketEvents extends HealthEvents {
   cut(route: string, why: string): void
 }
 
+/** Sockets of single callers of which is remembered how they ended. */
+const APART_REMEMBERED = 1_024
+const NO_EVENTS: HealthEvents = { socketsFail: () => undefined, socketsLast: () => undefined }
+
 interface Entry {
+  readonly routeId: string
   readonly definition: string
   readonly opening: Promise<UpstreamSocket>
 }
@@ -26,13 +33,23 @@ export class UpstreamSockets {
   readonly #connectTimeout: () => number
   readonly #events: SocketEvents
   readonly #budget: ByteBudget | null
+  readonly #blockTime: (network: string) => number | null
   readonly #turns = new ReadingTurns()
   readonly #entries = new Map<string, Entry>()
   readonly #opened = new Set<UpstreamSocket>()
   readonly #health: SocketHealth
+  /** Of the sockets that one caller has for itself. */
+  readonly #apartHealth = new SocketHealth(NO_EVENTS, APART_REMEMBERED)
 
-  constructor(connectTimeout: () => number, events: SocketEvents, budget: ByteBudget | null) {
+  /** `blockTime`: milliseconds per block of a network, null while they are not known. */
+  constructor(
+    connectTimeout: () => number,
+    events: SocketEvents,
+    budget: ByteBudget | null,
+    blockTime: (network: string) => number | null,
+  ) {
     this.#connectTimeout = connectTimeout
+    this.#blockTime = blockTime
     this.#events = events
     this.#budget = budget
     this.#health = new SocketHealth(events)
@@ -45,24 +62,30 @@ export class UpstreamSockets {
 
   /** Why a route has no socket although one was tried for lately; null when it has one, or none was wanted. */
   whyNone(routeId: string): string | null {
-    return this.#health.isUnreached(routeId, performance.now()) ? 'its WebSocket cannot be reached' : null
+    const why = this.#health.whyUnreached(routeId, performance.now())
+    return why === null ? null : withCause('its WebSocket cannot be reached', why === '' ? null : why)
   }
 
-  /** The socket of a route, after a pause where the last ones failed; rejects when it cannot be opened. */
-  get(route: Route): Promise<UpstreamSocket> {
+  /**
+   * The socket of a route, after a pause where the last ones failed; rejects when it cannot be opened. With a holder it is one that carries only
+   * what this caller subscribes to.
+   */
+  get(route: Route, holder: string | null = null): Promise<UpstreamSocket> {
     const definition = definitionOf(route)
-    const known = this.#entries.get(route.id)
+    // Ids of routes hold no space.
+    const key = holder === null ? route.id : `${route.id} ${holder}`
+    const known = this.#entries.get(key)
     if (known?.definition === definition) return known.opening
-    const opening = this.#open(route)
-    const entry = { definition, opening }
-    this.#entries.set(route.id, entry)
+    const opening = this.#open(route, key)
+    const entry = { routeId: route.id, definition, opening }
+    this.#entries.set(key, entry)
     const forget = (): void => {
-      if (this.#entries.get(route.id) === entry) this.#entries.delete(route.id)
+      if (this.#entries.get(key) === entry) this.#entries.delete(key)
     }
     opening.then(socket => {
       socket.whenClosed(forget)
     }, forget)
-    if (known !== undefined) this.#retire(route.id, known)
+    if (known !== undefined) this.#retire(key, known)
     return opening
   }
 
@@ -78,11 +101,11 @@ export class UpstreamSockets {
 
   /** Closes the sockets of routes that are gone or changed; their subscriptions go elsewhere. */
   retain(current: (routeId: string) => Route | undefined): void {
-    for (const [id, entry] of this.#entries) {
-      const route = current(id)
+    for (const [key, entry] of this.#entries) {
+      const route = current(entry.routeId)
       if (route !== undefined && definitionOf(route) === entry.definition) continue
-      this.#entries.delete(id)
-      this.#retire(id, entry)
+      this.#entries.delete(key)
+      this.#retire(key, entry)
     }
     this.#health.retain(id => current(id) !== undefined)
   }
@@ -91,19 +114,20 @@ export class UpstreamSockets {
     this.retain(() => undefined)
   }
 
-  async #open(route: Route): Promise<UpstreamSocket> {
-    const { id } = route
-    const wait = this.#health.pause(id, performance.now())
+  async #open(route: Route, key: string): Promise<UpstreamSocket> {
+    const health = key === route.id ? this.#health : this.#apartHealth
+    const wait = health.pause(key, performance.now())
     if (wait > 0) await pause(wait, undefined, { ref: false })
-    const socket = await UpstreamSocket.open(route, this.#connectTimeout(), this.#contextOf(id)).catch(
+    const context = this.#contextOf(route, key, health)
+    const socket = await UpstreamSocket.open(route, this.#connectTimeout(), context).catch(
       (error: unknown) => {
-        this.#health.unreached(id, performance.now())
+        health.unreached(key, performance.now(), error instanceof Error ? socketFault(error) : null)
         throw error
       },
     )
-    this.#health.opened(id)
+    health.opened(key)
     const steady = setTimeout(() => {
-      this.#health.lasted(id, performance.now())
+      health.lasted(key, performance.now())
     }, STEADY).unref()
     this.#opened.add(socket)
     socket.whenClosed(() => {
@@ -113,26 +137,28 @@ export class UpstreamSockets {
     return socket
   }
 
-  #contextOf(id: string): SocketContext {
+  #contextOf({ id, network }: Route, key: string, health: SocketHealth): SocketContext {
     return {
       turns: this.#turns,
       budget: this.#budget,
+      pingEvery: () => pingEvery(this.#blockTime(network)),
       onBug: error => {
         this.#events.bug(error, `socket of route ${id}`)
       },
       onCut: why => {
-        this.#health.cut(id, performance.now())
+        health.cut(key, performance.now())
         this.#events.cut(id, why)
       },
-      onLost: () => {
-        this.#health.lost(id, performance.now())
+      onLost: isSuspect => {
+        if (!isSuspect) health.lost(key, performance.now())
       },
     }
   }
 
   /** Closes the socket of a route that is gone or leads elsewhere: how it fared says nothing any more. */
-  #retire(id: string, { opening }: Entry): void {
-    this.#health.forget(id)
+  #retire(key: string, { opening }: Entry): void {
+    this.#health.forget(key)
+    this.#apartHealth.forget(key)
     void opening.then(closeSocket, () => undefined)
   }
 }

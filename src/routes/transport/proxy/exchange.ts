@@ -1,10 +1,12 @@
 /** One request through one upstream: http-proxy-3 carries it, and what breaks on the way is told here. */
+import { connectFault } from '../cause.ts'
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Stream } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
 import { BodyError, StreamedBody } from '../streamed-body.ts'
 import { forwardedHeaders, returnedHeaders } from './headers.ts'
+import type { Refusal } from '../../../refusal/refusal.ts'
 import type { ExchangeFailure, ProxiedRequest, ReplyHead } from './proxied-request.ts'
 
 const EVENT_STREAM = /^text\/event-stream\s*(;|$)/i
@@ -107,7 +109,9 @@ class ProxyExchange {
     } as unknown as IncomingMessage
     if (this.#proxied.bodyLimit === null) delete seen.headers['content-length']
     proxy.web(seen, response, options, (error: Error & { code?: string }) => {
-      this.#break(error.code?.startsWith('HPE_') === true ? 'garbage' : this.#sent ? 'reset' : 'unreachable')
+      if (error.code?.startsWith('HPE_') === true) this.#break('garbage')
+      else if (this.#sent) this.#break('reset')
+      else this.#break('unreachable', undefined, connectFault(error))
     })
   }
 
@@ -134,14 +138,22 @@ class ProxyExchange {
       return
     }
     let size = 0
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= bodyLimit) return
-      this.#break('body_too_large')
+    const end = (how: ExchangeFailure['how'], refusal?: Refusal): void => {
+      this.#break(how, refusal)
       // The reply may have begun already.
       this.#body?.destroy()
       upstream.destroy()
+    }
+    const check = (): void => {
+      const refusal = this.#proxied.refusal()
+      if (refusal !== null) end('denied', refusal)
+    }
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > bodyLimit) end('body_too_large')
+      else check()
     })
+    request.on('end', check)
     request.pipe(upstream)
   }
 
@@ -153,19 +165,26 @@ class ProxyExchange {
       return
     }
     this.#body = body
-    const headers = returnedHeaders(reply.headers)
-    this.#finish({ kind: 'head', status: reply.statusCode ?? 0, headers, endless, reply, body })
+    const status = reply.statusCode ?? 0
+    const headers = returnedHeaders(status, reply.headers)
+    this.#finish({ kind: 'head', status, headers, endless, reply, body })
   }
 
   #later(how: 'timeout' | 'unreachable', ms: number): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#break(how)
+      this.#break(how, undefined, how === 'unreachable' ? 'timeout' : null)
     }, ms)
   }
 
-  #break(how: ExchangeFailure['how']): void {
+  #break(how: ExchangeFailure['how'], refusal?: Refusal, cause: string | null = null): void {
     if (this.#done) return
-    this.#finish({ kind: 'failure', how, sent: this.#sent })
+    this.#finish({
+      kind: 'failure',
+      how,
+      sent: this.#sent,
+      ...(refusal && { refusal }),
+      ...(cause && { cause }),
+    })
     const { request } = this.#proxied
     if (this.#upstream === null) return
     request.unpipe(this.#upstream)

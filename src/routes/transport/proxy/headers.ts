@@ -56,9 +56,11 @@ export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, s
 }
 
 /** The headers of a reply that go to the client, as name, value, name, value. */
-export function returnedHeaders(headers: IncomingHttpHeaders): string[] {
+export function returnedHeaders(status: number, headers: IncomingHttpHeaders): string[] {
   return RESPONSE_HEADERS.flatMap(name => {
     const value = headers[name]
-    return typeof value === 'string' ? [name, value] : []
+    // A 204 has no body, and must not have a length (RFC 9110, section 8.6).
+    const isWrong = status === 204 && name === 'content-length'
+    return typeof value === 'string' && !isWrong ? [name, value] : []
   })
 }

@@ -4,6 +4,7 @@ import { Agent as TlsAgent } from 'node:https'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { trimSlashes } from '../../../net/http-path.ts'
 import type { Route } from '../../../snapshot/types.ts'
 import { operatorHeaders } from '../request-target.ts'
 import { BodyError } from '../streamed-body.ts'
@@ -30,7 +31,7 @@ export class HttpProxy {
     const options = { keepAlive: true, timeout: IDLE, scheduling: 'lifo' } as const
     this.#target = {
       target: new URL(url.origin),
-      path: url.pathname.replace(/\/+$/, ''),
+      path: trimSlashes(url.pathname),
       query: url.search.slice(1),
       headers: operatorHeaders(route),
       agent: watchIdle(tls ? new TlsAgent(options) : new Agent(options)),

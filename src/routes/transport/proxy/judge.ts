@@ -6,7 +6,7 @@ import type { Failure } from '../verdict.ts'
 import type { ExchangeFailure, ReplyHead } from './proxied-request.ts'
 
 const NOT_MODIFIED = 304
-const NOT_IMPLEMENTED = 501
+export const NOT_IMPLEMENTED = 501
 
 /** Judges by the status alone: bodies pass unread. */
 export function judgeHead(result: ReplyHead | ExchangeFailure): ReplyHead | Failure {
@@ -29,9 +29,13 @@ const refusals: Readonly<Record<ExchangeFailure['how'], Refusal>> = {
   garbage: refuse('upstream_error'),
   aborted: refuse('upstream_error'),
   body_too_large: refuse('body_too_large'),
+  denied: refuse('invalid_key'),
 }
 
-function breachFailure({ how, sent }: ExchangeFailure): Failure {
+/** How an exchange ends that says nothing about its route. */
+const OF_THE_CLIENT: ReadonlySet<ExchangeFailure['how']> = new Set(['aborted', 'body_too_large', 'denied'])
+
+function breachFailure({ how, sent, cause = null, refusal = refusals[how] }: ExchangeFailure): Failure {
   const why = how === 'garbage' ? 'bad_reply' : how
-  return { ...failure(why, refusals[how], how !== 'aborted' && how !== 'body_too_large'), sent }
+  return { ...failure(why, refusal, !OF_THE_CLIENT.has(how)), sent, ...(cause !== null && { cause }) }
 }

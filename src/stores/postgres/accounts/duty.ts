@@ -14,16 +14,20 @@ const COUNTS = 7_000
 export class Duty {
   readonly #postgres: Pick<Postgres, 'query'>
   readonly #name: string
+  readonly #isWanted: () => boolean
   readonly #self = randomUUID()
   readonly #timer: NodeJS.Timeout
   /** When it was last renewed, by the monotonic clock. */
   #renewedAt = -Infinity
   #trying: Promise<void>
 
-  constructor(postgres: Pick<Postgres, 'query'>, name: string) {
+  /** A gateway for which `isWanted` is false neither takes it nor keeps it. */
+  constructor(postgres: Pick<Postgres, 'query'>, name: string, isWanted: () => boolean = () => true) {
     this.#postgres = postgres
     this.#name = name
-    this.#trying = this.#try()
+    this.#isWanted = isWanted
+    // The caller may still be composing what `isWanted` reads.
+    this.#trying = Promise.resolve().then(() => this.#try())
     this.#timer = setInterval(() => {
       this.#trying = this.#trying.then(() => this.#try())
     }, RENEW)
@@ -39,6 +43,10 @@ export class Duty {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#trying
+    await this.#leave()
+  }
+
+  async #leave(): Promise<void> {
     if (!this.isHeld) return
     this.#renewedAt = -Infinity
     const sql = 'DELETE FROM duty WHERE name = $1 AND holder = $2'
@@ -46,6 +54,10 @@ export class Duty {
   }
 
   async #try(): Promise<void> {
+    if (!this.#isWanted()) {
+      await this.#leave()
+      return
+    }
     const at = performance.now()
     try {
       const held = await this.#postgres.query(

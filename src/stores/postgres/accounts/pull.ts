@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { orAfter } from '../../../net/or-after.ts'
 import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
+import { NOT_OURS } from '../postgres.ts'
 import type { Postgres, Query } from '../postgres.ts'
 import type { Replica, ReplicaState, Step, Target } from './replica.ts'
 import { hexOf } from './replica.ts'
@@ -107,13 +108,21 @@ export class Puller {
   async #refuseOthers(query: Query, from: ReplicaState, target: Target): Promise<void> {
     if (!(await isOurs(query, target)))
       throw new StoreUnavailable('PostgreSQL does not hold all of its tables: it is being restored')
-    const known = from.change < 0 ? null : this.#replica.firstAccount()
-    if (known === null) return
+    if (!(await this.#hasFirstAccount(query, from))) throw new StoreUnavailable(NOT_OURS)
+  }
+
+  /** Whether a database is the one that this machine's copy is of, or may become it. Usage is written to no other. */
+  async isOurs(query: Query): Promise<boolean> {
+    const state = this.#replica.state()
+    if (state === null || state.change < 0) return true
+    return (await isOurs(query, state)) || this.#hasFirstAccount(query, state)
+  }
+
+  async #hasFirstAccount(query: Query, { change }: ReplicaState): Promise<boolean> {
+    const known = change < 0 ? null : this.#replica.firstAccount()
+    if (known === null) return true
     const [first] = await query<{ id: string }>('SELECT id FROM account ORDER BY seq LIMIT 1')
-    if (first?.id !== known)
-      throw new StoreUnavailable(
-        'PostgreSQL does not hold the accounts that this machine has a copy of: it is another database, or an empty one',
-      )
+    return first?.id === known
   }
 
   /** What changed since. A key that is gone and there again is removed first. */

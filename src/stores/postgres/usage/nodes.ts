@@ -31,7 +31,17 @@ export interface SeenNode extends NodeState {
   readonly seenAt: number
   /** Seconds since then, by PostgreSQL's clock. */
   readonly age: number
+  /** The id of the newest gateway of the same name that has started since; null where there is none, and within 15 s after `seenAt`. */
+  readonly supersededBy: string | null
 }
+
+/** Seconds without a sign of life after which another gateway of the same name has taken the place of one. */
+const SILENT = 15
+
+/** SQL: the newest gateway `m` that took the place of `n`, as a machine that lost its journal is another one under its old name. */
+const SUPERSEDING = `SELECT m.id FROM node AS m
+  WHERE n.seen_at < now() - interval '${SILENT} s' AND m.name = n.name AND m.id <> n.id AND m.started_at > n.seen_at
+    AND NOT m.forgotten ORDER BY m.started_at DESC LIMIT 1`
 
 /** How a claim ended: the new epoch and the last whole report that PostgreSQL has; or that it is not ours. */
 export type Claimed = { readonly epoch: number; readonly rev: number } | 'taken'
@@ -162,9 +172,17 @@ export async function seen(
 export async function listNodes(postgres: Postgres): Promise<readonly SeenNode[]> {
   return postgres.query<SeenNode>(
     `SELECT name, id, version, shared_version AS "sharedVersion", extract(epoch FROM seen_at)::float8 AS "seenAt",
-       extract(epoch FROM now() - seen_at)::float8 AS age, info
-     FROM node WHERE NOT forgotten ORDER BY name, id`,
+       extract(epoch FROM now() - seen_at)::float8 AS age, info, (${SUPERSEDING}) AS "supersededBy"
+     FROM node AS n WHERE NOT forgotten ORDER BY name, id`,
   )
+}
+
+/** No longer lists those that are superseded; returns their ids. */
+export async function forgetSuperseded(postgres: Postgres): Promise<readonly string[]> {
+  const rows = await postgres.query<{ id: string }>(
+    `UPDATE node AS n SET forgotten = true WHERE NOT forgotten AND EXISTS (${SUPERSEDING}) RETURNING n.id`,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** No longer lists a gateway that does not come back. False where there is none of this id. One that lives is back at once, with all that it had not reported. */

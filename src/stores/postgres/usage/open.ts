@@ -6,6 +6,7 @@ import { LedgerChanges } from '../../sqlite/usage/reports/changes.ts'
 import type { UsageDatabase } from '../../sqlite/usage/database.ts'
 import { ReportReader } from '../../sqlite/usage/reports/report.ts'
 import { Postgres } from '../postgres.ts'
+import type { Query } from '../postgres.ts'
 import { openSchema } from '../schema.ts'
 import { FleetLedger } from './fleet-ledger.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -26,6 +27,8 @@ const OTHERS = 30_000
 export interface UsageParts {
   readonly postgres: Postgres
   readonly config: PostgresConfig
+  /** Whether a connection leads to the database whose accounts this gateway has. */
+  readonly isOurs: (query: Query) => Promise<boolean>
   readonly database: UsageDatabase
   /** This machine's ledger, and what brings all that was charged in this process into its tables. */
   readonly own: Ledger
@@ -59,7 +62,7 @@ export async function openUsage(parts: UsageParts): Promise<OpenUsage> {
   })
   started.catch(() => undefined)
   const reader = new ReportReader(database.file)
-  const slow = new Postgres({ ...config, pool: 1, timeout: PATIENCE })
+  const slow = new Postgres({ ...config, pool: 1, timeout: PATIENCE }, parts.isOurs)
   let isReady = false
   const prepare = async (): Promise<void> => {
     if (isReady) return

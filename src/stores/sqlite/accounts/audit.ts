@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseSync } from '../driver.ts'
+import { TRAIL_EVENTS } from '../../../ports/alerts.ts'
 import type {
   Action,
   Actor,
@@ -10,7 +11,7 @@ import type {
   Happening,
   Members,
 } from '../../../ports/audit.ts'
-import { MANY, OWNER_ENTRIES } from '../../../ports/audit.ts'
+import { MANY, OWNER_ENTRIES, refuseUnprintable } from '../../../ports/audit.ts'
 import { brief } from './audit-brief.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -57,8 +58,12 @@ export class AuditTable {
       find: database.prepare(
         'SELECT seq, at, actor, action, target, account_id, before, after FROM audit WHERE seq = ?',
       ),
+      // An entry that is an event stays until it has been read (table `trail`).
       forget: database.prepare(
-        `DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ? LIMIT ${AT_ONCE})`,
+        `DELETE FROM audit WHERE seq IN (
+          SELECT seq FROM audit WHERE at < ?
+            AND (seq <= (SELECT seq FROM trail) OR action NOT IN (${TRAIL_EVENTS.map(each => `'${each}'`).join()}))
+          LIMIT ${AT_ONCE})`,
       ),
       nth: database.prepare(`
         SELECT at FROM audit WHERE account_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ${OWNER_ENTRIES - 1}`),
@@ -73,6 +78,7 @@ export class AuditTable {
 
   insert(at: number, actor: Actor, happening: Happening): void {
     const { action, target, accountId } = happening
+    refuseUnprintable({ actor, target, ...happening.after }, happening.before, action)
     if (accountId !== null && actor.startsWith('owner:') && this.#isBusy(accountId, at)) {
       this.#count(at, actor, { ...happening, accountId })
       return

@@ -48,7 +48,7 @@ export class SqliteEndpoints implements Endpoints {
   }
 
   create(
-    { accountId, network, name = generateName(network), labels = {} }: EndpointWish,
+    { accountId, network, name = generateName(network), labels = {}, ...restrictions }: EndpointWish,
     by: Author = OPERATOR,
   ): Promise<EndpointWithKey | EndpointFault> {
     return this.#changes.writeOnce<EndpointWithKey | 'limit_reached' | 'no_account'>(change => {
@@ -59,10 +59,14 @@ export class SqliteEndpoints implements Endpoints {
         ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels },
       }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
-      const endpoint: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
-      this.#table.insert(endpoint)
+      const plain: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }
+      this.#table.insert(plain)
+      const endpoint = changed(plain, restrictions, Math.floor(this.#now()))
+      const members = changedMembers(plain, endpoint, AUDITED)
+      if (members !== null) this.#table.update(endpoint)
       const labelled = Object.keys(labels).length === 0 ? {} : { labels }
-      note(change, 'created', endpoint, { before: null, after: { network, name, ...labelled } })
+      const after = { network, name, ...labelled, ...members?.after }
+      note(change, 'created', endpoint, { before: null, after })
       return endpoint
     }, by)
   }
@@ -87,26 +91,22 @@ export class SqliteEndpoints implements Endpoints {
   change(
     accountId: string | null,
     endpointId: string,
-    wish: EndpointChange,
+    { labels: added = {}, ...wish }: EndpointChange,
     by: Author = OPERATOR,
-  ): Promise<EndpointWithKey | null | 'too_many_labels'> {
+    permits: (stored: Endpoint) => boolean = () => true,
+  ): Promise<EndpointWithKey | null | 'too_many_labels' | 'denied'> {
     return this.#changes.write(change => {
       const before = this.find(accountId, endpointId)
       if (before === null) return null
-      const labels = relabelled(before.labels, wish.labels ?? {}, LABELS.endpoint.most)
+      if (!permits(before)) return 'denied'
+      const labels = relabelled(before.labels, added, LABELS.endpoint.most)
       if (labels === null) return 'too_many_labels'
-      const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
-      const after = {
-        ...before,
-        ...closing,
-        ...{ ...wish, labels },
-        limitedSince: limitedSince(before, wish, Math.floor(this.#now())),
-      }
-      const changed = changedMembers(before, after, AUDITED)
-      if (changed === null) return before
+      const after = { ...changed(before, wish, Math.floor(this.#now())), labels }
+      const members = changedMembers(before, after, AUDITED)
+      if (members === null) return before
       this.#table.update(after)
       this.#touch(after, change)
-      note(change, 'changed', after, changed)
+      note(change, 'changed', after, members)
       return after
     }, by)
   }
@@ -167,6 +167,16 @@ export class SqliteEndpoints implements Endpoints {
   #touch({ id, apiKey }: EndpointWithKey, change: Change): void {
     for (const key of [apiKey, ...this.#table.oldKeys(id)]) change.touch(key)
   }
+}
+
+/** The endpoint as a change makes it, its labels apart. */
+function changed(
+  before: EndpointWithKey,
+  wish: Omit<EndpointChange, 'labels'>,
+  now: number,
+): EndpointWithKey {
+  const closing = (wish.allowedOrigins ?? null) === null ? {} : { management: false }
+  return { ...before, ...closing, ...wish, limitedSince: limitedSince(before, wish, now) }
 }
 
 /** When the key before a new one ends, in whole seconds and never short of the overlap; null when it has. */

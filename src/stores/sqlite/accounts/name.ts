@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
+import { isPrintable } from '../../../config/words/printable.ts'
 
-// Letters, marks, numbers, punctuation, symbols and spaces: no control, format or line-breaking character.
-const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]{1,64}$/u
+/** Characters of a name at most. */
+const LONGEST = 64
 
 /** Whether an account or endpoint may bear this name: 1 to 64 printable characters, not all of them spaces. */
 export function isValidName(name: string): boolean {
-  return PRINTABLE.test(name) && name.trim() !== ''
+  return isPrintable(name, LONGEST) && name.trim() !== ''
 }
 
 /** `<chain>-endpoint-<3 letters>`: the name of an endpoint whose owner gave none. */

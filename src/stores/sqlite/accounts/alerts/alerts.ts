@@ -1,9 +1,9 @@
 /** The port Alerts on accounts.db. */
 import { randomBytes } from 'node:crypto'
 import type { AlertEvent } from '../../../../config/alerts.ts'
-import { OPERATORS, shownWebhook } from '../../../../ports/alerts.ts'
+import { OPERATORS, shownWebhook, TRAIL_EVENTS } from '../../../../ports/alerts.ts'
 import type { Alert, Alerts, Delivery, Lane, Outcome, Webhook } from '../../../../ports/alerts.ts'
-import { OPERATOR } from '../../../../ports/audit.ts'
+import { actorForOwner, OPERATOR, refuseUnprintable } from '../../../../ports/audit.ts'
 import type { Author } from '../../../../ports/audit.ts'
 import type { DatabaseSync } from '../../driver.ts'
 import type { Changes } from '../changes.ts'
@@ -16,9 +16,6 @@ const RAISED_KEPT = 400 * 86_400
 /** Entries of the audit trail that are read in one transaction. */
 const ENTRIES = 500
 const SECRET_BYTES = 32
-
-/** Entries that are events. */
-const FROM_TRAIL: readonly AlertEvent[] = ['account.suspended', 'key.rotated']
 
 interface Entry {
   readonly seq: number
@@ -57,7 +54,9 @@ export class SqliteAlerts implements Alerts {
       account: database.prepare('SELECT name, plan FROM account WHERE id = ?'),
       webhook: database.prepare('SELECT url, sealed_secret FROM webhook WHERE account_id = ?'),
       hasWebhook: database.prepare('SELECT 1 FROM webhook WHERE account_id = ?'),
-      setWebhook: database.prepare('INSERT OR REPLACE INTO webhook VALUES (?, ?, ?)'),
+      setWebhook: database.prepare(
+        'INSERT OR REPLACE INTO webhook SELECT ?1, ?2, ?3 FROM account WHERE id = ?1 AND purged_at IS NULL',
+      ),
       removeWebhook: database.prepare('DELETE FROM webhook WHERE account_id = ?'),
     }
   }
@@ -87,7 +86,7 @@ export class SqliteAlerts implements Alerts {
         // Entries that were removed as old are passed over.
         this.#sql.setRead.run(entries.at(-1)?.seq ?? this.#seqOf(this.#sql.last))
         return entries
-          .filter(({ action }) => FROM_TRAIL.includes(action))
+          .filter(({ action }) => TRAIL_EVENTS.includes(action))
           .map(entry => this.#alertOf(entry))
           .flatMap(alert => this.#keep(alert, this.#targets(alert, toOperator.includes(alert.type))))
       })
@@ -124,11 +123,15 @@ export class SqliteAlerts implements Alerts {
   setWebhook(accountId: string, url: string | null, by: Author = OPERATOR): Promise<Webhook | null> {
     const { changes, ring } = this.#parts
     return changes.write(change => {
+      // Its entry in the audit trail does not show all of it.
+      refuseUnprintable(url, null, 'webhook')
       const had = this.#sql.webhook.get(accountId) as { url: string } | undefined
       this.#queue.cancel(accountId)
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
       if (url === null) this.#sql.removeWebhook.run(accountId)
-      else this.#sql.setWebhook.run(accountId, url, ring.seal(accountId, secret))
+      // The account may have been purged a moment ago.
+      else if (this.#sql.setWebhook.run(accountId, url, ring.seal(accountId, secret)).changes === 0)
+        return null
       if (had !== undefined || url !== null)
         change.note({
           ...{ action: 'webhook.changed', target: accountId, accountId },
@@ -145,10 +148,16 @@ export class SqliteAlerts implements Alerts {
   }
 
   /** Those for which it is not kept. */
-  #keep({ type, accountId, data }: Alert, targets: readonly string[]): string[] {
+  #keep({ type, accountId, data, actor }: Alert, targets: readonly string[]): string[] {
     const { now } = this.#parts
-    const body = JSON.stringify({ type, timestamp: new Date(now() * 1000).toISOString(), data })
-    return targets.filter(target => !this.#queue.add({ target, type, accountId, body }, now()))
+    const timestamp = new Date(now() * 1000).toISOString()
+    const bodyFor = (target: string): string => {
+      const by = actor === undefined || target === OPERATORS ? actor : actorForOwner(actor)
+      return JSON.stringify({ type, timestamp, data: { ...data, actor: by } })
+    }
+    return targets.filter(
+      target => !this.#queue.add({ target, type, accountId, body: bodyFor(target) }, now()),
+    )
   }
 
   #wasRaised(name: string): boolean {
@@ -159,7 +168,7 @@ export class SqliteAlerts implements Alerts {
     const account = this.#sql.account.get(accountId) as { name: string; plan: string } | undefined
     const more = after === null ? {} : (JSON.parse(after) as object)
     const of = target === accountId ? {} : { endpointId: target }
-    return { type: action, accountId, data: { accountId, ...account, ...of, ...more, actor } }
+    return { type: action, accountId, data: { accountId, ...account, ...of, ...more }, actor }
   }
 
   #seqOf(statement: { get(): unknown }): number {
