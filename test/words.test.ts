@@ -15,6 +15,8 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/one word too many/, 'unexpected argument "x"'],
   [/say which of:/, 'missing subcommand; expected one of …'],
   [/\b1 networks\b/, '1 network'],
+  [/costs? \d+ requests?\b(?! unit)|\d+ requests per second of its own/, 'request units'],
+  [/\b(rate|units|bucket), in requests\b|whole number of requests\b/, 'request units'],
   [/(old one|key) is dead/, 'is revoked'],
   [/nothing was used in that time/, 'no usage in this period'],
   [/acts after a restart/, 'takes effect after a restart'],

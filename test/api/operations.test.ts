@@ -311,6 +311,14 @@ t.test('every mistake is a problem with a sentence', async t => {
       'invalid_params',
       /^network must be one of alpha$/,
     ],
+    [
+      'POST',
+      `${path}/endpoints`,
+      { network: 'alpha', perSecond: 0, expiresAt: 'x' },
+      400,
+      'invalid_params',
+      /^perSecond must be .*; expiresAt must be /,
+    ],
     ['POST', '/v1/accounts/acc_none/endpoints', { network: 'alpha' }, 404, 'account_not_found', /no such/],
     ['GET', '/v1/endpoints/ep_none', undefined, 404, 'endpoint_not_found', /no such endpoint/],
     ['POST', '/v1/endpoints/ep_none/rotate', {}, 404, 'endpoint_not_found', /no such endpoint/],
@@ -326,6 +334,28 @@ t.test('every mistake is a problem with a sentence', async t => {
     t.match(reply, { status, body: { status, reason, detail, type: 'about:blank' } }, `${method} ${path}`)
   }
   t.equal((await api.call('PUT', '/v1/accounts')).headers.get('allow'), 'GET, POST')
+})
+
+t.test('an endpoint is made with its restrictions', async t => {
+  const { body: account } = await api.call('POST', '/v1/accounts', { name: 'restricted', plan: 'free' })
+  const path = `/v1/accounts/${(account as { accountId: string }).accountId}/endpoints`
+  const restrictions = {
+    ...{ status: 'inactive', management: false, allowedOrigins: ['https://app.example.org'] },
+    ...{
+      allowedIps: ['203.0.113.7', '2001:db8::/32'],
+      perSecond: 2,
+      dailyLimit: 10,
+      expiresAt: 4_000_000_000,
+    },
+  }
+  const made = await api.call('POST', path, { network: 'alpha', name: 'app', ...restrictions })
+  t.match(made, { status: 201, body: { name: 'app', ...restrictions } })
+  const { endpointId } = made.body as { endpointId: string }
+  t.match(await api.call('GET', `/v1/endpoints/${endpointId}`), { status: 200, body: restrictions })
+  const [create, update] = ['createEndpoint', 'updateEndpoint'].map(
+    id => OPERATIONS.find(operation => operation.id === id)!.body!.optional,
+  )
+  t.strictSame(Object.keys(create!).sort(), Object.keys(update!).sort(), 'whatever an edit takes')
 })
 
 t.test('usage of all accounts, summed and filtered as asked', async t => {

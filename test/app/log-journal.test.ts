@@ -12,9 +12,9 @@ t.test('bug: a keeper that is away was an error with a stack', t => {
   events.delayed('fold', new Away('the keeper is away'))
   events.delayed('sync', new Error('no room'))
   t.match(lines, [
-    { level: 40, why: 'the keeper is away', msg: /^usage cannot be brought into its tables/ },
+    { level: 'warn', why: 'the keeper is away', msg: /^usage cannot be brought into its tables/ },
     {
-      level: 50,
+      level: 'error',
       err: { message: 'no room', stack: /log-journal/ },
       msg: /^the log of usage cannot be synced/,
     },

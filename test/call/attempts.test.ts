@@ -75,7 +75,7 @@ async function tries(verdicts: readonly Failure[], scene: Scene = {}) {
     return Promise.resolve({ verdict: pending.shift() ?? ({ kind: 'result' } as const), candidate: picked })
   }
   const bounds = { repeat, isGone: scene.isGone ?? (() => false) }
-  const context = { live: { upstreams, clock } } as unknown as Context
+  const context = { live: { upstreams, clock }, renew: () => null } as unknown as Context
   const ending = tryInTurn(wanted, bounds, context, tryOne)
   // Who waits for room is woken by the clock.
   for (let i = 0; i < 120; i += 1) {

@@ -28,6 +28,7 @@ const request = {
   ...{
     method: 'eth_sendRawTransaction',
     params: '["0x02"]',
+    elements: ['"0x02"'],
     caller: 'a',
     reader: 'r',
     routes: [],

@@ -1,10 +1,11 @@
 /** What an answer is found by. */
 import fc from 'fast-check'
 import t from 'tap'
-import { compact, keyOf } from '../../src/call/cache/key.ts'
+import { keyOf } from '../../src/call/cache/key.ts'
 import { shownNumber, showsAsked } from '../../src/call/cache/shown.ts'
 import { evmReading } from '../../src/families/evm/reading.ts'
 import { blockSpan } from '../../src/families/evm/block.ts'
+import { compact } from '../../src/jsonrpc/compact.ts'
 import { rawOf } from '../../src/jsonrpc/raw.ts'
 import type { MethodRow } from '../../src/snapshot/types.ts'
 

@@ -86,13 +86,14 @@ t.test('bug: answers of a row that keeps others now are dropped, those of other 
     dropOutdated(await edited({ rows: before }), await edited({ rows: next }), { answers, heads })
     return ['one', 'two', 'on*'].filter(key => answers.find(key) !== null)
   }
+  const shown = (path: string) => rows(`, cache: [final], block: { at: 0, kind: num }, shows: ${path}`)
   const all = ['one', 'two', 'on*']
   const pattern = ', on*: { retry: safe, cache: [tip] }'
   const cases: readonly (readonly [before: string, next: string, left: readonly string[]])[] = [
     [rows(', cache: [fixed]'), rows(', cache: [fixed], cost: 5, timeout: fast'), all],
     [rows(', cache: [fixed]'), rows(', cache: [tip]'), ['two', 'on*']],
     [rows(', cache: [fixed]'), rows(''), ['two', 'on*']],
-    [rows(', cache: [final], shows: number'), rows(', cache: [final], shows: blockNumber'), ['two', 'on*']],
+    [shown('number'), shown('blockNumber'), ['two', 'on*']],
     [
       rows(', cache: [final], block: { at: 0, kind: num }'),
       rows(', cache: [final], block: { at: 1, kind: num }'),

@@ -19,7 +19,7 @@ families:
 `
 
 const view: LiveView = {
-  firstSlot: () => null,
+  firstKept: () => null,
   whyNot: id => (id === 'rich' ? 'it is behind' : null),
   whyDown: () => null,
   lackedBy: () => null,

@@ -43,7 +43,7 @@ function route(id: string) {
   const promise = new Promise<Verdict>(done => (resolve = done))
   let departure: Departure | undefined
   const live = {
-    latency: { p95: P95 },
+    latency: { of: () => ({ p95: P95 }) },
     ask: (_: unknown, limits: { departure: Departure }) => {
       departure = limits.departure
       return promise

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { evm } from '../../src/families/evm/evm.ts'
+import { jsonrpc } from '../../src/families/jsonrpc/jsonrpc.ts'
 import { solana } from '../../src/families/solana/solana.ts'
 import { checkParams } from '../../src/call/params.ts'
 import { needsArchive } from '../../src/call/decide.ts'
@@ -30,6 +31,29 @@ t.test('params are counted and otherwise left alone', t => {
   t.equal(check(rule, '["a,b]"]').params, '["a,b]"]')
   t.equal(check(rule, '{"a":1}').reason, 'invalid_params')
   t.equal('params' in checkParams(fillRule('m', rule), solana, '{"a":1}', limits), true)
+  t.end()
+})
+
+t.test('params by name are counted as those by position', t => {
+  const named = (rule: RuleConfig, params: string): unknown => {
+    const checked = checkParams(fillRule('m', rule), jsonrpc, params, limits)
+    return 'reason' in checked ? [checked.reason, checked.data['why']] : checked.params
+  }
+  const wrong = (count: number) => ['invalid_params', `the method takes 1 to 2 params, ${count} were sent`]
+  const rule: RuleConfig = { params: [1, 2] }
+  for (const params of ['{"a":1}', ' { "a" : [1,2,3] , "b" : {"c":1,"d":2,"e":3} }'.trim(), '{"args":[1,2]}'])
+    t.equal(named(rule, params), params)
+  t.strictSame(named(rule, '{}'), wrong(0))
+  t.strictSame(named(rule, '{"a":1,"b":2,"c":3}'), wrong(3))
+  t.strictSame(named(rule, '{"a":1,"a":2,"a":3}'), wrong(3))
+  t.strictSame(named(rule, '{"args":[1,2],"verbose":2}'), wrong(3), 'Bitcoin Core takes both')
+  t.strictSame(named(rule, '{"\\u0061rgs":[1,2,3]}'), wrong(3))
+  t.strictSame(named(rule, '{"args":[]}'), wrong(0))
+  t.strictSame(named({ params: [0, 0] }, '{}'), '{}')
+  t.strictSame(named({}, '{"a":1,"b":2,"c":3}'), '{"a":1,"b":2,"c":3}', 'a row without a count')
+  const range: RuleConfig = { block: { at: 0, kind: 'range' }, maxRange: 100 }
+  t.match(named(range, '{"filter":{"fromBlock":"0x0"}}'), ['invalid_params', /send an array/])
+  t.equal(named({ block: { at: 0, kind: 'ref' } }, '{"block":"0x0"}'), '{"block":"0x0"}')
   t.end()
 })
 
@@ -90,6 +114,13 @@ t.test('a range over maxRange is refused, as far as it can be known', t => {
     t.ok(check(rule, params).params, params)
   for (const params of [range('"0x1"', '"0x65"'), range('"earliest"', '"latest"'), '[{"fromBlock":"0x1"}]'])
     t.match(check(rule, params), { reason: 'invalid_params', data: { maxRange: 100 } }, params)
+  // How far behind these are nobody knows here.
+  for (const tag of ['safe', 'finalized', 'l1_committed', 'accepted']) {
+    t.ok(check(rule, range(`"${tag}"`, `"${tag}"`)).params, tag)
+    t.ok(check(rule, range('"0x385"', `"${tag}"`)).params, tag)
+    for (const to of ['"latest"', '"0x3e8"', '"earliest"', 'null'])
+      t.match(check(rule, range(`"${tag}"`, to)), { reason: 'invalid_params', data: { maxRange: 100 } })
+  }
   for (const params of ['[{"fromBlock":"0x1","FROMBLOCK":"0x0"}]', '[{"toBlock":"0x1","toBlock":"0x2"}]'])
     t.match(check(rule, params).why, /is a duplicate or a variant/, params)
   t.end()

@@ -12,6 +12,7 @@ import { refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { Away } from '../../src/ports/store-unavailable.ts'
 
 const methods = `
 families:
@@ -47,7 +48,7 @@ async function runOnce(t: Test, scene: Scene = {}) {
   const live = {
     clock,
     heads: { best: () => null },
-    upstreams: { firstSlot: () => null },
+    upstreams: { firstKept: () => null },
     limits: {
       take: (_: unknown, { units }: { units: number }) => {
         const giveBack = (wasRecorded: boolean): void => void did.push(`grant back ${wasRecorded}`)
@@ -194,4 +195,12 @@ t.test('management is free, and its bugs are told as such', async t => {
   t.strictSame((await runOnce(t, { asked, manage: () => Promise.reject(new Error('boom')) })).did, [
     ...['bug boom', 'reply internal', 'refused other internal', 'observe failed 0 0'],
   ])
+  t.strictSame(
+    (await runOnce(t, { asked, manage: () => Promise.reject(new Away('the keeper is away')) })).did.slice(
+      0,
+      2,
+    ),
+    ['reply store_unavailable', 'refused other store_unavailable'],
+    'what passes by itself is no bug',
+  )
 })

@@ -82,6 +82,6 @@ t.test('aliases of aliases of aliases end before the memory does', async t => {
 
 t.test('<< in quotes is a key like any other', async t => {
   t.same(await problemsOf({ routes: route('"<<": {}') }), [
-    'routes.yaml:5:5 routes[0]["<<"]: unknown key; the keys here are id, network, http, ws, capabilities, priority, weight, headers, timeout, limits, batch, methods, errors, private, trace and enabled',
+    'routes.yaml:5:5 routes[0]["<<"]: unknown key; the keys here are id, network, http, ws, capabilities, history, priority, weight, headers, timeout, limits, batch, methods, errors, private, trace and enabled',
   ])
 })

@@ -84,6 +84,11 @@ const HASHES: Record<string, string> = {
 /** What hands a transaction to the network besides the rows that may be sent again. */
 const SENDS = ['eth_sendRawTransactionSync', 'eth_sendRawTransactionConditional']
 
+/** Nodes that have pruned logs answer with an empty list. Null is the usual answer about uncles, as there are none since the merge. */
+const LOGS = ['eth_getLogs', 'eth_newFilter', 'erigon_getLogs', 'erigon_getLogsByHash']
+const isOfHistory = (name: string, row: Row) =>
+  LOGS.includes(name) || (row.needs.includes('history') && !name.startsWith('eth_getUncleBy'))
+
 /** The rule that a catalogue row stands for: only what is not the default. */
 function ruleOf(name: string, row: Row): RuleConfig {
   const needs = row.needs.filter(word => !UNSAID.includes(word))
@@ -97,8 +102,7 @@ function ruleOf(name: string, row: Row): RuleConfig {
       ? 'replay'
       : row.needs.includes('archive_if_old')
         ? 'state'
-        : // Every route of an EVM network is taken to have its history.
-          row.family === 'solana' && row.needs.includes('history')
+        : isOfHistory(name, row)
           ? 'history'
           : undefined,
     params: row.params,

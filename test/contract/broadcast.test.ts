@@ -94,6 +94,24 @@ const attempts = (route: string, of: string, value: number): Promise<void> =>
 const attemptsOf = (route: string): Promise<number> =>
   metric(gateway, 'tollgate_attempts_total', { route, result: 'ok' })
 
+t.test(
+  'of a type whose hash is not known, the hash of a node is the answer, whoever says that it is known',
+  async t => {
+    const hash = `0x${'5e'.repeat(32)}`
+    const gate = new Gate()
+    script(known, send, {
+      a: fault(-32000, 'already known'),
+      b: held(gate, result(`"${hash}"`)),
+      c: fault(-32000, 'already known'),
+    })
+    const call = accesses.in('known').call(send, [`0x71f8${'c5'.repeat(60)}`])
+    await known.c.arrived(send)
+    gate.open()
+    t.strictSame(await call, { jsonrpc: '2.0', id: 1, result: hash })
+    for (const name of names) known[name].requests.length = 0
+  },
+)
+
 t.test('the first hash answers; each upstream gets it once, and the late ones run on', async t => {
   const access = accesses.in('every')
   const gate = new Gate()

@@ -175,6 +175,9 @@ t.test('a batch of 1000 is refused item by item, one of 1001 as a whole', async 
   refused(t, more.value, { reason: 'batch_too_large' }, 413)
   t.same(more.sent, [])
   t.equal(more.requests, 0)
+  const endless = await send(`${of(1001).slice(0, -1)},${'1,'.repeat(1_000_000)}`)
+  refused(t, endless.value, { reason: 'batch_too_large' }, 413)
+  t.equal(endless.requests, 0)
 })
 
 t.test('a batch of notifications that is too long is answered by nothing and not executed', async t => {

@@ -81,6 +81,8 @@ const media: [name: string, headers: Record<string, string | undefined>, allowed
   ['a charset', { 'content-type': 'application/json; charset=utf-8' }, true],
   ['a charset without a space, in capitals', { 'content-type': 'Application/JSON;charset=UTF-8' }, true],
   ['a quoted charset', { 'content-type': 'application/json; charset="utf-8"' }, true],
+  ['that of JSON-RPC over HTTP', { 'content-type': 'application/json-rpc' }, true],
+  ['the older one', { 'content-type': 'application/jsonrequest; charset=utf-8' }, true],
   ['none', { 'content-type': undefined }, false],
   ['text', { 'content-type': 'text/plain' }, false],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, false],

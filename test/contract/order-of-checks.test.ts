@@ -164,7 +164,7 @@ const cases: OrderCase[] = [
   {
     name: 'JSON before batch size',
     by: access,
-    body: `[${'1,'.repeat(1001)}x]`,
+    body: `[${'1,'.repeat(999)}x]`,
     expect: { reason: 'parse_error' },
   },
   {
@@ -254,6 +254,12 @@ for (const { name, by, body = good, options = {}, expect } of cases) {
     t.equal(node.calls.length, before)
   })
 }
+
+t.test('item 1001 of a batch before the JSON behind it', async t => {
+  const { status, text } = await access.post(`[${'1,'.repeat(1001)}x]`)
+  t.equal(status, 413)
+  t.match(JSON.parse(text), { error: { data: { reason: 'batch_too_large' } } })
+})
 
 t.test('batch size before the shape of its items', async t => {
   const items = Array.from({ length: 101 }, (_, i) => `{"jsonrpc":"1.0","id":${i},"method":5}`)

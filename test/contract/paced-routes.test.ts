@@ -81,9 +81,9 @@ async function drawPause(
 ): Promise<string[]> {
   const replies = await ask(access, BURST)
   node.on(method, answers)
-  const isHealthy = async (): Promise<boolean> =>
-    (await routesOf(gateway)).find(route => route.id === id)!.healthy
-  await until('the pause is over', isHealthy)
+  const isOver = async (): Promise<boolean> =>
+    (await routesOf(gateway)).find(route => route.id === id)!.keptAwayCallers === undefined
+  await until('the pause is over', isOver)
   return replies
 }
 

@@ -229,6 +229,7 @@ t.test('a network that was removed is not found; its endpoints stay listed', asy
   await writeConfig(own.dir, {
     networks: { alpha: networks.alpha },
     routes: routes.filter(({ network }) => network === 'alpha'),
+    gateway: { acknowledge: ['endpoints-without-network'] },
   })
   await own.start()
   const sent = node.calls.length

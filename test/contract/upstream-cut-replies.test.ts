@@ -177,7 +177,7 @@ for (const slug of ['http-reset', 'http-short', 'rpc-reset', 'rpc-short', 'rpc-m
       .all()
       .filter(({ msg, route, result }) => msg === 'attempt failed' && route === `${slug}-a` && result === how)
     t.equal(lines.length, cut)
-    t.ok(lines.every(({ level }) => level === 40))
+    t.ok(lines.every(({ level }) => level === 'warn'))
     await until('the usage counts each as an error, and charges all', async () => {
       const usage = await usageOf(accesses.in(slug))
       return usage.errors === cut && usage.calls === 23 && usage.requests === 69

@@ -107,8 +107,9 @@ interface Seen extends Case {
 /** The shortest first pause of a route, in milliseconds; one right after another is twice as long. */
 const PAUSE = 800
 
+/** Calls of clients: a probe for the method has no params. */
 function callsTo(node: ScriptedNode, slug: string) {
-  return node.calls.filter(({ url }) => url.endsWith(`&case=${slug}`))
+  return node.calls.filter(({ url, params }) => url.endsWith(`&case=${slug}`) && params !== '[]')
 }
 const asked = (node: ScriptedNode, slug: string): number => callsTo(node, slug).length
 

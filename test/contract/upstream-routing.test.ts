@@ -55,10 +55,14 @@ const [headsA, headsB] = pairOf(await declare('heads', { ...equal, head: top }, 
 const [behindA, behindB] = pairOf(await declare('behind', { head: top - 1 }, { head: top }))
 const archive = { route: { priority: 3, capabilities: ['archive'] } }
 const [agesA, agesB, agesC] = await declare('ages', {}, {}, archive)
-const [outA, outB, outC, outD] = await declare('out', { chainId: 1002 }, {}, {}, {})
+const [outA, outB, outC, outD] = await declare('out', { chainId: 1002 }, { head: 0xff0 }, {}, { head: 0xff0 })
 const [farA, farB] = pairOf(await declare('far', { head: top - 1000 }, { head: top }))
 outB!.on('eth_syncing', result('{"startingBlock":"0x0","currentBlock":"0x1","highestBlock":"0x2"}'))
 outD!.on('eth_syncing', result('true'))
+const [indexing, plainTrue, nitro] = await declare('at-head', {}, {}, {})
+indexing!.on('eth_syncing', result('{"currentBlock":"0x1000","txIndexRemainingBlocks":"0x5"}'))
+plainTrue!.on('eth_syncing', result('true'))
+nitro!.on('eth_syncing', result('{"highestBlock":"0x0","msgCount":7}'))
 
 function pairOf([a, b]: readonly ScriptedNode[]): [ScriptedNode, ScriptedNode] {
   return [a!, b!]
@@ -68,7 +72,7 @@ const gateway = await startGateway(t, { networks, routes })
 const accesses = await createAccesses(gateway, 'paid', Object.keys(networks))
 const stranger = await createAccess(gateway, 'paid', 'filters')
 /** Another account: what the calls of one suffer is held against a route for that one alone. */
-const others = await createAccesses(gateway, 'paid', ['breaker', 'silent'])
+const others = await createAccesses(gateway, 'paid', ['breaker', 'silent', 'pause-all'])
 /** Everything that clients were told. */
 const told: HttpReply[] = []
 
@@ -240,6 +244,10 @@ t.test('a pause is kept to when no other route is there', async t => {
     t.equal(status, 503)
   }
   t.equal(asked(pauseAllA!), 1)
+  t.match(await routeOf('pause-all-a'), { healthy: true, keptAwayCallers: 1 }, 'for whose call it was')
+  pauseAllA!.on('eth_blockNumber', fault(429, 'node-secret', 429, { 'retry-after': '30' }))
+  t.match((await ask('pause-all', others)).error.data.reason, /^(no_route|overloaded)$/)
+  await looked('pause-all-a', ({ healthy }) => !healthy)
   await isOut(t, 'pause-all', 'a')
 })
 
@@ -468,7 +476,7 @@ t.test('the operator is told why a route is out', async t => {
   t.match(await isOut(t, 'out', 'd'), /sync/i)
   const log = gateway.printed.split('\n').filter(line => line.includes('"out-a"'))
   t.ok(
-    log.some(line => JSON.parse(line).level >= 40 && line.includes('1002')),
+    log.some(line => ['warn', 'error', 'fatal'].includes(JSON.parse(line).level) && line.includes('1002')),
     'the log is loud about a wrong chain',
   )
   t.equal((await ask('out')).result, 'c')
@@ -508,4 +516,11 @@ t.test('nothing that was told names an upstream, or the trouble of the operator 
   tellsNothing(t, JSON.stringify(await gateway.status()), '/status', ports)
   tellsNothing(t, (await get(`${gateway.adminUrl}/metrics`)).text, '/metrics', ports)
   tellsNothing(t, gateway.printed, 'the log', ports)
+})
+
+t.test('a node at the head that reports that it is syncing serves calls', async t => {
+  await Promise.all([indexing, plainTrue, nitro].map(node => node!.arrived('eth_syncing', 2)))
+  t.equal((await ask('at-head')).result, 'a')
+  for (const letter of ['a', 'b', 'c'])
+    t.match(await routeOf(`at-head-${letter}`), { healthy: true }, `at-head-${letter}`)
 })

@@ -21,6 +21,8 @@ interface Case {
   readonly gets: 'hash' | 'error'
   /** Default evm. */
   readonly family?: 'solana'
+  /** The transaction, where it is not one whose hash is known. */
+  readonly raw?: string
   /** The encoding that a Solana client names; default base58, unnamed. */
   readonly encoding?: 'base64'
 }
@@ -59,6 +61,16 @@ for (const first of ['refused', null]) {
 }
 cases['funds'] = { first: 'reset-mid', code: -32000, says: 'insufficient funds for gas', gets: 'error' }
 
+// ZKsync's own type, whose hash is not that of its bytes.
+for (const [says, index] of [
+  ['already known', 0],
+  ['nonce too low', 1],
+] as const)
+  cases[`own-type-${index}`] = {
+    ...{ first: 'reset-mid', code: -32000, says, gets: 'error' },
+    raw: `0x71f8${'c5'.repeat(120)}`,
+  }
+
 /** How a Solana node says it, and what it says of any other transaction. */
 const processed = 'Transaction simulation failed: This transaction has already been processed'
 const solana = { family: 'solana', code: -32002 } as const
@@ -82,7 +94,11 @@ const kinds = {
   solana: { method: 'sendTransaction', params: [random.base58], hash: random.signature },
 }
 const base64 = { ...kinds.solana, params: [random.base64, { encoding: 'base64' }] }
-const kindOf = ({ family, encoding }: Case) => (encoding === undefined ? kinds[family ?? 'evm'] : base64)
+const kindOf = ({ family, encoding, raw: own }: Case) => {
+  if (encoding !== undefined) return base64
+  const kind = kinds[family ?? 'evm']
+  return own === undefined ? kind : { ...kind, params: [own] }
+}
 const networks: Record<string, NetworkYaml> = { 'same-route': { chainId } }
 const routes: RouteYaml[] = []
 /** Routes at whose end nothing listens. */

@@ -349,6 +349,14 @@ t.test('not modified, and no content, have no body', async t => {
   t.strictSame([reply.status, reply.text, reply.headers.etag], [304, '', '"7"'])
 })
 
+t.test('a 204 has no length, whatever the node says', async t => {
+  node.on('/eth/v1/node/empty', (request, response) => {
+    response.socket?.end('HTTP/1.1 204 No Content\r\nContent-Length: 40\r\nConnection: close\r\n\r\n')
+  })
+  const reply = await get('/eth/v1/node/empty')
+  t.strictSame([reply.status, reply.text, reply.headers['content-length']], [204, '', undefined])
+})
+
 t.test('preflights cost nothing and name the verbs of the path', async t => {
   const path = `${access.path}/eth/v1/beacon/states/head/validators`
   const headers = { 'access-control-request-headers': 'eth-consensus-version', ...plain }

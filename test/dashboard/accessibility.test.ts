@@ -129,10 +129,10 @@ t.test(
     await visit('endpoints/ep_nope', 'There is no such endpoint')
     await clean('an endpoint that is not there')
 
-    await visit('usage?compare=before', 'Requests by endpoint')
+    await visit('usage?compare=before', 'Request units by endpoint')
     await page.locator('canvas').waitFor()
     await page.getByText('Every hour').click()
-    await page.getByRole('region', { name: 'Requests by endpoint, every hour' }).waitFor()
+    await page.getByRole('region', { name: 'Request units by endpoint, every hour' }).waitFor()
     await clean('usage')
     await visit('usage?split=reason&range=custom&from=2025-01-01&to=2025-02-01', 'No usage in this span')
     await clean('no usage')

@@ -22,7 +22,7 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await signIn(page, gateway.url, owner.token)
     t.match(
       await page.getByRole('region', { name: 'Plan' }).textContent(),
-      /small.*0 of 1,000 requests.*0% used/,
+      /small.*0 of 1,000 request units.*0% used/,
     )
     await page.getByText('No calls yet').first().waitFor()
     const storage = 'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])'

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { EventEmitter, once } from 'node:events'
 import { message } from '../support/access.ts'
+import { withAccounts } from '../support/accounts.ts'
 import { until } from '../support/until.ts'
-import { noBrowser } from './support/browser.ts'
+import { noBrowser, signIn } from './support/browser.ts'
 import { post, startJourney } from './support/journey.ts'
 
 const CALL = message('eth_gasPrice')
@@ -34,25 +35,25 @@ t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t =
     t.equal((await post(url, CALL)).status, 200)
     for (const secret of [app.key, owner.key, owner.token]) t.notMatch(await page.content(), secret)
 
-    await card.getByLabel('Requests a day').fill('1')
+    await card.getByLabel('Request units a day').fill('1')
     await save()
     await answers(402)
-    await card.getByLabel('Requests a day').fill('')
+    await card.getByLabel('Request units a day').fill('')
     await save()
     await answers(200)
-    await card.getByLabel('Requests a second').fill('1')
+    await card.getByLabel('Request units a second').fill('1')
     await save()
     await answers(429)
     await page.getByRole('link', { name: 'overview' }).click()
     const reasons = page.getByRole('region', { name: 'Refused calls by reason' })
     await until('the refusals are shown', async () => {
       await refresh()
-      return (await reasons.getByText('Too many requests a second').count()) === 1
+      return (await reasons.getByText('Too many request units a second').count()) === 1
     })
     for (const reason of ['rate_limited', 'origin_denied', 'quota_exhausted'])
       t.match(await reasons.textContent(), reason)
     await page.goBack()
-    await card.getByLabel('Requests a second').fill('')
+    await card.getByLabel('Request units a second').fill('')
     await save()
     await answers(200)
   })
@@ -61,7 +62,7 @@ t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t =
     const elsewhere = (change: object) =>
       app.managed('service_updateEndpoint', [{ endpointId: app.endpointId, ...change }])
     const card = page.getByRole('region', { name: 'What the key may be used for' })
-    await card.getByLabel('Requests a second').fill('90')
+    await card.getByLabel('Request units a second').fill('90')
     await button('Name and labels').click()
     await page.getByRole('textbox', { name: 'Name' }).fill('renamed')
     await elsewhere({ allowedIps: ['127.0.0.0/8'], labels: { team: 'wallet' } })
@@ -70,7 +71,7 @@ t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t =
     await button('Save', page.getByRole('dialog')).click()
     await page.getByRole('heading', { name: 'renamed' }).waitFor()
     t.equal(await card.getByLabel('Allowed addresses').inputValue(), '127.0.0.0/8', 'it is seen here')
-    t.equal(await card.getByLabel('Requests a second').inputValue(), '90', 'and what was typed stays')
+    t.equal(await card.getByLabel('Request units a second').inputValue(), '90', 'and what was typed stays')
     await button('Save', card).click()
     await until('it is saved', async () => {
       const now = await app.managed('service_getEndpoint', [{ endpointId: app.endpointId }])
@@ -86,13 +87,17 @@ t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t =
       if (route.request().postData()?.includes('service_updateEndpoint')) await isClicked
       await route.continue()
     })
-    await card.getByLabel('Requests a second').fill('80')
+    await card.getByLabel('Request units a second').fill('80')
     await button('Save', card).click()
-    await card.getByLabel('Requests a day').fill('5000')
+    await card.getByLabel('Request units a day').fill('5000')
     t.ok(await button('Save', card).isDisabled(), 'it is saved once')
     clicked.emit('typed')
     await card.locator('button:enabled').waitFor()
-    t.equal(await card.getByLabel('Requests a day').inputValue(), '5000', 'what is typed meanwhile stays')
+    t.equal(
+      await card.getByLabel('Request units a day').inputValue(),
+      '5000',
+      'what is typed meanwhile stays',
+    )
     const saved = await app.managed('service_getEndpoint', [{ endpointId: app.endpointId }])
     t.match(saved, { perSecond: 80, dailyLimit: null })
     await page.unroute('**/api/rpc')
@@ -116,6 +121,27 @@ t.test('an owner restricts a key and rotates it', { skip: noBrowser }, async t =
     const third = await copy('Copy HTTPS URL')
     t.not(third, second)
     t.equal((await post(third, CALL)).status, 200)
+  })
+
+  await t.test('a key with a limit signs in, and its owner sees why it lifts none', async t => {
+    const { endpointId } = app
+    const limited = await withAccounts(gateway, async ({ endpoints }) => {
+      await endpoints.change(null, endpointId, { perSecond: 90 })
+      return (await endpoints.find(null, endpointId))!.apiKey
+    })
+    await page.context().clearCookies()
+    await page.goto('about:blank')
+    await signIn(page, gateway.url, limited)
+    await page.goto(`${gateway.url}/#/endpoints/${endpointId}`)
+    const card = page.getByRole('region', { name: 'What the key may be used for' })
+    await card.getByLabel('Request units a second').fill('')
+    await button('Save', card).click()
+    t.match(await card.getByRole('alert').textContent(), /^This key has limits of its own/)
+    const [complaint, ...more] = complaints.splice(0)
+    t.match(complaint, /^Failed to load resource: .* status of 403 /)
+    t.strictSame(more, [])
+    await page.reload()
+    t.equal(await card.getByLabel('Request units a second').inputValue(), '90', 'and the session goes on')
   })
 
   t.strictSame(complaints, [])

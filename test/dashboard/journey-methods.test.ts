@@ -21,7 +21,7 @@ t.test('an owner looks up what can be called, tries it, and sets an alert', { sk
     )
     await page.getByLabel('Search methods').fill('eth_getBlockReceipts')
     await page.getByRole('link', { name: 'Try eth_getBlockReceipts' }).click()
-    await page.getByText('it costs 3 requests').waitFor()
+    await page.getByText('it costs 3 request units').waitFor()
     t.equal(await page.getByLabel('Params').inputValue(), '["latest"]')
     await button('Send').click()
     // Whatever the status is: a call that fails says why, here too.

@@ -50,8 +50,8 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
       await refresh()
       return today.getByText('33.3%').isVisible()
     })
-    await page.getByText('3 of 1,000 requests').waitFor()
-    t.match(await today.textContent(), /Calls today3.*Requests today3.*Error share33\.3%/)
+    await page.getByText('3 of 1,000 request units').waitFor()
+    t.match(await today.textContent(), /Calls today3.*Request units today3.*Error share33\.3%/)
     t.match(await today.textContent(), /Refused today0/)
     t.match(await today.textContent(), /Time at the nodes[\d.]+ ms|Time at the nodes–/)
   })
@@ -89,7 +89,7 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
       main,
       `${name(1)} to ${name(1, true)}, compared with ${name(2)} to ${name(2, true)}; all times UTC`,
     )
-    t.match(main, '300 requests +50% from 200')
+    t.match(main, '300 request units +50% from 200')
     t.match(main, '1% errors before: 10%')
     t.match(await page.getByRole('region', { name: 'Usage by endpoint' }).textContent(), /first.*300.*\+50%$/)
     t.match(page.url(), /#\/usage\?range=last-month&compare=before$/, 'a link to it can be sent')
@@ -117,17 +117,17 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
     await page.getByRole('link', { name: 'usage', exact: true }).click()
     await time.selectOption('yesterday')
     const reasons = page.getByRole('region', { name: 'Refused calls by reason' })
-    await reasons.getByText('Too many requests a second').waitFor()
+    await reasons.getByText('Too many request units a second').waitFor()
     t.match(
       await reasons.locator('tbody').textContent(),
-      /^Too many requests a second rate_limited770%Spread the calls.*not part of your plan plan_required330%See Methods/,
+      /^Too many request units a second rate_limited770%Spread the calls.*not part of your plan plan_required330%See Methods/,
     )
     await page.getByLabel('Split').selectOption('reason')
     const split = page.getByRole('region', { name: 'Usage by reason' })
     await split.getByText('rate_limited').waitFor()
     t.match(
       await split.locator('tbody').textContent(),
-      /^Too many requests a second rate_limited7Spread the calls.*plan_required3See Methods/,
+      /^Too many request units a second rate_limited7Spread the calls.*plan_required3See Methods/,
       'what helps is beside the figures, too',
     )
     await page.goBack()

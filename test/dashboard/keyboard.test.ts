@@ -135,7 +135,7 @@ t.test('a keyboard is enough for every journey', { skip: noBrowser }, async t =>
   })
 
   await t.test('the key is restricted', async () => {
-    await tabTo(/^Requests a second/)
+    await tabTo(/^Request units a second/)
     await page.keyboard.type('1')
     await tabTo(/^Save$/)
     await press('Enter')
@@ -149,7 +149,7 @@ t.test('a keyboard is enough for every journey', { skip: noBrowser }, async t =>
     await tabTo(/^Compare with the month before/)
     await press('Space')
     await page.getByText(/compared with/).waitFor()
-    t.match(await page.locator('#main').textContent(), '300 requests +50% from 200')
+    t.match(await page.locator('#main').textContent(), '300 request units +50% from 200')
     t.equal(await focused(), 'Compare with the month before', 'the focus stays where it was')
   })
 
@@ -158,13 +158,13 @@ t.test('a keyboard is enough for every journey', { skip: noBrowser }, async t =>
     await tabTo(/^Time$/)
     await page.keyboard.type('y')
     const reasons = page.getByRole('region', { name: 'Refused calls by reason' })
-    await reasons.getByText('Too many requests a second').waitFor()
+    await reasons.getByText('Too many request units a second').waitFor()
     await tabTo(/^first$/)
     await press('Enter')
     await page.getByRole('region', { name: 'Usage by method' }).getByText('getSlot').waitFor()
     await tabTo(/^Every hour$/)
     await press('Enter')
-    const hours = page.getByRole('region', { name: 'Requests by method, every hour' })
+    const hours = page.getByRole('region', { name: 'Request units by method, every hour' })
     t.match(await hours.locator('tbody').textContent(), /^\d+ \w{3}, 12:0040$/)
   })
 

@@ -7,7 +7,7 @@ import { changeOf } from '../../dashboard/src/text/audit.ts'
 import { trend } from '../../dashboard/src/text/figure.ts'
 import { labelChange, labelTexts } from '../../dashboard/src/text/labels.ts'
 import { pretty } from '../../dashboard/src/text/pretty.ts'
-import { problemOf } from '../../dashboard/src/text/problems.ts'
+import { problemOf, problemsOf } from '../../dashboard/src/text/problems.ts'
 import { changeOf as restrictionsChange, formOf } from '../../dashboard/src/text/restrictions.ts'
 import { lastUsed } from '../../dashboard/src/text/time.ts'
 
@@ -79,6 +79,11 @@ t.test('what is refused is said in words for an owner', t => {
     problemOf('invalid_params', 'an endpoint has at most 10 labels'),
     'An endpoint has at most 10 labels',
   )
+  t.equal(
+    problemsOf([{ why: 'perSecond must be null' }, { why: 'name must be shorter' }]),
+    'Request units a second are a whole number from 1 to 1,000,000. A name has 1 to 64 printable characters',
+    'several, each in its words',
+  )
   t.match(problemOf('endpoint_limit'), /delete one first/)
   t.equal(problemOf('invalid_key'), null)
   t.equal(problemOf('invalid_params'), null)
@@ -102,7 +107,7 @@ t.test('words of figures and times', t => {
   const used = (lastUsedAt: number | null, requestCount = 1) => lastUsed({ lastUsedAt, requestCount }, now)
   t.strictSame(
     [used(null, 0), used(null), used(now - 1200), used(now - 1200 - 5 * 3600), used(now - 3 * 86_400)],
-    ['never', '–', 'this hour', 'today, 09:00', '2 Mar 2025'],
+    ['never', 'just now', 'this hour', 'today, 09:00', '2 Mar 2025'],
   )
   const entry = { time: 0, actor: 'operator', action: 'endpoint.changed', target: 'ep_1' }
   const changed = (before: object, after: object) =>
@@ -112,7 +117,7 @@ t.test('words of figures and times', t => {
       { name: 'a', perSecond: null, management: true },
       { name: 'b', perSecond: 5000, management: false },
     ),
-    'name: a → b; requests a second: none → 5,000; may manage the account: yes → no',
+    'name: a → b; request units a second: none → 5,000; may manage the account: yes → no',
   )
   t.equal(
     changed(

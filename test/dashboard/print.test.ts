@@ -32,6 +32,8 @@ const COLOURS = `[getComputedStyle(document.documentElement).backgroundColor, ge
 /** Which of the two colours of the plot's lines are in the drawing. */
 const LINES = `(() => {
   const canvas = document.querySelector('canvas')
+  // While it is drawn anew there is none.
+  if (canvas === null) return { light: false, dark: false }
   const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true })
   copy.drawImage(canvas, 0, 0)
   const { data } = copy.getImageData(0, 0, canvas.width, canvas.height)
@@ -88,7 +90,7 @@ t.test('pages are printed whole, on white, with their address and time', { skip:
       return lines[look] && lines.light !== lines.dark
     })
   await page.getByText('Every hour').click()
-  const rows = page.getByRole('region', { name: 'Requests by endpoint, every hour' }).locator('tbody tr')
+  const rows = page.getByRole('region', { name: 'Request units by endpoint, every hour' }).locator('tbody tr')
   await rows.first().waitFor()
   await drawn('dark')
   await page.emulateMedia({ media: 'print' })

@@ -268,7 +268,7 @@ t.test('quota windows, top and account show agree with the ledger', async t => {
   t.match(
     shown.stdout,
     new RegExp(
-      `^account   ${acme.id} \\(Acme, "the" first\\), active, made .*\nplan      metered\nquota     \\d+ of 1000000 requests used, resets `,
+      `^account   ${acme.id} \\(Acme, "the" first\\), active, made .*\nplan      metered\nquota     \\d+ of 1000000 request units used, resets `,
     ),
   )
   t.match(shown.stdout, /\nendpoints 2 of 100\n/)
@@ -291,6 +291,16 @@ t.test('spans begin with whole steps, and slips are explained', async t => {
     'bug: usage from before --from was shown without a word',
   )
   t.strictSame(rows, whole)
+  const untilNoon = ['--from', noon.slice(0, 10), '--to', new Date(begin + 4 * DAY + 12 * HOUR).toISOString()]
+  t.strictSame(await lines(...untilNoon), whole, 'the day that --to is in is whole')
+  t.match(await run(['usage', ...untilNoon, '--config', gateway.dir]), {
+    stderr: /note: usage to \S+ 00:00:00 UTC is shown, not to \S+ 12:00:00 UTC: days are whole/,
+  })
+  t.equal(
+    (await usage(...untilNoon, '--format', 'stripe')).stdout,
+    (await usage('--from', noon.slice(0, 10), '--to', to, '--format', 'stripe')).stdout,
+    'an event has the whole of its day',
+  )
   for (const [words, stderr] of [
     [['--period', '2026-13'], /--period must be a month such as 2026-11/],
     [['--period', '2026-02-30'], /--period must be/],

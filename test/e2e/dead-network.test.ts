@@ -53,7 +53,7 @@ t.test(
     const [dead, silent] = ['dead', 'silent'].map(slug => lines.find(({ network }) => network === slug)!)
     t.match(
       dead!['why'],
-      /^dead-a: it has not answered yet \(last: \w+\); dead-b: it has not answered yet \(last: \w+\)$/,
+      /^dead-a: it has not answered yet \(last: unreachable: ECONNREFUSED\); dead-b: it has not answered yet \(last: unreachable: ECONNREFUSED\)$/,
     )
     t.equal(silent!['why'], 'silent-a: it has not answered yet (last: no reply)')
     const timeOf = (line: LogLine) => Date.parse(String(line['time']))

@@ -126,7 +126,9 @@ t.test(
     )
     t.same(await gateway.exited, { code: 0, signal: null })
     t.same(
-      new LogReader(gateway).all().flatMap(({ msg, level }) => (level > 40 ? [msg] : [])),
+      new LogReader(gateway)
+        .all()
+        .flatMap(({ msg, level }) => (level === 'error' || level === 'fatal' ? [msg] : [])),
       [],
     )
   },

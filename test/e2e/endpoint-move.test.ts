@@ -23,6 +23,7 @@ const gateway = await startGateway(t, {
     { id: 'other-a', network: 'other', http: node.url },
     { id: 'sol-a', network: 'sol', http: node.url },
   ],
+  gateway: { acknowledge: ['endpoints-without-network'] },
 })
 const body = message('web3_sha3', ['0x00'])
 const first = await createAccess(gateway, 'paid', 'old')

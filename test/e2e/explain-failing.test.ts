@@ -41,7 +41,7 @@ t.test('a node that was killed: the failure of the last call is shown', async t 
   await killed.close()
   t.not((await access.post(message('web3_sha3', ['0x00']))).status, 200)
   const { stdout } = await explain('killed', 'web3_sha3')
-  t.match(stdout, /killed-a .*(; last failure: \w+, \d+ s ago|\(last: \w+\))$/m)
+  t.match(stdout, /killed-a .*(; last failure: [\w: ]+, \d+ s ago|\(last: [\w: ]+\))$/m)
 })
 
 const subscribe = async (network: string) => {

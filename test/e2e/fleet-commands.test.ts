@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, runJson } from '../support/cli.ts'
 import { startFleet } from '../support/fleet.ts'
@@ -51,6 +51,56 @@ t.test('commands about machines', { skip: noServers }, async t => {
     t.equal((await runJson(first.dir, ['nodes'])).length, 2)
     t.equal((await run(['node', 'forget', 'nobody', '--config', first.dir])).code, 1)
     t.strictSame(await fleet.sums(), { usage: 12, total: 12, quota_window: 0 })
+  })
+
+  t.test('identities of a machine that lost its journal are superseded, and forgotten together', async t => {
+    const machines = async (): Promise<
+      readonly { name: string; id: string; supersededBy: string | null }[]
+    > => (await runJson(first.dir, ['nodes'])) as never
+    const thirds = async () => (await machines()).filter(({ name }) => name === 'machine-3')
+    for (let times = 1; times <= 2; times += 1) {
+      await third.stop()
+      for (const file of ['journal.db', 'journal.db-wal', 'journal.db-shm'])
+        await rm(join(third.dir, 'data', file), { force: true })
+      await third.start()
+      await until('it is listed under another id', async () => (await thirds()).length === times + 1)
+    }
+    await until(
+      'both have been silent for long enough',
+      async () => (await thirds()).filter(({ supersededBy }) => supersededBy !== null).length === 2,
+      30_000,
+    )
+    const listed = await machines()
+    const current = listed.filter(({ supersededBy }) => supersededBy === null)
+    t.strictSame(
+      current.map(({ name }) => name),
+      ['machine-1', 'machine-3'],
+    )
+    const dead = (await thirds()).filter(({ supersededBy }) => supersededBy !== null)
+    t.strictSame(
+      dead.map(({ supersededBy }) => supersededBy),
+      [current[1]!.id, current[1]!.id],
+      'each by the one that is there now',
+    )
+    const { stdout, stderr, code } = await run(['nodes', '--config', first.dir])
+    t.equal(code, 0)
+    t.equal(stdout.match(/ superseded +\S+$/gm)?.length, 2)
+    t.match(
+      stderr,
+      /^tollgate: 2 of these are superseded: .+; "tollgate node forget --superseded" removes them from this list$/m,
+    )
+
+    for (const words of [[], ['--superseded', dead[0]!.id]])
+      t.match(await run(['node', 'forget', ...words, '--config', first.dir]), {
+        code: 2,
+        stderr: /give an id or --superseded/,
+      })
+    const forget = ['node', 'forget', '--superseded']
+    const { forgotten } = (await runJson(first.dir, forget)) as { forgotten: readonly string[] }
+    t.strictSame([...forgotten].sort(), dead.map(({ id }) => id).sort())
+    t.strictSame(await machines(), current, 'and nobody else')
+    t.match(await run([...forget, '--config', first.dir]), { code: 0, stdout: 'no node is superseded\n' })
+    t.strictSame(await fleet.sums(), { usage: 12, total: 12, quota_window: 0 }, 'their usage stays')
   })
 
   t.test('two processes on copies of one directory are never summed twice', async t => {

@@ -24,7 +24,7 @@ t.test('bug: two machines of one name were listed without a word', { skip: noSer
     code: 0,
     stderr: /^tollgate: several gateways that are there are called same: give each a node\.name of its own/,
   })
-  t.equal(listed.stderr.trim().split('\n').length, 1)
+  t.equal(listed.stderr.trim().split('\n').length, 1, listed.stderr)
   const [first, second] = await fleet.query(`SELECT id FROM node WHERE name = 'same' ORDER BY started_at`)
   t.not(first.id, second.id)
   const named = () =>

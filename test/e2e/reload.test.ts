@@ -109,16 +109,31 @@ t.test('atomic renames and a swap of the ..data link are seen, again and again',
   t.ok(await logged('maxBatch 21 → 22'))
 })
 
-t.test('SIGHUP loads again, and a removed network answers 404 while its endpoints stay listed', async t => {
-  const access = await createAccess(gateway, 'paid', 'alpha')
-  const gone = await access.another('gone')
-  t.equal((await gone.post(body)).status, 200)
-  const before = await version()
-  await edit('networks.yaml', ({ networks }) => delete networks.gone)
-  await edit('routes.yaml', ({ routes }) => void routes.pop())
-  gateway.signal('SIGHUP')
-  await taken(before)
-  t.equal((await gone.post(body)).status, 404)
-  t.equal((await access.post(body)).status, 200)
-  t.match(await access.managed('service_listEndpoints'), { total: 2 })
-})
+t.test(
+  'a network with endpoints goes only when that is acknowledged: it answers 404, they stay listed',
+  async t => {
+    const access = await createAccess(gateway, 'paid', 'alpha')
+    const gone = await access.another('gone')
+    t.equal((await gone.post(body)).status, 200)
+    const before = await version()
+    await edit('networks.yaml', ({ networks }) => delete networks.gone)
+    await edit('routes.yaml', ({ routes }) => void routes.pop())
+    const { status, json } = await post('/reload')
+    t.strictSame(
+      [
+        status,
+        ...json.problems.flatMap(({ severity, message }: any) =>
+          severity === 'error' ? [String(message)] : [],
+        ),
+      ],
+      [422, '1 endpoint is on the network "gone", which is not here'],
+    )
+    t.equal((await gone.post(body)).status, 200)
+    await edit('gateway.yaml', document => (document.acknowledge = ['endpoints-without-network']))
+    gateway.signal('SIGHUP')
+    await taken(before)
+    t.equal((await gone.post(body)).status, 404)
+    t.equal((await access.post(body)).status, 200)
+    t.match(await access.managed('service_listEndpoints'), { total: 2 })
+  },
+)

@@ -43,6 +43,37 @@ t.test('bug: counters went back when the keeper was killed behind a scrape', asy
   }
 })
 
+t.test('bug: what is read of usage was "internal" while there was another keeper to come', async t => {
+  const access = await createAccess(gateway, 'paid', 'alpha')
+  const calls: [method: string, params: unknown[]][] = [
+    ['service_usage', [{ by: 'day' }]],
+    ['service_listEndpoints', []],
+    ['service_account', []],
+  ]
+  const state = { isOver: false, answered: 0 }
+  const odd = new Set<string>()
+  const callers = calls.map(async ([method, params]) => {
+    while (!state.isOver) {
+      const { error } = await access.call(method, params)
+      const reason = (error?.data as { reason?: string } | undefined)?.reason
+      // A keeper may take longer to come than they wait.
+      const isExpected = reason === 'rate_limited' || reason === 'store_unavailable'
+      if (error !== undefined && !isExpected) odd.add(`${method}: ${JSON.stringify(error)}`)
+      state.answered += 1
+    }
+  })
+  for (let round = 0; round < 3; round += 1) {
+    const { keeper } = await crewOf(gateway, 2)
+    const before = state.answered
+    await until('calls are under way', () => Promise.resolve(state.answered > before + 20))
+    kill9(keeper)
+    await until('there is another keeper', async () => (await crewOf(gateway, 2)).keeper !== keeper)
+  }
+  state.isOver = true
+  await Promise.all(callers)
+  t.strictSame([...odd], [])
+})
+
 /** Null for a question that its keeper had taken, and left without an answer when it went; throws any other error. */
 function isCut(error: NodeJS.ErrnoException): null {
   if (error.code !== 'ECONNRESET') throw error

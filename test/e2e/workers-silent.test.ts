@@ -63,9 +63,9 @@ t.test('bug: the log did not say why all ended when the primary was killed', asy
   await gateway.exited
   const lines = log.all().filter(({ msg }) => msg.startsWith('the primary is gone'))
   t.strictSame(lines.map(({ level, worker = 'the keeper' }) => `${level} ${String(worker)}`).sort(), [
-    '50 1',
-    '50 2',
-    '50 the keeper',
+    'error 1',
+    'error 2',
+    'error the keeper',
   ])
   t.match(await command('reload'), { code: 1, stderr: /no gateway runs on the data directory/ })
 })

@@ -12,7 +12,7 @@ import { isPublicService, isService } from '../../src/management/call.ts'
 import { thisProcess } from '../../src/http/admin/running.ts'
 import { servedOf } from '../../src/http/admin/served.ts'
 import { writeServing } from '../../src/http/admin/serving-file.ts'
-import type { Snapshot } from '../../src/snapshot/types.ts'
+import type { Rule, Snapshot } from '../../src/snapshot/types.ts'
 import type { LiveRoute } from '../../src/routes/live-route.ts'
 import { Heads } from '../../src/routes/heads.ts'
 import { MemoryAnswers } from '../../src/stores/memory/answers.ts'
@@ -32,13 +32,15 @@ const states: Readonly<Record<string, (route: LiveRoute, value: string) => void>
   paused: route => route.pauses.complain({ about: 'limited', asked: 5_000, from: 'status' }, now()),
   full: route => route.limits.enter(),
   refused: (route, value) => {
-    route.batching.refuse(value.replaceAll('-', ' '), now())
+    route.refusesBodies = () => Promise.resolve(value.replaceAll('-', ' '))
+    route.batching.refuse('one', now())
   },
   held: (route, value) => {
     const before = now() - 2_000
     route.limits.pace.fits(before)
     for (let calls = 0; calls < 100; calls += 1) route.limits.pace.count('one')
-    for (const caller of value.split('+')) route.limits.pace.slow(caller, before, now())
+    for (const drawnBy of value.split('+'))
+      route.limits.pace.slow(drawnBy === 'probe' ? null : drawnBy, before, now())
   },
   broken: route => {
     for (let failures = 0; failures < 3; failures++) route.breaker.probeFailed('connect_failed', now(), false)
@@ -83,10 +85,11 @@ function liveParts(snapshot: Snapshot, lines: readonly string[]) {
   return { upstreams, heads, management, subscriptions, clock, answers: new MemoryAnswers(1_000_000) }
 }
 
-/** Two callers have been told that the route lacks a method. */
-function told({ unsupported }: Upstreams, route: string, method: string): void {
-  for (const caller of ['one', 'two'])
-    unsupported.take(lacking, { route, method, rule: { match: method }, caller }, now())
+/** A caller and a probe have been told that the route lacks a method. */
+function told({ unsupported }: Upstreams, id: string, method: string): void {
+  const live = { lacks: () => Promise.resolve(true as const) }
+  const rule = { match: method } as Rule
+  unsupported.take(lacking, { route: { id, errors: [] }, live, method, rule, caller: 'one' }, now())
 }
 
 const lacking = failure('unsupported', refuse('upstream_error'), false)

@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { Gateway } from '../../src/call/gateway.ts'
 import type { Live } from '../../src/call/context.ts'
+import { Places } from '../../src/http/place.ts'
 import { ClientStreams } from '../../src/http/proxied/client-streams.ts'
 import type { ClientStream } from '../../src/http/proxied/client-streams.ts'
 import { makePublicListener } from '../../src/http/public-listener.ts'
@@ -297,7 +298,7 @@ t.test('a socket that opens while others take over is closed as those before it,
 t.test('an event stream waits for its place, and gives it back once', async t => {
   const late = new Late()
   const { gateway } = await serve(t, new OneKey('small'), new Slots())
-  const streams = new ClientStreams(gateway, late)
+  const streams = new ClientStreams(gateway, new Places(late))
   t.teardown(() => streams.drain())
   const visitor = {
     ...{ network: gateway.snapshot.networks['eth']!, key: 'tg_key', origin: undefined, session: null },
@@ -308,6 +309,7 @@ t.test('an event stream waits for its place, and gives it back once', async t =>
   const stream = (): ClientStream => ({
     visitor,
     caller,
+    epoch: gateway.epoch,
     method: 'GET /x',
     route: 'eth-a',
     stop: () => undefined,

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { LongReply } from '../../src/call/reply/long-reply.ts'
+import { LongText } from '../../src/jsonrpc/long-text.ts'
 import { sendLong } from '../../src/http/replies/send-long.ts'
 import { pipelined } from '../support/pipelined.ts'
 import { startPlainServer } from '../support/plain-server.ts'
@@ -32,7 +32,7 @@ async function textOf(message: IncomingMessage): Promise<string> {
 }
 
 const text = Array.from({ length: 300 }, (_, i) => String.fromCharCode(i % 256).repeat(5_000)).join('')
-const longReply = () => new LongReply([{ raw: text }])
+const longReply = () => new LongText([{ raw: text }])
 
 /** Hears of each piece that is written to a reply. */
 function onPiece(response: ServerResponse, heard: (bytes: number) => void): void {
@@ -99,7 +99,7 @@ t.test('a head that cannot be written costs its own reply only', async t => {
 t.test('a client that leaves ends the replies that wait behind another, too', async t => {
   const { socket, responses } = await pipelined(t, server)
   // No buffer of the system takes it whole.
-  const endless = () => new LongReply([{ raw: 'a'.repeat(64 * 2 ** 20) }])
+  const endless = () => new LongText([{ raw: 'a'.repeat(64 * 2 ** 20) }])
   const over = Promise.all(responses.map(response => sendLong(response, 200, [], endless())))
   while (responses.some(({ writableLength }) => writableLength === 0)) await turn()
   t.equal(responses[1].socket, null, 'the second one waits behind the first')

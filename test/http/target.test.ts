@@ -82,6 +82,7 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'application/json; charset=utf8',
     'application/json;charset=UTF8',
     'application/json; ',
+    'application/json ;charset = utf-8 ; ',
   ])
     t.ok(isJson(type), type)
   for (const type of [
@@ -93,6 +94,8 @@ t.test('only JSON in UTF-8 is JSON', t => {
     'application/json; charset=utf--8',
     'application/json; charset=utf81',
     'application/jsonp',
+    'application/json;;',
+    'application/json; charset=utf-8;;',
     'application/json, text/plain',
   ])
     t.notOk(isJson(type), String(type))

@@ -164,3 +164,23 @@ t.test('open connections are bounded', async t => {
     async () => (await get(`${gateway.adminUrl}/livez`).catch(() => null))?.status === 200,
   )
 })
+
+t.test('a body that nests too deeply is refused, and breaks nothing', async t => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const bodies: readonly (readonly [path: string, body: string])[] = [
+    ['/explain', `{"network":"alpha","method":"eth_call","params":${deep}}`],
+    ['/explain', deep],
+    ['/calls', `{"requestId":${deep}}`],
+    ['/trace', `{"account":${deep}}`],
+    ['/cache/purge', `{"network":${deep}}`],
+    ['/restart', `{"primary":${deep}}`],
+  ]
+  for (const [path, body] of bodies) {
+    const { status, text } = await ask({ method: 'POST', path, body })
+    t.match({ status, text }, { status: 400, text: '{"error":"the body is not valid JSON"}\n' }, path)
+  }
+  const params = `${'['.repeat(500)}${']'.repeat(500)}`
+  const body = `{"network":"alpha","method":"web3_sha3","params":${params}}`
+  t.equal((await ask({ method: 'POST', path: '/explain', body })).status, 200)
+  t.notMatch(gateway.printed, /internal error/)
+})

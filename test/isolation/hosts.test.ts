@@ -37,7 +37,6 @@ const hosts = [
   `${own}#x`,
   `${own} evil.example`,
   `${own}\tx`,
-  `${own}:`,
   `${own}:0`,
   `${own}:080`,
   `${own}:65536`,
@@ -78,7 +77,7 @@ for (const host of hosts)
     t.equal(node.calls.length, before)
   })
 
-for (const authority of ['', `user@${own}`, `${own},x`, `${own}:0`, `${own}:99999`, '[::1', `${own}:`])
+for (const authority of ['', `user@${own}`, `${own},x`, `${own}:0`, `${own}:99999`, '[::1', `${own}::`])
   t.test(`an absolute target of ${JSON.stringify(authority)} is refused`, async t => {
     for (const make of [post, socket]) {
       const reply = await exchange(gateway.port, make(`http://${authority}${ownPath}`, own))
@@ -104,6 +103,7 @@ for (const target of [
 t.test('what is a host is served', async t => {
   for (const host of [
     '[::1]:8080',
+    '[::1]:',
     '[::ffff:127.0.0.1]',
     '127.0.0.1',
     '127.0.0.1:65535',
@@ -111,7 +111,8 @@ t.test('what is a host is served', async t => {
     'localhost.',
   ])
     t.match(await exchange(gateway.port, post(path, host)), /"result":"ok"/, host)
-  for (const host of [own, `${own}:8080`, `${own}.`, `${own}.:1`, own.toUpperCase()])
+  for (const host of [own, `${own}:8080`, `${own}.`, `${own}.:1`, own.toUpperCase(), `${own}:`, `${own}.:`])
     t.match(await exchange(gateway.port, post(ownPath, host)), /"result":"ok"/, host)
   t.match(await exchange(gateway.port, post(`http://${own}:80${ownPath}`, 'localhost')), /"result":"ok"/)
+  t.match(await exchange(gateway.port, post(`http://${own}:${ownPath}`, 'localhost')), /"result":"ok"/)
 })

@@ -74,7 +74,7 @@ t.test('none is open unless it is configured, and a reload says that it is read 
     await until('it is told', () =>
       Promise.resolve(log.all().find(({ msg }) => msg.includes('takes effect after a restart'))),
     ),
-    { level: 40, msg: 'gateway.yaml: probes: the change takes effect after a restart' },
+    { level: 'warn', msg: 'gateway.yaml: probes: the change takes effect after a restart' },
   )
   // Also when it has been taken already: the old one is still in effect.
   t.match(await run(['reload', '--config', other.dir]), {

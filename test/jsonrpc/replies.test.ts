@@ -16,7 +16,7 @@ const cuts = fc.array(fc.nat(), { maxLength: 8 })
 async function collected(pieces: readonly Buffer[], holdBack: number): Promise<Exchange> {
   return new Promise(resolve => {
     const collector = new Collector({ timeout: 60_000, holdBack, maxBytes: null, departure: null }, resolve)
-    collector.onHead({ status: 200, length: null, retryAfter: null, keptFor: 0 })
+    collector.onHead({ status: 200, length: null, retryAfter: null, lines: '', keptFor: 0 })
     for (const piece of pieces) collector.onData(piece)
     collector.onComplete()
   })

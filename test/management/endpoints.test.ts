@@ -42,6 +42,15 @@ t.test('service_createEndpoint', t => {
     t.match(wishes.pop(), { labels: { team: 'wallet', old: undefined } }, 'there is nothing to take away')
   })
 
+  t.test('takes what service_updateEndpoint changes', async t => {
+    const restrictions = {
+      ...{ status: 'inactive', management: true, allowedOrigins: ['https://a.example'], dailyLimit: 10 },
+      ...{ allowedIps: ['203.0.113.7'], perSecond: 2, expiresAt: 4_000_000_000 },
+    }
+    await create({ chain: 'ethereum', ...restrictions })
+    t.strictSame(wishes.pop(), { accountId: 'acc_1', network: 'ethereum', ...restrictions })
+  })
+
   t.test('says that the chain is not supported', async t => {
     for (const chain of ['Ethereum', '', 'nope', '__proto__', 'constructor', 'toString']) {
       const outcome = await create([{ chain }])
@@ -63,6 +72,22 @@ t.test('service_createEndpoint', t => {
       const outcome = await create([{ chain: 'ethereum', name }])
       t.strictSame(outcome, invalid('name must be 1 to 64 printable characters'))
     }
+    t.match(await create([{ chain: 'ethereum', perSecond: 0, name: '', nope: 1 }]), {
+      error: {
+        message:
+          'Invalid params: perSecond must be a whole number from 1 to 1000000, or null; name must be 1 to 64 printable characters; unknown parameter "nope"',
+        data: {
+          reason: 'invalid_params',
+          wrong: [
+            { member: 'perSecond', why: 'perSecond must be a whole number from 1 to 1000000, or null' },
+            { member: 'name', why: 'name must be 1 to 64 printable characters' },
+            { member: 'nope', why: 'unknown parameter "nope"' },
+          ],
+        },
+      },
+    })
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`x${i}`, 1]))
+    t.match(await create([many]), { error: { message: /"x9"; and 20 more$/ } })
     const labels = { 'a b': 'x' }
     t.match(await create([{ chain: 'ethereum', labels }]), { error: { data: { why: /^labels must be/ } } })
     t.strictSame(wishes, [], 'and nothing is created')
@@ -76,7 +101,9 @@ t.test('service_createEndpoint', t => {
         data: { reason: 'endpoint_limit', limit: 100 },
       },
     })
-    await t.rejects(create([{ chain: 'ethereum' }], 'no_account'))
+    t.match(await create([{ chain: 'ethereum' }], 'no_account'), {
+      error: { data: { reason: 'invalid_key' } },
+    })
   })
 
   t.end()
@@ -259,7 +286,7 @@ t.test('service_updateEndpoint', t => {
     }
 
     for (const dailyLimit of [0, -1, 1.5, 2 ** 53, '5', true]) {
-      const why = 'dailyLimit must be a whole number of requests, at least 1, or null'
+      const why = 'dailyLimit must be a whole number of request units, at least 1, or null'
       t.strictSame(await change({ dailyLimit }), invalid(why), String(dailyLimit))
     }
 

@@ -2,10 +2,14 @@ import t from 'tap'
 import { callService } from '../../src/management/call.ts'
 import { MAX_ROWS } from '../../src/ports/ledger.ts'
 import type { SumsFailure, SumsPage, SumsQuery } from '../../src/ports/ledger.ts'
+import { readUsage } from '../../src/management/usage.ts'
 import { account, deps, endpoint, invalid } from './support/deps.ts'
 
 const NOW = 1_750_000_000
 const DAY = 86_400
+/** The hour and the day that it is. */
+const HOUR = NOW - (NOW % 3600)
+const TODAY = NOW - (NOW % DAY)
 const shown = {
   time: 1_749_999_600,
   endpointId: 'ep_1',
@@ -45,8 +49,8 @@ t.test('service_usage', t => {
   const ask = (params: unknown) => valueOf(callService('service_usage', params, { account, endpoint }, ports))
 
   t.test('returns the rows of the account', async t => {
-    const outcome = await ask([{ by: 'hour', from: NOW - 7200, to: NOW - 3600 }])
-    const expected = { from: NOW - 7200, to: NOW - 3600, by: 'hour', rows: [shown] }
+    const outcome = await ask([{ by: 'hour', from: HOUR - 7200, to: HOUR }])
+    const expected = { from: HOUR - 7200, to: HOUR, by: 'hour', rows: [shown] }
     t.strictSame(outcome, { result: expected })
     t.equal(JSON.stringify(outcome), JSON.stringify({ result: expected }), 'the order of the fields too')
     t.strictSame(queries.pop(), {
@@ -55,8 +59,8 @@ t.test('service_usage', t => {
         network: null,
         method: null,
         endpointId: null,
-        from: NOW - 7200,
-        to: NOW - 3600,
+        from: HOUR - 7200,
+        to: HOUR,
         by: 'hour',
       },
       ...{ groupBy: ['time', 'endpoint', 'network', 'method'], detail: false, top: null, after: null },
@@ -96,7 +100,7 @@ t.test('service_usage', t => {
     found = page
     queries.length = 0
     t.notOk('cursor' in (await ask([{ by: 'hour', cursor }])).result)
-    const first = { from: NOW - DAY, to: NOW }
+    const first = { from: HOUR - DAY, to: HOUR + 3600 }
     t.match(queries.pop(), { ...first, after: [NOW - 3600, 'ep_1', 'ethereum', 'eth_call'] })
     await ask([{ by: 'hour', cursor, ...first }])
     t.match(queries.pop(), first)
@@ -112,7 +116,7 @@ t.test('service_usage', t => {
       { groupBy: ['time'] },
       { top: 3 },
       { from: 5 },
-      { to: NOW - 1 },
+      { to: NOW - 3600 },
     ])
       t.strictSame(await ask([{ by: 'hour', cursor, ...change }]), foreign, JSON.stringify(change))
     const stranger = { account: { ...account, id: 'acc_2' }, endpoint }
@@ -137,11 +141,49 @@ t.test('service_usage', t => {
   })
 
   t.test('takes the last 24 hours, or 30 days', async t => {
-    t.match(await ask([{ by: 'hour' }]), { result: { from: NOW - DAY, to: NOW, by: 'hour' } })
-    t.match(await ask({ by: 'day' }), { result: { from: NOW - 30 * DAY, to: NOW, by: 'day' } })
-    t.match(await ask([{ by: 'hour', to: NOW - DAY }]), { result: { from: NOW - 2 * DAY, to: NOW - DAY } })
-    t.match(await ask([{ by: 'hour', to: 10 }]), { result: { from: 0, to: 10 } })
-    t.match(await ask([{ by: 'day', from: NOW - 366 * DAY }]), { result: { from: NOW - 366 * DAY, to: NOW } })
+    t.match(await ask([{ by: 'hour' }]), { result: { from: HOUR - DAY, to: HOUR + 3600, by: 'hour' } })
+    t.match(await ask({ by: 'day' }), {
+      result: { from: TODAY - 30 * DAY, to: TODAY + DAY, by: 'day' },
+    })
+    t.match(await ask([{ by: 'hour', to: HOUR - DAY }]), {
+      result: { from: HOUR - 2 * DAY, to: HOUR - DAY },
+    })
+    t.match(await ask([{ by: 'hour', to: 10 }]), { result: { from: 0, to: 3600 } })
+    t.match(await ask([{ by: 'day', from: NOW - 366 * DAY }]), {
+      result: { from: TODAY - 366 * DAY, to: TODAY + DAY },
+    })
+  })
+
+  t.test('a row that has a time holds all of that hour or day', async t => {
+    const times = async (params: object) => {
+      const { from, to } = (await ask([params])).result as { from: number; to: number }
+      t.match(queries.pop(), { from, to }, 'the reply has the times that were read')
+      return [from, to]
+    }
+    const middle = { from: NOW - 9 * DAY, to: NOW - 2 * DAY }
+    t.strictSame(await times({ by: 'day', ...middle }), [TODAY - 9 * DAY, TODAY - DAY])
+    t.strictSame(await times({ by: 'hour', ...middle }), [HOUR - 9 * DAY, HOUR - 2 * DAY + 3600])
+    t.strictSame(await times({ by: 'day', ...middle, groupBy: ['time'], top: 3 }), [
+      TODAY - 9 * DAY,
+      TODAY - DAY,
+    ])
+    t.strictSame(await times({ by: 'day', ...middle, groupBy: ['method'] }), [middle.from, middle.to])
+
+    const scope = { accountId: null, network: null, method: null }
+    const operator = await readUsage({ by: 'day', groupBy: ['time', 'account'] }, scope, ports)
+    t.match(
+      operator,
+      { json: new RegExp(`^{"from":${TODAY - 30 * DAY},"to":${TODAY + DAY},`) },
+      'the admin API',
+    )
+
+    found = { ...page, last: [TODAY, 'ep_1', 'ethereum', 'eth_call'] }
+    const { cursor } = (await ask([{ by: 'day', ...middle }])).result
+    found = page
+    for (const given of [{}, middle])
+      t.match(await ask([{ by: 'day', cursor, ...given }]), {
+        result: { from: TODAY - 9 * DAY, to: TODAY - DAY },
+      })
   })
 
   t.test('one endpoint of the account, deleted ones too', async t => {

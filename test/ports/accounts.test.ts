@@ -10,7 +10,7 @@ import {
 } from '../../src/stores/sqlite/accounts/secrets/keys.ts'
 import type { AccountQuery, AccountRecord } from '../../src/ports/accounts.ts'
 import type { AuditQuery, Author } from '../../src/ports/audit.ts'
-import type { EndpointWithKey } from '../../src/ports/endpoints.ts'
+import type { Endpoint, EndpointWithKey } from '../../src/ports/endpoints.ts'
 import type { AccountStore } from '../../src/stores/sqlite/accounts/store.ts'
 import { openStore } from '../stores/accounts/support/open-store.ts'
 import { openMachine, schemasOf } from '../stores/postgres/support/machines.ts'
@@ -86,6 +86,31 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(await accounts.change('acc_none', { plan: 'paid' }), null)
   })
 
+  t.test(`${name}: text that cannot be stored is written nowhere, whoever failed to check it`, async t => {
+    const ports = await make(t)
+    const { accounts, endpoints, tokens, audit } = ports
+    const { account, endpoint } = await withEndpoint(ports)
+    const { id } = account
+    const before = (await audit.read(ALL)).entries.length
+    const bad = 'a\u009bb'
+    const writes: (() => Promise<unknown>)[] = [
+      () => accounts.create({ name: bad, plan: 'free' }),
+      () => accounts.create({ name: 'Beta', plan: 'free', email: bad }, token),
+      () => accounts.change(id, { externalId: bad }),
+      () => accounts.change(id, { labels: { team: bad } }),
+      () => accounts.change(id, { labels: { [bad]: 'x' } }),
+      () => endpoints.create({ accountId: id, network: 'bsc', name: bad }),
+      () => endpoints.change(id, endpoint.id, { name: bad }),
+      () => endpoints.change(id, endpoint.id, { allowedOrigins: ['https://a.example.org', bad] }),
+      () => tokens.create({ name: bad, scopes: [], expiresAt: null }),
+    ]
+    for (const write of writes) await t.rejects(write, /is text that cannot be stored/)
+    t.strictSame(await accounts.list(), [account])
+    t.strictSame(await endpoints.list(id), [endpoint])
+    t.strictSame(await tokens.list(), [])
+    t.equal((await audit.read(ALL)).entries.length, before)
+  })
+
   t.test(`${name}: a dashboard token signs in until it is rotated`, async t => {
     const { accounts, signIns, ...others } = await make(t)
     const { account, dashboardToken, endpoint } = await withEndpoint({ accounts, signIns, ...others })
@@ -143,6 +168,31 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(await endpoints.create({ accountId: 'acc_none', network: 'bsc' }), 'no_account')
   })
 
+  t.test(`${name}: an endpoint is made with its restrictions, in one entry of the trail`, async t => {
+    const ports = await make(t)
+    const { account } = await ports.accounts.create({ name: 'Restricted', plan: 'free' })
+    const restrictions = {
+      status: 'inactive',
+      ...{ allowedOrigins: ['https://app.example.org'], allowedIps: ['203.0.113.7'] },
+      ...{ perSecond: 2, dailyLimit: 10, expiresAt: 4_000_000_000 },
+    } as const
+    const wish = { accountId: account.id, network: 'bsc', name: 'prod', ...restrictions }
+    const made = await ports.endpoints.create(wish)
+    if (typeof made === 'string') throw new Error(made)
+    t.match(made, { ...restrictions, management: false }, 'a key of web pages does not manage')
+    t.ok(made.limitedSince > 0)
+    t.strictSame(await ports.endpoints.find(account.id, made.id), made)
+    const managing = await ports.endpoints.create({ ...wish, management: true })
+    t.match(managing, { ...restrictions, management: true })
+    const { entries } = await ports.audit.read({
+      ...{ from: null, to: null, actor: null, target: made.id, before: null, limit: 10 },
+    })
+    t.match(entries, [
+      { action: 'endpoint.created', before: null, after: { network: 'bsc', name: 'prod', ...restrictions } },
+    ])
+    t.equal(entries.length, 1)
+  })
+
   t.test(`${name}: an owner changes what is theirs, and only what the change names`, async t => {
     const ports = await make(t)
     const { accounts, endpoints, keys } = ports
@@ -161,6 +211,23 @@ for (const [name, make] of Object.entries(implementations)) {
     const back = { status: 'active', allowedIps: null, perSecond: null, name: endpoint.name } as const
     t.strictSame(await endpoints.change(null, id, back), endpoint, 'the operator may change any')
   })
+
+  t.test(
+    `${name}: whether a change is permitted is decided by the endpoint as it is stored then`,
+    async t => {
+      const ports = await make(t)
+      const { endpoints } = ports
+      const { endpoint } = await withEndpoint(ports)
+      const { accountId, id } = endpoint
+      const set = (perSecond: number, permits?: (stored: Endpoint) => boolean) =>
+        endpoints.change(accountId, id, { perSecond }, undefined, permits)
+      const isSlower = (perSecond: number) => (stored: Endpoint) => (stored.perSecond ?? Infinity) > perSecond
+      const replies = await Promise.all([set(100), set(9), set(99, isSlower(99)), set(8, isSlower(8))])
+      t.equal(replies[2], 'denied', 'the limit of 100 that it was sent under had been lowered')
+      t.match(replies[3], { perSecond: 8 })
+      t.match(await endpoints.find(accountId, id), { perSecond: 8 })
+    },
+  )
 
   t.test(`${name}: a daily limit that is set where none was is another one, and in the trail`, async t => {
     const ports = await make(t)

@@ -62,7 +62,10 @@ for (const [name, make] of Object.entries(implementations)) {
     const spender = spenderOf()
     t.equal(said(await limits.take(spender, rated(20), NOW)), 'ok')
     const refusal = await limits.take(spender, rated(5), NOW)
-    t.match(refusal, { reason: 'rate_limited', data: { retryAfterMs: 500, limit: 10 } })
+    t.match(refusal, {
+      ...{ reason: 'rate_limited', data: { retryAfterMs: 500, limit: 10 } },
+      message: 'Rate limit exceeded: 10 request units per second; this call costs 5',
+    })
     t.equal(said(await limits.take(spender, rated(5), NOW + 499)), 'rate_limited')
     t.equal(said(await limits.take(spender, rated(5), NOW + 500)), 'ok')
     t.match(limits.rate(spender, NOW + 500), { limit: 20, remaining: 0, reset: START + 3 })
@@ -78,7 +81,10 @@ for (const [name, make] of Object.entries(implementations)) {
       ...{ requests: 100, used: 90, resetsAt: START + 3600 },
     })
     const byEndpoint = spenderOf({ endpointRate: { perSecond: 1, burst: 3 } })
-    t.equal(said(await limits.take(byEndpoint, rated(4), NOW)), 'rate_limited')
+    t.match(await limits.take(byEndpoint, rated(4), NOW), {
+      ...{ reason: 'rate_limited' },
+      message: 'Rate limit exceeded: 1 request unit per second; this call costs 4',
+    })
     t.match(
       limits.rate(byEndpoint, NOW),
       { remaining: 20 },
@@ -220,7 +226,7 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(said(await limits.take(spender, rated(0), NOW)), 'rate_limited')
     t.match(
       await limits.takeManagement({ id: 'acc_1', plan: 'free', createdAt: START }, NOW),
-      { reason: 'rate_limited' },
+      { reason: 'rate_limited', message: 'Rate limit exceeded: 10 management calls per second' },
       'management calls share it',
     )
     t.equal(

@@ -11,7 +11,7 @@ function found(
   has: {
     readonly plans?: readonly string[]
     readonly networks?: readonly string[]
-    readonly acknowledge?: object[]
+    readonly acknowledge?: readonly string[]
   },
   uses: { readonly plans?: Record<string, readonly string[]>; readonly networks?: Record<string, number> },
 ) {
@@ -27,7 +27,7 @@ function found(
     networks: () => Object.keys(uses.networks ?? {}),
     endpointsOn: network => uses.networks![network]!,
   }
-  return inUseProblems(asked, inUse, places).map(
+  return inUseProblems(asked, inUse, places, 'error').map(
     ({ file, line, severity, message, hint }) => `${file}:${line} ${severity} ${message} (${hint ?? ''})`,
   )
 }
@@ -53,12 +53,14 @@ t.test('plans that accounts have may not go, and who has them is said once', t =
   t.end()
 })
 
-t.test('a network that endpoints are on may go, which is told', t => {
-  const how = (slug: string, whom: string) =>
-    `tollgate endpoint move --from ${slug} --to <network> takes ${whom} to another one`
+t.test('a network that endpoints are on may not go unless that is acknowledged', t => {
+  const how = (slug: string, whom: string, whose: string) =>
+    `move ${whom} to another one first (tollgate endpoint move --from ${slug} --to <network>), or acknowledge that ${whose} calls are refused`
   t.strictSame(found({ networks: ['eth'] }, { networks: { eth: 9, one: 1, two: 2 } }), [
-    `networks.yaml:3 warning 1 endpoint is on the network "one", which is not here (${how('one', 'it')})`,
-    `networks.yaml:3 warning 2 endpoints are on the network "two", which is not here (${how('two', 'them')})`,
+    `networks.yaml:3 error 1 endpoint is on the network "one", which is not here (${how('one', 'it', 'its')})`,
+    `networks.yaml:3 error 2 endpoints are on the network "two", which is not here (${how('two', 'them', 'their')})`,
   ])
+  const acknowledge = ['endpoints-without-network']
+  t.strictSame(found({ networks: ['eth'], acknowledge }, { networks: { eth: 9, one: 1 } }), [])
   t.end()
 })

@@ -53,9 +53,13 @@ t.test('files that say the same are found valid, and nothing is swapped', async 
 })
 
 t.test('a bad edit changes nothing but what is told of it', async t => {
+  const met = [problem('the port is taken')]
   const { reloader, files, did } = scene({
-    meet: () => Promise.resolve([problem('the port is taken')]),
-    renewCertificate: () => t.fail('the certificate was taken') as never,
+    meet: () => Promise.resolve(met),
+    renewCertificate: () => {
+      t.equal(met.length, 0, 'the certificate is taken only with a good one')
+      return Promise.resolve(false)
+    },
   })
   files.now = { ...loaded('v2'), config: null, problems: [problem('broken'), problem('careful', 'warning')] }
   const result = await reloader.reload('request')
@@ -65,6 +69,17 @@ t.test('a bad edit changes nothing but what is told of it', async t => {
   t.match(await reloader.reload('request'), { ok: false, problems: [{ message: 'the port is taken' }] })
   t.strictSame(did, ['error: routes.yaml:1:1 routes: the port is taken', rejected])
   t.match(reloader.state, { ok: false })
+  // Undone.
+  files.now = loaded('v1')
+  met.length = 0
+  did.splice(0)
+  t.match(await reloader.reload('watcher'), { ok: true, version: 'v1', changes: [] })
+  t.match(await reloader.reload('watcher'), { ok: true, version: 'v1', changes: [] })
+  t.strictSame(
+    did,
+    ['info: the configuration is valid again: it is the one that is served'],
+    'bug: an edit that was undone left the rejection as the last word of the log',
+  )
 })
 
 t.test(

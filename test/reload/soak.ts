@@ -89,6 +89,7 @@ export async function soak(t: Test, { seed, edits: times, sockets, callsPerSecon
       admin: '127.0.0.1:0',
       log: { level: 'info' },
       cors: { origins: ['*'] },
+      acknowledge: ['endpoints-without-network'],
     },
   }
   const gateway = await startGateway(t, {

@@ -20,6 +20,7 @@ const gateway = await startGateway(t, {
   networks: { alpha: { chainId } },
   methods: fewAndSubscribe,
   routes: [{ id: 'alpha-0', network: 'alpha', http: old.url, ws: old.wsUrl }],
+  gateway: { acknowledge: ['endpoints-without-network'] },
 })
 const access = await createAccess(gateway, 'paid', 'alpha')
 await gateway.headKnown('alpha')

@@ -39,8 +39,16 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           methods: { allow: ['web3_sha3', 'eth_*', 'debug_*'], deny: ['eth_getLogs'] },
           errors: [{ code: [-32000], methods: ['eth_call'], family: 'evm', class: 'missing' }],
         },
-        { id: 'sol-a', network: 'sol', http: url, private: true, trace: true, enabled: false },
-        { id: 'any-a', network: 'any', http: url, enabled: false },
+        {
+          id: 'sol-a',
+          network: 'sol',
+          http: url,
+          history: { from: 1 },
+          private: true,
+          trace: true,
+          enabled: false,
+        },
+        { id: 'any-a', network: 'any', http: url, history: { last: 9 }, enabled: false },
       ],
     },
     'methods.yaml': {
@@ -90,7 +98,12 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
     'gateway.yaml': {
       ...{ listen: '127.0.0.1:0', admin: '127.0.0.1:0', probes: '127.0.0.1:0', dataDir: './data' },
       ...{ workers: { count: 1, balance: 'accept' }, node: { name: 'rpc-1' } },
-      ...{ adminHosts: ['tollgate'], dashboardHost: 'localhost', trustedProxies: ['10.0.0.0/8'] },
+      ...{
+        watch: false,
+        adminHosts: ['tollgate'],
+        dashboardHost: 'localhost',
+        trustedProxies: ['10.0.0.0/8'],
+      },
       dashboard: {
         ...{ name: 'Acme RPC', accent: '#0a7d5c' },
         links: {

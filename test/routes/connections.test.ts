@@ -7,6 +7,7 @@ import { createServer as createTcp } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import t, { type Test } from 'tap'
+import { LONG, LongText } from '../../src/jsonrpc/long-text.ts'
 import { Departure } from '../../src/net/departure.ts'
 import { RouteLimits } from '../../src/routes/route-limits.ts'
 import type { Connection, Handler } from '../../src/routes/transport/connection.ts'
@@ -307,6 +308,49 @@ t.test(
   },
 )
 
+t.test('a long request leaves piece by piece, and other work is done between two pieces', async t => {
+  const body = Buffer.from(Array.from({ length: 500_000 }, (_, i) => `${i},`).join(''))
+  const received: Buffer[] = []
+  const server = createServer((request, response) => {
+    request.on('data', (piece: Buffer) => received.push(piece))
+    request.on('end', () => response.end('thanks'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const connections = new Connections({ origin, most: 1, connectTimeout: 1_000 })
+  t.teardown(() => connections.destroy())
+  const text = body.toString('latin1')
+  const head = `POST / HTTP/1.1\r\nhost: node\r\ncontent-length: ${body.length}\r\n\r\n`
+  for (const again of [1, 2]) {
+    received.length = 0
+    const seen = { turns: 0, isOver: false }
+    const count = () => {
+      seen.turns += 1
+      if (!seen.isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const exchange = await new Promise<Exchange>(resolve => {
+      const parts = [head, text.slice(0, 1_000_000), text.slice(1_000_000)]
+      const request = new LongText(parts.map(raw => ({ raw })))
+      connections.dispatch(request, new Collector(LIMITS, resolve))
+    })
+    seen.isOver = true
+    t.match(exchange, { kind: 'whole', body: 'thanks' }, `request ${again}`)
+    t.ok(Buffer.concat(received).equals(body), 'what arrived is what was sent')
+    t.ok(seen.turns > body.length / LONG, `${seen.turns} turns`)
+  }
+  t.equal(
+    await new Promise(resolve => server.getConnections((_, count) => resolve(count))),
+    1,
+    'on one connection',
+  )
+})
+
 t.test('a reply that comes before the whole request has left ends the connection', async t => {
   const server = createTcp(socket => {
     socket.on('error', () => undefined)
@@ -317,15 +361,17 @@ t.test('a reply that comes before the whole request has left ends the connection
   await once(server, 'listening')
   t.teardown(() => server.close())
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const connections = new Connections({ origin, most: 1, connectTimeout: 1_000 })
   const body = 'x'.repeat(32 * 1024 * 1024)
-  const exchange = await new Promise(resolve => {
-    const text = `POST / HTTP/1.1\r\nhost: node\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-    connections.dispatch(text, new Collector(LIMITS, resolve))
-  })
-  t.match(exchange, { kind: 'whole', body: 'early' })
-  t.match(await ask(connections, '/'), { kind: 'whole', body: 'early' }, 'over another one')
-  await connections.destroy()
+  const head = `POST / HTTP/1.1\r\nhost: node\r\ncontent-length: ${body.length}\r\n\r\n`
+  for (const text of [head + body, new LongText([{ raw: head }, { raw: body }])]) {
+    const connections = new Connections({ origin, most: 1, connectTimeout: 1_000 })
+    const exchange = await new Promise(resolve => {
+      connections.dispatch(text, new Collector(LIMITS, resolve))
+    })
+    t.match(exchange, { kind: 'whole', body: 'early' })
+    t.match(await ask(connections, '/'), { kind: 'whole', body: 'early' }, 'over another one')
+    await connections.destroy()
+  }
 })
 
 t.test(
@@ -541,7 +587,7 @@ t.test('a reply of many small pieces is put together as it came', async t => {
   const text = Array.from({ length: 3_000 }, (_, i) => `${i} `)
   const exchange = new Promise(resolve => {
     const collector = new Collector(LIMITS, resolve)
-    collector.onHead({ status: 200, length: null, retryAfter: null, keptFor: 0 })
+    collector.onHead({ status: 200, length: null, retryAfter: null, lines: '', keptFor: 0 })
     for (const [i, piece] of text.entries()) {
       collector.onData(Buffer.from(piece))
       if (i % 700 === 0) collector.onData(Buffer.alloc(300_000, '-'))

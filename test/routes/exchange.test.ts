@@ -27,6 +27,7 @@ function open(t: Test, http: string): LiveRoute {
     http,
     ws: null,
     capabilities: [],
+    history: null,
     priority: 1,
     weight: 1,
     headers: { 'X-Operator': 'yes' },
@@ -116,6 +117,7 @@ t.test('how an exchange can break', async t => {
     kind: 'broken',
     how: 'unreachable',
     sent: false,
+    cause: 'ECONNREFUSED',
   })
 })
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { Departure } from '../../src/net/departure.ts'
 import type { Asked } from '../../src/routes/asked.ts'
+import { Batching } from '../../src/routes/batching.ts'
 import type { Gathering } from '../../src/routes/gather.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
 import type { Route } from '../../src/snapshot/types.ts'
@@ -175,11 +176,42 @@ t.test('each call of a body tells those who wait with it that it was sent', asyn
   t.strictSame(sent, [1, 2])
 })
 
-t.test('what an upstream has refused is forgotten after ten minutes', async t => {
-  const { live } = await scene(t, {})
-  live.batching.refuse('HTTP 413', 1_000)
-  t.equal(live.batching.most(1_000), 1)
-  t.equal(live.batching.refusal(600_999), 'HTTP 413')
-  t.equal(live.batching.refusal(601_000), null)
-  t.equal(live.batching.most(601_000), 20)
+t.test('what an upstream has refused is forgotten after ten minutes', t => {
+  const batching = new Batching(20)
+  batching.refuse('one', 1_000)
+  t.strictSame([batching.most(600_999, 'one'), batching.most(601_000, 'one')], [1, 20])
+  t.end()
+})
+
+t.test("a body that an upstream refused is one caller's, unless it refuses one of probes too", async t => {
+  const found: (string | null | undefined)[] = [null, 'HTTP 413', undefined, null]
+  let probes = 0
+  const batching = new Batching(20, () => {
+    probes += 1
+    return Promise.resolve(found[probes - 1])
+  })
+  const most = async (now: number) => {
+    const at = ['one', 'two', 'three'].map(caller => batching.most(now, caller))
+    await new Promise(setImmediate)
+    return at
+  }
+  batching.refuse('one', 0)
+  t.strictSame(await most(0), [1, 20, 20])
+  t.equal(batching.refusal(0), null)
+  batching.refuse('two', 5_000)
+  await most(5_000)
+  t.strictSame(await most(5_000), [1, 1, 1])
+  t.equal(batching.refusal(5_000), 'HTTP 413')
+  t.strictSame(await most(10_000), [1, 1, 1], 'the upstream did not say')
+  await most(15_000)
+  t.strictSame(await most(15_000), [1, 1, 20], 'it takes bodies again')
+  t.equal(probes, 4)
+})
+
+t.test("the length of one caller's answers does not shorten the bodies of others", t => {
+  const batching = new Batching(100)
+  batching.learn(100 * 50_000, 100, 'one')
+  t.ok(batching.most(0, 'one') < 15)
+  t.equal(batching.most(0, 'two'), 100)
+  t.end()
 })

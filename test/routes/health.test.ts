@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Breaker } from '../../src/routes/health/breaker.ts'
+import { CallHealth } from '../../src/routes/health/call-health.ts'
 import { RouteBreaker } from '../../src/routes/health/route-breaker.ts'
 import { chainFault } from '../../src/families/evm/probe.ts'
 import { genesisFault } from '../../src/families/solana/probe.ts'
@@ -119,42 +120,52 @@ t.test('chance makes a pause up to a fifth longer or shorter, and not the next o
   t.end()
 })
 
-t.test('a complaint read from a text pauses a route for its caller, of two callers for everybody', t => {
-  const pauses = new RoutePauses()
-  const text = { about: 'limited', asked: 0, from: 'text' } as const
-  for (let i = 0; i < 50; i += 1) pauses.complain(text, i, 'a')
-  t.strictSame(
-    ['a', 'b', undefined].map(caller => pauses.isActive(50, caller)),
-    [true, false, false],
-  )
-  pauses.complain(text, 60, 'b')
-  t.ok(pauses.isActive(60, 'c'), 'two callers say so')
-  t.notOk(pauses.isBinding(60), 'and still the last route may be asked')
-  const status = new RoutePauses()
-  status.complain({ ...text, from: 'status' }, 0, 'a')
-  t.ok(status.isActive(0, 'b'), 'HTTP 429 is for everybody')
-  t.strictSame(
-    [status.isBinding(0, 'a'), status.isBinding(0, 'b'), status.isBinding(0)],
-    [true, false, false],
-    'but others may ask the last route',
-  )
-  status.complain({ ...text, from: 'status' }, 10, 'b')
-  t.ok(status.isBinding(10, 'c'), 'until a second caller draws one')
-  status.complain({ ...text, from: 'status' }, 100_000, 'a')
-  t.strictSame([status.isBinding(100_000, 'a'), status.isBinding(100_000, 'b')], [true, false], 'a new pause')
-  const probedStatus = new RoutePauses()
-  probedStatus.complain({ ...text, from: 'status' }, 0)
-  t.ok(probedStatus.isBinding(0, 'b'), 'or a probe')
-  const billing = new RoutePauses()
-  billing.complain({ about: 'billing', asked: 0, from: 'status' }, 0, 'a')
-  t.strictSame([billing.isActive(59_999, 'b'), billing.isBinding(0)], [true, false])
-  const probed = new RoutePauses()
-  probed.complain(text, 0)
-  t.ok(probed.isActive(0, 'b'), 'a probe of ours says so')
-  const apart = new RoutePauses()
-  apart.complain(text, 0, 'a')
-  apart.complain(text, 5_000, 'b')
-  t.notOk(apart.isActive(5_000, 'c'), 'not within the pause')
+t.test('a complaint pauses a route for its caller, that of a probe for everybody', t => {
+  for (const from of ['text', 'status'] as const)
+    for (const about of ['limited', 'billing'] as const) {
+      const pauses = new RoutePauses()
+      const complaint = { about, asked: 0, from }
+      const ofEach = (is: 'isActive' | 'isBinding', now: number) =>
+        ['a', 'b', 'c', undefined].map(caller => pauses[is](now, caller))
+      const isBinding = about === 'limited' && from === 'status'
+      for (let i = 0; i < 50; i += 1) pauses.complain(complaint, i, 'a')
+      t.strictSame(ofEach('isActive', 50), [true, false, false, false])
+      pauses.complain(complaint, 60, 'b')
+      t.strictSame(ofEach('isActive', 60), [true, true, false, false], 'two callers speak for themselves')
+      t.strictSame(
+        ofEach('isBinding', 60),
+        [isBinding, isBinding, false, false],
+        'HTTP 429 holds for the last route too',
+      )
+      t.equal(pauses.keptAway(60), 2)
+      t.equal(pauses.report(60), null, 'other processes do not stay away')
+      pauses.complain(complaint, 70)
+      t.strictSame(ofEach('isActive', 70), [true, true, true, true], 'a probe speaks for everybody')
+      t.strictSame(ofEach('isBinding', 70), [isBinding, isBinding, isBinding, isBinding])
+      t.match(pauses.report(70), { about, drawnBy: [null], isBinding })
+      pauses.complain({ ...complaint, from: 'text' }, 100_000, 'a')
+      t.strictSame(ofEach('isBinding', 100_000), [false, false, false, false], 'a new pause')
+    }
+  t.end()
+})
+
+t.test('a pause that a status began is passed on for whom it holds; one that a text began is not', t => {
+  const [here, there] = [new RoutePauses(null, () => 0.5), new RoutePauses()]
+  const passedOn: unknown[] = []
+  here.whenBegun(report => {
+    passedOn.push(report.drawnBy[0])
+    there.takeIn(report, 0)
+  })
+  const said = { about: 'limited', asked: 0 } as const
+  here.complain({ ...said, from: 'text' }, 0, 'a')
+  for (let i = 0; i < 10; i += 1) here.complain({ ...said, from: 'status' }, 0, 'b')
+  t.strictSame(passedOn, ['b'], 'once')
+  const ofEach = (is: 'isActive' | 'isBinding') => ['a', 'b', undefined].map(caller => there[is](0, caller))
+  t.strictSame(ofEach('isActive'), [false, true, false])
+  t.strictSame(ofEach('isBinding'), [false, true, false])
+  here.complain({ ...said, from: 'text' }, 0)
+  t.strictSame(passedOn, ['b', null])
+  t.strictSame(ofEach('isActive'), [true, true, true])
   t.end()
 })
 
@@ -228,6 +239,53 @@ t.test('what two callers say is tested at once, unless such a test has failed', 
   t.end()
 })
 
+t.test('callers whom a route has answered are judged by their own calls and by probes', t => {
+  const latency = new Latency()
+  const breaker = new RouteBreaker(latency)
+  const answer = (caller: string) => {
+    latency.add(10, caller)
+    breaker.succeeded(caller)
+  }
+  answer('known')
+  const strangers = (from: number, now: number) => {
+    for (let i = from; i < from + 10; i += 1) breaker.failed(`stranger ${i}`, 'http_500', now)
+  }
+  const states = (now: number) => ['known', 'new', 'stranger 0'].map(caller => breaker.state(now, caller))
+  strangers(0, 0)
+  t.strictSame(states(0), ['closed', 'open', 'open'], 'ten strangers')
+  breaker.notConfirmed(1)
+  t.strictSame(states(1), ['closed', 'half-open', 'half-open'])
+  breaker.beginTest(1, 'stranger 0')
+  strangers(0, 2)
+  t.strictSame(states(2), ['closed', 'open', 'open'], 'and the tests that they fail')
+  t.notOk(breaker.isConfirmed)
+  answer('known')
+  t.strictSame(states(3), ['closed', 'closed', 'closed'], 'whom it goes on to answer ends it')
+  for (let i = 0; i < 3; i += 1) breaker.failed('known', 'http_500', 4)
+  t.equal(breaker.state(4, 'known'), 'open', 'its own calls')
+
+  answer('known')
+  breaker.probeFailed('timeout', 5, true)
+  t.ok(breaker.isConfirmed)
+  t.strictSame(states(5), ['open', 'open', 'open'], 'a probe speaks for everybody')
+  breaker.probeSucceeded(6)
+  t.strictSame(states(6), ['half-open', 'half-open', 'half-open'], 'as nobody was answered since')
+  answer('known')
+  t.equal(breaker.state(6, 'new'), 'closed')
+  t.end()
+})
+
+t.test('a caller whose own calls fail does not test the route for the others', t => {
+  const breaker = new RouteBreaker()
+  for (const caller of ['a', 'a', 'a', 'b', 'b', 'b']) breaker.failed(caller, 'http_500', 0)
+  breaker.notConfirmed(1)
+  t.strictSame(
+    ['a', 'b', 'c'].map(caller => breaker.state(1, caller)),
+    ['open', 'open', 'half-open'],
+  )
+  t.end()
+})
+
 t.test('several calls far older than usual say that a route hangs', t => {
   const outstanding = new HangDetector()
   const hangs = (now: number, p99: number) =>
@@ -243,8 +301,27 @@ t.test('several calls far older than usual say that a route hangs', t => {
   const late = outstanding.begin(100_000, 'b')
   t.strictSame(hangs(100_500, 10), [false, false, false], 'the third is young')
   t.strictSame(hangs(101_000, 10), [true, true, true], 'two callers say so for everybody')
+  t.notOk(outstanding.isHanging(101_000, 10, 'a', true), 'not where own calls count alone')
   for (const call of [late, calls[0]!, calls[2]!]) outstanding.end(call)
   t.strictSame(hangs(200_000, 10), [false, false, false])
+  t.end()
+})
+
+t.test('calls of others that hang have the route probed, and move nobody whom it has answered', t => {
+  let probes = 0
+  const latency = new Latency()
+  const health = new CallHealth(latency, new RouteBreaker(latency), new RoutePauses(), () => (probes += 1))
+  latency.add(10, 'known')
+  const begun = ['a', 'b', 'b'].map(caller => health.begin(0, caller))
+  const hangs = (now: number) => ['a', 'known', 'new', undefined].map(caller => health.isHanging(now, caller))
+  t.strictSame(hangs(3_999), [false, false, false, false])
+  t.equal(probes, 0)
+  t.strictSame(hangs(4_000), [true, false, true, true])
+  t.equal(probes, 3, 'whoever asks for a caller')
+  t.ok(health.isSuspect(4_000), 'then one failed probe is enough')
+  for (const call of begun) health.end(call)
+  for (let i = 0; i < 3; i += 1) health.begin(5_000, 'known')
+  t.strictSame(hangs(9_000), [false, true, false, false], 'its own calls move it')
   t.end()
 })
 
@@ -253,6 +330,55 @@ t.test('quantiles of the last answers', t => {
   for (let i = 1; i <= 128; i += 1) latency.add(i)
   t.strictSame([latency.p95, latency.p99], [122, 127])
   t.ok(latency.average > 100 && latency.average < 128)
+  t.end()
+})
+
+t.test("a caller's slow or quick calls do not count for others", t => {
+  const latency = new Latency()
+  const add = (caller: string, ms: number, times: number) => {
+    for (let i = 0; i < times; i += 1) latency.add(ms, caller)
+  }
+  t.strictSame([latency.of('a').p95, latency.average], [null, 0])
+  add('a', 12, 40)
+  add('slow', 900, 150)
+  t.strictSame([latency.of('a').p95, latency.of('slow').p95], [12, 900])
+  t.ok(Math.abs(latency.of('a').average - 12) < 1)
+  t.strictSame(
+    [latency.of('new').p95, latency.p95],
+    [12, 12],
+    'who has made no calls gets the median of the callers',
+  )
+  add('b', 10, 16)
+  add('new', 900, 15)
+  t.equal(latency.of('new').p95, 12, 'too few of its own')
+  add('new', 900, 1)
+  t.equal(latency.of('new').p95, 900)
+  t.strictSame(
+    ['a', 'new', 'nobody'].map(caller => latency.knows(caller)),
+    [true, true, false],
+  )
+  latency.forget()
+  latency.add(12, 'a')
+  t.strictSame(
+    ['a', 'new'].map(caller => latency.knows(caller)),
+    [true, false],
+  )
+  t.equal(latency.of('new').p95, 900, 'how long answers took stays known')
+  t.end()
+})
+
+t.test('however many addresses of the public route are answered, an account stays known', t => {
+  const latency = new Latency()
+  latency.add(1, 'account')
+  for (let i = 0; i < 1_000; i += 1) latency.add(1, `public ${i}`)
+  t.ok(latency.knows('account'))
+  // The newest first: who is looked up counts as seen.
+  const known = Array.from({ length: 1_000 }, (_, i) => latency.knows(`public ${999 - i}`))
+  t.ok(
+    known.slice(0, 64).every(is => is),
+    'and the last addresses',
+  )
+  t.ok(known.filter(is => is).length <= 128)
   t.end()
 })
 

@@ -43,7 +43,14 @@ async function scene(t: Test) {
       .on('error', () => undefined)
       .end()
     const [incoming, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
-    const proxied = { request: incoming, response, verb: 'GET', target: '/x', bodyLimit: null }
+    const proxied = {
+      request: incoming,
+      response,
+      verb: 'GET',
+      target: '/x',
+      bodyLimit: null,
+      refusal: () => null,
+    }
     return async () => {
       const result = await proxy.send(proxied, 5_000)
       if (result.kind !== 'head') return result.how

@@ -27,7 +27,7 @@ function said({ upstreams, heads, clock }: Process, { snapshot }: ProbingMachine
       whyDown: live.whyDown(now),
       lag: heads.lagOf(network, live),
       ...{ identified: live.identified, fault: live.fault, silent: live.silent },
-      ...{ syncing: live.syncing, slotsBehind: live.slotsBehind, firstSlot: upstreams.firstSlot(live.id) },
+      ...{ syncing: live.syncing, slotsBehind: live.slotsBehind, firstSlot: upstreams.firstKept(live.id) },
       ...{ head: live.head, claimed: live.claimed, certainHead: upstreams.certainHead(live.id) },
       reached: [1_000_000, 1_000_010].map(height => live.hasReached(height, 'head', now)),
       slots: COMMITMENTS.map(scale => live.slots.at(scale)),
@@ -344,23 +344,51 @@ t.test('a pause that one process draws holds in the others, and does not come ba
       told.push(`${name} ${id} ${pause.left}`)
       to.upstreams.get(id)!.pauses.takeIn(sentPause(pause), to.clock.monotonic())
     })
-  const left = (process: Process) => liveOf(process).pauses.left(process.clock.monotonic())
+  const isPaused = (process: Process, caller?: string) =>
+    liveOf(process).pauses.isActive(process.clock.monotonic(), caller)
+  const binds = (process: Process, caller?: string) =>
+    liveOf(process).pauses.isBinding(process.clock.monotonic(), caller)
   machine.nodes.get('eth-0')!.state.status = LIMITED
   await liveOf(one).ask(aCall(0), LIMITS, one.clock.monotonic)
   await liveOf(one).ask(aCall(0), LIMITS, one.clock.monotonic)
   t.strictSame(told, ['one eth-0 12000'], 'once, though two calls were in flight')
-  t.strictSame([left(one), left(two)], [12_000, 12_000])
-  const binds = (process: Process, caller?: string) =>
-    liveOf(process).pauses.isBinding(process.clock.monotonic(), caller)
+  t.strictSame([isPaused(one, 'one'), isPaused(two, 'one')], [true, true])
+  t.strictSame([isPaused(one), isPaused(two)], [false, false], 'others are served')
   t.strictSame([binds(two), binds(two, 'one'), binds(two, 'else')], [false, true, false])
   await liveOf(two).ask({ ...aCall(0), caller: 'else' }, LIMITS, two.clock.monotonic)
   t.strictSame(told, ['one eth-0 12000', 'two eth-0 12000'], 'a second caller has drawn it')
-  t.strictSame([binds(one), binds(two)], [true, true])
+  t.strictSame([binds(one, 'else'), binds(two, 'else')], [true, true])
+  t.strictSame([binds(one), binds(two)], [false, false], 'for itself')
 
-  machine.pass(12_000)
-  t.strictSame([left(one), left(two)], [0, 0])
+  machine.pass(11_999)
+  t.strictSame([isPaused(one, 'one'), isPaused(two, 'one')], [true, true])
+  machine.pass(1)
+  t.strictSame([isPaused(one, 'one'), isPaused(two, 'one')], [false, false])
   machine.nodes.get('eth-0')!.state.status = { code: 429, retryAfter: '0' }
   await liveOf(two).ask(aCall(0), LIMITS, two.clock.monotonic)
-  t.ok(left(one) >= 1_600 && left(one) <= 2_400, 'the next pause is a second one')
-  t.equal(left(two), left(one), 'of the same length in both')
+  machine.pass(1_599)
+  t.strictSame([isPaused(one, 'one'), isPaused(two, 'one')], [true, true], 'the next pause is a second one')
+  machine.pass(801)
+  t.strictSame([isPaused(one, 'one'), isPaused(two, 'one')], [false, false])
+})
+
+t.test('a 429 that a probe draws pauses the route for everybody, in every process', async t => {
+  const machine = await startProbingMachine(t, 1)
+  const { prober, keeper } = machine
+  const follower = machine.follow(10_000)
+  const liveOf = ({ upstreams }: Process) => upstreams.get('eth-0')!
+  const of = (is: 'isActive' | 'isBinding') =>
+    [keeper, follower].map(process => liveOf(process).pauses[is](process.clock.monotonic()))
+  keeper.upstreams.whenPaused((live, pause) => {
+    liveOf(follower).pauses.takeIn(sentPause(pause), follower.clock.monotonic())
+  })
+  machine.nodes.get('eth-0')!.state.status = LIMITED
+  await liveOf(follower).ask(aCall(0), LIMITS, follower.clock.monotonic)
+  t.strictSame(of('isActive'), [false, false])
+  t.strictSame(follower.suspects, ['eth-0'], 'it is probed at once')
+  const confirmed = machine.reported(['eth-0'])
+  for (const id of follower.suspects) prober.confirm(id)
+  await confirmed
+  t.strictSame(of('isActive'), [true, true])
+  t.strictSame(of('isBinding'), [true, true])
 })

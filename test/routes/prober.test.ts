@@ -15,6 +15,7 @@ function route(id: string, asked: string[]): LiveRoute {
     identified: false,
     network: 'eth',
     downSince: null,
+    slots: { at: () => null },
     breaker: { state: () => 'closed', probeFailed: () => undefined, probeSucceeded: () => undefined },
     whyNot: () => null,
     whyUnhealthy: () => null,

@@ -8,7 +8,7 @@ const NOW = 1_000_000
 
 function candidate(id: string, more: Partial<Route> = {}): Candidate {
   const route: Route = {
-    ...{ id, network: 'eth', http: `http://${id}.test/key`, ws: null, capabilities: [] },
+    ...{ id, network: 'eth', http: `http://${id}.test/key`, ws: null, capabilities: [], history: null },
     ...{
       priority: 1,
       weight: 1,

@@ -26,7 +26,14 @@ async function throughHop(t: Test, http: string): Promise<StreamedBody> {
   t.teardown(() => proxy.destroy())
   return new Promise((resolve, reject) => {
     const url = listen(t, (incoming, response) => {
-      const proxied = { request: incoming, response, verb: 'GET', target: '/x', bodyLimit: null }
+      const proxied = {
+        request: incoming,
+        response,
+        verb: 'GET',
+        target: '/x',
+        bodyLimit: null,
+        refusal: () => null,
+      }
       proxy.send(proxied, 5_000).then(result => {
         if (result.kind === 'head') resolve(result.body)
         else reject(new Error(result.how))

@@ -46,6 +46,53 @@ t.test('each method is joined with its able routes, and says why others are skip
   t.strictSame([disabled, wss, maxCost], [['off'], true, 20])
 })
 
+t.test('methods that read the same take the bounds of the row, also where a pattern covers them', async t => {
+  const rules = async (rows: string) => {
+    const { networks } = await snapshotOf(t, { methods: `families: { evm: { ${rows} } }` })
+    return (method: string) => findMethod(networks['eth']!, method)?.rule
+  }
+  const logs = 'eth_getLogs: { cost: 5, tier: paid, maxRange: 100, params: [1, 1] }'
+  const by = await rules(`${logs}, "eth_*": { needs: [] }, eth_getFilterChanges: {}`)
+  const range = { at: 0, kind: 'range' }
+  t.match(by('eth_newFilter'), { match: 'eth_newFilter', cost: 1, tier: 'paid', maxRange: 100, block: range })
+  t.match(by('eth_getFilterLogs'), { cost: 5, tier: 'paid', maxRange: 100, block: null, params: null })
+  t.match(by('eth_getFilterChanges'), { cost: 1, tier: 'any', maxRange: null })
+  t.equal(by('erigon_getLogs'), undefined, 'no row covers it')
+
+  const own = await rules(`${logs}, eth_getFilterLogs: { cost: 2 }, eth_newFilter: { maxRange: 9 }`)
+  t.match(own('eth_getFilterLogs'), { cost: 2, tier: 'paid', maxRange: 100 })
+  t.match(own('eth_newFilter'), { tier: 'paid', maxRange: 9 })
+
+  const off = await rules(
+    'eth_getLogs: { enabled: false }, eth_newFilter: {}, eth_getFilterLogs: {}, "eth_*": {}',
+  )
+  for (const method of ['eth_getLogs', 'eth_getFilterLogs']) t.equal(off(method), undefined, method)
+  t.match(off('eth_newFilter'), { cost: 1 }, 'for what is new')
+  const { networks } = await snapshotOf(t, {
+    methods: 'families: { evm: { eth_getLogs: { enabled: false }, eth_getFilterLogs: {} } }',
+  })
+  t.strictSame(
+    networks['eth']!.absent['eth_getFilterLogs'],
+    'eth_getLogs, which reads the same, says enabled: false',
+  )
+})
+
+t.test('a pattern does not serve a name that another row has in another case', async t => {
+  const { networks } = await snapshotOf(t, {
+    methods: `families: { evm: { trace_block: { cost: 20 }, trace_off: { enabled: false }, "trace_*": {},
+      "trace_replay*": { cost: 7 }, "trace_replayOff*": { enabled: false } } }`,
+  })
+  const found = (method: string) => findMethod(networks['eth']!, method)?.rule.match
+  t.equal(found('trace_block'), 'trace_block')
+  for (const method of ['trace_Block', 'trace_BLOCK', 'trace_Off', 'trace_ReplayX', 'trace_replayoffX'])
+    t.equal(found(method), undefined, method)
+  for (const [method, match] of [
+    ['trace_Other', 'trace_*'],
+    ['trace_replayX', 'trace_replay*'],
+  ] as const)
+    t.equal(found(method), match)
+})
+
 t.test('exact names win, then the longest pattern, and the deny list over both', async t => {
   const network = (await snapshotOf(t, { routes, methods })).networks['eth']!
   t.equal(findMethod(network, 'trace_block')?.rule.cost, 20)

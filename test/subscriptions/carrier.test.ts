@@ -37,6 +37,7 @@ async function find(
     }) as unknown as UpstreamSocket
   const sought: Sought = {
     ...{ method: 'eth_subscribe', params, family: 'evm', unsubscribe: 'eth_unsubscribe' },
+    ...{ holder: null, apart: new Map<string, true>() },
     heights: { best: () => 100, isPlausible: height => height < 1_000 },
     routes: () => Object.keys(outcomes).map(id => ({ id, errors: [] }) as unknown as Route),
     sockets: {

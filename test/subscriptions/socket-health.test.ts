@@ -59,13 +59,22 @@ t.test('the operator hears of the third lost socket, or of the first that does n
   t.end()
 })
 
+t.test('the cause is known where the failure has one', t => {
+  const told: string[] = []
+  const sockets = new SocketHealth({ socketsFail: (_, why) => told.push(why), socketsLast: () => undefined })
+  sockets.unreached('a', 0, 'ECONNREFUSED')
+  t.equal(sockets.whyUnreached('a', 0), 'ECONNREFUSED')
+  t.strictSame(told, ['it takes no connections: ECONNREFUSED'])
+  t.end()
+})
+
 t.test('a route is unreached until a socket opens, for a minute at most', t => {
   const { health: sockets } = health()
   sockets.unreached('a', 0)
-  t.strictSame([sockets.isUnreached('a', 59_999), sockets.isUnreached('a', 60_000)], [true, false])
+  t.strictSame([sockets.whyUnreached('a', 59_999), sockets.whyUnreached('a', 60_000)], ['', null])
   sockets.opened('a')
   sockets.opened('b')
-  t.strictSame([sockets.isUnreached('a', 1), sockets.isUnreached('b', 1)], [false, false])
+  t.strictSame([sockets.whyUnreached('a', 1), sockets.whyUnreached('b', 1)], [null, null])
   t.end()
 })
 

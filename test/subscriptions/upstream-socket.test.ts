@@ -22,14 +22,17 @@ async function open(t: Test) {
   const connected = once(server, 'connection') as Promise<[WebSocket]>
   const bugs: unknown[] = []
   const floods: string[] = []
+  /** Whether calls may be the reason, of each loss. */
+  const lost: boolean[] = []
   const { port } = server.address() as AddressInfo
   const route = { id: 'a', ws: `ws://127.0.0.1:${port}`, headers: {} } as Route
   const socket = await UpstreamSocket.open(route, 2_000, {
     turns: new ReadingTurns(),
     budget: null,
+    pingEvery: () => 15_000,
     onBug: error => bugs.push(error),
     onCut: why => floods.push(why),
-    onLost: () => undefined,
+    onLost: isSuspect => lost.push(isSuspect),
   })
   const [node] = await connected
   const sent: Sent[] = []
@@ -40,7 +43,7 @@ async function open(t: Test) {
     server.close()
   })
   return {
-    ...{ socket, node, bugs, floods, sent },
+    ...{ socket, node, bugs, floods, lost, sent },
     asked: (count: number) => until(`${count} requests`, () => Promise.resolve(sent.length >= count)),
     reply: (id: number, result: string) => {
       node.send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
@@ -52,8 +55,8 @@ async function open(t: Test) {
   }
 }
 
-const call = (label: string) => ({
-  ...{ method: 'logsSubscribe', params: `["${label}"]`, unsubscribe: 'logsUnsubscribe' },
+const call = (label: string, holder: string | null = 'one') => ({
+  ...{ method: 'logsSubscribe', params: `["${label}"]`, unsubscribe: 'logsUnsubscribe', holder },
 })
 
 /** A listener, and what it heard. */
@@ -167,4 +170,46 @@ t.test('frames that are for nobody are a flood', async t => {
   for (let i = 0; i < 10_001; i++) node.send('{}')
   await closed
   t.equal(floods.length, 1)
+})
+
+t.test(
+  'a socket that ends during first subscribe calls ends for their callers, unless it carried nothing',
+  async t => {
+    for (const carries of [true, false]) {
+      const { socket, node, asked, reply, lost } = await open(t)
+      if (carries) {
+        const carried = socket.subscribe(call('carried', 'other'), () => undefined)
+        await asked(1)
+        reply(1, '7')
+        await carried
+      }
+      const begun = [
+        socket.subscribe(call('x', 'one'), () => undefined),
+        socket.subscribe(call('y', 'two'), () => undefined),
+        socket.subscribe(call('z', null), () => undefined),
+      ]
+      await asked(begun.length + Number(carries))
+      t.notOk(socket.isClosedFor('one'))
+      node.terminate()
+      t.strictSame(await Promise.all(begun), [null, null, null])
+      t.strictSame(
+        ['one', 'two', 'other'].map(holder => socket.isClosedFor(holder)),
+        [true, true, false],
+      )
+      t.strictSame(lost, [carries], 'a route that ends its sockets by itself is held to account')
+    }
+  },
+)
+
+t.test('a socket that ends while it recovers subscriptions, or that we cut, ends for nobody', async t => {
+  for (const how of ['recovers', 'cut'] as const) {
+    const { socket, node, asked, lost } = await open(t)
+    const begun = socket.subscribe(call('x', how === 'cut' ? 'one' : null), () => undefined)
+    await asked(1)
+    if (how === 'cut') socket.drop('a test')
+    else node.terminate()
+    t.equal(await begun, null)
+    t.notOk(socket.isClosedFor('one'))
+    t.strictSame(lost, [false])
+  }
 })

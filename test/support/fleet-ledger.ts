@@ -58,7 +58,8 @@ export interface Charged {
   readonly ms?: number
 }
 
-export const NOW = Date.UTC(2026, 10, 25, 10, 30)
+/** Yesterday at 10:30 in UTC: an hour that is not final yet. */
+export const NOW = (Math.floor(Date.now() / 86_400_000) - 1) * 86_400_000 + 10.5 * 3_600_000
 const DAY = 86_400
 
 /** One machine, while it runs. */

@@ -2,7 +2,7 @@ import type { Gateway } from './gateway.ts'
 
 /** One line of the log. */
 export interface LogLine {
-  readonly level: number
+  readonly level: string
   readonly msg: string
   readonly [key: string]: unknown
 }

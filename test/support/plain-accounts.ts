@@ -2,9 +2,9 @@
 import { LABELS, relabelled } from '../../src/ports/labels.ts'
 import type { AccountRecord, Accounts } from '../../src/ports/accounts.ts'
 import type { Action, Audit, AuditEntry, Author } from '../../src/ports/audit.ts'
-import { changedMembers, OPERATOR } from '../../src/ports/audit.ts'
+import { changedMembers, OPERATOR, refuseUnprintable } from '../../src/ports/audit.ts'
 import { ENDPOINT_LIMIT, OLD_KEYS } from '../../src/ports/endpoints.ts'
-import type { Endpoint, Endpoints, EndpointWithKey } from '../../src/ports/endpoints.ts'
+import type { Endpoint, EndpointChange, Endpoints, EndpointWithKey } from '../../src/ports/endpoints.ts'
 import type { Keys, SignIns } from '../../src/ports/keys.ts'
 import type { Token, Tokens } from '../../src/ports/tokens.ts'
 import { mintApiToken, mintKey, mintToken } from '../../src/stores/sqlite/accounts/secrets/keys.ts'
@@ -17,6 +17,23 @@ export interface PlainAccounts {
   readonly signIns: SignIns
   readonly audit: Audit
   readonly tokens: Tokens
+}
+
+/** Members of an endpoint that may change. */
+const CHANGEABLE = [
+  ...(['name', 'status', 'management', 'allowedOrigins', 'allowedIps', 'perSecond'] as const),
+  ...(['dailyLimit', 'expiresAt', 'labels'] as const),
+]
+
+function changed(
+  before: EndpointWithKey,
+  change: Omit<EndpointChange, 'labels'>,
+  now: number,
+): EndpointWithKey {
+  const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
+  const isSet = before.dailyLimit === null && typeof change.dailyLimit === 'number'
+  const limitedSince = isSet ? Math.max(now, before.limitedSince + 1) : before.limitedSince
+  return { ...before, ...closing, ...change, limitedSince }
 }
 
 /** An empty one; `now` in Unix seconds. */
@@ -44,6 +61,7 @@ export function plainAccounts(now: () => number): PlainAccounts {
     accountId: string | null,
     { before, after }: Pick<AuditEntry, 'before' | 'after'> = { before: null, after: null },
   ): void => {
+    refuseUnprintable({ actor, target, ...after }, before, action)
     const seq = (entries[0]?.seq ?? 0) + 1
     entries.unshift({ seq, at: now(), actor, action, target, accountId, before, after })
   }
@@ -65,10 +83,10 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const base = { id: fresh('acc'), name, plan, status: 'active', createdAt: now() } as const
       const account: AccountRecord = { ...base, ...notes }
       const dashboardToken = mintToken()
-      byId.set(account.id, account)
-      tokens.set(account.id, dashboardToken)
       const after = { name, plan, ...notes }
       note(by ?? OPERATOR, 'account.created', account.id, account.id, { before: null, after })
+      byId.set(account.id, account)
+      tokens.set(account.id, dashboardToken)
       return { account, dashboardToken }
     })
   const accounts: Accounts = {
@@ -131,7 +149,10 @@ export function plainAccounts(now: () => number): PlainAccounts {
     },
   }
   const endpoints: Endpoints = {
-    create: async ({ accountId, network, name = `${network}-endpoint-abc`, labels = {} }, by = OPERATOR) =>
+    create: async (
+      { accountId, network, name = `${network}-endpoint-abc`, labels = {}, ...restrictions },
+      by = OPERATOR,
+    ) =>
       Promise.resolve(
         onceOnly(by, () => {
           if (!byId.has(accountId)) return 'no_account'
@@ -141,10 +162,12 @@ export function plainAccounts(now: () => number): PlainAccounts {
             ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels },
           }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
-          const endpoint: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
-          live.set(endpoint.id, endpoint)
-          const after = { network, name, ...(Object.keys(labels).length === 0 ? {} : { labels }) }
+          const plain: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }
+          const endpoint = changed(plain, restrictions, now())
+          const more = changedMembers(plain, endpoint, CHANGEABLE)?.after
+          const after = { network, name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...more }
           note(by, 'endpoint.created', endpoint.id, accountId, { before: null, after })
+          live.set(endpoint.id, endpoint)
           return endpoint
         }),
       ),
@@ -157,28 +180,15 @@ export function plainAccounts(now: () => number): PlainAccounts {
       const { accountId, network, name } = found
       return { accountId, network, name, deleted: removed.has(id) }
     },
-    change: async (accountId, id, change, by = OPERATOR) => {
+    change: async (accountId, id, { labels: added = {}, ...change }, by = OPERATOR, permits = () => true) => {
       const before = own(accountId, id)
       if (before === null) return Promise.resolve(null)
-      const closing = (change.allowedOrigins ?? null) === null ? {} : { management: false }
-      const labels = relabelled(before.labels, change.labels ?? {}, LABELS.endpoint.most)
+      if (!permits(before)) return 'denied'
+      const labels = relabelled(before.labels, added, LABELS.endpoint.most)
       if (labels === null) return 'too_many_labels'
-      const isSet = before.dailyLimit === null && typeof change.dailyLimit === 'number'
-      const limitedSince = isSet ? Math.max(now(), before.limitedSince + 1) : before.limitedSince
-      const after = { ...before, ...closing, ...change, limitedSince, labels }
-      const names = [
-        'name',
-        'status',
-        'management',
-        'allowedOrigins',
-        'allowedIps',
-        'perSecond',
-        'dailyLimit',
-        'expiresAt',
-        'labels',
-      ] as const
-      const changed = changedMembers(before, after, names)
-      if (changed !== null) note(by, 'endpoint.changed', id, before.accountId, changed)
+      const after = { ...changed(before, change, now()), labels }
+      const members = changedMembers(before, after, CHANGEABLE)
+      if (members !== null) note(by, 'endpoint.changed', id, before.accountId, members)
       live.set(id, after)
       changes += 1
       return after
@@ -249,8 +259,8 @@ export function plainAccounts(now: () => number): PlainAccounts {
     create: async (wish, by = OPERATOR) => {
       const token = { id: fresh('tok'), ...wish, createdAt: now() }
       const secret = mintApiToken()
-      bySecret.set(secret, token)
       note(by, 'token.created', token.id, null, { before: null, after: { ...wish } })
+      bySecret.set(secret, token)
       return Promise.resolve({ token, secret })
     },
     list: async () => Promise.resolve([...bySecret.values()].filter(isValid)),

@@ -12,10 +12,10 @@ import type {
 } from '../../src/ports/limits.ts'
 import { refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
+import { MANAGEMENT, rateLimited } from '../../src/limits/rate-limited.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
 
 const DAY = 86_400
-const MANAGEMENT: RateLimit = { perSecond: 10, burst: 30 }
 
 /** What was taken from one bucket, and when. */
 class Bucket {
@@ -31,8 +31,7 @@ class Bucket {
   take(limit: RateLimit, units: number, now: number): Refusal | null {
     const over = this.missing(limit, now) + units - limit.burst
     if (over > 0) {
-      const data = { retryAfterMs: Math.ceil((over * 1000) / limit.perSecond), limit: limit.perSecond }
-      return refuse('rate_limited', undefined, data)
+      return rateLimited(Math.ceil((over * 1000) / limit.perSecond), limit, units)
     }
     this.#missing += units
     return null

@@ -52,6 +52,10 @@ export class PlainSubscriptions implements Subscriptions {
     })
   }
 
+  part(holder: string, limit: number): number {
+    return (this.#held.get(holder) ?? 0) <= limit ? Infinity : limit
+  }
+
   /** A message of the node to every subscription. */
   push(result: Raw): void {
     for (const { joined } of this.#shared.values())

@@ -33,12 +33,17 @@ export interface NodeSubscription {
 }
 
 /**
- * What a node does about a subscribe call: take it; refuse it with a raw error object; never answer; take it but send a
+ * What a node does about a subscribe call: take it; refuse it with a raw error object; never answer; cut the connection; take it but send a
  * notification with a raw result before the reply; take it under a raw id of the test's choice, which on one connection
  * stands for one subscription however often it is given (as Agave does for equal ones).
  */
 export type SubscribeAnswer =
-  'accept' | 'silence' | { readonly error: string } | { readonly before: string } | { readonly id: string }
+  | 'accept'
+  | 'silence'
+  | 'cut'
+  | { readonly error: string }
+  | { readonly before: string }
+  | { readonly id: string }
 
 interface Connection {
   readonly socket: WebSocket
@@ -221,6 +226,10 @@ export class ScriptedSocketNode extends ScriptedNode {
     const { method, params, id: callId } = request
     const decided = await this.#answer(request)
     if (decided === 'silence') return
+    if (decided === 'cut') {
+      socket.terminate()
+      return
+    }
     if (typeof decided === 'object' && 'error' in decided) {
       socket.send(answer(callId, 'error', decided.error))
       return

@@ -99,6 +99,33 @@ t.test('a keeper that is killed and comes again has all that was charged meanwhi
   ledger.close()
 })
 
+t.test('bug: what is read of usage failed when the keeper was killed with the question', async t => {
+  let isAsked = (): void => undefined
+  const asked = new Promise<void>(resolve => (isAsked = resolve))
+  const { keeper, path } = await startKeeper(t, {
+    ledger: {
+      totals: () => (isAsked(), new Promise(() => undefined)),
+      sum: () => new Promise(() => undefined),
+    },
+    used: () => 0,
+  })
+  const client = await connectWorker(t, path)
+  const query = {
+    ...{ accountId: 'acc_1', endpointId: null, network: null, method: null, from: 0, to: NOW },
+    ...{ by: 'day' as const, groupBy: [], detail: false, top: null, after: null },
+  } as const
+  const read = Promise.all([client.sum(query), client.totals('acc_1')])
+  await asked
+  await keeper.close()
+  await keeperAt(t, path, {
+    ledger: {
+      totals: () => new Map([['ep_1', { calls: 2, requests: 5 }]]),
+      sum: () => Promise.resolve({ rows: '[]', last: null }),
+    },
+  })
+  t.strictSame(await read, [{ rows: '[]', last: null }, new Map([['ep_1', { calls: 2, requests: 5 }]])])
+})
+
 t.test('a worker that does not answer holds nobody up', async t => {
   const { keeper, path } = await startKeeper(t)
   await connectWorker(t, path, { answers: { ...silent, held: () => new Promise(() => undefined) } })

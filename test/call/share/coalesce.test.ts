@@ -1,4 +1,5 @@
 import t from 'tap'
+import { RowTraffic } from '../../../src/call/share/row-traffic.ts'
 import type { Decided } from '../../../src/call/decide.ts'
 import { coalesce } from '../../../src/call/share/coalesce.ts'
 import type { Wish } from '../../../src/call/share/coalesce.ts'
@@ -509,4 +510,21 @@ t.test('who leaves a call that was not sent is not charged for it', async t => {
   sent[0]!.flight!.departure()
   departure.leave()
   t.equal(said(await joiner), 'overloaded shared')
+})
+
+t.test('long replies of one caller do not end sharing for others', t => {
+  const traffic = new RowTraffic()
+  const learn = (caller: string, isLong: boolean) => {
+    for (let i = 0; i < 20; i += 1) traffic.learn(isLong, caller)
+  }
+  const mostly = () => ['long', 'short', 'new'].map(caller => traffic.isMostlyLong(caller))
+  learn('long', true)
+  t.strictSame(mostly(), [true, true, true], 'as long as nobody else was answered')
+  learn('short', false)
+  t.strictSame(mostly(), [true, false, false])
+  learn('other', true)
+  t.strictSame(mostly(), [true, false, true], 'for who is not known most callers decide')
+  for (let i = 0; i < 8; i += 1) learn(`caller ${i}`, false)
+  t.strictSame(mostly(), [false, false, false], 'the oldest of eight makes room')
+  t.end()
 })

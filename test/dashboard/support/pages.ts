@@ -21,5 +21,5 @@ export const LONG_SPANS: readonly PageShown[] = [
   ['usage?range=90d', 'text=1–20 of 100'],
   ['usage?range=90d&compare=before', 'text=1–20 of 100'],
   ['usage?range=90d&split=method&show=latency', 'text=eth_getBlockReceipts'],
-  ['usage?range=90d&split=reason', 'text=Too many requests a second'],
+  ['usage?range=90d&split=reason', 'text=Too many request units a second'],
 ]

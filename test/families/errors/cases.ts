@@ -10,7 +10,7 @@ export type Effect =
   | 'as_before'
   /** The route's height is probed. */
   | 'probed'
-  /** That method goes elsewhere for ten minutes. */
+  /** That method goes elsewhere for ten minutes, for the caller who drew it. */
   | 'learned'
   /** The route is paused for the caller who drew it. */
   | 'paused_for_the_caller'

@@ -17,7 +17,6 @@ t.test('a message that quotes the call is not read', t => {
     ['invalid argument 0: json: too many requests is not hex', [{ data: 'too many requests' }]],
     ['invalid argument "abcdef": rate limit exceeded', ['abcdef']],
     ['rate limit exceeded for ABCDEF', [[{ deep: ['abcdef'] }]]],
-    ['rate limit exceeded for 0xabcdef', ['0xabcdef']],
     ['rate limit \\"exceeded\\"', ['rate limit "exceeded"']],
     ['rate limit\\nexceeded', ['rate limit\nexceeded']],
     ['too many requests', ['too\\u0020many', ' requests']],
@@ -41,6 +40,19 @@ t.test('words of the protocol quote nothing', t => {
   t.equal(classOf('finalized block not found', ['finalized', false]), 'behind')
   t.equal(classOf('requested block is greater than the latest block', ['latest']), 'behind')
   t.equal(classOf('please specify less number of addresses', [{ address: [] }]), 'answer', 'it has no range')
+  t.end()
+})
+
+t.test('a hash, number or address of the call proves no quotation', t => {
+  const hash = `0x${'ab12'.repeat(16)}`
+  t.equal(classOf(`block ${hash} not found`, [hash], -32000, 'debug_traceBlockByHash'), 'missing')
+  t.equal(classOf(`BLOCK ${hash.toUpperCase()} NOT FOUND`, [hash]), 'missing')
+  t.equal(classOf(`transaction ${hash} not found`, [hash], -32000, 'debug_traceTransaction'), 'missing')
+  for (const number of ['0x10', '0x1312d0', '0x1312d00', '0x1312d0000'])
+    t.equal(classOf(`No state available for block ${number}`, [{ to: hash.slice(0, 42) }, number]), 'missing')
+  t.equal(classOf('rate limit exceeded for 0xabcdef', ['0xabcdef']), 'limited')
+  t.equal(classOf(`block ${hash} not found`, [hash, 'block not found']), 'answer', 'the words are quoted too')
+  t.equal(classOf(`execution reverted: block ${hash} not found`, [hash]), 'answer', 'a revert is an answer')
   t.end()
 })
 

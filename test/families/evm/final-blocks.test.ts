@@ -18,7 +18,10 @@ async function look(
   }
   const probing = {
     network: { cache, finality },
-    route: {},
+    route: { slots: { tell: () => undefined } },
+    now: () => 0,
+    isBehind: () => false,
+    isRead: () => false,
     askAlive: () => Promise.resolve({ kind: 'result', result: '"0x20"' }),
     ask: (method: string, params: string) => {
       if (method !== 'eth_getBlockByNumber') return Promise.resolve({ kind: 'result', result: 'false' })

@@ -1,6 +1,9 @@
 import t from 'tap'
 import { encodeRlp, keccak256 } from 'ethers'
 import { readSendError, transactionHash } from '../../../src/families/evm/known-transaction.ts'
+import { elementsIn } from '../../../src/jsonrpc/elements.ts'
+
+const hashIn = (params: string) => transactionHash(elementsIn(params).first)
 
 t.test('the nine ways to say that a transaction is known', t => {
   const known = [
@@ -29,9 +32,18 @@ t.test('the nine ways to say that a transaction is known', t => {
 })
 
 t.test('the hash is keccak-256 of the bytes', t => {
-  t.equal(transactionHash('["0x02f86b01"]'), `"${keccak256('0x02f86b01')}"`)
+  t.equal(hashIn('["0x02f86b01"]'), `"${keccak256('0x02f86b01')}"`)
   for (const params of ['[]', '["0x"]', '["0xabc"]', '["zz"]', '[1]', '{}'])
-    t.equal(transactionHash(params), null, params)
+    t.equal(hashIn(params), null, params)
+  t.end()
+})
+
+t.test('only types whose hash is that of their bytes have one', t => {
+  for (const type of ['f8', 'c1', '01', '02', '03', '04'])
+    t.equal(hashIn(`["0x${type}6b01"]`), `"${keccak256(`0x${type}6b01`)}"`, type)
+  // ZKsync, Celo, OP Stack, and what is no type (EIP-2718 ends at 0x7f).
+  for (const type of ['00', '05', '71', '7b', '7e', '80', 'bf'])
+    t.equal(hashIn(`["0x${type}6b01"]`), null, type)
   t.end()
 })
 
@@ -41,13 +53,27 @@ t.test('bug: the hash of a transaction with blobs was that of the blobs as well'
   const hash = `"${keccak256(alone)}"`
   const blobs = [`0x${'5a'.repeat(131_072)}`]
   const proofs = [`0x${'77'.repeat(48)}`]
-  t.equal(transactionHash(`["${alone}"]`), hash, 'as it stands in a block')
+  t.equal(hashIn(`["${alone}"]`), hash, 'as it stands in a block')
   for (const sidecar of [
     [blobs, proofs, proofs],
     ['0x01', blobs, proofs, proofs],
   ])
-    t.equal(transactionHash(`["0x03${encodeRlp([fields, ...sidecar]).slice(2)}"]`), hash)
+    t.equal(hashIn(`["0x03${encodeRlp([fields, ...sidecar]).slice(2)}"]`), hash)
   for (const odd of ['0x03', '0x03c0', '0x03ff', '0x03fb', '0x03c1ff', `0x03ff${'ff'.repeat(8)}`])
-    t.equal(transactionHash(`["${odd}"]`), `"${keccak256(odd)}"`, odd)
+    t.equal(hashIn(`["${odd}"]`), `"${keccak256(odd)}"`, odd)
+  t.end()
+})
+
+t.test('what no chain accepts is not hashed, and blobs do not count', t => {
+  const most = `0x02${'ab'.repeat(128 * 1024 - 1)}`
+  t.equal(hashIn(`["${most}"]`), `"${keccak256(most)}"`)
+  t.equal(hashIn(`["${most}ab"]`), null)
+  t.equal(hashIn(`["0x02${'ab'.repeat(2_500_000)}"]`), null)
+  const alone = [...Array.from({ length: 13 }, () => '0x01'), `0x${'22'.repeat(100_000)}`]
+  const sidecar = ['0x01', Array.from({ length: 9 }, () => `0x${'5a'.repeat(131_072)}`), [], []]
+  const sent = `0x03${encodeRlp([alone, ...sidecar]).slice(2)}`
+  t.equal(hashIn(`["${sent}"]`), `"${keccak256(`0x03${encodeRlp(alone).slice(2)}`)}"`, 'nine blobs')
+  t.equal(hashIn(`["0x03${'fb'.repeat(2_000_000)}"]`), null, 'blobs of no transaction')
+  t.equal(hashIn(`["0x03${encodeRlp([[`0x${'22'.repeat(200_000)}`], ...sidecar]).slice(2)}"]`), null)
   t.end()
 })

@@ -107,21 +107,44 @@ t.test('a method that the node does not have is asked of another one', async t =
   const [a, b] = nodes['well']!
   b.on('getindexinfo', result1('{"txindex":{"synced":true}}'))
   t.match(await access.call('getindexinfo'), { result: { txindex: { synced: true } } })
-  t.equal(a.count('getindexinfo'), 1)
+  // Its call, and the probe that finds that the method is missing for everybody.
+  await a.arrived('getindexinfo', 2)
+  await access.call('getindexinfo')
+  t.equal(a.count('getindexinfo'), 2, 'it is asked no more')
 })
 
-t.test('clients may speak JSON-RPC 1.0: alone, and in a batch', async t => {
-  const [a] = nodes['well']!
+t.test('clients may speak JSON-RPC 1.0, and are answered in it: alone, and in a batch', async t => {
+  const [a, b] = nodes['well']!
   const calls = [
     '{"jsonrpc":"1.0","id":"curltest","method":"getblockcount","params":[]}',
-    '{"version":"1.1","id":7,"method":"getblockcount","params":[]}',
+    // As python-bitcoinrpc writes it, which looks for `error` in every reply.
+    '{"version": "1.1", "method": "getblockcount", "params": [], "id": 7}',
     '{"id":8,"method":"getblockcount"}',
     '{"jsonrpc":"2.0","id":9,"method":"getblockcount"}',
   ]
-  const answers = ['"curltest"', '7', '8', '9'].map(id => `{"jsonrpc":"2.0","id":${id},"result":900000}`)
+  const answers = [
+    ...['"curltest"', '7', '8'].map(id => `{"id":${id},"error":null,"result":900000}`),
+    '{"jsonrpc":"2.0","id":9,"result":900000}',
+  ]
   for (const [index, body] of calls.entries()) t.equal((await access.post(body)).text, answers[index])
   t.equal((await access.post(`[${calls.join(',')}]`)).text, `[${answers.join(',')}]`)
   t.match(a.requests.at(-1)?.text, /^\{"jsonrpc":"2\.0","id":\d+,/, 'the node is asked in 2.0 and a small id')
+
+  for (const node of [a, b]) node.on('getrawtransaction', error1(-5, 'No such transaction'))
+  const failed = '{"id":1,"method":"getrawtransaction","params":["aa"]}'
+  t.equal(
+    (await access.post(failed)).text,
+    '{"id":1,"result":null,"error":{"code":-5,"message":"No such transaction"}}',
+  )
+  const refusal = (await access.post('{"id":2,"method":"dumpprivkey"}')).text
+  t.match(refusal, /^\{"id":2,"result":null,"error":\{"code":-32601,/)
+  t.match((await access.post('{"id":3,"method":4}')).text, /^\{"id":3,"result":null,"error":\{"code":-32600,/)
+  const long = `"${'ab'.repeat(1024 * 1024)}"`
+  a.on('getblock', result1(long))
+  t.equal(
+    (await access.post('{"id":4,"method":"getblock","params":["aa"]}')).text,
+    `{"id":4,"error":null,"result":${long}}`,
+  )
 })
 
 t.test('what has no row does not exist, and is never sent', async t => {

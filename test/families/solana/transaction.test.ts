@@ -1,7 +1,13 @@
 import * as kit from '@solana/kit'
 import t from 'tap'
-import { blockhashOfMessage, transactionOf } from '../../../src/families/solana/transaction.ts'
-import { saysProcessed, transactionSignature } from '../../../src/families/solana/known-transaction.ts'
+import * as transactions from '../../../src/families/solana/transaction.ts'
+import * as known from '../../../src/families/solana/known-transaction.ts'
+import { elementsIn } from '../../../src/jsonrpc/elements.ts'
+
+const { saysProcessed } = known
+const transactionOf = (params: string) => transactions.transactionOf(elementsIn(params).first)
+const blockhashOfMessage = (params: string) => transactions.blockhashOfMessage(elementsIn(params).first)
+const transactionSignature = (params: string) => known.transactionSignature(elementsIn(params).first)
 
 const blockhash = kit.blockhash('EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N')
 const lifetime = { blockhash, lastValidBlockHeight: 100n }
@@ -47,13 +53,26 @@ for (const version of ['legacy', 0, 1] as const) {
 }
 
 t.test('what is no transaction says nothing', t => {
-  const long = `["${'1'.repeat(8_193)}"]`
+  const long = `["${'1'.repeat(1_684)}"]`
   const notBase58 = ['["0"]', '["l"]', '["1 "]', '["é"]', long]
   const nothing = ['[]', '{}', '[1]', '[""]', '["x",{"encoding":"jsonParsed"}]', '[null,null]', ...notBase58]
   for (const params of nothing) {
     t.equal(transactionOf(params), null, params)
     t.equal(transactionSignature(params), null, params)
   }
+  t.end()
+})
+
+t.test('base58 of more bytes than a packet holds is not read', t => {
+  /** A transaction of one signature and account, with so many bytes in all. */
+  const sent = (length: number): string => {
+    const bytes = Buffer.alloc(length, 7)
+    bytes.set([1], 0)
+    bytes.set([1, 0, 0, 1], 65)
+    return kit.getBase58Decoder().decode(bytes)
+  }
+  t.match(transactionOf(`["${sent(1_232)}"]`)?.blockhash, /^[1-9A-Za-z]{32,44}$/)
+  t.equal(transactionOf(`["${sent(1_300)}"]`), null)
   t.end()
 })
 

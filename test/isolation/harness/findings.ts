@@ -27,8 +27,8 @@ export function findingsOf(plays: readonly Seen[], bounds: Bounds): Finding[] {
 }
 
 /**
- * Whether only a time is above its bound, and that may be the machine: by less than four times, or by however much where calls took long before
- * the attack too. Then the scenario is played again.
+ * Whether only a time is above its bound, and that may be the machine: by less than four times, or by however much where the gateway's own loop kept
+ * to its bound, or where calls took long before the attack too. Then the scenario is played again.
  */
 export function isWorthAnotherPlay(plays: readonly Seen[], bounds: Bounds): boolean {
   const last = plays.at(-1)!
@@ -36,7 +36,7 @@ export function isWorthAnotherPlay(plays: readonly Seen[], bounds: Bounds): bool
   if (fit.length >= MAX_PLAYS || plays.length >= MAX_PLAYS_IN_ALL) return false
   if (lasting(last, bounds).some(({ kept }) => !kept)) return false
   const most = Math.max((last.attacked - last.quiet) / bounds.slower, last.busy / bounds.busy)
-  return most > 1 && (most < 4 || last.quiet > TOO_BUSY)
+  return most > 1 && (most < 4 || last.busy <= bounds.busy || last.quiet > TOO_BUSY)
 }
 
 function lasting({ refused, wrong, routes, heads, memory, connections }: Seen, bounds: Bounds): Finding[] {

@@ -125,7 +125,7 @@ function warnings({ gateway }: Stage): string[] {
   const lines = gateway.printed
     .trimEnd()
     .split('\n')
-    .filter(line => !/^\{"level":[123]0/.test(line))
+    .filter(line => !/^\{"level":"(trace|debug|info)"/.test(line))
   return lines.slice(-6).map(line => line.slice(0, 500))
 }
 

@@ -113,3 +113,54 @@ t.test('what waited before a file had lanes is delivered', async t => {
   t.match(store.alerts.due(OPERATORS, 20, 9), [{ id: 'b' }, { id: 'a' }])
   t.match(store.alerts.due('acc_1', 20, 9), [{ id: 'c', attempts: 2 }])
 })
+
+t.test('a webhook with a control character in its URL is not stored', async t => {
+  const { store, account } = await open(t)
+  await t.rejects(
+    store.alerts.setWebhook(account.id, 'https://hooks.example.com/a\u009bb'),
+    /cannot be stored/,
+  )
+  t.equal(store.alerts.webhook(account.id), null)
+})
+
+t.test(
+  'an account hears that the operator acted, and not by which token; the operator hears both',
+  async t => {
+    const { store, account } = await open(t)
+    const { id } = account
+    await store.alerts.setWebhook(id, 'https://hooks.example.com/')
+    const endpoint = await store.endpoints.create({ accountId: id, network: 'bsc' })
+    if (typeof endpoint === 'string') throw new Error(endpoint)
+    await store.alerts.readTrail([])
+    const actors = ['token:tok_secret', 'cli', 'owner:dashboard', `owner:${endpoint.id}`] as const
+    for (const actor of actors) await store.endpoints.rotateKey(id, endpoint.id, 0, { actor })
+    await store.accounts.change(id, { status: 'suspended' }, { actor: 'token:tok_secret' })
+    await store.alerts.readTrail(['key.rotated', 'account.suspended'])
+    const actorsTo = (target: string) =>
+      (store.alerts.due(target, NOW, 10) as readonly { body: string }[]).map(
+        ({ body }) => (JSON.parse(body) as { data: { actor: string } }).data.actor,
+      )
+    t.strictSame(actorsTo(OPERATORS), [...actors, 'token:tok_secret'])
+    const own = ['owner:dashboard', `owner:${endpoint.id}`]
+    t.strictSame(actorsTo(id), ['operator', 'operator', ...own, 'operator'])
+    t.notMatch(JSON.stringify(store.alerts.due(id, NOW, 10)), 'tok_secret')
+  },
+)
+
+t.test('bug: an entry that is an event is not removed as old before it has been read', async t => {
+  const clock = { now: NOW }
+  const { store } = await openStore(t, { now: () => clock.now })
+  const { account } = await store.accounts.create({ name: 'Acme', plan: 'free' })
+  await store.accounts.change(account.id, { status: 'suspended' })
+  clock.now += 1_000
+  await store.audit.forget(clock.now)
+  const actions = async () =>
+    (
+      await store.audit.read({ from: null, to: null, actor: null, target: null, before: null, limit: 10 })
+    ).entries.map(({ action }) => action)
+  t.strictSame(await actions(), ['account.suspended'])
+  await store.alerts.readTrail(['account.suspended'])
+  t.match(store.alerts.due(OPERATORS, clock.now, 10), [{ type: 'account.suspended' }])
+  await store.audit.forget(clock.now)
+  t.strictSame(await actions(), [])
+})

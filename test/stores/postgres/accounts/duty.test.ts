@@ -23,3 +23,17 @@ t.test('a duty', { skip: noServers }, async t => {
   await until('its holder has lost it', async () => Promise.resolve(held().length === 0))
   await until('the lease of nobody has ended', async () => Promise.resolve(held().length === 1))
 })
+
+t.test('a duty that a gateway no longer wants is left to another', { skip: noServers }, async t => {
+  const { url } = await startPostgres(t)
+  const { postgres } = await openMachine(t, configOf(url, 'duty'))
+  const wants = { first: true }
+  const first = new Duty(postgres, 'operator-webhook', () => wants.first)
+  await until('the first has it', async () => Promise.resolve(first.isHeld))
+  const never = new Duty(postgres, 'operator-webhook', () => false)
+  const second = new Duty(postgres, 'operator-webhook')
+  t.teardown(() => Promise.all([first, never, second].map(duty => duty.close())))
+  wants.first = false
+  await until('the second has it', async () => Promise.resolve(second.isHeld))
+  t.strictSame([first.isHeld, never.isHeld], [false, false])
+})

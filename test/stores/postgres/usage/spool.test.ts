@@ -48,7 +48,7 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
       ),
       [
         {
-          ...{ hour: Date.UTC(2026, 10, 25, 10) / 1000, account: 'acc_1', endpoint: 'ep_1', network: 'eth' },
+          ...{ hour: (NOW - 1_800_000) / 1000, account: 'acc_1', endpoint: 'ep_1', network: 'eth' },
           ...{ method: 'it"s a \\ method', plan: 'free', calls: 1, requests: 5 },
         },
       ],

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { LongReply } from '../../src/call/reply/long-reply.ts'
-import type { Part } from '../../src/call/reply/long-reply.ts'
+import { LongText } from '../../src/jsonrpc/long-text.ts'
+import type { Part } from '../../src/jsonrpc/long-text.ts'
 import { Random } from '../support/random.ts'
 
 t.test('the pieces are the bytes of the parts, whatever their lengths', t => {
@@ -10,7 +10,7 @@ t.test('the pieces are the bytes of the parts, whatever their lengths', t => {
     const texts = Array.from({ length: random.below(9) }, () =>
       random.bytes(random.below(30)).toString('latin1'),
     )
-    const reply = new LongReply(texts.map(raw => ({ raw })))
+    const reply = new LongText(texts.map(raw => ({ raw })))
     const pieces = [...reply.pieces(most)]
     const whole = Buffer.from(texts.join(''), 'latin1')
     const full = Array.from({ length: Math.ceil(whole.length / most) }, (_, i) =>
@@ -28,7 +28,7 @@ t.test('the pieces are the bytes of the parts, whatever their lengths', t => {
 t.test('a part has left when the piece after its last byte is asked for', t => {
   const left: string[] = []
   const part = (raw: string): Part => ({ raw, left: () => left.push(raw) })
-  const pieces = new LongReply([part('abc'), part('defgh'), part('i')]).pieces(4)
+  const pieces = new LongText([part('abc'), part('defgh'), part('i')]).pieces(4)
   const seen = Array.from({ length: 4 }, () => [pieces.next().value?.toString() ?? null, [...left]])
   t.same(seen, [
     ['abcd', []],
