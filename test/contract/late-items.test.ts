@@ -1,4 +1,5 @@
 /** What begins long after its message came (later items of a batch, another attempt, a stream whose head is late) is for who the caller is then. */
+import { once } from 'node:events'
 import t from 'tap'
 import { message, type Access } from '../support/access.ts'
 import { createAccess, withAccounts } from '../support/accounts.ts'
@@ -11,7 +12,7 @@ import { startNode } from '../support/scripted-node.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
 import { openClient } from '../support/socket-client.ts'
 import { openSocket, statusOf } from '../support/tcp.ts'
-import { until } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 
 const node = await startSocketNode(t, { chainId: 1001 })
 const [slow, spare] = [await startNode(t, { chainId: 1002 }), await startNode(t, { chainId: 1002 })]
@@ -162,6 +163,7 @@ t.test('a verbatim request whose body is late follows its plan', async t => {
   const socket = await openSocket(gateway.port)
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const closed = once(socket, 'close')
   socket.write(
     `POST ${access.path}/paid HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{"a":"late`,
   )
@@ -169,7 +171,7 @@ t.test('a verbatim request whose body is late follows its plan', async t => {
   await noticed(access, '{}', 'plan_required', '/paid')
   const whole = api.requests.filter(request => request.text === '{"a":"late"}').length
   socket.write('"}')
-  await new Promise(resolve => socket.once('close', resolve))
+  await within('the end of the connection', closed)
   t.equal(statusOf(text), 403)
   t.match(text, /"plan_required"/)
   t.equal(api.requests.filter(request => request.text === '{"a":"late"}').length, whole)

@@ -208,6 +208,16 @@ t.test('a key that is gone, or a plan that is too small, ends its streams and no
   stays.leave()
 })
 
+t.test('a stream of a deleted key ends cleanly, and is not cut as a call under way is', async t => {
+  // The next one begins right after a look at streams, so that a look at calls comes first.
+  for (let round = 0; round < 3; round++) {
+    const deleted = await access.another('beacon')
+    const stream = await openStream(t, deleted, events)
+    await access.managed('service_deleteEndpoint', [{ endpointId: deleted.endpointId }])
+    t.equal(await stream.ended, 'end')
+  }
+})
+
 t.test('an edit ends the streams of the routes and rules that it concerns', async t => {
   const [here, there] = [await openStream(t, access, events), await openStream(t, onOther, events)]
   await Promise.all([here.has('hello'), there.has('hello')])

@@ -24,23 +24,27 @@ export function handleRequest(
   return run<VerbatimAnswer | WholeAnswer>(call, caller, context, {
     execute: async (decided, trail) => {
       context.endsWhenDenied = sink.proxied.verb === 'GET' || sink.proxied.verb === 'HEAD'
-      return held(await forwardVerbatim(decided, trail, sink.proxied, caller, context), sink)
+      return held(await forwardVerbatim(decided, trail, sink.proxied, caller, context), sink, context)
     },
     reply: answer =>
       answer.kind === 'verbatim' ? relay(answer, sink, context) : sendWhole(answer, sink, context),
   })
 }
 
-/** A reply without an end takes one of the caller's connections before anything of it is charged for good. */
+/** A reply without an end takes one of the caller's connections before anything of it is charged for good; who holds it ends it from then on. */
 function held(
   answer: VerbatimAnswer | WholeAnswer,
   sink: VerbatimSink,
+  context: Context,
 ): MaybePromise<VerbatimAnswer | WholeAnswer> {
   if (answer.kind !== 'verbatim' || !answer.endless) return answer
   const settle = (refusal: Refusal | null): VerbatimAnswer | WholeAnswer => {
-    if (refusal === null) return answer
-    answer.body.destroy()
-    return refused(refusal)
+    if (refusal !== null) {
+      answer.body.destroy()
+      return refused(refusal)
+    }
+    context.endsWhenDenied = false
+    return answer
   }
   const holding = sink.hold(answer)
   return holding instanceof Promise ? holding.then(settle) : settle(holding)
