@@ -161,7 +161,8 @@ t.test(
         const begin = performance.now()
         await spendAll(t, slow, served => {
           const most = RATE.burst + ((performance.now() - begin) / 1_000) * RATE.perSecond
-          return served >= RATE.burst && served <= most + 1
+          // Each of the two machines serves a call at its edge before Redis has said so.
+          return served >= RATE.burst && served <= most + 2
         })
       })
     })

@@ -183,8 +183,9 @@ t.test('bug: a call that was under way at a reload lost its spans', async t => {
   node.on('web3_sha3', (request, response) => {
     finish = () => void result('"0x2"')(request, response)
   })
+  const before = node.count('web3_sha3')
   const slow = access.post(message('web3_sha3', ['0x00']))
-  await node.arrived('web3_sha3')
+  await node.arrived('web3_sha3', before + 1)
   await edit(gateway, document => (document['tracing'].endpoint = second.url))
   finish()
   const reply = await slow

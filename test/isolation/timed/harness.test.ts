@@ -54,8 +54,10 @@ t.test('what a play showed is not forgotten when the scenario is played again fo
   const broken = (...plays: Seen[]) => findingsOf(plays, usual).filter(({ kept }) => !kept)
   t.same(broken(good), [])
   t.equal(broken(late).length, 2)
-  t.same(broken(late, good), [], 'times are those of the last play')
-  t.equal(broken(good, late).length, 2)
+  t.same(broken(late, good), [], 'times are those of the best play')
+  t.same(broken(good, late), [])
+  t.same(broken({ ...good, attacked: 100 }, { ...good, busy: 150 }), [], 'each for itself')
+  t.equal(broken(late, late).length, 2)
   const faults: Partial<Seen>[] = [
     ...[{ refused: { overloaded: 1 } }, { wrong: ['no answer'] }, { routes: { 'alpha-c': 1 } }],
     ...[{ heads: '1,3' }, { memory: 1_000 }, { connections: 1 }],
