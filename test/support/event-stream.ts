@@ -32,7 +32,7 @@ export class EventStream {
 
   /** Resolves when it ends: `end` is a clean end, `cut` any other. */
   get ended(): Promise<'end' | 'cut'> {
-    return this.endsWithin(15_000)
+    return this.endsWithin(30_000)
   }
 
   /** The same with more patience. */

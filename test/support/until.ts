@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  deadlineMs = 15_000,
+  deadlineMs = 30_000,
 ): Promise<T> {
   const end = Date.now() + deadlineMs
   for (let ms = 20; ; ms = Math.min(ms * 1.1, 100)) {
@@ -19,7 +19,7 @@ export async function until<T>(
 }
 
 /** Fails when a promise takes longer than the deadline, with the name of what was awaited. */
-export async function within<T>(what: string, promise: Promise<T>, deadlineMs = 15_000): Promise<T> {
+export async function within<T>(what: string, promise: Promise<T>, deadlineMs = 30_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

@@ -20,10 +20,7 @@ export const TOO_BUSY = 50
  * machine is shared.
  */
 export function findingsOf(plays: readonly Seen[], bounds: Bounds): Finding[] {
-  return [
-    ...plays.flatMap(seen => lasting(seen, bounds)),
-    ...times(plays, bounds),
-  ]
+  return [...plays.flatMap(seen => lasting(seen, bounds)), ...times(plays, bounds)]
 }
 
 /**
