@@ -16,18 +16,16 @@ COPY schema ./schema
 COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml ./
 COPY src ./src
 COPY dashboard ./dashboard
-RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+COPY README.md LICENSE ./
+COPY deploy ./deploy
+RUN npm run build && npm pack --ignore-scripts
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
-# The listener for probes and scrapes is open to the container's network, the admin listener is not.
-ENV NODE_ENV=production TOLLGATE_DATA=/var/lib/tollgate TOLLGATE_PROBES=0.0.0.0:9465
-COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
-COPY package.json LICENSE ./
-COPY schema ./schema
-# What `extends: catalogue` begins with.
-COPY methods.yaml ./
+# The listeners for clients, and for probes and scrapes, are open to the container's network, the admin listener is not.
+ENV NODE_ENV=production TOLLGATE_DATA=/var/lib/tollgate TOLLGATE_LISTEN=0.0.0.0:8080 TOLLGATE_PROBES=0.0.0.0:9465
+COPY --from=build /app/tollgate-0.1.0.tgz ./tollgate-0.1.0.tgz
+RUN npm install --global ./tollgate-0.1.0.tgz && rm ./tollgate-0.1.0.tgz
 COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml /etc/tollgate/
 # The one place that is written: the root file system can be read-only.
 RUN install -d -m 0700 -o node -g node /var/lib/tollgate
@@ -37,4 +35,4 @@ EXPOSE 8080 9465
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9465/livez').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-CMD ["node", "dist/main.js", "serve", "--config", "/etc/tollgate"]
+CMD ["tollgate", "serve", "--config", "/etc/tollgate"]

@@ -8,7 +8,12 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: {
         projectService: {
-          allowDefaultProject: ['eslint.config.js', 'bench/parts/*.mjs', 'test/isolation/harness/*.mjs'],
+          allowDefaultProject: [
+            'eslint.config.js',
+            'build/*.mjs',
+            'bench/parts/*.mjs',
+            'test/isolation/harness/*.mjs',
+          ],
         },
         tsconfigRootDir: import.meta.dirname,
       },

@@ -7,6 +7,15 @@ import { spawn } from 'node:child_process'
 /** Milliseconds that telling may take. */
 const PATIENCE = 5_000
 
+/**
+ * Milliseconds between `WATCHDOG=1` messages: a third of the unit's `WatchdogSec`, which systemd passes in microseconds
+ * (sd_watchdog_enabled(3)); null without one.
+ */
+export function watchdogInterval(env: Readonly<Record<string, string | undefined>>): number | null {
+  const microseconds = Number(env['WATCHDOG_USEC'] ?? 0)
+  return microseconds > 0 ? microseconds / 3_000 : null
+}
+
 /** Tells the states, such as `READY=1`; resolves to why that failed, or null. */
 export async function tellServiceManager(
   env: Readonly<Record<string, string | undefined>>,

@@ -4,6 +4,7 @@ import type { Endpoint } from '../ports/endpoints.ts'
 import type { SignIn, SignIns } from '../ports/keys.ts'
 import { isRefusal, refuse } from '../refusal/refusal.ts'
 import type { Refusal } from '../refusal/refusal.ts'
+import type { Snapshot } from '../snapshot/types.ts'
 import { checkAddress } from './caller.ts'
 
 /** An account that is signed in, and the endpoint whose key was used; null for the dashboard token. */
@@ -13,7 +14,12 @@ export interface Owner {
 }
 
 /** The account that a sign-in opens now to a visitor from `address`; as for a management call with that key. */
-export function admitOwner(from: SignIn, address: string, signIns: SignIns): Owner | Refusal {
+export function admitOwner(
+  from: SignIn,
+  address: string,
+  signIns: SignIns,
+  { plans }: Pick<Snapshot, 'plans'>,
+): Owner | Refusal {
   const owner = signIns.owner(from)
   if (owner === null) return refuse('invalid_key')
   const { account, endpoint } = owner
@@ -25,7 +31,8 @@ export function admitOwner(from: SignIn, address: string, signIns: SignIns): Own
   // The dashboard is not one of the pages that its owner lets use it.
   if (endpoint.allowedOrigins !== null)
     return refuse('origin_denied', 'A key that is limited to web pages does not open the dashboard')
-  return endpoint.management ? owner : refuse('management_denied')
+  const mayManage = endpoint.management && plans[account.plan]?.managementKeys !== 'none'
+  return mayManage ? owner : refuse('management_denied')
 }
 
 /** A sign-in, and the account that it opens. */
@@ -35,9 +42,14 @@ export interface SignedIn {
 }
 
 /** The sign-in with a secret, once it is clear that it opens the account from `address`. */
-export function signIn(secret: string, address: string, signIns: SignIns): SignedIn | Refusal {
+export function signIn(
+  secret: string,
+  address: string,
+  signIns: SignIns,
+  snapshot: Pick<Snapshot, 'plans'>,
+): SignedIn | Refusal {
   const opened = signIns.open(secret)
   if (opened === null) return refuse('invalid_key', 'This is not a dashboard token or an API key')
-  const owner = admitOwner(opened, address, signIns)
+  const owner = admitOwner(opened, address, signIns, snapshot)
   return isRefusal(owner) ? owner : { grant: opened, account: owner.account }
 }

@@ -1,4 +1,4 @@
-/** A local EVM node for `demo`: Foundry's anvil, from the optional npm package or the PATH. */
+/** A local EVM node for `demo`: Foundry's anvil, from the npm package of a checkout or the PATH. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -31,7 +31,9 @@ export function findAnvil(env: Readonly<Record<string, string | undefined>>): st
 
 function packagedAnvil(): string | null {
   try {
-    const manifest = createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')
+    const manifest = createRequire(import.meta.url).resolve(
+      `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}/package.json`,
+    )
     const binary = join(dirname(manifest), 'bin', 'anvil')
     return existsSync(binary) ? binary : null
   } catch {
@@ -44,7 +46,7 @@ export async function startAnvil(env: Readonly<Record<string, string | undefined
   const binary = findAnvil(env)
   if (binary === null)
     throw new Error(
-      'anvil was not found: run npm ci on Linux x64, or install Foundry so that anvil is on the PATH',
+      'anvil was not found: run the demo in a checkout after npm ci, or install Foundry so that anvil is on the PATH',
     )
   const args = ['--host', '127.0.0.1', '--port', '0', '--mnemonic', MNEMONIC]
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -12,6 +12,7 @@ import { openLog } from '../observe/log.ts'
 import { LogOutput } from '../observe/log-output.ts'
 import { packageFile } from '../config/package-file.ts'
 import { servedOf } from '../http/admin/served.ts'
+import { pathForm } from './accounts/endpoint-urls.ts'
 import { createEndpoint } from '../management/endpoints.ts'
 import { onAccounts } from './accounts/accounts.ts'
 import { startAnvil, TEST_ACCOUNT } from './anvil.ts'
@@ -93,7 +94,8 @@ async function makeAccount(io: Io): Promise<Made> {
       ...{ store, dataDir: gateway.dataDir, served: servedOf(snapshot) },
     })
     if ('error' in made) throw new Error(made.error)
-    return { url: (made.result as { httpsUrl: string }).httpsUrl, dashboardToken }
+    const { httpsUrl } = made.result as { httpsUrl: string }
+    return { url: pathForm(httpsUrl, 'devnet') ?? httpsUrl, dashboardToken }
   })
 }
 

@@ -40,12 +40,15 @@ there already is written over.
     const texts = textsFor([...new Set(wanted)], shipped)
     writeAll(dir, texts)
     const wrote = `wrote ${FILES.map(file => join(dir, file)).join(', ')}`
+    const method = shipped.networks[wanted[0]!]!.family === 'solana' ? 'getSlot' : 'eth_blockNumber'
     const next = () => [
       wrote,
       'next:',
       `  ${typed(io, ['check'], dir)}`,
       `  ${typed(io, ['account', 'create', 'acme', '--plan', 'free', '--chain', wanted[0]!, '--init'], dir)}`,
       `  ${typed(io, ['serve'], dir)}`,
+      `  curl -s http://127.0.0.1:8080/${wanted[0]!}/v1/rpc/$KEY -H 'content-type: application/json' \\`,
+      `    -d '{"jsonrpc":"2.0","id":1,"method":"${method}"}'`,
     ]
     print(io, json, { dir, files: FILES }, next, wrote)
     return Promise.resolve(0)
@@ -177,9 +180,12 @@ plans:
 `
 
 const GATEWAY = `# This process. Every key has a default, so this file may be absent.
-listen: \${TOLLGATE_LISTEN:-0.0.0.0:8080}
+# Reached from this machine alone: 0.0.0.0:8080 lets others in.
+listen: \${TOLLGATE_LISTEN:-127.0.0.1:8080}
 # Metrics, status and reload, without a password: keep it on loopback.
 admin: \${TOLLGATE_ADMIN:-127.0.0.1:9464}
+# Only keys of endpoints that you create manage their account with service_* calls, and those that they let manage it.
+management: { keys: first }
 # Accounts and usage; relative to this directory.
 dataDir: \${TOLLGATE_DATA:-./data}
 `

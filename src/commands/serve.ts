@@ -1,13 +1,15 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import { startApp } from '../app/app.ts'
 import { loadValid } from '../app/begin.ts'
-import type { AppOptions } from '../app/begin.ts'
+import type { AppOptions, Valid } from '../app/begin.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
+import type { Config } from '../config/types.ts'
+import { isLoopback } from '../net/address-range.ts'
 import { openLog } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { LogOutput } from '../observe/log-output.ts'
-import { tellServiceManager } from '../app/service-manager.ts'
+import { tellServiceManager, watchdogInterval } from '../app/service-manager.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { reportFailure } from '../workers/parent.ts'
 import { roleIn } from '../workers/role.ts'
@@ -24,7 +26,7 @@ SIGTERM or SIGINT; SIGHUP, and any edit of the files, loads them again; SIGUSR1 
 renamed. With several workers (gateway.yaml), SIGUSR2 replaces one process after another by the program as it is on the
 disk. At the end it finishes the calls in flight and exits 0. Logs JSON lines on stdout; lines that cannot be written
 there are dropped and counted on stderr. The line with "msg":"ready" has the addresses. Under systemd (Type=notify) it
-reports that it is ready.
+reports that it is ready, and with WatchdogSec that it lives.
 
   TOLLGATE_MASTER_KEY       32 bytes in base64 that seal the keys at rest; default: dataDir/master.key, made at first use
   TOLLGATE_MASTER_KEY_FILE  a file with that key in place of it, such as a mounted secret that a group may read`,
@@ -66,10 +68,27 @@ interface Serving {
 async function start(options: AppOptions, beside: PrimaryRole | null): Promise<Serving | null> {
   const valid = await loadValid(options)
   const settings = valid.config.gateway
-  if (settings.workers.count > 1 || beside !== null)
-    return (await import('../app/workers/primary.ts')).startPrimary(options, settings, beside)
+  const serving =
+    settings.workers.count > 1 || beside !== null
+      ? await (await import('../app/workers/primary.ts')).startPrimary(options, settings, beside)
+      : await startAlone(options, valid)
+  if (serving !== null) logPublicNetworks(serving.log, valid.config)
+  return serving
+}
+
+async function startAlone(options: AppOptions, valid: Valid): Promise<Serving> {
   const { listen, admin, probes, ...app } = await startApp(options, valid)
   return { ...app, bound: { listen, admin, ...(probes === undefined ? {} : { probes }) } }
+}
+
+/** Other machines call these networks without a key: that should be no surprise. */
+function logPublicNetworks(log: Serving['log'], { gateway: { listen }, networks }: Config): void {
+  const open = networks.filter(network => network.public).map(({ slug }) => slug)
+  if (open.length === 0 || isLoopback(listen.host)) return
+  log.info(
+    { listen: `${listen.host}:${listen.port}`, networks: open },
+    'public networks are served without a key',
+  )
 }
 
 /** A file that may not grow (RLIMIT_FSIZE) is an error of the write, not the end of the process. */
@@ -100,6 +119,9 @@ async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<num
     if (why !== null) log.warn(`systemd was not notified of ${states[0] ?? ''}: ${why}`)
   }
   void tell('READY=1', `STATUS=serving on ${bound.listen}`)
+  const watchdog = watchdogInterval(io.env)
+  // A process whose event loop hangs sends none, and is restarted.
+  if (watchdog !== null) setInterval(() => void tell('WATCHDOG=1'), watchdog).unref()
   const end = await Promise.race([stopping, ...(serving.replaced === undefined ? [] : [serving.replaced])])
   if (typeof end === 'number') {
     await tell(`MAINPID=${end}`)

@@ -15,6 +15,7 @@ export const KINDS = [
   'no-tracing',
   'any-traceparent',
   'row-like-another',
+  'keys-that-manage',
 ] as const
 
 /** What begins the kinds that say which capability no route has, or that all are denied. */

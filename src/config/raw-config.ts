@@ -10,6 +10,7 @@ import type {
   GatewayConfig,
   IdentityQuestion,
   LocalAnswer,
+  ManagementKeys,
   NetworkConfig,
   PlanConfig,
   RouteConfig,
@@ -80,6 +81,7 @@ export interface RawPlan extends Pick<PlanConfig, 'tiers'> {
   readonly quota?: { readonly requests: number; readonly every: string }
   readonly maxBatch?: number
   readonly ws?: { readonly connections?: number; readonly subscriptions?: number }
+  readonly management?: { readonly keys: ManagementKeys }
   readonly alerts?: { readonly quota: readonly string[] }
 }
 
@@ -111,6 +113,7 @@ export interface RawGateway {
   }
   readonly limits?: Partial<Record<keyof GatewayConfig['limits'], string | number>>
   readonly timeouts?: Partial<Record<keyof GatewayConfig['timeouts'], string>>
+  readonly management?: { readonly keys?: ManagementKeys; readonly origins?: readonly string[] }
   readonly acknowledge?: readonly string[]
   readonly audit?: { readonly keep?: string }
   readonly log?: {

@@ -15,6 +15,12 @@ export interface ListenAddress {
   readonly port: number
 }
 
+/**
+ * Which keys may call `service_*` methods: those of all endpoints, by default only those of endpoints that the operator
+ * created (`first`), or none, so that accounts are managed by dashboard tokens and the operator alone.
+ */
+export type ManagementKeys = 'all' | 'first' | 'none'
+
 /** gateway.yaml: this process. Durations in milliseconds, sizes in bytes, paths absolute. */
 export interface GatewayConfig {
   readonly listen: ListenAddress
@@ -63,6 +69,12 @@ export interface GatewayConfig {
     readonly drainIdle: number
   }
   /** Kinds of warnings that are known to the operator, and not shown. */
+  readonly management: {
+    /** For plans that do not specify it. */
+    readonly keys: ManagementKeys
+    /** Web pages that may make management calls with a key, besides the dashboard. */
+    readonly origins: readonly string[]
+  }
   readonly acknowledge: readonly string[]
   /** `keep`: how old an entry of the audit trail gets. */
   readonly audit: { readonly keep: number }
@@ -219,6 +231,8 @@ export interface PlanConfig {
   readonly quota: { readonly requests: number; readonly every: number | 'month' } | null
   readonly maxBatch: number
   readonly ws: { readonly connections: number; readonly subscriptions: number }
+  /** The gateway's where the plan does not specify it. */
+  readonly managementKeys: ManagementKeys
   /** In place of the gateway's; null takes those. */
   readonly alerts: Pick<AlertsConfig, 'quota'> | null
 }

@@ -1,7 +1,7 @@
 import { isPrintable } from '../config/words/printable.ts'
 import { isValidName } from '../stores/sqlite/accounts/name.ts'
 import { normalizeAddress } from './address.ts'
-import { normalizeOrigin } from './origin.ts'
+import { normalizeOrigin } from '../net/origin.ts'
 import { duration } from '../config/words/units.ts'
 import { LATEST } from '../ports/clock.ts'
 import { OVERLAP } from '../ports/endpoints.ts'

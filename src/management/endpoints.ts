@@ -29,7 +29,10 @@ const changes = {
   ...{ dailyLimit, expiresAt: timeOrNull, labels },
 }
 
-/** service_createEndpoint {chain, …}: what service_updateEndpoint changes may be said at once. */
+/**
+ * service_createEndpoint {chain, …}: what service_updateEndpoint changes may be said at once. The key of an endpoint
+ * that an owner creates manages the account if the plan has `management.keys: all`, or if the owner asks for it.
+ */
 export async function createEndpoint(
   params: unknown,
   caller: AccountCaller,
@@ -43,7 +46,7 @@ export async function createEndpoint(
   if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain(chain)
   const created = await endpoints.create(
     {
-      ...{ accountId: account.id, network: chain, ...named },
+      ...{ accountId: account.id, network: chain, ...managementOf(caller, snapshot), ...named },
       ...(given === undefined ? {} : { labels: withoutNulls(given) }),
     },
     authorOf(caller),
@@ -156,6 +159,12 @@ export async function rotateKey(
   if (rotated === null) return endpointNotFound()
   const { endpoint, oldKeyExpiresAt } = rotated
   return { result: { ...identity(endpoint, snapshot), oldKeyExpiresAt } }
+}
+
+/** Whether the key of a new endpoint manages the account, unless the call specifies it. */
+function managementOf({ account, by }: AccountCaller, { plans }: EndpointDeps['snapshot']) {
+  const byOwner = by === undefined
+  return byOwner && plans[account.plan]?.managementKeys === 'first' ? { management: false } : {}
 }
 
 /** The fields that every management method shows of an endpoint, in the spec's order. */

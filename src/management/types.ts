@@ -3,7 +3,7 @@ import type { Alerts } from '../ports/alerts.ts'
 import type { Audit, Author } from '../ports/audit.ts'
 import type { Endpoint, Endpoints } from '../ports/endpoints.ts'
 import type { Refusal } from '../refusal/refusal.ts'
-import type { Network, Snapshot } from '../snapshot/types.ts'
+import type { Network, Plan, Snapshot } from '../snapshot/types.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { QuotaState } from '../ports/limits.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
@@ -30,7 +30,10 @@ export interface Health {
 
 /** What the methods about endpoints work on. */
 export interface EndpointDeps {
-  readonly snapshot: { readonly networks: Readonly<Record<string, Addressed>> }
+  readonly snapshot: {
+    readonly networks: Readonly<Record<string, Addressed>>
+    readonly plans: Readonly<Record<string, Pick<Plan, 'managementKeys'>>>
+  }
   readonly endpoints: Omit<Endpoints, 'move'>
   readonly usage: Pick<Ledger, 'totals'>
 }

@@ -56,3 +56,8 @@ function toInteger({ octets }: ipaddr.IPv4): number {
   const [a = 0, b = 0, c = 0, d = 0] = octets
   return (a << 24) | (b << 16) | (c << 8) | d
 }
+
+/** Whether a host to listen on is reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
+}

@@ -48,6 +48,7 @@ t.test('its plans', t => {
       quota: null,
       maxBatch: 20,
       alerts: null,
+      managementKeys: 'all',
       ws: { connections: 2, subscriptions: 5 },
     },
     {
@@ -57,6 +58,7 @@ t.test('its plans', t => {
       quota: { requests: 3_000_000, every: 2_592_000_000 },
       maxBatch: 100,
       alerts: null,
+      managementKeys: 'all',
       ws: { connections: 5, subscriptions: 20 },
     },
     {
@@ -66,6 +68,7 @@ t.test('its plans', t => {
       quota: null,
       maxBatch: 1000,
       alerts: null,
+      managementKeys: 'all',
       ws: { connections: 100, subscriptions: 1000 },
     },
   ])

@@ -15,7 +15,10 @@ const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 } },
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
   methods: fewMethods,
-  gateway: { dashboardHost: '127.0.0.1', alerts: { allowPrivate: true } },
+  gateway: {
+    ...{ dashboardHost: '127.0.0.1', alerts: { allowPrivate: true } },
+    management: { origins: ['https://app.example'] },
+  },
 })
 
 const tomorrow = Math.floor(Date.now() / 1000) + 86_400

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
@@ -79,10 +79,12 @@ t.test(
     await copy(build, app, to => join(dir, to))
     await symlink(join(root, 'node_modules'), join(app, 'node_modules'))
     for (const command of steps(build, 'RUN').filter(command => !command.startsWith('npm ci'))) {
-      // The packages are the checkout's own here.
-      const [ours = ''] = command.split(' && npm prune')
-      const built = new Child('sh', ['-c', ours], cleanEnvironment(), app)
-      t.strictSame(await built.exited, { code: 0, signal: null }, `${ours}: ${built.stdout}${built.stderr}`)
+      const built = new Child('sh', ['-c', command], cleanEnvironment(), app)
+      t.strictSame(
+        await built.exited,
+        { code: 0, signal: null },
+        `${command}: ${built.stdout}${built.stderr}`,
+      )
     }
     await copy(final, image, to => join(dir, to))
     for (const step of steps(final, 'COPY').filter(step => step.startsWith('--from'))) {
@@ -92,10 +94,17 @@ t.test(
         verbatimSymlinks: true,
       })
     }
-    const made = (await readdir(join(image, 'dist'), { recursive: true })).filter(name =>
-      name.includes('.cjs.v'),
+    const [install = ''] = steps(final, 'RUN').filter(command => command.startsWith('npm install --global'))
+    const here = install.replace('--global', `--global --prefix ${image} --prefer-offline`)
+    const installed = new Child('sh', ['-c', here], cleanEnvironment(), image)
+    t.strictSame(await installed.exited, { code: 0, signal: null }, installed.stderr)
+    const files = (await readdir(join(image, 'lib'), { recursive: true })).map(name =>
+      join(image, 'lib', name),
     )
-    t.equal(made.length, 1, 'with bytecode')
+    t.equal(files.filter(name => name.includes('.cjs.v')).length, 1, 'with bytecode, of one build')
+    const bytes = (await Promise.all(files.map(name => lstat(name)))).reduce((sum, { size }) => sum + size, 0)
+    t.comment(`the installed package has ${Math.round(bytes / 1e6)} MB`)
+    t.ok(bytes < 80e6, `${bytes} bytes`)
     const [etc, data] = [join(dir, 'etc/tollgate'), join(dir, 'data')]
     await mkdir(data, { mode: 0o700 })
     await chmod(etc, 0o555)
@@ -106,11 +115,11 @@ t.test(
       ...{ TOLLGATE_DATA: data, TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' },
       TOLLGATE_PROBES: '0.0.0.0:0',
     })
-    const [, ...args] = JSON.parse(steps(final, 'CMD')[0]!) as string[]
+    const [command = '', ...args] = JSON.parse(steps(final, 'CMD')[0]!) as string[]
     const before = (await readdir(dir, { recursive: true })).filter(path => !path.startsWith('data/'))
     const gateway = new Child(
       nodeFile,
-      args.map(word => word.replace('/etc/tollgate', etc)),
+      [join(image, 'bin', command), ...args.map(word => word.replace('/etc/tollgate', etc))],
       env,
       image,
     )
@@ -226,6 +235,24 @@ t.test('the Kubernetes manifests agree with each other, and with their configura
     t.ok(served[0].targetPort in ports)
   }
   t.match(spec.template.metadata.labels, found.get('PodDisruptionBudget tollgate').spec.selector.matchLabels)
+  const ingress = found.get('Ingress tollgate').spec
+  const { host } = new URL(parse(config['networks.yaml']).baseUrl.replace('{subdomain}', 'x'))
+  const wildcard = host.replace('x.', '*.')
+  t.same(
+    ingress.rules.map((rule: any) => [rule.host, rule.http.paths[0].backend.service.name]),
+    [wildcard.slice(2), wildcard].map(name => [name, 'tollgate']),
+  )
+  t.same(ingress.tls[0].hosts, [wildcard.slice(2), wildcard])
+  const policy = found.get('NetworkPolicy tollgate').spec
+  t.match(spec.template.metadata.labels, policy.podSelector.matchLabels)
+  t.same(
+    policy.ingress.map(({ from, ports: open }: any) => [from.length, open[0].port]),
+    [
+      [1, 'http'],
+      [1, 'probes'],
+    ],
+    'each port has one kind of visitor',
+  )
   t.match(spec, { replicas: 1, strategy: { type: 'Recreate' } }, 'one gateway writes the data')
 
   t.match(container.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })

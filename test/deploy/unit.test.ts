@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { chmod, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,6 +21,8 @@ function valuesOf(name: string): string[] {
 
 /** A user who owns nothing here. */
 const nobody = 65_534
+const noLogrotate =
+  spawnSync('logrotate', ['--version']).status === 0 ? false : 'logrotate is not installed here'
 const isRoot = process.getuid?.() === 0
 
 /** The unit's directories, made as systemd makes them, and its commands in its words. */
@@ -31,12 +33,13 @@ class Machine {
     readonly etc: string,
     readonly state: string,
     readonly bin: string,
+    more: Record<string, string>,
   ) {
     const set = valuesOf('Environment').flatMap(line => line.split(' '))
     const own = Object.fromEntries(set.map(pair => pair.split('=', 2))) as Record<string, string>
     t.equal(own['TOLLGATE_DATA'], '/var/lib/tollgate')
     const free = { TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' }
-    this.#env = cleanEnvironment({ ...own, ...free, TOLLGATE_DATA: state, NOTIFY_SOCKET: '/run/x' })
+    this.#env = cleanEnvironment({ ...own, ...free, TOLLGATE_DATA: state, NOTIFY_SOCKET: '/run/x', ...more })
     this.#env['PATH'] = `${bin}:${this.#env['PATH']}`
   }
 
@@ -46,7 +49,7 @@ class Machine {
     const [umask = ''] = valuesOf('UMask')
     const command = line
       .replace('/usr/bin/node', nodeFile)
-      .replace('/opt/tollgate/', root)
+      .replace('/opt/tollgate/lib/node_modules/tollgate/', root)
       .replace('/etc/tollgate', this.etc)
     const asUser = isRoot ? `setpriv --reuid=${nobody} --regid=${nobody} --clear-groups ` : ''
     // The test runner's own ways into a process need rights that this user does not have.
@@ -71,7 +74,7 @@ class Machine {
   }
 }
 
-async function install(t: Test): Promise<Machine> {
+async function install(t: Test, more: Record<string, string> = {}): Promise<Machine> {
   const dir = await tempDir(t)
   await chmod(dir, 0o755)
   const [etc, state, bin] = ['etc', 'state', 'bin'].map(name => join(dir, name)) as [string, string, string]
@@ -85,7 +88,7 @@ async function install(t: Test): Promise<Machine> {
   if (isRoot) execFileSync('chown', [`${nobody}:${nobody}`, state, bin])
   await writeFile(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >> ${bin}/told\n`)
   await chmod(join(bin, 'systemd-notify'), 0o755)
-  return new Machine(etc, state, bin)
+  return new Machine(etc, state, bin, more)
 }
 
 /** How a command ended, and what it printed. */
@@ -144,6 +147,43 @@ t.test(
     gateway.signal('SIGTERM')
     t.same(await gateway.exited, { code: 0, signal: null })
     t.match(await machine.told(), [/READY=1/, /STOPPING=1/])
+  },
+)
+
+t.test('with WatchdogSec it reports that it lives, as long as it does', async t => {
+  t.match(valuesOf('WatchdogSec'), [/^\d+$/])
+  const machine = await install(t, { WATCHDOG_USEC: '300000' })
+  const gateway = machine.run('ExecStart')
+  t.teardown(() => gateway.stop('SIGKILL'))
+  await gateway.output('ready', findReady)
+  const signs = async () => (await machine.told()).filter(line => line === '/run/x WATCHDOG=1').length
+  await until('it lives', async () => (await signs()) > 2)
+  gateway.signal('SIGSTOP')
+  const stopped = await signs()
+  gateway.signal('SIGCONT')
+  await until('it lives again', async () => (await signs()) > stopped)
+  t.same(await gateway.stop(), { code: 0, signal: null })
+})
+
+t.test(
+  'logrotate keeps what it moves, and has the gateway open the file again',
+  { skip: noLogrotate },
+  async t => {
+    const dir = await tempDir(t)
+    const log = join(dir, 'access.log')
+    await writeFile(log, 'a line\n')
+    const rules = readFileSync(join(root, 'deploy/logrotate'), 'utf8')
+      .replace('/var/log/tollgate/*.log', log)
+      .replace(/ su .*\n/, '')
+      .replace(/systemctl kill .*/, `echo opened > ${dir}/said`)
+    await writeFile(join(dir, 'rules'), rules, { mode: 0o644 })
+    execFileSync('logrotate', ['--force', '--state', join(dir, 'state'), join(dir, 'rules')])
+    t.equal(await readFile(`${log}.1`, 'utf8'), 'a line\n')
+    t.equal(await readFile(join(dir, 'said'), 'utf8'), 'opened\n')
+    t.match(
+      readFileSync(join(root, 'deploy/logrotate'), 'utf8'),
+      /--signal=SIGUSR1 --kill-whom=main tollgate\.service/,
+    )
   },
 )
 

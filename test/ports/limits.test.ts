@@ -24,6 +24,7 @@ const plan: Plan = {
   quota: { requests: 100, every: 3_600_000 },
   maxBatch: 10,
   alerts: null,
+  managementKeys: 'all',
   ws: { connections: 1, subscriptions: 1 },
 }
 const NOW = 1_800_000_000_000

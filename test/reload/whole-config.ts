@@ -91,6 +91,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
           ...{ tiers: ['any', 'paid'], rate: { perSecond: 100_000, burst: 100_000 }, maxBatch: 100 },
           ...{ quota: { requests: 1_000_000_000, every: '30d' } },
           ws: { connections: 5, subscriptions: 20 },
+          management: { keys: 'none' },
           alerts: { quota: ['50%'] },
         },
       },
@@ -126,6 +127,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
         drainIdle: '5s',
       },
       cache: { memory: '64MiB', entry: '256KiB', header: true },
+      management: { keys: 'first', origins: ['https://app.example.test'] },
       acknowledge: ['no-route:debug'],
       audit: { keep: '400d' },
       log: {

@@ -28,6 +28,7 @@ export interface PlanYaml {
   readonly maxBatch?: number
   readonly alerts?: { readonly quota: readonly string[] }
   readonly ws?: { readonly connections: number; readonly subscriptions: number }
+  readonly management?: { readonly keys: 'all' | 'first' | 'none' }
 }
 
 /** A whole configuration; what is left out is what most tests want. */

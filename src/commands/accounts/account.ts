@@ -62,7 +62,9 @@ accounts may have one name; a warning lists the others.`,
       const lines = () => [
         `account          ${account.id} (${account.name}, plan ${plan})`,
         `dashboard token  ${dashboardToken}   shown only now`,
-        ...(endpoint === null ? [] : [...urlLines(endpoint, 17), '', `export KEY=${endpoint.apiKey}`]),
+        ...(endpoint === null
+          ? []
+          : [...urlLines({ chain: String(chain), ...endpoint }, 17), '', `export KEY=${endpoint.apiKey}`]),
       ]
       print(io, json, result, lines, done, true)
       return 0

@@ -14,6 +14,7 @@ const OPTIONS = { overlap: 'string' } as const
 interface Rotated {
   readonly endpointId: string
   readonly apiKey: string
+  readonly chain: string
   readonly httpsUrl: string
   readonly wssUrl: string
   readonly oldKeyExpiresAt: number | null
@@ -39,9 +40,9 @@ restrictions and usage stay. A key that has leaked: --overlap 0s.`,
       const managed = await manage(rotateKey, { endpointId, ...given }, owner, { store, dataDir, served })
       if ('error' in managed) return fail(io, json, managed.error)
       const rotated = managed.result as Rotated
-      const { apiKey, oldKeyExpiresAt, httpsUrl, wssUrl } = rotated
+      const { apiKey, oldKeyExpiresAt, chain, httpsUrl, wssUrl } = rotated
       const lines = () => [
-        ...urlLines({ httpsUrl, wssUrl }, 10),
+        ...urlLines({ chain, httpsUrl, wssUrl }, 10),
         `old key   ${oldKeyExpiresAt === null ? 'has ended' : `goes on until ${moment(oldKeyExpiresAt)}`}`,
         ...['', `export KEY=${apiKey}`],
       ]

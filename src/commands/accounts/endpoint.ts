@@ -162,11 +162,11 @@ function told(
 }
 
 function lines(result: unknown): string[] {
-  const { endpointId, name, httpsUrl, wssUrl } = result as Record<
-    'endpointId' | 'name' | 'httpsUrl' | 'wssUrl',
+  const { endpointId, name, chain, httpsUrl, wssUrl } = result as Record<
+    'endpointId' | 'name' | 'chain' | 'httpsUrl' | 'wssUrl',
     string
   >
-  return [`endpoint  ${endpointId} (${name})`, ...urlLines({ httpsUrl, wssUrl }, 10)]
+  return [`endpoint  ${endpointId} (${name})`, ...urlLines({ chain, httpsUrl, wssUrl }, 10)]
 }
 
 export const endpoint = group('endpoint', {

@@ -35,7 +35,11 @@ export async function manage(
   { store, dataDir, served, usage = openUsageReader(dataDir) }: Ground,
 ): Promise<Managed> {
   try {
-    const deps = { snapshot: { networks: served?.networks ?? {} }, endpoints: store.endpoints, usage }
+    const deps = {
+      snapshot: { networks: served?.networks ?? {}, plans: {} },
+      endpoints: store.endpoints,
+      usage,
+    }
     const reply = await method(params === null ? [] : [params], { account, by: OPERATOR }, deps)
     if ('json' in reply) throw new Error('this method is not called from here')
     return 'result' in reply ? reply : { error: reply.error.message }

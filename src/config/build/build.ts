@@ -40,7 +40,7 @@ export function build(
     families: Object.fromEntries(
       familyNames().map(name => [name, buildRules(families[name])]),
     ) as Config['families'],
-    plans: buildPlans(written.plans.plans),
+    plans: buildPlans(written.plans.plans, written.gateway?.management?.keys ?? DEFAULTS.managementKeys),
     extended,
     logo: logo?.content ?? null,
     gateway: buildGateway(written.gateway ?? {}, baseUrl, dir, logo?.file ?? null),

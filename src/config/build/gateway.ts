@@ -6,13 +6,19 @@ import { dashboardHostOf } from '../base-url.ts'
 import type { WorkersConfig } from '../fleet.ts'
 import type { LogoFile } from '../dashboard/types.ts'
 import type { AccessLogConfig } from '../observing/types.ts'
-import type { GatewayConfig } from '../types.ts'
+import type { GatewayConfig, ManagementKeys } from '../types.ts'
+import { normalizeOrigin } from '../../net/origin.ts'
 import { buildTracing } from '../observing/build.ts'
 import { duration, listenAddress, percentage, size } from '../words/units.ts'
 import type { RawGateway } from '../raw-config.ts'
 
 /** Where the gateway listens and keeps its data by default, the data relative to the configuration. */
-export const DEFAULTS = { listen: '0.0.0.0:8080', admin: '127.0.0.1:9464', dataDir: './data' }
+export const DEFAULTS = {
+  listen: '127.0.0.1:8080',
+  admin: '127.0.0.1:9464',
+  dataDir: './data',
+  managementKeys: 'all' as ManagementKeys,
+}
 
 /** The process's settings with their defaults. */
 export function buildGateway(
@@ -37,6 +43,10 @@ export function buildGateway(
     cache: buildCache(written.cache),
     limits: buildLimits(written.limits ?? {}),
     timeouts: buildTimeouts(written.timeouts ?? {}),
+    management: {
+      keys: written.management?.keys ?? DEFAULTS.managementKeys,
+      origins: (written.management?.origins ?? []).map(origin => normalizeOrigin(origin) ?? origin),
+    },
     acknowledge: written.acknowledge ?? [],
     audit: { keep: duration(written.audit?.keep ?? '400d')! },
     log: { level: written.log?.level ?? 'info', access: buildAccessLog(written.log?.access, dir) },

@@ -1,10 +1,13 @@
-import type { PlanConfig } from '../types.ts'
+import type { ManagementKeys, PlanConfig } from '../types.ts'
 import { duration } from '../words/units.ts'
 import { buildThresholds } from './alerts.ts'
 import type { RawPlan } from '../raw-config.ts'
 
-/** The plans with their defaults, in the order of the file. */
-export function buildPlans(plans: Readonly<Record<string, RawPlan>>): PlanConfig[] {
+/** The plans with their defaults, in the order of the file; `managementKeys` is the gateway's default. */
+export function buildPlans(
+  plans: Readonly<Record<string, RawPlan>>,
+  managementKeys: ManagementKeys,
+): PlanConfig[] {
   return Object.entries(plans).map(([name, plan]) => ({
     name,
     tiers: plan.tiers,
@@ -13,6 +16,7 @@ export function buildPlans(plans: Readonly<Record<string, RawPlan>>): PlanConfig
     maxBatch: plan.maxBatch ?? 100,
     alerts: plan.alerts === undefined ? null : { quota: buildThresholds(plan.alerts.quota) },
     ws: { connections: plan.ws?.connections ?? 5, subscriptions: plan.ws?.subscriptions ?? 20 },
+    managementKeys: plan.management?.keys ?? managementKeys,
   }))
 }
 

@@ -3,6 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { DEFAULTS } from '../build/gateway.ts'
 import type { Finding } from '../finding.ts'
 import type { Path } from '../yaml/path.ts'
+import { isLoopback } from '../../net/address-range.ts'
+import { normalizeOrigin } from '../../net/origin.ts'
 import { show } from '../words/show.ts'
 import { sharePort } from '../share-port.ts'
 import { duration, listenAddress, percentage, size } from '../words/units.ts'
@@ -10,13 +12,15 @@ import type { Partly, RawConfig, RawGateway } from '../raw-config.ts'
 import { checkTimeout } from './timeouts.ts'
 
 /** What gateway.yaml gets wrong that a schema cannot see. */
-export function checkGateway({ gateway = {} }: Partly<RawConfig>): Finding[] {
+export function checkGateway({ gateway = {}, plans: { plans = {} } = {} }: Partly<RawConfig>): Finding[] {
   return [
     ...checkListen(gateway.listen, ['listen']),
     ...checkListen(gateway.admin, ['admin']),
     ...checkListen(gateway.probes, ['probes']),
     ...checkShared(gateway),
     ...(gateway.trustedProxies ?? []).flatMap(checkRange),
+    ...(gateway.management?.origins ?? []).flatMap(checkOrigin),
+    ...checkManagement(gateway, plans),
     ...Object.entries(gateway.timeouts ?? {}).flatMap(([name, value]) =>
       checkTimeout('gateway.yaml', ['timeouts', name], value),
     ),
@@ -62,6 +66,42 @@ function checkShared(gateway: Partly<RawGateway>): Finding[] {
         ),
       ),
   )
+}
+
+/** A leaked key manages the account of its owner; who serves strangers should have chosen that. */
+function checkManagement(
+  { listen = DEFAULTS.listen, management }: Partly<RawGateway>,
+  plans: Plans,
+): Finding[] {
+  const keys = management?.keys ?? DEFAULTS.managementKeys
+  const isAll = Object.entries(plans).some(
+    ([name, plan]) => name !== 'public' && (plan?.management?.keys ?? keys) === 'all',
+  )
+  const address = listenAddress(listen)
+  if (!isAll || address === null || isLoopback(address.host)) return []
+  return [
+    {
+      ...finding(
+        management?.keys === undefined ? ['listen'] : ['management', 'keys'],
+        `every API key can manage its account with service_* calls, and other machines reach ${listen}`,
+        'write management: { keys: first }, or acknowledge it',
+      ),
+      ...{ severity: 'warning', kind: 'keys-that-manage' },
+    },
+  ]
+}
+
+type Plans = NonNullable<NonNullable<Partly<RawConfig>['plans']>['plans']>
+
+function checkOrigin(written: string | undefined, index: number): Finding[] {
+  if (written === undefined || normalizeOrigin(written) !== null) return []
+  return [
+    finding(
+      ['management', 'origins', index],
+      `${show(written)} is not an origin`,
+      'write scheme and host, such as https://app.example.com',
+    ),
+  ]
 }
 
 function checkRange(written: string | undefined, index: number): Finding[] {

@@ -31,11 +31,11 @@ export class SignIn {
 
   /** The owner that a request's session stands for now; whatever no longer opens the account ends the session. */
   async find(visit: PageVisit): Promise<Owner | Refusal> {
-    const { sessions, signIns, address } = this.#parts
+    const { gateway, sessions, signIns, address } = this.#parts
     const id = this.#cookie(visit)
     const grant = id === null ? null : await sessions.find(id, this.#now())
     if (id === null || grant === null) return refuse('invalid_key', 'Sign in first')
-    const owner = admitOwner(grant, address(visit.request).address, signIns)
+    const owner = admitOwner(grant, address(visit.request).address, signIns, gateway.snapshot)
     // Where that cannot be recorded, the next visit is refused for the same reason.
     if (isRefusal(owner)) await sessions.end(id).catch(() => undefined)
     return owner
@@ -49,7 +49,7 @@ export class SignIn {
     const { gateway, sessions, signIns, address } = this.#parts
     const { limits, badKeys } = gateway.live
     const from = address(visit.request)
-    const found = signIn(secret, from.address, signIns)
+    const found = signIn(secret, from.address, signIns, gateway.snapshot)
     if (isRefusal(found)) {
       const wrong = found.reason === 'invalid_key'
       return (wrong ? await badKeys.count(from.limitAddress, this.#now()) : null) ?? found
@@ -59,7 +59,7 @@ export class SignIn {
     await this.#end(visit)
     const id = await sessions.open(found.grant, this.#now())
     // Its key may have been rotated while the session waited to be written, when there was none to end yet.
-    const still = signIn(secret, from.address, signIns)
+    const still = signIn(secret, from.address, signIns, gateway.snapshot)
     if (!isRefusal(still)) return setCookie(id, this.#secure(visit))
     await sessions.end(id)
     return still

@@ -27,6 +27,7 @@ function payerOf(every: number | 'month', requests = 50): Payer {
       quota: { requests, every },
       maxBatch: 10,
       alerts: null,
+      managementKeys: 'all',
       ws: { connections: 1, subscriptions: 1 },
     },
     endpointRate: null,

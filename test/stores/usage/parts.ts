@@ -23,6 +23,7 @@ export const plan = {
   quota: { requests: 50, every: 86_400_000 },
   maxBatch: 10,
   alerts: null,
+  managementKeys: 'all' as const,
   ws: { connections: 1, subscriptions: 1 },
 }
 export const payer: Payer = {

@@ -31,6 +31,7 @@ function payerOf(account: number, endpoint: number, network = endpoint === 0 ? '
       quota: { requests: 1_000_000, every: 'month' },
       maxBatch: 10,
       alerts: null,
+      managementKeys: 'all',
       ws: { connections: 1, subscriptions: 1 },
     },
     endpointRate: null,
