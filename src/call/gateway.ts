@@ -33,6 +33,8 @@ export interface RefusedEarly {
   readonly requestId: string
   /** What it asked for, as far as that can be read. */
   readonly asked: { readonly network: string; readonly key: string } | null
+  /** Of the client, where the access log wants it. */
+  readonly address?: string | null
 }
 
 /** What a method as such is decided by: heads matter to params only. */
@@ -86,13 +88,13 @@ export class Gateway {
   }
 
   /** Counts a request that is refused before a message is read: as its owner's where the key is known. */
-  refusedEarly({ refusal: { reason }, status, requestId, asked }: RefusedEarly): void {
+  refusedEarly({ refusal: { reason }, status, requestId, asked, address = null }: RefusedEarly): void {
     const { observer, journal, clock } = this.live
     const { network = '', key = '' } = asked ?? {}
     const owner = key === '' ? null : this.#keys.find(key)
     const plan = owner?.account.plan ?? (key === 'public' ? key : '')
     const [account, endpoint] = [owner?.account.id ?? null, owner?.endpoint.id ?? null]
-    observer.refused({ network, plan, account, endpoint, requestId, status, reason })
+    observer.refused({ network, plan, address, account, endpoint, requestId, status, reason })
     if (owner !== null) journal.refused(owner, 'other', reason, clock.now())
   }
 

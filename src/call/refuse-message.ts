@@ -26,12 +26,12 @@ export function noteRefused(
   { reason }: Refusal,
   status: number,
   requestId: string,
-  { network, plan, payer }: Pick<Caller, 'network' | 'plan' | 'payer'>,
+  { network, plan, payer, visitor: { address } }: Pick<Caller, 'network' | 'plan' | 'payer' | 'visitor'>,
   { observer, journal, clock }: Pick<Live, 'observer' | 'journal' | 'clock'>,
 ): void {
   const [account, endpoint] = [payer?.account.id ?? null, payer?.endpoint.id ?? null]
   observer.refused({
-    ...{ network: network.slug, plan: plan.name, account, endpoint, requestId, status, reason },
+    ...{ network: network.slug, plan: plan.name, address, account, endpoint, requestId, status, reason },
   })
   if (payer !== null) journal.refused(payer, 'other', reason, clock.now())
 }

@@ -40,7 +40,7 @@ export function settle(
   given: Answer | VerbatimAnswer,
   { rule, charge, route, cache, shared, upstreamMs: untilReply, begin, trace }: Running,
   { bytesOut, cut, cutByNode, instead, endedAt, upstreamMs: whileSent = 0 }: Sent,
-  { network, plan, transport, payer }: Caller,
+  { network, plan, transport, payer, visitor }: Caller,
   { live, requestId }: Context,
 ): void {
   const answer = instead ?? given
@@ -67,6 +67,7 @@ export function settle(
     status,
     plan: plan.name,
     transport,
+    address: visitor.address,
     rowClass: rule?.answer === null && cache !== 'hit' ? rule.timeout : 'none',
     outcome,
     cache,

@@ -120,6 +120,7 @@ export interface RawGateway {
     readonly level?: GatewayConfig['log']['level']
     readonly access?: {
       readonly to: string
+      readonly address?: 'none' | 'prefix' | 'full'
       readonly filter?: {
         readonly status?: readonly (string | number)[]
         readonly slower?: string

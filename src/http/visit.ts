@@ -5,6 +5,7 @@ import type { Gateway } from '../call/gateway.ts'
 import { isRefusal, refuse, statusOf } from '../refusal/refusal.ts'
 import { encodeRefusal } from '../jsonrpc/raw.ts'
 import type { CodeColumn, Refusal } from '../refusal/refusal.ts'
+import { addressReader } from './address.ts'
 import { endAfter, isShort, leaveRest } from './body.ts'
 import {
   CACHE_HEADER,
@@ -87,6 +88,12 @@ export function answerPreflight(
   response.end()
 }
 
+/** The client's address for the access log: read only if that has addresses. */
+function loggedAddress(request: IncomingMessage, { snapshot: { gateway } }: Gateway): string | null {
+  if ((gateway.log.access?.address ?? 'none') === 'none') return null
+  return addressReader(gateway.trustedProxies)(request).address
+}
+
 /** Refuses before the body was read (`status` replaces the table's); the rest of it decides whether the connection can be kept. */
 export function refuseEarly(
   visit: Visit,
@@ -99,7 +106,7 @@ export function refuseEarly(
   const { request, response, requestId, cors } = visit
   const target = readTarget(request, gateway)
   const asked = isRefusal(target) ? null : { network: target.network.slug, key: target.key }
-  gateway.refusedEarly({ refusal, status, requestId, asked })
+  gateway.refusedEarly({ refusal, status, requestId, asked, address: loggedAddress(request, gateway) })
   const headers = headersOf({ requestId, cors, rate: null })
   headers.push(...retryAfterHeaders(refusal))
   if (refusal.reason === 'method_not_allowed') headers.push('Allow', [...verbs, 'OPTIONS'].join(', '))

@@ -61,3 +61,13 @@ function toInteger({ octets }: ipaddr.IPv4): number {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 }
+
+/** The network of a valid address that names no single household: IPv4 /24, IPv6 /48. */
+export function prefixOf(address: string): string {
+  const ip = ipaddr.process(address)
+  const [bits, network] =
+    ip instanceof ipaddr.IPv4
+      ? [24, ipaddr.IPv4.networkAddressFromCIDR(`${ip.toString()}/24`)]
+      : [48, ipaddr.IPv6.networkAddressFromCIDR(`${ip.toString()}/48`)]
+  return `${network.toString()}/${bits}`
+}

@@ -1,6 +1,7 @@
 /** The access log: which calls get a line (gateway.yaml, `log.access`). */
 import type { AccessLogConfig } from '../config/observing/types.ts'
 import type { Observation, RefusedMessage } from '../ports/observer.ts'
+import { prefixOf } from '../net/address-range.ts'
 import { callLine, refusalLine } from './call-line.ts'
 import type { CallLine } from './call-line.ts'
 
@@ -29,11 +30,11 @@ export class AccessLog {
   }
 
   call(seen: Observation, now: number): void {
-    if (this.#wants(seen)) this.#write(callLine(seen, now))
+    if (this.#wants(seen)) this.#write(callLine(seen, now), seen.address)
   }
 
   refused(seen: RefusedMessage, now: number): void {
-    if (this.#wants(seen)) this.#write(refusalLine(seen, now))
+    if (this.#wants(seen)) this.#write(refusalLine(seen, now), seen.address)
   }
 
   reopen(): void {
@@ -59,8 +60,10 @@ export class AccessLog {
     this.#fits = fitting(config?.filter ?? null)
   }
 
-  #write(line: CallLine): void {
-    this.#output?.write(`${JSON.stringify(line)}\n`)
+  #write(line: CallLine, address: string | null): void {
+    const shown = this.#current?.address ?? 'none'
+    const from = address === null || shown === 'none' ? null : shown === 'full' ? address : prefixOf(address)
+    this.#output?.write(`${JSON.stringify(from === null ? line : { ...line, address: from })}\n`)
   }
 }
 

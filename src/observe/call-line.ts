@@ -21,6 +21,8 @@ export interface CallLine {
   readonly result?: string
   readonly plan?: string
   readonly transport?: Observation['transport']
+  /** Of the client, or its network; only in an access log that is configured to have it. */
+  readonly address?: string
   /** Request units that were charged. */
   readonly requests?: number
   /** What the cache made of it, where answers of its method are kept. */

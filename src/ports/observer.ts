@@ -12,13 +12,15 @@ export interface Whose {
   readonly endpoint: string | null
 }
 
-/** One call. Every string in it comes from the snapshot or from us, never from the client. */
+/** One call. Every string in it comes from the snapshot or from us, never from the client, but for its address. */
 export interface Observation extends Whose {
   readonly network: string
   /** The rule's name; `other` for a method that no rule has. */
   readonly method: string
   readonly plan: string
   readonly transport: 'http' | 'ws'
+  /** Of the client; for the access log alone. */
+  readonly address: string
   /** How long the operator expects an attempt to take (`timeout` of its row); `none` where no node is asked. */
   readonly rowClass: 'fast' | 'normal' | 'heavy' | 'none'
   /** The route that answered, or was tried last; null where no node was asked. */
@@ -73,6 +75,8 @@ export interface NotificationObservation {
 export interface RefusedMessage extends Whose {
   readonly network: string
   readonly plan: string
+  /** Of the client; null where the head of its request could not be read, or the log does not want it. */
+  readonly address: string | null
   readonly status: number
   readonly reason: Reason
 }

@@ -176,7 +176,7 @@ t.test('defaults', async t => {
       },
     ],
     gateway: {
-      listen: { host: '0.0.0.0', port: 8080 },
+      listen: { host: '127.0.0.1', port: 8080 },
       probes: null,
       adminHosts: [],
       watch: true,
@@ -265,6 +265,7 @@ t.test('everything that can be written', async t => {
     gateway: `listen: '[::]:0'
 admin: localhost:1
 probes: 0.0.0.0:9465
+management: { keys: first, origins: [https://Ops.example] }
 dataDir: /var/lib/x
 workers: { count: 3, balance: roundRobin }
 dashboardHost: Dash.Example.com
@@ -274,7 +275,7 @@ tls: { cert: cert.pem, key: /key.pem }
 limits: { body: 64KiB, batchReply: 1GiB, wsReply: 2048, connections: 1, connectionsPerAddress: 4, inFlight: 5, memory: 6MiB, socketCalls: 2, depth: 3, response: 9B }
 timeouts: { request: 5s, keepAlive: 1h, connect: 1ms, drain: 5m, drainIdle: 1ms }
 audit: { keep: 30d }
-log: { level: debug, access: { to: access.log, filter: { status: [404, 5xx], slower: 2s, sample: 5% } } }
+log: { level: debug, access: { to: access.log, address: prefix, filter: { status: [404, 5xx], slower: 2s, sample: 5% } } }
 tracing: { endpoint: 'http://127.0.0.1:4318', headers: { A: b }, sample: 0.5%, keep: { errors: true, slow: 2s }, parent: trusted }
 cors: { origins: [https://a.example] }
 alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', quota: [100%, 50%], events: [network.down], allowPrivate: true }
@@ -298,6 +299,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
         accent: '#00aaff',
         links: { support: 'mailto:help@acme.example', docs: 'https://docs.acme.example/#rpc' },
       },
+      management: { keys: 'first', origins: ['https://ops.example'] },
       trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
       tls: { cert: resolve(dir, 'cert.pem'), key: '/key.pem' },
       limits: {
@@ -326,6 +328,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
         level: 'debug',
         access: {
           to: resolve(dir, 'access.log'),
+          address: 'prefix',
           filter: { status: ['404', '5xx'], slower: 2000, sample: 0.05 },
         },
       },
@@ -409,7 +412,7 @@ alerts: { webhook: 'https://h.example/x', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZ
       quota: { requests: 5, every: 'month' },
       maxBatch: 7,
       alerts: null,
-      managementKeys: 'all',
+      managementKeys: 'first',
       ws: { connections: 0, subscriptions: 1 },
     },
     { name: 'b', quota: { requests: 0, every: 2_592_000_000 } },

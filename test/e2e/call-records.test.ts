@@ -16,7 +16,10 @@ import { until } from '../support/until.ts'
 
 /** A line, as far as it is looked at. */
 type Line = Readonly<
-  Record<'requestId' | 'msg' | 'endpoint' | 'reason' | 'method' | 'route' | 'result' | 'status', unknown>
+  Record<
+    'requestId' | 'msg' | 'endpoint' | 'reason' | 'method' | 'route' | 'result' | 'status' | 'address',
+    unknown
+  >
 >
 
 /** Endpoints of each of ten accounts. */
@@ -48,7 +51,7 @@ for (const workers of [1, 2])
     `workers ${workers}: a request id leads to account, endpoint, method, route, reason and milliseconds`,
     async t => {
       const gateway = await startWith(
-        { to: 'access.log', filter: { status: ['4xx', '5xx'], slower: '1h' } },
+        { to: 'access.log', address: 'full', filter: { status: ['4xx', '5xx'], slower: '1h' } },
         workers,
       )
       const access = await createAccess(gateway, 'paid', 'alpha')
@@ -105,10 +108,10 @@ for (const workers of [1, 2])
         return (await linesIn(file).catch(() => [])).length > 0
       })
       t.strictSame(
-        (await linesIn(`${file}.1`)).slice(0, 2).map(({ msg, reason }) => [msg, reason]),
+        (await linesIn(`${file}.1`)).slice(0, 2).map(({ msg, reason, address }) => [msg, reason, address]),
         [
-          ['call', failing.reason],
-          ['refusal', 'wrong_network'],
+          ['call', failing.reason, '127.0.0.1'],
+          ['refusal', 'wrong_network', '127.0.0.1'],
         ],
       )
       await gateway.stop()

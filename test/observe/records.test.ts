@@ -20,6 +20,7 @@ const call = (more: Partial<Observation> = {}): Observation => ({
     method: 'eth_call',
   },
   ...{ route: 'eth-a', status: 200, outcome: 'ok', reason: null, plan: 'pro', transport: 'http' },
+  address: '2001:db8:1:2::3',
   ...{
     rowClass: 'normal',
     cache: null,
@@ -33,7 +34,7 @@ const call = (more: Partial<Observation> = {}): Observation => ({
 })
 const refusal: RefusedMessage = {
   ...{ requestId: 'BBBBBBBBBBBBBBBB', account: 'acc_1', endpoint: 'ep_1', network: 'eth', plan: 'pro' },
-  ...{ status: 403, reason: 'origin_denied' },
+  ...{ status: 403, reason: 'origin_denied', address: '192.0.2.77' },
 }
 
 /** An access log in memory. */
@@ -59,7 +60,7 @@ function logOf(first: AccessLogConfig | null) {
 }
 
 t.test('an access log without a filter has a line for each call and each refused message', t => {
-  const { log, lines } = logOf({ to: 'stdout', filter: null })
+  const { log, lines } = logOf({ to: 'stdout', address: 'none', filter: null })
   log.call(call(), 0)
   log.refused(refusal, 1000)
   t.strictSame(lines, [
@@ -91,7 +92,7 @@ t.test('an access log without a filter has a line for each call and each refused
 
 t.test('a filter writes what any part of it names', t => {
   const filter = { status: ['5xx', '429'], slower: 1000, sample: 0 }
-  const { log, lines } = logOf({ to: 'stdout', filter })
+  const { log, lines } = logOf({ to: 'stdout', address: 'none', filter })
   for (const [i, more] of [
     {},
     { status: 502 },
@@ -110,7 +111,11 @@ t.test('a filter writes what any part of it names', t => {
 })
 
 t.test('a sample is chosen by request ids: about its part of all, and a batch as a whole', t => {
-  const { log, lines } = logOf({ to: 'stdout', filter: { status: [], slower: null, sample: 0.1 } })
+  const { log, lines } = logOf({
+    to: 'stdout',
+    address: 'none',
+    filter: { status: [], slower: null, sample: 0.1 },
+  })
   let seed = 7
   const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647
   for (let i = 0; i < 5000; i += 1) {
@@ -124,14 +129,33 @@ t.test('a sample is chosen by request ids: about its part of all, and a batch as
   t.end()
 })
 
+t.test("the client's address is in the lines as far as it is wanted", t => {
+  const { log, lines, now } = logOf(null)
+  for (const address of ['none', 'prefix', 'full'] as const) {
+    now.config = { to: '/a', address, filter: null }
+    log.call(call(), 0)
+    log.refused(refusal, 0)
+    log.refused({ ...refusal, address: null }, 0)
+  }
+  t.strictSame(
+    lines.map(line => line['address']),
+    [
+      ...[undefined, undefined, undefined],
+      ...['2001:db8:1::/48', '192.0.2.0/24', undefined],
+      ...['2001:db8:1:2::3', '192.0.2.77', undefined],
+    ],
+  )
+  t.end()
+})
+
 t.test('a reload turns the access log on, has it go elsewhere, and turns it off', t => {
   const { log, lines, opened, closed, now } = logOf(null)
   log.call(call(), 0)
-  now.config = { to: '/a', filter: null }
+  now.config = { to: '/a', address: 'none', filter: null }
   log.call(call(), 0)
-  now.config = { to: '/a', filter: { status: ['5xx'], slower: null, sample: 0 } }
+  now.config = { to: '/a', address: 'none', filter: { status: ['5xx'], slower: null, sample: 0 } }
   log.call(call(), 0)
-  now.config = { to: '/b', filter: null }
+  now.config = { to: '/b', address: 'none', filter: null }
   log.call(call(), 0)
   now.config = null
   log.call(call(), 0)
@@ -143,7 +167,7 @@ t.test('a file is opened again when it was renamed; its lines are found in what 
   const file = join(await tempDir(t), 'access.log')
   const said: string[] = []
   const output = new LogFile(file, sentence => said.push(sentence))
-  const config = { to: file, filter: null }
+  const config = { to: file, address: 'none' as const, filter: null }
   const log = new AccessLog(
     () => config,
     () => output,

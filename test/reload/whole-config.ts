@@ -132,7 +132,7 @@ export function wholeConfig(url: string, wsUrl: string): Readonly<Record<File, u
       audit: { keep: '400d' },
       log: {
         level: 'info',
-        access: { to: 'stdout', filter: { status: ['4xx'], slower: '1s', sample: '1%' } },
+        access: { to: 'stdout', address: 'prefix', filter: { status: ['4xx'], slower: '1s', sample: '1%' } },
       },
       tracing: {
         ...{ endpoint: 'http://127.0.0.1:1/v1/traces', headers: { 'X-Of-Ours': 'yes' } },

@@ -64,9 +64,10 @@ function buildAccessLog(
   dir: string,
 ): AccessLogConfig | null {
   if (written === undefined) return null
-  const { to, filter } = written
+  const { to, address = 'none', filter } = written
   return {
     to: to === 'stdout' ? to : resolve(dir, to),
+    address,
     filter:
       filter === undefined
         ? null

@@ -11,6 +11,8 @@ export interface LogConfig {
 export interface AccessLogConfig {
   /** The path of a file, or `stdout`. */
   readonly to: string
+  /** What lines have of the client's address: nothing, its network (IPv4 /24, IPv6 /48), or all of it. */
+  readonly address: 'none' | 'prefix' | 'full'
   /** Which calls are written: those that any part of it names; null is all. */
   readonly filter: {
     /** As it is written: 429, or 5xx. */

@@ -19,7 +19,15 @@ const caller: TracedCaller = {
 }
 const seen: Observation = {
   ...{ requestId: 'r', account: null, endpoint: null, network: 'alpha', method: 'm', plan: 'free' },
-  ...{ transport: 'http', rowClass: 'none', route: null, status: 200, outcome: 'ok', cache: null },
+  ...{
+    transport: 'http',
+    address: '192.0.2.1',
+    rowClass: 'none',
+    route: null,
+    status: 200,
+    outcome: 'ok',
+    cache: null,
+  },
   ...{ shared: false, reason: null, requests: 1, totalMs: 1, upstreamMs: 0, traceId: null },
 }
 const begin = (traces: Traces) =>
