@@ -94,5 +94,12 @@ export async function begin(
   const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places, 'warning')]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
   const certificate = await openCertificate(settings.tls)
+  if (certificate !== null)
+    metrics.gauge(
+      'tollgate_tls_certificate_expiry_timestamp_seconds',
+      'When the certificate of the public listener expires, in Unix time',
+      [],
+      () => [[[], certificate.expiresAt]],
+    )
   return { config, snapshot, problems, stores, certificate, log, metrics }
 }

@@ -87,7 +87,7 @@ async function postgresProblems(
   if (postgres === null) return []
   const { whyUnusable } = await import('../stores/postgres/usable.ts')
   const hasCopy = holdsCopy(dataDir)
-  const why = await whyUnusable(postgres, hasCopy)
+  const why = await whyUnusable(postgres, dataDir, hasCopy)
   if (why === null) return []
   const path = 'postgres.url'
   const found: Problem = {

@@ -90,6 +90,33 @@ t.test(
 )
 
 t.test(
+  'bug: check --data said ok of accounts that PostgreSQL does not know, with which no gateway starts',
+  { skip: noServers },
+  async t => {
+    const server = await startPostgres(t)
+    const dir = await tempDir(t)
+    const config = {
+      networks: { alpha: { chainId: 1001 } },
+      routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+      methods: METHODS,
+    }
+    await writeConfig(dir, config)
+    const make = ['account', 'create', 'acme', '--plan', 'free', '--init', '--config', dir]
+    t.match(await run(make, FLEET_ENV), { code: 0 })
+    const gateway = { postgres: { url: server.url }, redis: { url: 'redis://127.0.0.1:1' } }
+    await writeConfig(dir, { ...config, gateway })
+    const check = () => run(['check', '--data', '--config', dir], FLEET_ENV)
+    const unknown =
+      /postgres\.url: accounts\.db holds accounts that PostgreSQL does not know: "tollgate migrate/
+    t.match(await check(), { code: 1, stdout: unknown }, 'an empty one')
+    t.match(await run(['migrate', '--config', dir], FLEET_ENV), { code: 0 })
+    t.match(await check(), { code: 1, stdout: unknown }, 'one with tables')
+    t.match(await run(['migrate', '--to', 'postgres', '--config', dir], FLEET_ENV), { code: 0 })
+    t.match(await check(), { code: 0, stdout: /^ok: 1 network/ })
+  },
+)
+
+t.test(
   'of a PostgreSQL that is away a machine with a copy of the accounts is only warned',
   { skip: noServers },
   async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { fewAndSubscribe } from '../support/few-methods.ts'
 import { prepareGateway } from '../support/gateway.ts'
 import { get, send } from '../support/http.ts'
 import { openFrom } from '../support/many-sockets.ts'
+import { metric } from '../support/metrics.ts'
 import { echo } from '../support/node-replies.ts'
 import { repliesIn } from '../support/raw-replies.ts'
 import { startSocketNode } from '../support/scripted-socket-node.ts'
@@ -40,6 +42,7 @@ await gateway.start()
 const access = await createAccess(gateway, 'paid', 'alpha')
 const { port } = gateway
 const adminPort = Number(new URL(gateway.adminUrl).port)
+const expiryOf = ({ cert }: TestCertificate) => Date.parse(new X509Certificate(cert).validTo) / 1000
 const body = message('web3_sha3', ['0x00'])
 const post = (headers = '') =>
   `POST ${access.path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}` +
@@ -92,10 +95,13 @@ t.test('a renewed certificate is for new connections; the old ones go on', async
   kept.write(post())
   while (!text.endsWith('}')) await once(kept, 'data')
   const client = await openSocketClient(first)
+  const expires = () => metric(gateway, 'tollgate_tls_certificate_expiry_timestamp_seconds')
+  t.equal(await expires(), expiryOf(first))
   await writeCertificate(gateway.dir, second)
   const { status, result } = await reload()
   t.equal(status, 200)
   t.equal(result.ok, true)
+  t.equal(await expires(), expiryOf(second))
   await t.rejects(openTls(port, first))
   t.equal(await call(second), 200)
   t.match(await client.call('web3_sha3', ['0x08']), { result: ['0x08'] })

@@ -4,6 +4,9 @@ import type { PostgresConfig } from '../../config/fleet.ts'
 import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 import { Postgres } from './postgres.ts'
 import { openSchema } from './schema.ts'
+import { refuseUnknown } from './accounts/unknown-accounts.ts'
+import { isReplica } from '../sqlite/accounts/database.ts'
+import { readAccounts } from '../sqlite/accounts/present.ts'
 
 /** Why it could not, in one sentence; `isAway` where it may by itself be there later. */
 export interface Unusable {
@@ -14,14 +17,25 @@ export interface Unusable {
 /** SQLSTATE codes of what only an operator can fix: the user is rejected or lacks rights, or the database, a schema or a table is missing. */
 const FINAL = /^(28|42501|3D000|3F000|42P01)/
 
-/** Null where it could. An empty database is as good as one with tables, except for a gateway that has a copy of its accounts (`hasCopy`). */
-export async function whyUnusable(config: PostgresConfig, hasCopy: boolean): Promise<Unusable | null> {
+/**
+ * Null if it could. An empty database is as good as one with tables, except for a gateway that has a copy of its accounts
+ * (`hasCopy`), or accounts of its own in `dataDir`.
+ */
+export async function whyUnusable(
+  config: PostgresConfig,
+  dataDir: string,
+  hasCopy: boolean,
+): Promise<Unusable | null> {
   const postgres = new Postgres({ ...config, pool: 1 })
   try {
     const { user, lacks, isMade } = await rightsIn(postgres)
     if (lacks !== null)
       return { message: `PostgreSQL user ${user} lacks rights: it needs ${lacks}`, isAway: false }
     if (isMade || hasCopy) await openSchema(postgres)
+    if (!hasCopy)
+      await readAccounts(dataDir, async database => {
+        if (!isReplica(database)) await refuseUnknown(database, postgres, isMade)
+      })
     return null
   } catch (error) {
     const { message, cause } = error as Error

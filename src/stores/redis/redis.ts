@@ -102,8 +102,10 @@ export class Redis {
       return await this.#client.evalsha(sha, keys.length, ...keys, ...values)
     } catch (error) {
       // One that was started anew knows no scripts.
-      if (!String(error).includes('NOSCRIPT')) throw error
-      return this.#client.eval(text, keys.length, ...keys, ...values)
+      if (!String(error).includes('NOSCRIPT')) throw faultOf(error)
+      return this.#client.eval(text, keys.length, ...keys, ...values).catch((again: unknown) => {
+        throw faultOf(again)
+      })
     }
   }
 
@@ -138,6 +140,13 @@ export class Redis {
       if (this.#lostLooks % LOOKS === 0) this.#client.disconnect(true)
     }
   }
+}
+
+/** What Redis said of a command, or why there is no connection: ioredis has sentences about its own queue instead. */
+function faultOf(error: unknown): Error {
+  const { name, code } = error as NodeJS.ErrnoException
+  if (name === 'ReplyError') return error as Error
+  return new Error(code === undefined ? 'no connection' : `no connection: ${code}`, { cause: error })
 }
 
 function connect({ url, timeout }: RedisConfig): Single | Cluster {

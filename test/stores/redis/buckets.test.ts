@@ -369,7 +369,13 @@ t.test('a Redis that was killed is found again when another one is there', async
 })
 
 t.test('one that is not there at the start is away, and found later', async t => {
+  const lost: string[] = []
+  const before = await openRedis(t, redisConfig(redis.url), {
+    away: ({ message }) => lost.push(message),
+  })
   await redis.kill()
+  while (!before.isAway) await t.rejects(ask(redisBuckets(t, before), rate), StoreUnavailable)
+  t.match(lost, [/^no connection(: E[A-Z]+)?$/], 'in no words of its client library')
   const client = await openRedis(t, redisConfig(redis.url))
   t.ok(client.isAway)
   await redis.start()

@@ -6,7 +6,12 @@ import { StoreUnavailable } from '../../../ports/store-unavailable.ts'
 import { isReplica, openAccountsFile } from '../../sqlite/accounts/database.ts'
 import { sealCanary } from '../../sqlite/accounts/secrets/canary.ts'
 import { unlock } from '../../sqlite/accounts/secrets/key-ring.ts'
-import { keyFile, masterKeyVariable, readMasterKey } from '../../sqlite/accounts/secrets/master-key.ts'
+import {
+  isKeyFileGiven,
+  keyFile,
+  masterKeyVariable,
+  readMasterKey,
+} from '../../sqlite/accounts/secrets/master-key.ts'
 import { AccountStore } from '../../sqlite/accounts/store.ts'
 import { inTransaction } from '../../sqlite/transaction.ts'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
@@ -15,6 +20,7 @@ import { isDenied, Postgres } from '../postgres.ts'
 import { openSchema } from '../schema.ts'
 import { Capture } from './capture.ts'
 import { Puller } from './pull.ts'
+import { refuseUnknown } from './unknown-accounts.ts'
 import { Replica } from './replica.ts'
 import { tablesOf } from './tables.ts'
 import { SharedTransactions } from './transactions.ts'
@@ -24,8 +30,6 @@ import { WriteBack } from './write-back.ts'
 /** How long a start without a replica waits for PostgreSQL, and between two attempts, in milliseconds. */
 const FIRST_WAIT = 60_000
 const LOOK = 500
-/** Accounts that are looked for in PostgreSQL at a time. */
-const AT_ONCE = 1_000
 
 /** Who opens it: the process that keeps the replica, one beside it, or a command. */
 export type SharedRole = 'keeper' | 'worker' | 'command'
@@ -62,7 +66,7 @@ export async function openSharedAccounts(options: SharedOptions): Promise<Shared
     throw new Error(
       'with postgres the master key of all gateways comes from TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE: neither is set',
     )
-  if (role === 'keeper' && existsSync(keyFile(dataDir)))
+  if (role === 'keeper' && existsSync(keyFile(dataDir)) && !isKeyFileGiven(dataDir, env))
     options.warn(`${keyFile(dataDir)} is not used: with postgres the master key comes from ${variable}`)
   const config = role === 'keeper' ? options.postgres : { ...options.postgres, pool: 1 }
   const postgres = new Postgres(config)
@@ -152,7 +156,7 @@ async function firstPull(options: SharedOptions, opening: Opening): Promise<Stor
   for (let isWaiting = false; ; isWaiting = true) {
     try {
       await openSchema(postgres, !hasReplica)
-      if (!isReplica(opening.database)) await refuseOwn(opening)
+      if (!isReplica(opening.database)) await refuseUnknown(opening.database, postgres)
       if (!hasReplica) await firstCanary(options, postgres, replica)
       await puller.pull()
       return null
@@ -167,24 +171,6 @@ async function firstPull(options: SharedOptions, opening: Opening): Promise<Stor
       if (!isWaiting) warn('waiting for PostgreSQL: this machine has no copy of the accounts yet', error)
     }
     await pause(LOOK * (0.5 + Math.random()))
-  }
-}
-
-/** Accounts of a time before PostgreSQL, which it does not know, would be lost. */
-async function refuseOwn({ database, postgres }: Opening): Promise<void> {
-  for (const table of ['account', 'endpoint']) {
-    const page = database.prepare(`SELECT seq, id FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`)
-    for (let last = 0; ;) {
-      const own = page.all(last, AT_ONCE) as unknown as readonly { seq: number; id: string }[]
-      if (own.length === 0) break
-      last = own.at(-1)!.seq
-      const ids = own.map(({ id }) => id)
-      const known = await postgres.query(`SELECT 1 FROM ${table} WHERE id = ANY($1::text[])`, [ids])
-      if (known.length < own.length)
-        throw new Error(
-          `accounts.db holds ${table}s that PostgreSQL does not know: "tollgate migrate --to postgres" takes them there`,
-        )
-    }
   }
 }
 

@@ -45,15 +45,35 @@ export function isCopy(dataDir: string): boolean {
   return isFound(dataDir, table, 'replica') && isFound(dataDir, 'SELECT 1 FROM replica WHERE change >= ?', 0)
 }
 
-function isFound(dataDir: string, sql: string, value: string | number): boolean {
-  const file = join(dataDir, accountsFile.name)
-  let database: InstanceType<typeof DatabaseSync> | undefined
+/** Reads accounts.db as it is, unless the data directory has none. Needs no master key. */
+export async function readAccounts(
+  dataDir: string,
+  read: (database: DatabaseSync) => Promise<void>,
+): Promise<void> {
+  if (!isThere(join(dataDir, accountsFile.name))) return
+  const database = openToRead(dataDir)
   try {
-    database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
-    if (!isOurs(database, accountsFile)) throw new Error(`${file} is a database of another program`)
+    await read(database)
+  } finally {
+    database.close()
+  }
+}
+
+function openToRead(dataDir: string): DatabaseSync {
+  const file = join(dataDir, accountsFile.name)
+  const database = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+  if (isOurs(database, accountsFile)) return database
+  database.close()
+  throw new Error(`${file} is a database of another program`)
+}
+
+function isFound(dataDir: string, sql: string, value: string | number): boolean {
+  let database: DatabaseSync | undefined
+  try {
+    database = openToRead(dataDir)
     return database.prepare(sql).get(value) !== undefined
   } catch (error) {
-    throw explainFailure(file, error)
+    throw explainFailure(join(dataDir, accountsFile.name), error)
   } finally {
     database?.close()
   }

@@ -30,6 +30,16 @@ t.test('a start with PostgreSQL', { skip: noServers }, async t => {
       `${dataDir}/master.key is not used: with postgres the master key comes from TOLLGATE_MASTER_KEY`,
     ])
     t.equal(store.masterKey.export().toString('base64'), ENV.TOLLGATE_MASTER_KEY)
+    const other = await tempDir(t)
+    const file = join(other, 'master.key')
+    writeFileSync(file, ENV.TOLLGATE_MASTER_KEY, { mode: 0o600 })
+    warnings.length = 0
+    await openMachine(t, fresh(), {
+      env: { TOLLGATE_MASTER_KEY_FILE: file },
+      dataDir: other,
+      warn: sentence => warnings.push(sentence),
+    })
+    t.strictSame(warnings, [], 'a file that is used is not said to be unused')
   })
 
   t.test('a master key that does not open what others have sealed ends the start', async t => {

@@ -10,6 +10,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -37,6 +38,12 @@ export function masterKeyVariable(env: Env): typeof VARIABLE | typeof FILE_VARIA
   if (key && file) throw new Error(`both ${VARIABLE} and ${FILE_VARIABLE} are set: set one of them`)
   if (key) return VARIABLE
   return file ? FILE_VARIABLE : null
+}
+
+/** Whether the file that the environment names is the key file of the data directory. */
+export function isKeyFileGiven(dataDir: string, env: Env): boolean {
+  const given = env[FILE_VARIABLE]?.trim()
+  return isSet(given) && existsSync(given!) && realpathSync(given!) === realpathSync(keyFile(dataDir))
 }
 
 /** The environment's master key, or that of the file it names, else that of `dataDir/master.key`, else null. 32 bytes in base64. */
