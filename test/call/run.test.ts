@@ -72,10 +72,12 @@ async function runOnce(t: Test, scene: Scene = {}) {
       bug: (error: unknown) => did.push(`bug ${(error as Error).message}`),
     },
   }
-  const payer = { account: { id: 'acc' }, endpoint: { id: 'ep', management: true } }
+  const plan = snapshot.plans['free']
+  const payer = { account: { id: 'acc' }, endpoint: { id: 'ep', management: true }, plan }
   const caller = {
-    ...{ network: snapshot.networks['eth'], plan: snapshot.plans['free'], transport: 'http', session: null },
+    ...{ network: snapshot.networks['eth'], plan, transport: 'http', session: null },
     payer: isPublic ? null : payer,
+    visitor: { address: '192.0.2.1' },
   } as unknown as Caller
   const over = run<Answer>(
     typeof asked === 'string' ? callOf(asked) : asked,

@@ -86,6 +86,33 @@ t.test('an endpoint is labelled as it is made and afterwards, and shows its labe
   t.match((listed['endpoints'] as unknown[]).at(-1), { endpointId: id, labels: { team: 'data' } })
 })
 
+t.test('an endpoint is restricted as it is made', async t => {
+  const { accountId } = await createAccess(gateway, 'free', 'alpha')
+  const before = Math.floor(Date.now() / 1000)
+  const create = ['endpoint', 'create', '--account', accountId, '--chain', 'alpha'] as const
+  await json(
+    ...[...create, '--per-second', '5', '--daily', '100', '--ip', '192.0.2.0/24', '--ip', '::1'],
+    ...['--origin', 'https://App.example', '--expires', '90d', '--no-management'],
+  )
+  const listed = await json('endpoint', 'list', '--account', accountId)
+  const made = (listed['endpoints'] as Record<string, unknown>[]).at(-1)!
+  t.match(made, {
+    ...{ perSecond: 5, dailyLimit: 100, allowedIps: ['192.0.2.0/24', '::1'] },
+    ...{ allowedOrigins: ['https://app.example'], management: false },
+  })
+  const lasts = Number(made['expiresAt']) - before
+  t.ok(lasts >= 90 * 86_400 && lasts < 90 * 86_400 + 60, String(lasts))
+  const refused: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [['--daily', '0'], 2, /--daily must be a whole number of request units, at least 1/],
+    [['--per-second', '1.5'], 2, /--per-second must be a whole number/],
+    [['--expires', 'soon'], 2, /--expires must be a time such as 12h or 90d/],
+    [['--ip', '10.0.0.0/40'], 1, /allowedIps/],
+    [['--origin', 'app.example'], 1, /allowedOrigins/],
+  ]
+  for (const [options, code, stderr] of refused)
+    t.match(await tollgate(...create, ...options), { code, stderr }, options.join(' '))
+})
+
 t.test('what is wrong is one sentence', async t => {
   const [one, two] = [
     await createAccess(gateway, 'free', 'alpha'),

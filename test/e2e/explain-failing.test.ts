@@ -57,10 +57,10 @@ t.test('a WebSocket that cannot be connected to: explain says so, and the log on
   const { code, stdout } = await explain('deaf', 'eth_subscribe')
   t.equal(code, 1)
   t.match(stdout, /is refused with no_route/)
-  t.match(stdout, /deaf-a +skipped now: its WebSocket cannot be reached/)
+  t.match(stdout, /deaf-a +skipped now: its WebSocket cannot be reached: ECONNREFUSED/)
   t.match(await explain('deaf', 'web3_sha3'), { code: 0, stdout: /deaf-a +gets it/ }, 'calls go on')
   const lines = log.all().filter(({ route }) => route === 'deaf-a')
-  t.match(lines, [{ msg: 'sockets of a route fail', why: 'it takes no connections' }])
+  t.match(lines, [{ msg: 'sockets of a route fail', why: 'it takes no connections: ECONNREFUSED' }])
   t.equal(lines.length, 1)
 })
 
@@ -69,7 +69,7 @@ t.test('where another route has one, it is named', async t => {
   const { code, stdout } = await explain('spared', 'eth_subscribe')
   t.equal(code, 0)
   t.match(stdout, 'is subscribed to over spared-b')
-  t.match(stdout, /spared-a +skipped: its WebSocket cannot be reached/)
+  t.match(stdout, /spared-a +skipped: its WebSocket cannot be reached: ECONNREFUSED/)
   t.match(stdout, /retry +none: no other route/)
 })
 

@@ -22,7 +22,7 @@ const config: ConfigOptions = {
   ],
   methods: 'families: { evm: { eth_chainId: { answer: chainId } } }\n',
 }
-const gateway = await startGateway(t, config)
+const gateway = await startGateway(t, { ...config, gateway: { management: { keys: 'first' } } })
 await createAccess(gateway, 'free', 'beta')
 const taken = createServer().listen(0, '127.0.0.1')
 await once(taken, 'listening')

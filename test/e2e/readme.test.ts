@@ -19,8 +19,11 @@ const lines = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```sh
   )
   .map(line => line.replace(/\s+# .*$/, ''))
 
-/** What takes minutes, and runs elsewhere: the installation, and the demo and this suite themselves. */
-const ELSEWHERE = ['npm ci && npm run demo', 'npm ci && npm test', 'npm ci']
+/** What takes minutes, and runs elsewhere: the installation (deploy/containers), and the demo and this suite themselves. */
+const ELSEWHERE = [
+  ...['npm ci && npm run demo', 'npm ci && npm test', 'npm ci'],
+  ...['npm ci && npm pack', 'npm install --global tollgate-0.1.0.tgz'],
+]
 
 /** The ports that the lines name. */
 const PORTS = [8080, 9464]
@@ -126,7 +129,10 @@ t.test(
         const { out } = await shell(`timeout 2 ${line}`)
         t.match(out, 'data: {"slot":"7"}', line)
       } else {
-        const { code, out } = await shell(line)
+        // As it is installed, on a server of its own.
+        const { code, out } = await shell(
+          line.replaceAll('/etc/tollgate', 'etc').replaceAll(/(?<=^|&& )tollgate/g, 'npx tollgate'),
+        )
         t.equal(code, 0, line)
         t.match(
           out,
@@ -141,6 +147,7 @@ t.test(
 
 /** What lines print, by a part of them. */
 const EXPECTED: readonly (readonly [part: string, prints: RegExp])[] = [
+  ['tollgate init', /^ok: 1 network, 1 route, \d+ methods, 3 plans in /m],
   ['tollgate check', /^ok: 6 networks, 12 routes, \d+ methods, 3 plans in /m],
   ['eth_blockNumber', /^\{"jsonrpc":"2\.0","id":1,"result":"0x[0-9a-f]+"\}$/m],
   ['node/syncing --', /./],

@@ -13,6 +13,7 @@ import { label } from './endpoint-label.ts'
 import { limit } from './endpoint-limit.ts'
 import { move } from './endpoint-move.ts'
 import { rotate } from './endpoint-rotate.ts'
+import { readRestrictions, RESTRICTIONS, RESTRICTIONS_HELP } from './endpoint-restrictions.ts'
 import { urlLines } from './endpoint-urls.ts'
 import { readLabels } from './label-options.ts'
 import { group } from '../group.ts'
@@ -33,7 +34,13 @@ interface Listed {
 }
 
 const LIST = { account: 'string' } as const
-const CREATE = { account: 'string', chain: 'string', name: 'string', label: 'strings' } as const
+const CREATE = {
+  account: 'string',
+  chain: 'string',
+  name: 'string',
+  label: 'strings',
+  ...RESTRICTIONS,
+} as const
 
 const list: Command = {
   summary: 'list the endpoints of an account, keys included',
@@ -70,15 +77,21 @@ const list: Command = {
 const create: Command = {
   summary: 'make an endpoint with its key',
   options: CREATE,
-  usage:
-    'tollgate endpoint create --account ID --chain SLUG [--name NAME] [--label NAME=VALUE …] [--config DIR] [--json]\n  makes an endpoint with its key',
+  usage: `tollgate endpoint create --account ID --chain SLUG [OPTION…] [--config DIR] [--json]
+
+Makes an endpoint with its key, on a network, and says what the key may be used for:
+
+  --name NAME      how its owner tells it from others; default: a name is made
+  --label N=VALUE  a label of yours; several times for several
+${RESTRICTIONS_HELP}`,
 
   run(args, io) {
     const { config, json, given, lists } = readArguments(args, [], CREATE)
-    const { account: id, chain, ...named } = given
+    const { account: id, chain, name } = given
     if (typeof chain !== 'string') throw new UsageError('--chain is missing')
     const labels = Object.fromEntries(readLabels('label', lists['label'] ?? []))
-    const params = { chain, ...named, labels }
+    const restrictions = readRestrictions(given, lists, Math.floor(Date.now() / 1000))
+    const params = { chain, ...(name === undefined ? {} : { name }), ...restrictions, labels }
     return forAccount({ config, json }, io, id, async (account, store, known) => {
       const served = await known.served()
       if (findNetwork(served.networks, chain) === undefined)
