@@ -1,4 +1,9 @@
-/** How many of a network's calls may be tried again: a storm of retries would bury what is left of it. */
+/**
+ * How many of a network's calls may be tried again: a storm of retries would bury what is left of it. Retries beyond a
+ * caller's own share come from a pool. An account draws at most half of it, and its first retry in any case; all
+ * addresses of the public route together draw as one account does, as anybody can use many.
+ */
+import { PUBLIC } from '../limits/fair-share.ts'
 
 /** Retries allowed: a share of recent calls, and some in any case. */
 const SHARE = 0.2
@@ -33,25 +38,35 @@ export class RetryBudget {
   /** Takes one retry of a caller's call; false when the budget is spent. */
   take(caller: string, now: number): boolean {
     const second = this.#second(now)
-    const counts = countsOf(second, caller)
-    const own = { calls: 0, retries: 0, pooled: 0 }
-    let pooled = 0
-    for (const each of this.#seconds) {
-      const { calls = 0, retries = 0, pooled: drawn = 0 } = each.callers.get(caller) ?? {}
-      own.calls += calls
-      own.retries += retries
-      own.pooled += drawn
-      pooled += each.pooled
-    }
+    const isPublic = caller.startsWith(PUBLIC)
+    const own = this.#sum(caller)
+    const drawer = isPublic ? this.#sum(PUBLIC) : own
     if (own.retries - own.pooled >= Math.floor(own.calls * SHARE)) {
       // In a burst after quiet only the seconds that were really there may be spent.
       const pool = PER_SECOND * Math.max(1, (now - (this.#seconds[0]?.since ?? now)) / 1000)
-      if (pooled >= pool || own.pooled >= pool / 2) return false
+      const pooled = this.#seconds.reduce((sum, each) => sum + each.pooled, 0)
+      const isFirst = !isPublic && own.retries === 0
+      if (!isFirst && (pooled >= pool || drawer.pooled >= pool / 2 || (isPublic && own.pooled >= pool / 4)))
+        return false
       second.pooled += 1
-      counts.pooled += 1
+      countsOf(second, caller).pooled += 1
+      if (isPublic) countsOf(second, PUBLIC).pooled += 1
     }
-    counts.retries += 1
+    countsOf(second, caller).retries += 1
     return true
+  }
+
+  /** What a caller did in all of these seconds. */
+  #sum(caller: string): Counts {
+    const sum = { calls: 0, retries: 0, pooled: 0 }
+    for (const { callers } of this.#seconds) {
+      const counts = callers.get(caller)
+      if (counts === undefined) continue
+      sum.calls += counts.calls
+      sum.retries += counts.retries
+      sum.pooled += counts.pooled
+    }
+    return sum
   }
 
   #second(now: number): Second {

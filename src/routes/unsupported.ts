@@ -18,6 +18,8 @@ interface Lack {
   readonly callers: Map<string, number>
   /** Whether everybody does, as a probe without params drew it too. */
   readonly confirmation: Confirmation<true>
+  /** Whether a caller got a result since: then a probe that finds the method ends this for all callers. */
+  isInDoubt: boolean
 }
 
 /** A call that a route was sent. */
@@ -43,7 +45,7 @@ export class Unsupported {
   /** Takes in how a try ended. A method that only a pattern covers is not learned: clients make up as many as they like. */
   take(verdict: Verdict | ReplyHead, call: SentCall, now: number): void {
     if (isAnswer(verdict)) {
-      if (this.#known.size > 0) this.#forget(call.route.id, call.method)
+      if (this.#known.size > 0) this.#doubt(call, now)
     } else if (verdict.kind === 'failure' && verdict.why === 'unsupported' && !isPattern(call.rule.match))
       this.#learn(call, now)
   }
@@ -87,10 +89,7 @@ export class Unsupported {
   #learn({ route, live, method, rule, caller }: SentCall, now: number): void {
     const methods = this.#known.get(route.id) ?? new Map<string, Lack>()
     this.#known.set(route.id, methods)
-    const lack = methods.get(method) ?? {
-      callers: new Map<string, number>(),
-      confirmation: new Confirmation(() => live.lacks(rule, route.errors)),
-    }
+    const lack = methods.get(method) ?? newLack(() => live.lacks(rule, route.errors))
     methods.set(method, lack)
     const { callers } = lack
     callers.delete(caller)
@@ -99,10 +98,34 @@ export class Unsupported {
     lack.confirmation.suspect(now)
   }
 
-  #forget(route: string, method: string): void {
-    const methods = this.#known.get(route)
-    if (methods?.delete(method) === true && methods.size === 0) this.#known.delete(route)
+  /**
+   * A result shows that the route has the method for these params. Its caller is sent there again; for others a probe
+   * decides, which one caller cannot have sent more often than that.
+   */
+  #doubt({ route: { id }, method, caller }: SentCall, now: number): void {
+    const methods = this.#known.get(id)
+    const lack = methods?.get(method)
+    if (methods === undefined || lack === undefined) return
+    const { callers, confirmation } = lack
+    callers.delete(caller)
+    if (callers.size > 0 || confirmation.peek(now) !== null) {
+      lack.isInDoubt = true
+      confirmation.suspect(now)
+    } else if (confirmation.isDue(now) && methods.delete(method) && methods.size === 0) this.#known.delete(id)
   }
+}
+
+function newLack(probe: () => Promise<true | null | undefined>): Lack {
+  const callers = new Map<string, number>()
+  const confirmation = new Confirmation(async () => {
+    const wasInDoubt = lack.isInDoubt
+    lack.isInDoubt = false
+    const found = await probe()
+    if (found === null && wasInDoubt) callers.clear()
+    return found
+  })
+  const lack: Lack = { callers, confirmation, isInDoubt: false }
+  return lack
 }
 
 function isOwn({ callers }: Lack, caller: string, now: number): boolean {

@@ -286,6 +286,26 @@ t.test('a caller whose own calls fail does not test the route for the others', t
   t.end()
 })
 
+t.test('bug: addresses whose calls fail or hang moved an account that another worker has had answered', t => {
+  const breaker = new RouteBreaker()
+  const state = (caller: string) => breaker.state(0, caller)
+  for (let i = 0; i < 9; i += 1) breaker.failed(`public 192.0.2.${i}`, 'timeout', 0)
+  t.strictSame([state('acc_1'), state('public 192.0.2.9')], ['closed', 'open'])
+  for (const caller of ['acc_2', 'acc_3', 'acc_4']) breaker.failed(caller, 'timeout', 0)
+  t.equal(state('acc_1'), 'open', 'accounts say so too')
+  const other = new RouteBreaker()
+  for (let i = 0; i < 3; i += 1) other.failed(`public 192.0.2.${i}`, 'timeout', 0)
+  other.probeFailed('timeout', 0, true)
+  t.equal(other.state(0, 'acc_1'), 'open', 'or a probe')
+  const hangs = new HangDetector()
+  for (let i = 0; i < 9; i += 1) hangs.begin(0, `public 192.0.2.${i}`)
+  const isHanging = (caller: string) => hangs.isHanging(60_000, 10, caller)
+  t.strictSame([isHanging('acc_1'), isHanging('public 192.0.2.9')], [false, true])
+  for (const caller of ['acc_2', 'acc_3', 'acc_4']) hangs.begin(0, caller)
+  t.ok(isHanging('acc_1'))
+  t.end()
+})
+
 t.test('several calls far older than usual say that a route hangs', t => {
   const outstanding = new HangDetector()
   const hangs = (now: number, p99: number) =>
@@ -403,7 +423,18 @@ t.test('one caller spends half of the common retries at most', t => {
   for (let call = 0; call < 50; call += 1) budget.call('quiet', 0)
   t.equal(take('greedy'), 5)
   t.equal(take('quiet'), 15, 'a fifth of its own calls, and what is left')
-  t.equal(take('third'), 0)
+  t.equal(take('third'), 1, 'its first one, in any case')
+  t.end()
+})
+
+t.test('bug: two addresses of the public route spent the common retries of all', t => {
+  const budget = new RetryBudget()
+  const take = (caller: string) =>
+    Array.from({ length: 100 }, () => budget.take(caller, 0)).filter(taken => taken).length
+  const addresses = ['public 192.0.2.1', 'public 192.0.2.2', 'public 192.0.2.3'].map(take)
+  t.strictSame(addresses, [3, 2, 0], 'as one account, which they divide')
+  t.equal(take('account'), 5)
+  t.equal(take('public 192.0.2.4'), 0, 'and no first one of its own')
   t.end()
 })
 

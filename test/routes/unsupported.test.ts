@@ -103,11 +103,11 @@ t.test('so many callers are remembered of a method, the oldest makes room', t =>
   t.end()
 })
 
-t.test('an answer shows that a route has the method; an error does not', t => {
+t.test('an answer shows its caller that a route has the method; an error does not', t => {
   const after = (...[verdict]: Parameters<Unsupported['take']>): boolean => {
     const unsupported = new Unsupported()
     unsupported.take(lacking, sent('one'), 0)
-    unsupported.take(verdict, sent('two'), 0)
+    unsupported.take(verdict, sent('one'), 0)
     return unsupported.among(['a'], method, 'one', 0).length > 0
   }
   const open = (member: OpenAnswer['member']) => ({ kind: 'open', member }) as OpenAnswer
@@ -127,6 +127,31 @@ t.test('an answer shows that a route has the method; an error does not', t => {
   })
   t.end()
 })
+
+t.test(
+  'bug: a result of one caller had all callers try a route that lacks the method, and probe it, again',
+  async t => {
+    const unsupported = new Unsupported()
+    const live = probes(null, null, true)
+    const isPassedOver = (caller: string, now: number) =>
+      unsupported.among(['a'], method, caller, now).length > 0
+    for (let now = 0; now < 4_900; now += 100) {
+      unsupported.take(lacking, sent('one', live), now)
+      unsupported.take(lacking, sent('two', live), now)
+      unsupported.take(answered, sent('two', live), now)
+      await settled()
+      t.ok(isPassedOver('one', now))
+    }
+    t.equal(live.count(), 1)
+    unsupported.take(answered, sent('two', live), 5_000)
+    await settled()
+    t.notOk(isPassedOver('one', 5_000), 'a probe that finds the method sends everybody there again')
+    unsupported.take(lacking, sent('one', live), 10_000)
+    await settled()
+    t.ok(isPassedOver('two', 10_000), 'and one that does not nobody')
+    t.equal(live.count(), 3)
+  },
+)
 
 t.test('of methods that only a pattern covers nothing is kept, and a reload forgets all', t => {
   const unsupported = new Unsupported()

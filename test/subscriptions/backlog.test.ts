@@ -86,7 +86,7 @@ t.test('a member hears nothing before it is told its id, and is lost once when t
     message: ({ result }: Message) => heard.push(result),
     lost: (why: string) => heard.push(`lost: ${why}`),
   }
-  const member = new Member(listener, budget)
+  const member = new Member(listener, 'one', budget)
   const tell = (to: Member, result: string): void => {
     to.message({ result, height: null, route: 'a', last: false })
   }
@@ -96,7 +96,7 @@ t.test('a member hears nothing before it is told its id, and is lost once when t
   member.start()
   tell(member, '3')
   t.strictSame(heard.splice(0), ['1', '2', '3'])
-  const slow = new Member(listener, budget)
+  const slow = new Member(listener, 'one', budget)
   for (let i = 0; i < 30_000; i++) tell(slow, 'x')
   t.strictSame(heard, ['lost: messages came faster than the subscription could be answered'])
   t.equal(budget.taken, 0)

@@ -37,7 +37,8 @@ async function find(
     }) as unknown as UpstreamSocket
   const sought: Sought = {
     ...{ method: 'eth_subscribe', params, family: 'evm', unsubscribe: 'eth_unsubscribe' },
-    ...{ holder: null, apart: new Map<string, true>() },
+    ...{ names: ['one'] as const, own: () => null, blamed: 'any' as const, isKnown: false },
+    setApart: () => undefined,
     heights: { best: () => 100, isPlausible: height => height < 1_000 },
     routes: () => Object.keys(outcomes).map(id => ({ id, errors: [] }) as unknown as Route),
     sockets: {

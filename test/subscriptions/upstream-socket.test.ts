@@ -55,8 +55,8 @@ async function open(t: Test) {
   }
 }
 
-const call = (label: string, holder: string | null = 'one') => ({
-  ...{ method: 'logsSubscribe', params: `["${label}"]`, unsubscribe: 'logsUnsubscribe', holder },
+const call = (label: string, name = 'one', isKnown = false) => ({
+  ...{ method: 'logsSubscribe', params: `["${label}"]`, unsubscribe: 'logsUnsubscribe', name, isKnown },
 })
 
 /** A listener, and what it heard. */
@@ -186,30 +186,41 @@ t.test(
       const begun = [
         socket.subscribe(call('x', 'one'), () => undefined),
         socket.subscribe(call('y', 'two'), () => undefined),
-        socket.subscribe(call('z', null), () => undefined),
+        socket.subscribe(call('z', 'three', true), () => undefined),
       ]
       await asked(begun.length + Number(carries))
-      t.notOk(socket.isClosedFor('one'))
+      t.notOk(socket.isClosedFor('one', 'any'))
       node.terminate()
       t.strictSame(await Promise.all(begun), [null, null, null])
       t.strictSame(
-        ['one', 'two', 'other'].map(holder => socket.isClosedFor(holder)),
-        [true, true, false],
+        ['one', 'two', 'three', 'other'].map(name => socket.isClosedFor(name, 'any')),
+        [true, true, true, false],
+      )
+      t.strictSame(
+        ['one', 'two', 'three'].map(name => socket.isClosedFor(name, 'oldest')),
+        [true, false, false],
       )
       t.strictSame(lost, [carries], 'a route that ends its sockets by itself is held to account')
     }
   },
 )
 
-t.test('a socket that ends while it recovers subscriptions, or that we cut, ends for nobody', async t => {
-  for (const how of ['recovers', 'cut'] as const) {
-    const { socket, node, asked, lost } = await open(t)
-    const begun = socket.subscribe(call('x', how === 'cut' ? 'one' : null), () => undefined)
-    await asked(1)
-    if (how === 'cut') socket.drop('a test')
-    else node.terminate()
-    t.equal(await begun, null)
-    t.notOk(socket.isClosedFor('one'))
-    t.strictSame(lost, [false])
-  }
-})
+t.test(
+  'one that ends while it recovers subscriptions is held against its route; one that we cut ends for nobody',
+  async t => {
+    for (const how of ['recovers', 'cut'] as const) {
+      const { socket, node, asked, reply, lost } = await open(t)
+      const carried = socket.subscribe(call('carried', 'other'), () => undefined)
+      await asked(1)
+      reply(1, '7')
+      await carried
+      const begun = socket.subscribe(call('x', 'one', how === 'recovers'), () => undefined)
+      await asked(2)
+      if (how === 'cut') socket.drop('a test')
+      else node.terminate()
+      t.equal(await begun, null)
+      t.equal(socket.isClosedFor('one', 'oldest'), how === 'recovers')
+      t.strictSame(lost, [false])
+    }
+  },
+)

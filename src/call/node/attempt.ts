@@ -119,6 +119,7 @@ export function attempt(
   const isGathered = gather !== null && route.batch > 1 && !sentBefore && mayGather(request)
   // Long replies would not fit into one.
   const own = isGathered && !flights.of(row).isMostlyLong(caller) ? gather : null
+  if (own !== null) flight?.gathered()
   return live.ask(asked, limits, clock.monotonic, own).then(verdict => {
     if (verdict.kind === 'error' && rule.retry === 'dedupe' && sentBefore)
       return alreadySent(verdict, request, candidate).then(conclude)

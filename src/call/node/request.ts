@@ -28,7 +28,7 @@ export interface Request extends ReadCall {
   /** Of its client, or of all who wait for its answer. */
   readonly departure: Context['departure']
   /** Hears when it is sent, and to which route; null where nobody waits with it. */
-  readonly flight: { sent(now: number, route: string): void } | null
+  readonly flight: { sent(now: number, route: string): void; gathered(): void } | null
   /** When its time is up, by the monotonic clock; null where that is counted from now. */
   readonly until: number | null
   /** What is recorded of the call for its trace; null where nothing is. */

@@ -66,6 +66,7 @@ export class Flight {
   #waiting: Set<Waiting> | null = null
   /** Of all who wait; made when somebody wants to know. */
   #departure: Departure | null = null
+  #isGathered = false
   #unwatchLeader: () => void = NOTHING
   /** Who has not left, as far as they are watched. */
   #present = 1
@@ -74,6 +75,11 @@ export class Flight {
     this.key = key
     this.known = known
     this.leader = leader
+  }
+
+  /** It is sent in one body with other items of its message: the node may answer all of them when the slowest is done. */
+  gathered(): void {
+    this.#isGathered = true
   }
 
   /** A node is sent the call. A second attempt reads no earlier than the first. */
@@ -103,13 +109,14 @@ export class Flight {
 
   /**
    * Whether there is a place for this call. A reader is not shown less than it was before, and who knows a route that took its transaction asks
-   * that one. Whoever waits for a connection lets none wait with it but its own: another caller's turn may come first.
+   * that one. Whoever waits for a connection lets none wait with it but its own: another caller's turn may come first. The
+   * same holds for a call that is sent with others.
    */
   takes({ need, caller }: Passenger): boolean {
     const { atLeast, scale, prefer } = this.leader.need
     if (need.atLeast !== null && (need.scale !== scale || need.atLeast > (atLeast ?? -1))) return false
     if (need.prefer !== undefined && !isWithin(prefer, need.prefer)) return false
-    if (this.#sentAt === null && caller !== this.leader.caller) return false
+    if ((this.#sentAt === null || this.#isGathered) && caller !== this.leader.caller) return false
     return (this.#waiting?.size ?? 0) < JOINERS && this.#departure?.isOver !== true
   }
 

@@ -14,6 +14,11 @@ export function concerns(drawnBy: ReadonlySet<string | null>, caller?: string): 
   return drawnBy.has(null) || (caller !== undefined && drawnBy.has(caller))
 }
 
+/** Whether a caller is an account: addresses of the public route are cheap, so they move no account. */
+export function isAccount(caller: string): boolean {
+  return !caller.startsWith(PUBLIC)
+}
+
 /** `T` for everybody, and for the few callers that have one of their own. */
 export class ByCaller<T> {
   readonly everybody: T
@@ -46,6 +51,13 @@ export class ByCaller<T> {
   /** Drops what a caller has. */
   forget(caller: string): void {
     if (this.#callers?.delete(caller) === true && this.#callers.size === 0) this.#callers = null
+  }
+
+  /** How many callers of those that `counts` have one that fits. */
+  countAmong(counts: (caller: string) => boolean, fits: (one: T) => boolean): number {
+    let count = 0
+    for (const [caller, one] of this.#callers ?? []) if (counts(caller) && fits(one)) count += 1
+    return count
   }
 
   /** All that callers have, the oldest first. */
@@ -91,7 +103,7 @@ export class RecentCallers<T> {
   }
 
   #among(caller: string): Recent<T> {
-    return caller.startsWith(PUBLIC) ? this.#addresses : this.#accounts
+    return isAccount(caller) ? this.#accounts : this.#addresses
   }
 }
 

@@ -29,9 +29,14 @@ export class Confirmation<T> {
     return now < this.#foundAt + LIVES ? this.#found : null
   }
 
+  /** Whether a probe would be sent now. */
+  isDue(now: number): boolean {
+    return now - this.#probedAt >= AGAIN
+  }
+
   /** Probes, unless that was done a moment ago. */
   suspect(now: number): void {
-    if (now - this.#probedAt < AGAIN) return
+    if (!this.isDue(now)) return
     this.#probedAt = now
     this.#probe().then(
       found => {

@@ -1,5 +1,5 @@
 /** What is in flight at a route: calls that hang, and how long calls take. */
-import { RecentCallers } from './by-caller.ts'
+import { isAccount, RecentCallers } from './by-caller.ts'
 
 /** Unanswered calls that have to be old. */
 const MANY = 3
@@ -52,15 +52,22 @@ export class HangDetector {
     return this.#count >= MANY
   }
 
-  /** Whether too many calls are older than the route usually takes: `caller`'s own, or unless `ownOnly` those of several callers. */
+  /**
+   * Whether too many calls are older than the route usually takes: `caller`'s own, or unless `ownOnly` those of several
+   * callers, which for an account have to be accounts.
+   */
   isHanging(now: number, p99: number | null, caller?: string, ownOnly = false): boolean {
     if (!this.isTelling) return false
     const bound = now - Math.max(LEAST, TIMES * (p99 ?? LEAST))
+    const isOfAccounts = caller !== undefined && isAccount(caller)
     let [old, own, several] = [0, 0, false]
+    let first: string | null = null
     for (let call = this.#oldest; call !== null && call.begun <= bound; call = call.newer) {
+      if (isOfAccounts && !isAccount(call.caller)) continue
+      first ??= call.caller
       old += 1
       if (call.caller === caller) own += 1
-      if (call.caller !== this.#oldest?.caller) several = true
+      if (call.caller !== first) several = true
       if (own >= MANY || (several && !ownOnly && old >= MANY)) return true
     }
     return false

@@ -1,11 +1,12 @@
 /**
  * The breakers of a route: one for each caller whose calls fail, and one for everybody. While probes fail, that one holds for every caller.
  * Where calls alone have opened it, it holds for callers whom the route has not answered: the others are judged by their own calls, so that
- * no number of strangers whose calls fail moves them.
+ * no number of strangers whose calls fail moves them. It holds for accounts only if calls of accounts have opened it: workers do not know whom
+ * the route has answered in another one.
  */
 import { Breaker } from './breaker.ts'
 import type { BreakerStanding, BreakerState, LastFailure } from './breaker.ts'
-import { ByCaller } from './by-caller.ts'
+import { ByCaller, isAccount } from './by-caller.ts'
 import type { Latency } from './load.ts'
 
 /** Callers with a breaker that is not closed, after which that of everybody opens. */
@@ -29,7 +30,10 @@ export class RouteBreaker {
   #failedAt = 0
   readonly #breakers = new ByCaller(() => new Breaker())
   /** Who failed since anybody's last success, as far as that matters. */
-  readonly #failing = new Set<string>()
+  readonly #failingAccounts = new Set<string>()
+  readonly #failingAddresses = new Set<string>()
+  /** Whether a probe, or calls of accounts alone, would have opened that of everybody. */
+  #holdsForAccounts = false
   /** Whether our probes see what calls see: only then may a probe close it. */
   #probesFail = false
   /** Whether the last probe failed. */
@@ -45,7 +49,9 @@ export class RouteBreaker {
     const state = this.#breakers.everybody.state(now)
     if (caller === undefined) return state
     const own = this.#breakers.of(caller)?.state(now) ?? 'closed'
-    if (state === 'closed' || (!this.#isConfirmed && this.#answered.knows(caller))) return own
+    if (state === 'closed') return own
+    const isAlone = this.#answered.knows(caller) || (isAccount(caller) && !this.#holdsForAccounts)
+    if (!this.#isConfirmed && isAlone) return own
     // A caller whose own calls fail does not test the route for the others.
     return own === 'open' ? own : state
   }
@@ -86,7 +92,7 @@ export class RouteBreaker {
   succeeded(caller: string): void {
     this.lastError = null
     this.#breakers.everybody.succeeded()
-    if (this.#failing.size > 0) this.#failing.clear()
+    this.#forgetFailing()
     const own = this.#breakers.of(caller)
     if (own === undefined) return
     own.succeeded()
@@ -100,18 +106,30 @@ export class RouteBreaker {
     const own = this.#breakers.make(caller)
     const [wasOpen, wasOwnOpen] = [everybody.state(now) === 'open', own.state(now) === 'open']
     own.failed(now)
-    if (this.#failing.size < IN_A_ROW) this.#failing.add(caller)
-    const saySo = this.#breakers.count(breaker => breaker.state(now) !== 'closed') >= SEVERAL
-    if (everybody.state(now) !== 'closed' || saySo || this.#failing.size >= IN_A_ROW) everybody.open(now)
+    const failing = isAccount(caller) ? this.#failingAccounts : this.#failingAddresses
+    if (failing.size < IN_A_ROW) failing.add(caller)
+    const isOpen = (breaker: Breaker): boolean => breaker.state(now) !== 'closed'
+    const accounts = this.#failingAccounts.size
+    if (accounts >= IN_A_ROW || this.#breakers.countAmong(isAccount, isOpen) >= SEVERAL)
+      this.#holdsForAccounts = true
+    const saySo =
+      accounts + this.#failingAddresses.size >= IN_A_ROW || this.#breakers.count(isOpen) >= SEVERAL
+    if (everybody.state(now) !== 'closed' || saySo) everybody.open(now)
     if (!wasOpen && everybody.state(now) === 'open') return 'for everybody'
     return wasOwnOpen || own.state(now) !== 'open' ? null : 'for the caller'
+  }
+
+  #forgetFailing(): void {
+    this.#holdsForAccounts = false
+    if (this.#failingAccounts.size > 0) this.#failingAccounts.clear()
+    if (this.#failingAddresses.size > 0) this.#failingAddresses.clear()
   }
 
   /** A probe failed. One is enough where calls say the same (`isSuspect`: by hanging); else it takes as many as calls do. */
   probeFailed(why: string, now: number, isSuspect: boolean): void {
     this.lastError = why
     this.#failedAt = now
-    this.#probesFail = this.#isConfirmed = true
+    this.#probesFail = this.#isConfirmed = this.#holdsForAccounts = true
     const { everybody } = this.#breakers
     if (isSuspect || this.#breakers.count(breaker => breaker.state(now) !== 'closed') > 0) everybody.open(now)
     else everybody.failed(now)

@@ -30,10 +30,16 @@ export interface Sought {
   readonly family: Family
   readonly unsubscribe: string
   readonly sockets: Pick<UpstreamSockets, 'get' | 'release'>
-  /** Whose call it is: an account, or on the public route an address. Null where an upstream has taken it before. */
-  readonly holder: string | null
-  /** Callers whose calls go over sockets of their own. */
-  readonly apart: { has(holder: string): boolean; set(holder: string, is: true): unknown }
+  /** The names that are set apart if an upstream closes a socket for its subscribe call, which has the first of them. */
+  readonly names: readonly [string, ...string[]]
+  /** The name of the socket of its own that carries it; null for the route's common one. */
+  readonly own: () => string | null
+  /** Which subscribe call in flight is blamed for a closed socket. */
+  readonly blamed: 'any' | 'oldest'
+  /** Whether an upstream has accepted it before. */
+  readonly isKnown: boolean
+  /** Sets a name apart: what has it goes over sockets of its own. */
+  readonly setApart: (name: string) => void
   readonly heights: Heights
   /** The routes to try now, best first. */
   readonly routes: () => readonly Route[]
@@ -52,7 +58,8 @@ export async function findCarrier(
   isOver: () => boolean,
   trace?: Attempts,
 ): Promise<Carrier | NodeError | Refusal> {
-  const { method, params, family, unsubscribe, sockets, routes, holder, apart } = sought
+  const { method, params, family, unsubscribe, sockets, routes, names, isKnown } = sought
+  const [name] = names
   const showsHeads = familyOf({ family }).subscriptions.heightReader(method, params) !== null
   let refusal = refuse('no_route')
   let said: NodeError | null = null
@@ -62,16 +69,15 @@ export async function findCarrier(
     if (isOver()) break
     const attempt = trace?.attempt(route.id, kind)
     kind = 'retry'
-    const own = holder !== null && apart.has(holder) ? holder : null
-    const socket = await sockets.get(route, own).catch(() => null)
+    const socket = await sockets.get(route, sought.own()).catch(() => null)
     if (socket === null) {
       attempt?.ended('unreachable')
       continue
     }
     const listener = listenerOn(socket, sought, hear)
-    const outcome = await socket.subscribe({ method, params, unsubscribe, holder }, listener)
-    // The upstream may close a socket for the params of one call: what this caller subscribes to next cuts only a socket of its own.
-    if (holder !== null && socket.isClosedFor(holder)) apart.set(holder, true)
+    const outcome = await socket.subscribe({ method, params, unsubscribe, name, isKnown }, listener)
+    // The upstream may close a socket for the params of one call: the next time that cuts only a socket of its own.
+    if (socket.isClosedFor(name, sought.blamed)) for (const each of names) sought.setApart(each)
     if (outcome !== null && 'id' in outcome && outcome.complete) {
       attempt?.ended('ok')
       if (showsHeads) socket.progress.enter()

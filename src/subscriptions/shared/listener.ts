@@ -5,11 +5,14 @@ import type { ByteBudget } from '../socket/backlog.ts'
 
 /** A listener whose messages wait until it has been told the id of its subscription. */
 export class Member implements Listener {
+  /** An account, or on the public route an address. */
+  readonly holder: string
   readonly #listener: Listener
   #waiting: Backlog<Message> | null
   #lost = false
 
-  constructor(listener: Listener, budget: ByteBudget | null) {
+  constructor(listener: Listener, holder: string, budget: ByteBudget | null) {
+    this.holder = holder
     this.#listener = listener
     this.#waiting = new Backlog(budget)
   }

@@ -14,7 +14,11 @@ import { retry } from './retry.ts'
 import type { UpstreamSocket } from '../socket/upstream-socket.ts'
 
 /** What is subscribed to, and how. */
-export interface SharedOptions extends Sought {
+export interface SharedOptions extends Omit<Sought, 'names' | 'own' | 'blamed' | 'isKnown' | 'setApart'> {
+  /** Who subscribed first: an account, or on the public route an address. */
+  readonly holder: string
+  /** Names of callers and subscriptions that go over sockets of their own. */
+  readonly apart: { has(name: string): boolean; set(name: string, is: true): unknown }
   readonly filler: GapFiller
   readonly budget: ByteBudget | null
   /** The block or slot that a message shows; null where it shows none. */
@@ -27,6 +31,17 @@ export interface SharedOptions extends Sought {
 
 type Begun = 'begun' | (Reply & { kind: 'error' }) | Refusal
 
+/** A listener, and who it is: an account, or on the public route an address. */
+export interface HeldListener extends Listener {
+  readonly holder: string
+}
+
+/** Callers of one subscription up to which they are blamed for a socket that it cuts. */
+const FEW_CALLERS = 8
+/** Tries of a recovery from which on all subscribe calls in flight are blamed. */
+const ALL_BLAMED = 3
+let made = 0
+
 /** What carries it now. */
 interface Watched extends Carrier {
   /** No longer wants to know of the end of the socket. */
@@ -35,7 +50,7 @@ interface Watched extends Carrier {
 
 /** Goes from starting to live, between live and recovering, and ends. */
 export class SharedSubscription {
-  readonly listeners = new Set<Listener>()
+  readonly listeners = new Set<HeldListener>()
   readonly begun: Promise<Begun>
   readonly #options: SharedOptions
   #carrier: Watched | null = null
@@ -48,6 +63,9 @@ export class SharedSubscription {
   /** Set while it begins or recovers: a socket that closes then starts no second recovery. */
   #busy = true
   #isRecovering = false
+  /** Tries of this recovery. */
+  #tries = 0
+  readonly #id = `subscription ${(made += 1)}`
   #over = false
 
   /** `trace` records the tries to open it, and none of a recovery: the call is over then. */
@@ -93,9 +111,16 @@ export class SharedSubscription {
   }
 
   async #attach(trace?: Attempts): Promise<Begun> {
-    const { holder } = this.#options
+    const { apart } = this.#options
     const found = await findCarrier(
-      { ...this.#options, holder: this.#isRecovering ? null : holder },
+      {
+        ...this.#options,
+        names: this.#names(),
+        own: () => this.#own(),
+        isKnown: this.#isRecovering,
+        blamed: this.#isRecovering && this.#tries < ALL_BLAMED ? 'oldest' : 'any',
+        setApart: name => apart.set(name, true),
+      },
       result => {
         this.#hear(result)
       },
@@ -106,6 +131,28 @@ export class SharedSubscription {
     if (!('socket' in found)) return found
     this.#carry(found)
     return 'begun'
+  }
+
+  /** Its caller; of a recovery itself and its callers, unless they are many: whoever listens to newHeads is not the reason. */
+  #names(): readonly [string, ...string[]] {
+    if (!this.#isRecovering) return [this.#options.holder]
+    const callers = this.#callers()
+    return callers.size > FEW_CALLERS ? [this.#id] : [this.#id, ...callers]
+  }
+
+  #own(): string | null {
+    const { apart } = this.#options
+    if (apart.has(this.#id)) return this.#id
+    const callers = this.#isRecovering ? this.#callers() : new Set([this.#options.holder])
+    const [first] = callers
+    if (first === undefined || callers.size > FEW_CALLERS) return null
+    return [...callers].every(caller => apart.has(caller)) ? first : null
+  }
+
+  #callers(): Set<string> {
+    const callers = new Set<string>()
+    for (const { holder } of this.listeners) if (callers.add(holder).size > FEW_CALLERS) break
+    return callers
   }
 
   #carry(carrier: Carrier): void {
@@ -155,6 +202,7 @@ export class SharedSubscription {
     // What nobody listens to is only kept for who may come back: it is not worth a request.
     if (this.listeners.size === 0) void this.stop()
     if (this.#over) return true
+    this.#tries += 1
     this.#held?.drain()
     this.#held = new Backlog(this.#options.budget)
     try {
@@ -191,6 +239,7 @@ export class SharedSubscription {
     this.#held = null
     this.#busy = false
     this.#isRecovering = false
+    this.#tries = 0
     this.#unable.clear()
     for (const result of held) this.#pass(result)
   }

@@ -15,7 +15,7 @@ import { Entry } from './entry.ts'
 import { Member } from './listener.ts'
 import type { Listener, Share, SubscribeCall, Subscriber, Subscriptions } from '../../ports/subscriptions.ts'
 import { SharedSubscription } from './shared.ts'
-import { sharingKey } from './sharing-key.ts'
+import { sharedParams } from './shared-params.ts'
 import { StalledWatch } from './stalled.ts'
 import { SubscriptionSlots } from './slots.ts'
 import { UpstreamSockets } from '../socket/upstream-sockets.ts'
@@ -33,7 +33,7 @@ export interface SubscriptionsOptions {
   readonly holdings?: Holdings
 }
 
-/** Callers remembered whose subscribe calls cut a socket, and for how many milliseconds. */
+/** Callers and subscriptions remembered whose subscribe calls cut a socket, and for how many milliseconds. */
 const APART = 1_024
 const APART_FOR = 600_000
 
@@ -72,7 +72,10 @@ export class SharedSubscriptions implements Subscriptions {
     listener: Listener,
     { holder, limit }: Subscriber,
   ): Promise<Share | (Reply & { kind: 'error' }) | Refusal> {
-    const key = `${network.slug} ${sharingKey(familyOf(network).subscriptions, call.method, call.params)}`
+    const params = sharedParams(familyOf(network).subscriptions, call.method, call.params)
+    // What a caller that cuts sockets leads goes over a socket of its own, where nobody else should be.
+    const whose = this.#apart.has(holder) ? `${holder} ` : ''
+    const key = `${network.slug} ${whose}${call.method} ${params}`
     const kept = this.#entries.get(key)
     if (kept?.keptBy === holder) kept.reclaim()
     else {
@@ -81,10 +84,10 @@ export class SharedSubscriptions implements Subscriptions {
       const isTaken = taking instanceof Promise ? await taking : taking
       if (!isTaken) return refuse('too_many_subscriptions', undefined, { limit })
     }
-    const entry = this.#entries.get(key) ?? this.#start(key, network, row, call, holder)
+    const entry = this.#entries.get(key) ?? this.#start(key, network, row, { ...call, params }, holder)
     entry.revive()
     const { shared } = entry
-    const member = new Member(listener, this.#budget)
+    const member = new Member(listener, holder, this.#budget)
     shared.listeners.add(member)
     const begun = await shared.begun
     if (begun !== 'begun') {

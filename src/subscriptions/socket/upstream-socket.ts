@@ -20,7 +20,7 @@ import type { OnReply } from './requests.ts'
 /** How often a subscribe request is sent when its id was ended by an unsubscribe that was sent after it. */
 const SUBSCRIBE_TRIES = 3
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NOBODY: readonly string[] = []
 
 type OnNotification = (notification: Notification) => void
 
@@ -36,8 +36,10 @@ export interface SubscribeCall {
   readonly method: string
   readonly params: Raw
   readonly unsubscribe: string
-  /** Whose call it is: an account, or on the public route an address. Null where an upstream has taken it before. */
-  readonly holder: string | null
+  /** A name for its caller or for the subscription, by which it is suspected if the upstream closes the socket. */
+  readonly name: string
+  /** Whether an upstream has accepted it before. */
+  readonly isKnown: boolean
 }
 
 /** What a socket works with and reports to. */
@@ -65,7 +67,7 @@ export class UpstreamSocket {
   /** A node may give equal subscriptions one id: every listener of it gets each message. */
   readonly #listeners = new Map<Raw, Set<OnNotification>>()
   /** Whose subscribe requests are in flight, by their numbers, oldest first. */
-  readonly #subscribing = new Map<number, string | null>()
+  readonly #subscribing = new Map<number, SubscribeCall>()
   /** Ids that were unsubscribed from, and by which request, oldest first. */
   readonly #ended = new Map<Raw, number>()
   readonly #early: EarlyNotifications
@@ -75,7 +77,7 @@ export class UpstreamSocket {
   readonly #onClose = new Set<() => void>()
   #over = false
   /** Whose first subscribe calls were in flight when the upstream closed the socket, perhaps for the params of one of them. */
-  #suspects: ReadonlySet<string> = NOBODY
+  #suspects: readonly string[] = NOBODY
 
   /** Opens a socket; rejects when the upstream does not take it in time. */
   static async open(route: Route, connectTimeout: number, context: SocketContext): Promise<UpstreamSocket> {
@@ -103,9 +105,12 @@ export class UpstreamSocket {
     return this.#socket.readyState === WebSocket.OPEN
   }
 
-  /** Whether the upstream closed it while a first subscribe call of this caller was in flight, perhaps for its params. */
-  isClosedFor(holder: string): boolean {
-    return this.#suspects.has(holder)
+  /**
+   * Whether the upstream closed it while a subscribe call of this name was in flight, perhaps for its params: `any` of
+   * those in flight, or the `oldest`, which a node handles first.
+   */
+  isClosedFor(name: string, which: 'any' | 'oldest'): boolean {
+    return which === 'any' ? this.#suspects.includes(name) : this.#suspects[0] === name
   }
 
   /** Whether nothing is carried by it or asked over it. */
@@ -190,7 +195,7 @@ export class UpstreamSocket {
       if (!this.#listeners.has(reply.result)) void this.ask(call.unsubscribe, `[${reply.result}]`)
     }
     request = this.#send(call.method, call.params, onReply, onLate)
-    if (request > 0) this.#subscribing.set(request, call.holder)
+    if (request > 0) this.#subscribing.set(request, call)
   }
 
   #carry(id: Raw, listener: OnNotification): Carried {
@@ -257,9 +262,10 @@ export class UpstreamSocket {
     this.#over = true
     this.#inbox.clear()
     if (lost) {
-      this.#suspects = new Set([...this.#subscribing.values()].filter(holder => holder !== null))
+      const calls = [...this.#subscribing.values()]
+      this.#suspects = calls.map(({ name }) => name)
       // One that carried nothing else may be closed by the route itself.
-      this.#context.onLost(this.#suspects.size > 0 && this.#listeners.size > 0)
+      this.#context.onLost(calls.some(({ isKnown }) => !isKnown) && this.#listeners.size > 0)
     }
     this.#requests.settleAll()
     for (const listener of this.#onClose) {

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { evmSubscriptions } from '../../src/families/evm/subscriptions.ts'
 import { solanaSubscriptions } from '../../src/families/solana/subscriptions.ts'
-import { sharingKey } from '../../src/subscriptions/shared/sharing-key.ts'
+import { sharedParams } from '../../src/subscriptions/shared/shared-params.ts'
 
+const sharingKey = (words: Parameters<typeof sharedParams>[0], method: string, params: string): string =>
+  `${method} ${sharedParams(words, method, params)}`
 const evm = (params: string): string => sharingKey(evmSubscriptions, 'eth_subscribe', params)
 const solana = (method: string, params: string): string => sharingKey(solanaSubscriptions, method, params)
 const [A, B] = [`0x${'aB'.repeat(20)}`, `0x${'cd'.repeat(20)}`]

@@ -6,19 +6,19 @@ import { elementsOf } from '../../jsonrpc/elements.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 
 /**
- * Equal keys mean equal subscriptions; the reverse need not hold. Params of which two parsers could read different things
- * are equal only to themselves.
+ * The params that a subscribe call is shared by, and sent with: no caller's own spelling, length or repetition decides how
+ * an upstream takes what others share. Equal params mean equal subscriptions; the reverse need not hold. Params of which
+ * two parsers could read different things are equal only to themselves.
  */
-export function sharingKey(
+export function sharedParams(
   { normalize }: Pick<SubscriptionWords, 'normalize'>,
   method: string,
   params: Raw,
-): string {
-  const exact = `${method} ${compact(params)}`
+): Raw {
   const array = canonical(params)
-  if (array === null) return exact
-  if (array.charCodeAt(0) !== 91) return `${method} ${array}`
+  if (array === null) return compact(params)
+  if (array.charCodeAt(0) !== 91) return array
   const elements = elementsOf(array)
   normalize(method, elements)
-  return `${method} [${elements.join(',')}]`
+  return `[${elements.join(',')}]`
 }
