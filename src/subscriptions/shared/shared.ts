@@ -142,11 +142,12 @@ export class SharedSubscription {
 
   #own(): string | null {
     const { apart } = this.#options
-    if (apart.has(this.#id)) return this.#id
     const callers = this.#isRecovering ? this.#callers() : new Set([this.#options.holder])
     const [first] = callers
-    if (first === undefined || callers.size > FEW_CALLERS) return null
-    return [...callers].every(caller => apart.has(caller)) ? first : null
+    // Those of one caller cut one socket.
+    const isOfThem = callers.size <= FEW_CALLERS && [...callers].every(caller => apart.has(caller))
+    if (first !== undefined && isOfThem) return first
+    return apart.has(this.#id) ? this.#id : null
   }
 
   #callers(): Set<string> {
