@@ -16,6 +16,8 @@ const NONE: readonly string[] = []
 interface Lack {
   /** Until when callers keep away whose own calls drew the answer; the oldest makes room. */
   readonly callers: Map<string, number>
+  /** Callers whom the route has answered since, whatever a probe draws; the oldest makes room. */
+  readonly answered: Set<string>
   /** Whether everybody does, as a probe without params drew it too. */
   readonly confirmation: Confirmation<true>
   /** Whether a caller got a result since: then a probe that finds the method ends this for all callers. */
@@ -60,7 +62,7 @@ export class Unsupported {
     if (this.#known.size === 0) return NONE
     const lacking = routes.filter(route => {
       const lack = this.#known.get(route)?.get(method)
-      if (lack === undefined) return false
+      if (lack === undefined || (caller !== undefined && lack.answered.has(caller))) return false
       return (caller !== undefined && isOwn(lack, caller, now)) || lack.confirmation.check(now) === true
     })
     return lacking.length === 0 ? NONE : lacking
@@ -92,6 +94,7 @@ export class Unsupported {
     const lack = methods.get(method) ?? newLack(() => live.lacks(rule, route.errors))
     methods.set(method, lack)
     const { callers } = lack
+    lack.answered.delete(caller)
     callers.delete(caller)
     if (callers.size >= REMEMBERED) callers.delete(callers.keys().next().value!)
     callers.set(caller, now + LIVES)
@@ -106,9 +109,11 @@ export class Unsupported {
     const methods = this.#known.get(id)
     const lack = methods?.get(method)
     if (methods === undefined || lack === undefined) return
-    const { callers, confirmation } = lack
+    const { callers, answered, confirmation } = lack
     callers.delete(caller)
     if (callers.size > 0 || confirmation.peek(now) !== null) {
+      if (answered.size >= REMEMBERED) answered.delete(answered.values().next().value!)
+      answered.add(caller)
       lack.isInDoubt = true
       confirmation.suspect(now)
     } else if (confirmation.isDue(now) && methods.delete(method) && methods.size === 0) this.#known.delete(id)
@@ -124,7 +129,7 @@ function newLack(probe: () => Promise<true | null | undefined>): Lack {
     if (found === null && wasInDoubt) callers.clear()
     return found
   })
-  const lack: Lack = { callers, confirmation, isInDoubt: false }
+  const lack: Lack = { callers, answered: new Set(), confirmation, isInDoubt: false }
   return lack
 }
 

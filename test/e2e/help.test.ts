@@ -159,7 +159,10 @@ const typed: [words: string[], completed: string[]][] = [
     ['usage', '--detail', '--c'],
     ['--csv', '--config'],
   ],
-  [['endpoint', 'create', '--n'], ['--name']],
+  [
+    ['endpoint', 'create', '--n'],
+    ['--name', '--no-management'],
+  ],
   [['completion', 'f'], ['fish']],
 ]
 
@@ -242,7 +245,7 @@ t.test('help names exactly the options that a command takes', async t => {
     const place = path!.trim().split(' ')
     if (Object.hasOwn(members, place.join(' '))) return
     const options = words!.split(' ').filter(word => word.startsWith('--'))
-    const [usage] = (await run([...place, '-h'])).stdout.split('\n')
+    const [usage] = (await run([...place, '-h'])).stdout.split('\n\n')
     const named: string[] = usage!.match(/--[a-z-]+/g) ?? []
     const own = options.filter(option => !['--config', '--json', '--help'].includes(option))
     t.strictSame(named.filter(option => !['--config', '--json'].includes(option)).sort(), own.sort(), path!)

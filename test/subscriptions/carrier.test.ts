@@ -34,6 +34,7 @@ async function find(
       },
       leave: (upstream: string) => Promise.resolve(void did.push(`leave ${id} ${upstream}`)),
       drop: (why: string) => did.push(`drop ${id}: ${why}`),
+      isClosedFor: () => false,
     }) as unknown as UpstreamSocket
   const sought: Sought = {
     ...{ method: 'eth_subscribe', params, family: 'evm', unsubscribe: 'eth_unsubscribe' },

@@ -77,7 +77,8 @@ const list: Command = {
 const create: Command = {
   summary: 'make an endpoint with its key',
   options: CREATE,
-  usage: `tollgate endpoint create --account ID --chain SLUG [OPTION…] [--config DIR] [--json]
+  usage: `tollgate endpoint create --account ID --chain SLUG [--name NAME] [--label N=VALUE …] [--per-second N] [--daily N]
+                         [--ip RANGE …] [--origin URL …] [--expires TIME] [--no-management] [--config DIR] [--json]
 
 Makes an endpoint with its key, on a network, and says what the key may be used for:
 

@@ -1,5 +1,5 @@
 /** The open sockets to upstreams: one per route, and one for each caller whose subscribe calls are kept apart. */
-import { socketFault, withCause } from '../../routes/transport/cause.ts'
+import { withCause } from '../../routes/transport/cause.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Route } from '../../snapshot/types.ts'
 import type { ByteBudget } from './backlog.ts'
@@ -7,6 +7,7 @@ import { pingEvery } from './heartbeat.ts'
 import { ReadingTurns } from './reading-turns.ts'
 import { STEADY, SocketHealth } from '../shared/socket-health.ts'
 import type { HealthEvents, Trouble } from '../shared/socket-health.ts'
+import { NoConnection } from './connect.ts'
 import { UpstreamSocket } from './upstream-socket.ts'
 import type { SocketContext } from './upstream-socket.ts'
 
@@ -121,7 +122,7 @@ export class UpstreamSockets {
     const context = this.#contextOf(route, key, health)
     const socket = await UpstreamSocket.open(route, this.#connectTimeout(), context).catch(
       (error: unknown) => {
-        health.unreached(key, performance.now(), error instanceof Error ? socketFault(error) : null)
+        health.unreached(key, performance.now(), error instanceof NoConnection ? error.fault : null)
         throw error
       },
     )
