@@ -14,6 +14,7 @@ import { adminRoutes } from './admin/admin-routes.ts'
 import { registerBacklog } from './admin/data-gauges.ts'
 import { callRecords } from './admin/call-records.ts'
 import { openApi } from './admin/open-api.ts'
+import { warnOfProxy } from './warn-of-proxy.ts'
 import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import { Closing } from './closing.ts'
@@ -131,6 +132,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     ...{ certificate, memory },
     ...limits.connections,
     openDashboard: openDashboard(gateway, accounts),
+    onIgnoredProxy: warnOfProxy(log),
   })
   const { reloader } = reloading
   fleet.follow(gateway, reloader, () => accounts.age() / 1000)

@@ -62,21 +62,38 @@ export function clientAddress(address: string): ClientAddress {
   return { address: ip.toString(), limitAddress: `${new ipaddr.IPv6(network).toString()}/64` }
 }
 
+/** Where proxies of an operator are (IANA's special-purpose registries, as ipaddr.js names them). */
+const NEAR: ReadonlySet<string> = new Set([
+  'loopback',
+  'private',
+  'carrierGradeNat',
+  'linkLocal',
+  'uniqueLocal',
+])
+
 /** Reads addresses; a reload that changes the proxies is followed. */
 export class Addresses {
   readonly #gateway: Gateway
+  readonly #onIgnored: (peer: string) => void
+  /** Whether a proxy that nobody trusts was reported since the last edit of trustedProxies. */
+  #isReported = false
   #proxies: readonly string[] = []
   #read = addressReader([])
   #ranges = [] as ReturnType<typeof parseRange>[]
 
-  constructor(gateway: Gateway) {
+  /** `onIgnored` hears once of a proxy on a private network whose X-Forwarded-For is ignored, as trustedProxies is empty. */
+  constructor(gateway: Gateway, onIgnored: (peer: string) => void = () => undefined) {
     this.#gateway = gateway
+    this.#onIgnored = onIgnored
   }
 
   /** Where a request comes from. */
   of(request: IncomingMessage): ClientAddress {
     this.#follow()
-    return this.#read(request)
+    const from = this.#read(request)
+    if (!this.#isReported && this.#ranges.length === 0 && request.headers['x-forwarded-for'] !== undefined)
+      this.#reportProxy(from.address)
+    return from
   }
 
   /** Whether a connection's other end is a proxy that speaks for many clients. */
@@ -85,10 +102,18 @@ export class Addresses {
     return this.#ranges.some(range => inRange(peer, range))
   }
 
+  /** Anybody can send the header; a proxy of the operator is on this machine or in its network. */
+  #reportProxy(peer: string): void {
+    if (!NEAR.has(ipaddr.process(peer).range())) return
+    this.#isReported = true
+    this.#onIgnored(peer)
+  }
+
   #follow(): void {
     const { trustedProxies } = this.#gateway.snapshot.gateway
     if (trustedProxies === this.#proxies) return
     this.#proxies = trustedProxies
+    this.#isReported = false
     this.#read = addressReader(trustedProxies)
     this.#ranges = trustedProxies.map(parseRange)
   }

@@ -57,6 +57,8 @@ export interface ListenerParts {
   readonly memory?: ByteBudget
   /** Who holds how many sockets and event streams; default: counted in this process. */
   readonly holdings?: Holdings
+  /** Hears once of a proxy whose X-Forwarded-For is ignored. */
+  readonly onIgnoredProxy?: (peer: string) => void
   readonly openDashboard?: (address: DashboardParts['address']) => Dashboard
 }
 
@@ -75,7 +77,7 @@ export function makePublicListener(
   const turns = new FairTurns(turnsSoFar)
   const asked = connectionsOf(server)
   asked.limit = limits.socketCalls
-  const addresses = new Addresses(gateway)
+  const addresses = new Addresses(gateway, parts.onIgnoredProxy)
   const address = (request: IncomingMessage): ClientAddress => addresses.of(request)
   const trace: RpcOptions['trace'] = request => clientTraceOf(request, gateway, addresses)
   const whose = (request: IncomingMessage): string => presumedHolder(request, address(request), gateway)

@@ -182,7 +182,7 @@ t.test(
     t.equal(await readFile(join(dir, 'said'), 'utf8'), 'opened\n')
     t.match(
       readFileSync(join(root, 'deploy/logrotate'), 'utf8'),
-      /--signal=SIGUSR1 --kill-whom=main tollgate\.service/,
+      /--signal=SIGUSR1 --kill-who=main tollgate\.service/,
     )
   },
 )

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { inRange, parseRange } from '../../src/net/address-range.ts'
-import { addressReader } from '../../src/http/address.ts'
+import type { Gateway } from '../../src/call/gateway.ts'
+import { Addresses, addressReader } from '../../src/http/address.ts'
 
 const from = (remoteAddress: string, forwarded?: string): IncomingMessage =>
   ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage
@@ -23,6 +24,23 @@ t.test('X-Forwarded-For is believed from the right, and only behind trusted prox
   for (const [peer, forwarded, expected] of cases)
     t.equal(read(from(peer, forwarded)).address, expected, `${peer} ${forwarded ?? ''}`)
   t.equal(addressReader([])(from('10.0.0.1', '198.51.100.1')).address, '10.0.0.1')
+  t.end()
+})
+
+t.test("a proxy in front that is not trusted is reported once, and a stranger's header is not", t => {
+  const at = (trustedProxies: readonly string[]) => ({ gateway: { trustedProxies } })
+  const gateway = { snapshot: at([]) }
+  const reported: string[] = []
+  const addresses = new Addresses(gateway as unknown as Gateway, peer => reported.push(peer))
+  for (const peer of ['203.0.113.9', '2606:4700::1111', '10.0.0.1', '127.0.0.1', '10.0.0.1'])
+    t.equal(addresses.of(from(peer, '198.51.100.1')).address, peer)
+  addresses.of(from('10.0.0.1'))
+  t.strictSame(reported, ['10.0.0.1'])
+  gateway.snapshot = at(['10.0.0.0/8'])
+  t.equal(addresses.of(from('10.0.0.1', '198.51.100.1')).address, '198.51.100.1')
+  gateway.snapshot = at([])
+  addresses.of(from('::1', '198.51.100.1'))
+  t.strictSame(reported, ['10.0.0.1', '::1'], 'and again after an edit')
   t.end()
 })
 

@@ -41,6 +41,7 @@ import { registerClients, registerRoutes } from '../admin/gauges.ts'
 import { makeGateway } from '../gateway.ts'
 import { logJournal } from '../log/log-journal.ts'
 import { openCertificate } from '../open-certificate.ts'
+import { warnOfProxy } from '../warn-of-proxy.ts'
 import { openDashboard } from '../open-dashboard.ts'
 import { hasWholeLedger } from '../open-limits.ts'
 import { openPublic } from '../open-listeners.ts'
@@ -153,6 +154,7 @@ async function open(
   const listener = makePublicListener(gateway, settings, {
     ...{ certificate, memory, holdings: holdings.of('connections') },
     openDashboard: openDashboard(gateway, accounts),
+    onIgnoredProxy: warnOfProxy(log),
   })
   registerRoutes(gateway, metrics)
   registerBacklog(metrics, () => journal.charging.counters.contents().length)
