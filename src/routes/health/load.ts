@@ -59,6 +59,7 @@ export class HangDetector {
   isHanging(now: number, p99: number | null, caller?: string, ownOnly = false): boolean {
     if (!this.isTelling) return false
     const bound = now - Math.max(LEAST, TIMES * (p99 ?? LEAST))
+    if (this.#oldest!.begun > bound) return false
     const isOfAccounts = caller !== undefined && isAccount(caller)
     let [old, own, several] = [0, 0, false]
     let first: string | null = null
