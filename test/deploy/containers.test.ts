@@ -136,6 +136,24 @@ t.test(
   },
 )
 
+t.test('bug: npm ci with NODE_ENV=production ended with a stack trace', async t => {
+  const dir = await tempDir(t)
+  for (const name of ['package.json', 'package-lock.json', 'build/prepare.mjs'])
+    await cp(join(root, name), join(dir, name))
+  const env = cleanEnvironment({ NODE_ENV: 'production' })
+  const installing = new Child('npm', ['ci', '--prefer-offline', '--foreground-scripts'], env, dir)
+  t.strictSame(await installing.exited, { code: 0, signal: null }, installing.stderr)
+  t.match(
+    installing.stdout,
+    /^tollgate: the packages of a build are not installed, so nothing was built; on a server/m,
+  )
+  t.strictSame(
+    (await readdir(join(dir, 'node_modules'))).filter(name => !name.startsWith('.')).sort(),
+    ['@photostructure', 'node-addon-api', 'node-gyp-build'],
+    "and SQLite's driver alone was installed",
+  )
+})
+
 t.test('the health check asks where probes are answered', t => {
   const [, port] = /TOLLGATE_PROBES=0\.0\.0\.0:(\d+)/.exec(steps(final, 'ENV')[0]!)!
   t.match(steps(final, 'HEALTHCHECK')[0], new RegExp(`http://127\\.0\\.0\\.1:${port}/livez`))
