@@ -257,18 +257,15 @@ t.test('the Kubernetes manifests agree with each other, and with their configura
   const { host } = new URL(parse(config['networks.yaml']).baseUrl.replace('{subdomain}', 'x'))
   const wildcard = host.replace('x.', '*.')
   t.same(
-    ingress.rules.map((rule: any): unknown[] => [rule.host, rule.http.paths[0].backend.service.name]),
-    [wildcard.slice(2), wildcard].map(name => [name, 'tollgate']),
+    ingress.rules.map((rule: any) => `${rule.host}: ${rule.http.paths[0].backend.service.name}`),
+    [wildcard.slice(2), wildcard].map(name => `${name}: tollgate`),
   )
   t.same(ingress.tls[0].hosts, [wildcard.slice(2), wildcard])
   const policy = found.get('NetworkPolicy tollgate').spec
   t.match(spec.template.metadata.labels, policy.podSelector.matchLabels)
   t.same(
-    policy.ingress.map(({ from, ports: open }: any): unknown[] => [from.length, open[0].port]),
-    [
-      [1, 'http'],
-      [1, 'probes'],
-    ],
+    policy.ingress.map(({ from, ports: open }: any) => `${from.length} to ${open[0].port}`),
+    ['1 to http', '1 to probes'],
     'each port has one kind of visitor',
   )
   t.match(spec, { replicas: 1, strategy: { type: 'Recreate' } }, 'one gateway writes the data')
