@@ -25,7 +25,14 @@ const ENDPOINTS = 100
 
 const limits = { perSecond: 1_000_000, burst: 1_000_000 }
 const plan = {
-  ...{ name: 'bench', tiers: ['any'], rate: limits, maxBatch: 100, alerts: null, managementKeys: 'all' as const },
+  ...{
+    name: 'bench',
+    tiers: ['any'],
+    rate: limits,
+    maxBatch: 100,
+    alerts: null,
+    managementKeys: 'all' as const,
+  },
   quota: { requests: 1_000_000_000, every: 'month' as const },
   ws: { connections: 1, subscriptions: 1 },
 }
