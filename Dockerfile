@@ -1,8 +1,8 @@
 # syntax=docker/dockerfile:1
-# The Node.js line is pinned by its version. A tag can be moved, a digest cannot: builds that have to be repeatable name one,
+# The base image is pinned by its digest, because a tag can be moved. This one names linux/amd64 and linux/arm64. To take a newer one:
 #   docker buildx imagetools inspect node:24.21.0-bookworm-slim        # shows the digest of today
 #   docker build --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:<digest> .
-ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

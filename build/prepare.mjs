@@ -4,7 +4,7 @@
  * because `npm ci` with NODE_ENV=production runs it without the packages that a build needs.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -38,6 +38,7 @@ if (!existsSync(join(root, 'node_modules/esbuild'))) {
   process.exit(0)
 }
 if (Math.min(...built) < Math.max(...sources)) npm('run', 'build')
-// tap builds itself with the plugins of .taprc. Without this, the first run behind each `npm ci` takes the ones that it shipped with.
-if (changed('node_modules/@tapjs/test/test-built/package.json') < changed('node_modules/.package-lock.json'))
+// tap builds itself with the plugins of .taprc: without this, the first run after `npm ci` would use those it was shipped with.
+const tap = join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js')
+if (existsSync(join(root, '.taprc')) && readFileSync(tap, 'utf8').includes('@tapjs/typescript'))
   npm('exec', '--', 'tap', 'build')

@@ -57,8 +57,8 @@ t.test('what the Dockerfile copies is there, and dependencies come before source
   for (const stage of stages) t.equal(steps(stage, 'FROM')[0]?.split(' ')[0], '${NODE_IMAGE}')
   t.match(
     text('Dockerfile'),
-    /^ARG NODE_IMAGE=node:2[246]\.\d+\.\d+-\S+$/m,
-    'a line that is supported, to the version',
+    /^ARG NODE_IMAGE=node:2[246]\.\d+\.\d+-[a-z-]+@sha256:[0-9a-f]{64}$/m,
+    'a line that is supported, by its digest',
   )
   t.same(steps(final, 'USER'), ['node'])
   t.end()

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -113,6 +113,8 @@ t.test(
       }
     }
     let stop: (() => Promise<void>) | null = null
+    const tap = join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js')
+    const tapBuilt = statSync(tap).mtimeMs
     for (const line of lines) {
       if (ELSEWHERE.includes(line)) continue
       if (/^npm start$|tollgate serve/.test(line)) {
@@ -142,6 +144,11 @@ t.test(
       }
     }
     await stop?.()
+    t.equal(
+      statSync(tap).mtimeMs,
+      tapBuilt,
+      'bug: npx tollgate built the test runner again, without its plugins',
+    )
   },
 )
 
