@@ -48,15 +48,20 @@ t.test('texts for an owner', { skip: noBrowser }, async t => {
     for (const said of [first, last]) t.strictSame(said, [...said].sort())
   })
 
-  await t.test('of two wrong fields both are said', async t => {
+  await t.test('all wrong fields are reported at once', async t => {
     await page.goto(`${gateway.url}/#/endpoints/${app.endpointId}`)
     const card = section('What the key may be used for')
     await card.getByLabel('Allowed origins').fill('nonsense')
     await card.getByLabel('Allowed addresses').fill('also nonsense')
+    await card.getByLabel('Request units a second').fill('1.5')
+    await card.getByLabel('Request units a day').fill('ten')
     await button('Save', card).click()
     const alert = card.getByRole('alert')
     await alert.waitFor()
-    t.match(await alert.textContent(), /Allowed origins are web pages.*\. Allowed addresses are IP addresses/)
+    t.match(
+      await alert.textContent(),
+      /Allowed origins are web pages.*\. Allowed addresses are IP addresses.*\. Request units a second are a whole.*\. Request units a day are/,
+    )
   })
 
   await t.test('of several networks none is chosen beforehand', async t => {

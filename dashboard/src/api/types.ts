@@ -54,8 +54,8 @@ export interface Change {
   readonly allowedOrigins?: readonly string[] | null
   readonly allowedIps?: readonly string[] | null
   readonly management?: boolean
-  readonly perSecond?: number | null
-  readonly dailyLimit?: number | null
+  readonly perSecond?: number | string | null
+  readonly dailyLimit?: number | string | null
   readonly expiresAt?: number | null
   /** Those to add or replace; null takes one away. */
   readonly labels?: Readonly<Record<string, string | null>>

@@ -46,17 +46,14 @@ export function LinesField({
   )
 }
 
-/** A field for a whole number from 1; empty is none. */
-export function NumberField({ label, note = '', value, onType, most }: Props & { most: number }) {
+/** A field for a whole number. It takes any text: the gateway reports all wrong fields at once, a browser one at a time. */
+export function NumberField({ label, note = '', value, onType }: Props) {
   return (
     <label>
       {label} {note !== '' && <small>{note}</small>}
       <input
-        type="number"
-        min={1}
-        max={most}
-        step={1}
         inputMode="numeric"
+        autoComplete="off"
         value={value}
         onInput={event => onType(event.currentTarget.value)}
       />

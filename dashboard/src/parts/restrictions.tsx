@@ -38,7 +38,7 @@ export function Restrictions(endpoint: Endpoint) {
     setBusy(false)
   }
   return (
-    <form class="restrictions" onSubmit={event => void save(event)}>
+    <form class="restrictions" noValidate onSubmit={event => void save(event)}>
       <LinesField
         label="Allowed origins"
         note="web pages, one a line; empty allows all"
@@ -56,14 +56,12 @@ export function Restrictions(endpoint: Endpoint) {
       <NumberField
         label="Request units a second"
         note="for this key alone; empty for the plan's rate"
-        most={1_000_000}
         value={form.rate}
         onType={rate => type({ rate })}
       />
       <NumberField
         label="Request units a day"
         note="for this key alone, in UTC; empty for no limit but the quota"
-        most={Number.MAX_SAFE_INTEGER}
         value={form.daily}
         onType={daily => type({ daily })}
       />

@@ -47,7 +47,11 @@ function list(text: string): string[] | null {
   return items.length === 0 ? null : items
 }
 
-/** Nothing means no limit. */
-const number = (text: string): number | null => (text.trim() === '' ? null : Number(text))
+/** Empty means no limit. Text that is not a number is sent as it is, and the gateway's error names the field. */
+function number(text: string): number | string | null {
+  const typed = text.trim()
+  if (typed === '') return null
+  return /^\d+$/.test(typed) ? Number(typed) : typed
+}
 
 const midnight = (day: string): number | null => (day === '' ? null : Date.parse(`${day}T00:00Z`) / 1000)
