@@ -36,6 +36,11 @@ export default tseslint.config(
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
         { selector: 'ExportAllDeclaration', message: 'No barrels.' },
+        {
+          selector:
+            ':matches(SpreadElement > ObjectExpression.argument, SpreadElement > ArrayExpression.argument)',
+          message: 'Write the elements in place: a spread of a literal only steers the formatter.',
+        },
       ],
     },
   },

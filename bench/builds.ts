@@ -46,14 +46,16 @@ await overStarts(async (table, processes) => {
     )
     for (const [title, work, calls = 1] of works) {
       const [ours, theirs] = sides.map(({ name, pid, url }) => ({
-        ...{ name, pid },
+        name,
+        pid,
         work: async () => (await load({ url, ...work })) * calls,
       }))
       await table.compare(title, ours!, theirs!)
     }
     for (const [kind, call] of Object.entries({ forwarded: FORWARDED, 'locally answered': LOCAL })) {
       const [ours, theirs] = sides.map(({ name, pid, sockets }) => ({
-        ...{ name, pid },
+        name,
+        pid,
         work: () => exchange(sockets, call),
       }))
       await table.compare(`${kind} call over WebSocket`, ours!, theirs!)

@@ -140,9 +140,13 @@ async function held(memory: number | null): Promise<string> {
     const { ms, p999 } = await delay()
     const [now, most] = [(await resident(pid)) / MiB, (await peakResident(pid)) / MiB]
     return [
-      ...[memory === null ? 'none' : `${memory} MiB`, (calls / seconds).toFixed(0)],
-      ...[`${(busy * 100).toFixed(0)} %`, `${p999.toFixed(1)} ms`, `${ms.toFixed(1)} ms`],
-      ...[`${now.toFixed(0)} MiB`, `${most.toFixed(0)} MiB`],
+      memory === null ? 'none' : `${memory} MiB`,
+      (calls / seconds).toFixed(0),
+      `${(busy * 100).toFixed(0)} %`,
+      `${p999.toFixed(1)} ms`,
+      `${ms.toFixed(1)} ms`,
+      `${now.toFixed(0)} MiB`,
+      `${most.toFixed(0)} MiB`,
     ].join(' | ')
   } finally {
     await processes.stop()

@@ -14,7 +14,8 @@ await overStarts(async (table, processes) => {
   const pool = await processes.part('relay', { UPSTREAM })
   for (const connections of [32, 128]) {
     const side = (name: string, { pid, listen }: typeof own) => ({
-      ...{ name, pid },
+      name,
+      pid,
       work: () => load({ url: `http://${listen}/`, body: FORWARDED, connections }),
     })
     await table.compare(`relayed call, ${connections} at a time`, side('own', own), side('pool', pool))

@@ -47,7 +47,14 @@ const files = {
 }
 for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), stringify(content))
 const { endpoint } = (await runJson(dir, [
-  ...['account', 'create', 'files', '--plan', 'paid', '--chain', 'eth', '--init'],
+  'account',
+  'create',
+  'files',
+  '--plan',
+  'paid',
+  '--chain',
+  'eth',
+  '--init',
 ])) as { endpoint: { apiKey: string } }
 const app = await startApp({
   dir,

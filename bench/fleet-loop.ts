@@ -49,7 +49,9 @@ try {
   const block = (): Promise<number> => longestBlock(here, pid)
   const serves = async (key: string): Promise<boolean> => {
     const response = await fetch(`http://${listen}/other/v1/rpc/${key}`, {
-      ...{ method: 'POST', body: LOCAL, headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      body: LOCAL,
+      headers: { 'content-type': 'application/json' },
     })
     return response.status === 200
   }

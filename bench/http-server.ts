@@ -17,7 +17,8 @@ const sides = [
 await overStarts(async (table, processes) => {
   const plain = await processes.part('server')
   const side = (name: string, { pid, listen }: typeof plain) => ({
-    ...{ name, pid },
+    name,
+    pid,
     work: () => load({ url: `http://${listen}/`, body: LOCAL }),
   })
   for (const [title, env] of sides)

@@ -25,21 +25,20 @@ const ENDPOINTS = 100
 
 const limits = { perSecond: 1_000_000, burst: 1_000_000 }
 const plan = {
-  ...{
-    name: 'bench',
-    tiers: ['any'],
-    rate: limits,
-    maxBatch: 100,
-    alerts: null,
-    managementKeys: 'all' as const,
-  },
+  name: 'bench',
+  tiers: ['any'],
+  rate: limits,
+  maxBatch: 100,
+  alerts: null,
+  managementKeys: 'all' as const,
   quota: { requests: 1_000_000_000, every: 'month' as const },
   ws: { connections: 1, subscriptions: 1 },
 }
 const payers = Array.from({ length: ENDPOINTS }, (_, n): Payer => ({
   account: { id: `acc_${n % 20}`, plan: 'free', createdAt: 0 },
   endpoint: { id: `ep_${n}`, network: 'eth', dailyLimit: null, limitedSince: 0 },
-  ...{ plan, endpointRate: null },
+  plan,
+  endpointRate: null,
 }))
 const methods = ['eth_call', 'eth_getLogs', 'eth_blockNumber', 'eth_getBalance']
 

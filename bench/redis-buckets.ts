@@ -19,7 +19,9 @@ const ask = () =>
     Array.from({ length: IN_ONE }, () => ({
       key: `{acc_${(account += 1) % ACCOUNTS}}:rate`,
       limit: { perSecond: 1_000, burst: 2_000 },
-      ...{ spent: 10, over: 100, want: 0 },
+      spent: 10,
+      over: 100,
+      want: 0,
     })),
   )
 for (let made = 0; made < ACCOUNTS; made += IN_ONE) await ask()

@@ -51,7 +51,8 @@ await overStarts(async (table, processes) => {
   const posts = Math.ceil(CALLS / BATCH)
   const batches = { body: inBatches(BATCH), posts, connections: BATCHES_AT_A_TIME }
   const inBatch = ({ name, pid, url: to }: Target): Side => ({
-    ...{ name, pid },
+    name,
+    pid,
     work: async () => (await load({ url: to, ...batches })) * BATCH,
   })
   const title = `forwarded call in a batch of ${BATCH} (reference: a call by itself)`

@@ -42,12 +42,14 @@ await overStarts(async (table, processes) => {
     const { listen } = await processes.part('upstream')
     const [shared, alone] = [await start(processes, listen, true), await start(second, listen, false)]
     const [ours, theirs] = [shared, alone].map(({ pid, url }, i) => ({
-      ...{ name: i === 0 ? 'share' : 'share: false', pid },
+      name: i === 0 ? 'share' : 'share: false',
+      pid,
       work: () => load({ url, body: FORWARDED }),
     }))
     await table.compare('forwarded call that no other is equal to', ours!, theirs!)
     const [together, each] = [shared, alone].map(({ pid, url }, i) => ({
-      ...{ name: i === 0 ? 'share' : 'share: false', pid },
+      name: i === 0 ? 'share' : 'share: false',
+      pid,
       work: () => load({ url, body: FORWARDED[0]!, connections: CLIENTS }),
     }))
     await table.compare(`call that ${CLIENTS} clients ask for at once`, together!, each!)

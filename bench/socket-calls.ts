@@ -23,7 +23,8 @@ await overStarts(async (table, processes) => {
     work: () => exchange(ours, call),
   })
   const http = (body: string | readonly string[]): Side => ({
-    ...{ name: 'the gateway over HTTP', pid },
+    name: 'the gateway over HTTP',
+    pid,
     work: () => load({ url: `http://${path}`, body }),
   })
   const bareRelay = { name: 'bare ws relay', pid: relay.pid, work: () => exchange(relayed, FORWARDED) }

@@ -33,8 +33,10 @@ function environment(node: string): Record<string, string> & { TOLLGATE_DATA: st
   ])
   return {
     ...(Object.fromEntries(urls) as Record<string, string>),
-    ...{ PATH: process.env['PATH'] ?? '', TOLLGATE_DATA: join(dir, 'data') },
-    ...{ TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' },
+    PATH: process.env['PATH'] ?? '',
+    TOLLGATE_DATA: join(dir, 'data'),
+    TOLLGATE_LISTEN: '127.0.0.1:0',
+    TOLLGATE_ADMIN: '127.0.0.1:0',
   }
 }
 

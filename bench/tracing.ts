@@ -48,7 +48,9 @@ async function start(processes: Processes, node: string) {
     spent += cpuOfThreads(pid) - before
   }
   return (name: string, body: Load['body'], tracing = ''): Side => ({
-    ...{ name, pid, aside: () => Promise.resolve(spent) },
+    name,
+    pid,
+    aside: () => Promise.resolve(spent),
     work: async () => {
       await use(tracing)
       return load({ url, body })

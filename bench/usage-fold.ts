@@ -122,7 +122,8 @@ function accounts(): FilledAccount[] {
   const until = Math.floor(Date.now() / 1000)
   const rest = { methods: METHODS, hours: Math.ceil(ROWS / ENDPOINTS / METHODS), until }
   return (endpoints as { id: string; accountId: string }[]).map(({ id, accountId }) => ({
-    ...{ accountId, endpointIds: [id] },
+    accountId,
+    endpointIds: [id],
     ...rest,
   }))
 }

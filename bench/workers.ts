@@ -91,7 +91,9 @@ await overStarts(async (table, processes) => {
     process.kill(idle, 'SIGSTOP')
     for (const [title, work] of works) {
       const [ours, theirs] = [two, one].map(({ url, pid, others }, i) => ({
-        ...{ name: i === 0 ? 'a worker' : 'one process', pid, others },
+        name: i === 0 ? 'a worker' : 'one process',
+        pid,
+        others,
         work: () => load({ url, ...work }),
       }))
       await table.compare(title, ours!, theirs!)

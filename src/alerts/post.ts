@@ -28,8 +28,10 @@ export function post({ url, headers, body, isTrusted, signal }: Message): Promis
   if (!isTrusted && (protocol !== 'https:' || isPrivateHost(target)))
     return Promise.reject(new Error(PRIVATE))
   const options: RequestOptions = {
-    ...{ method: 'POST', headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } },
-    ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]), agent: false },
+    method: 'POST',
+    headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
+    agent: false,
     ...(isTrusted ? {} : { lookup: publicOnly }),
   }
   return new Promise((resolve, reject) => {

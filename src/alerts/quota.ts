@@ -90,9 +90,14 @@ export class QuotaAlerts {
     for (const part of parts.filter(each => requests >= units(each))) {
       const threshold = `${Math.round(part * 10_000) / 100}%`
       const data = {
-        ...{ accountId: id, name: account.name, plan: plan.name, threshold },
-        ...{ used: requests, requests: quota.requests },
-        ...{ windowStart: isoTime(start), resetsAt: isoTime(window.end) },
+        accountId: id,
+        name: account.name,
+        plan: plan.name,
+        threshold,
+        used: requests,
+        requests: quota.requests,
+        windowStart: isoTime(start),
+        resetsAt: isoTime(window.end),
       }
       const raising = this.#parts.raise(
         { type: 'quota.threshold', accountId: id, data },

@@ -14,8 +14,10 @@ export interface Signed {
 export function sign({ id, body, secret, version }: Signed, now: number): Readonly<Record<string, string>> {
   const at = new Date(Math.floor(now / 1000) * 1000)
   return {
-    ...{ 'content-type': 'application/json', 'user-agent': `Tollgate/${version}` },
-    ...{ 'webhook-id': id, 'webhook-timestamp': String(at.getTime() / 1000) },
+    'content-type': 'application/json',
+    'user-agent': `Tollgate/${version}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(at.getTime() / 1000),
     'webhook-signature': new Webhook(secret).sign(id, at, body),
   }
 }

@@ -16,17 +16,20 @@ const NOTES = { externalId: FIELDS.externalIdOrNull, email: FIELDS.emailOrNull }
 /** The operations on accounts. */
 export const accountOperations = [
   operation({
-    ...{
-      method: 'GET',
-      path: '/v1/accounts',
-      id: 'listAccounts',
-      scope: 'accounts:read',
-      reply: 'AccountPage',
-    },
+    method: 'GET',
+    path: '/v1/accounts',
+    id: 'listAccounts',
+    scope: 'accounts:read',
+    reply: 'AccountPage',
     summary: 'Lists accounts in the order of their creation',
     query: {
-      ...{ plan: FIELDS.text, status: FIELDS.status, externalId: FIELDS.externalId, email: FIELDS.email },
-      ...{ label: FIELDS.label, limit: FIELDS.limit, cursor: FIELDS.cursor },
+      plan: FIELDS.text,
+      status: FIELDS.status,
+      externalId: FIELDS.externalId,
+      email: FIELDS.email,
+      label: FIELDS.label,
+      limit: FIELDS.limit,
+      cursor: FIELDS.cursor,
     },
     async run({ query }, { accounts }) {
       const { plan = null, status = null, externalId = null, email = null, label, cursor } = query
@@ -51,15 +54,14 @@ export const accountOperations = [
     },
   }),
   operation({
-    ...{
-      method: 'POST',
-      path: '/v1/accounts',
-      id: 'createAccount',
-      scope: 'accounts:write',
-      reply: 'NewAccount',
-    },
+    method: 'POST',
+    path: '/v1/accounts',
+    id: 'createAccount',
+    scope: 'accounts:write',
+    reply: 'NewAccount',
     summary: 'Makes an account; its dashboard token is shown only now',
-    ...{ status: 201, isOnce: true },
+    status: 201,
+    isOnce: true,
     body: {
       required: { name: FIELDS.name, plan: FIELDS.text },
       optional: { ...NOTES, labels: FIELDS.labels },
@@ -77,13 +79,11 @@ export const accountOperations = [
     },
   }),
   operation({
-    ...{
-      method: 'GET',
-      path: '/v1/accounts/{id}',
-      id: 'getAccount',
-      scope: 'accounts:read',
-      reply: 'AccountState',
-    },
+    method: 'GET',
+    path: '/v1/accounts/{id}',
+    id: 'getAccount',
+    scope: 'accounts:read',
+    reply: 'AccountState',
     summary:
       'Shows an account with its rate, what its quota has left, how many endpoints it has, and its webhook',
     async run({ id, by }, { accounts, alerts, manage }) {
@@ -99,13 +99,11 @@ export const accountOperations = [
     },
   }),
   operation({
-    ...{
-      method: 'PATCH',
-      path: '/v1/accounts/{id}',
-      id: 'updateAccount',
-      scope: 'accounts:write',
-      reply: 'ChangedAccount',
-    },
+    method: 'PATCH',
+    path: '/v1/accounts/{id}',
+    id: 'updateAccount',
+    scope: 'accounts:write',
+    reply: 'ChangedAccount',
     summary:
       'Changes an account: its plan, whether it is suspended, what is noted about it, and its webhook, whose secret is shown only now (JSON merge patch)',
     body: {
@@ -134,13 +132,11 @@ export const accountOperations = [
     },
   }),
   operation({
-    ...{
-      method: 'DELETE',
-      path: '/v1/accounts/{id}',
-      id: 'deleteAccount',
-      scope: 'accounts:write',
-      reply: null,
-    },
+    method: 'DELETE',
+    path: '/v1/accounts/{id}',
+    id: 'deleteAccount',
+    scope: 'accounts:write',
+    reply: null,
     summary:
       'Purges an account: its endpoints, keys and everything that is known about it; its usage stays under its id',
     status: 204,

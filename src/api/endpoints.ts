@@ -15,15 +15,23 @@ const HINT = 4
 
 /** What is said of an endpoint when it is made, and changed later. */
 const SETTINGS = {
-  ...{ name: FIELDS.name, status: FIELDS.endpointStatus, management: FIELDS.flag },
-  ...{ allowedOrigins: FIELDS.origins, allowedIps: FIELDS.addresses, perSecond: FIELDS.perSecond },
-  ...{ dailyLimit: FIELDS.dailyLimit, expiresAt: FIELDS.expiresAt },
+  name: FIELDS.name,
+  status: FIELDS.endpointStatus,
+  management: FIELDS.flag,
+  allowedOrigins: FIELDS.origins,
+  allowedIps: FIELDS.addresses,
+  perSecond: FIELDS.perSecond,
+  dailyLimit: FIELDS.dailyLimit,
+  expiresAt: FIELDS.expiresAt,
 } as const
 
 /** The operations on endpoints. */
 export const endpointOperations = [
   operation({
-    ...{ method: 'GET', path: '/v1/accounts/{id}/endpoints', id: 'listEndpoints', scope: 'accounts:read' },
+    method: 'GET',
+    path: '/v1/accounts/{id}/endpoints',
+    id: 'listEndpoints',
+    scope: 'accounts:read',
     reply: 'EndpointPage',
     summary:
       'Lists the endpoints of an account in the order of their creation; there are 100 at most, on one page',
@@ -33,8 +41,13 @@ export const endpointOperations = [
     },
   }),
   operation({
-    ...{ method: 'POST', path: '/v1/accounts/{id}/endpoints', id: 'createEndpoint', scope: 'accounts:write' },
-    ...{ status: 201, isOnce: true, reply: 'NewEndpoint' },
+    method: 'POST',
+    path: '/v1/accounts/{id}/endpoints',
+    id: 'createEndpoint',
+    scope: 'accounts:write',
+    status: 201,
+    isOnce: true,
+    reply: 'NewEndpoint',
     summary:
       'Makes an endpoint with a key on a network, with what its key may be used for; without a name it is given one',
     body: {
@@ -56,13 +69,11 @@ export const endpointOperations = [
     },
   }),
   operation({
-    ...{
-      method: 'GET',
-      path: '/v1/endpoints/{id}',
-      id: 'getEndpoint',
-      scope: 'accounts:read',
-      reply: 'Endpoint',
-    },
+    method: 'GET',
+    path: '/v1/endpoints/{id}',
+    id: 'getEndpoint',
+    scope: 'accounts:read',
+    reply: 'Endpoint',
     summary: 'Shows an endpoint without its key',
     async run({ id }, { endpoints }) {
       const endpoint = await endpoints.find(null, id)
@@ -70,7 +81,10 @@ export const endpointOperations = [
     },
   }),
   operation({
-    ...{ method: 'PATCH', path: '/v1/endpoints/{id}', id: 'updateEndpoint', scope: 'accounts:write' },
+    method: 'PATCH',
+    path: '/v1/endpoints/{id}',
+    id: 'updateEndpoint',
+    scope: 'accounts:write',
     reply: 'Endpoint',
     summary:
       'Changes an endpoint: whether it is active, what its key may be used for, and labels (JSON merge patch)',
@@ -84,8 +98,12 @@ export const endpointOperations = [
       }),
   }),
   operation({
-    ...{ method: 'POST', path: '/v1/endpoints/{id}/rotate', id: 'rotateKey', scope: 'accounts:write' },
-    ...{ isOnce: true, reply: 'RotatedKey' },
+    method: 'POST',
+    path: '/v1/endpoints/{id}/rotate',
+    id: 'rotateKey',
+    scope: 'accounts:write',
+    isOnce: true,
+    reply: 'RotatedKey',
     summary: 'Gives an endpoint a new key; the old one goes on for a while',
     body: { optional: { overlap: FIELDS.overlap } },
     run: ({ id, body, by }, parts) =>
@@ -93,20 +111,21 @@ export const endpointOperations = [
         const reply = await parts.manage('service_rotateKey', { endpointId: id, ...body }, caller)
         return answer(reply, parts, ({ apiKey, httpsUrl, wssUrl, oldKeyExpiresAt }, endpoint) => ({
           json: {
-            ...{ ...shownEndpoint(endpoint), apiKey, httpsUrl, oldKeyExpiresAt },
+            ...shownEndpoint(endpoint),
+            apiKey,
+            httpsUrl,
+            oldKeyExpiresAt,
             ...(wssUrl === undefined ? {} : { wssUrl }),
           },
         }))
       }),
   }),
   operation({
-    ...{
-      method: 'DELETE',
-      path: '/v1/endpoints/{id}',
-      id: 'deleteEndpoint',
-      scope: 'accounts:write',
-      reply: null,
-    },
+    method: 'DELETE',
+    path: '/v1/endpoints/{id}',
+    id: 'deleteEndpoint',
+    scope: 'accounts:write',
+    reply: null,
     summary: 'Deletes an endpoint and its key; its usage stays',
     status: 204,
     run: ({ id, by }, parts) =>

@@ -80,7 +80,9 @@ const status: Field<AccountStatus> = {
 }
 const labels = (limits: LabelLimits): Field<LabelChange> => ({
   schema: {
-    ...{ type: 'object', maxProperties: limits.most, propertyNames: { pattern: LABEL.source } },
+    type: 'object',
+    maxProperties: limits.most,
+    propertyNames: { pattern: LABEL.source },
     additionalProperties: { ...string, maxLength: limits.longest, pattern: PRINTABLE.source },
   },
   check: labelsOf(limits),
@@ -139,7 +141,9 @@ export const FIELDS = {
   } satisfies Field<string>,
   expiresAt: {
     schema: {
-      ...{ type: ['integer', 'null'], minimum: 0, maximum: LATEST },
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: LATEST,
       description: 'Unix seconds; null is never',
     },
     check: timeOrNull,
@@ -149,14 +153,18 @@ export const FIELDS = {
   addresses: { schema: list, check: addresses } satisfies Field<readonly string[] | null>,
   perSecond: {
     schema: {
-      ...{ type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 1_000_000,
       description: 'request units that it may use in a second; null is no limit of its own',
     },
     check: perSecond,
   } satisfies Field<number | null>,
   dailyLimit: {
     schema: {
-      ...{ type: ['integer', 'null'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
       description: 'request units that it may use in a calendar day (UTC); null is no limit of its own',
     },
     check: dailyLimit,

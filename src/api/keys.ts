@@ -13,7 +13,11 @@ interface Called {
 /** The operations on keys. */
 export const keyOperations = [
   operation({
-    ...{ method: 'POST', path: '/v1/keys:lookup', id: 'lookUpKey', scope: 'keys:lookup', reply: 'KeyOwner' },
+    method: 'POST',
+    path: '/v1/keys:lookup',
+    id: 'lookUpKey',
+    scope: 'keys:lookup',
+    reply: 'KeyOwner',
     summary:
       'Finds the account and the endpoint of an API key, of an endpoint that may be deleted, or of a request by its X-Request-Id: of one that failed of late, or that is in the access log',
     body: { optional: { key: FIELDS.text, endpointId: FIELDS.text, requestId: FIELDS.text } },

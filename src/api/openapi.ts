@@ -52,7 +52,10 @@ function shown(operation: Operation): JsonSchema {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const content = { [type]: { schema: body === null ? {} : bodyOf(body.required, body.optional) } }
   return {
-    ...{ operationId: id, summary, description: `Scope: ${scope}`, 'x-scope': scope },
+    operationId: id,
+    summary,
+    description: `Scope: ${scope}`,
+    'x-scope': scope,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: { required: true, content } }),
     responses: { [String(status)]: answered(reply), default: problems },
@@ -79,7 +82,9 @@ function bodyOf(required: Fields, optional: Fields): JsonSchema {
   )
   const names = Object.keys(required)
   return {
-    ...{ type: 'object', properties, additionalProperties: false },
+    type: 'object',
+    properties,
+    additionalProperties: false,
     ...(names.length === 0 ? {} : { required: names }),
   }
 }

@@ -83,7 +83,9 @@ export function operation<Q extends Fields = None, R extends Fields = None, O ex
 ): Operation {
   const { body, ...rest } = row
   const whole: Operation<Q, R, O> = {
-    ...{ query: {} as Q, status: 200, isOnce: false },
+    query: {} as Q,
+    status: 200,
+    isOnce: false,
     ...rest,
     body:
       body === undefined

@@ -43,12 +43,24 @@ const detail: Field<boolean> = {
 /** The operation on usage. */
 export const usageOperations = [
   operation({
-    ...{ method: 'GET', path: '/v1/usage', id: 'getUsage', scope: 'usage:read', reply: 'UsagePage' },
+    method: 'GET',
+    path: '/v1/usage',
+    id: 'getUsage',
+    scope: 'usage:read',
+    reply: 'UsagePage',
     summary:
       'Sums of what was used, from `from` to before `to`, of one account or of all; deleted endpoints included. Usage is kept by the hour: the hours in which `from` and `to` fall count as a whole, and with `time` in `groupBy` the hours or days of `by`: a row holds all of the one that it is named for, and `from` and `to` of the reply are those of its rows. Ask for whole steps to add replies up',
     query: {
-      ...{ from: FIELDS.time, to: FIELDS.time, by, groupBy, account: FIELDS.text, endpoint: FIELDS.text },
-      ...{ network: FIELDS.text, method: FIELDS.text, detail, top: topField },
+      from: FIELDS.time,
+      to: FIELDS.time,
+      by,
+      groupBy,
+      account: FIELDS.text,
+      endpoint: FIELDS.text,
+      network: FIELDS.text,
+      method: FIELDS.text,
+      detail,
+      top: topField,
       cursor: { schema: { ...string, description: 'the cursor of the page before' }, check: cursor },
     },
     async run({ query }, { accounts, usage }) {

@@ -99,7 +99,14 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     closing,
   )
   const parts = {
-    ...{ accounts, keys, usage, metrics, records, tracing, log, memory },
+    accounts,
+    keys,
+    usage,
+    metrics,
+    records,
+    tracing,
+    log,
+    memory,
     ...limits.parts,
     journal: ledger.charging,
     openProbing: (
@@ -119,17 +126,22 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
   const reloading = openReloader(
     {
-      ...{ ...options, config, gateway, certificate, self, log, state },
-      ...{
-        loaded: { version: snapshot.version, problems },
-        inUse: accounts.inUse,
-        heard: auditReload(accounts.audit, log),
-      },
+      ...options,
+      config,
+      gateway,
+      certificate,
+      self,
+      log,
+      state,
+      loaded: { version: snapshot.version, problems },
+      inUse: accounts.inUse,
+      heard: auditReload(accounts.audit, log),
     },
     closing,
   )
   const listener = makePublicListener(gateway, settings, {
-    ...{ certificate, memory },
+    certificate,
+    memory,
     ...limits.connections,
     openDashboard: openDashboard(gateway, accounts),
     onIgnoredProxy: warnOfProxy(log),
@@ -141,8 +153,17 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const routes = adminRoutes({
     calls,
     purge: which => gateway.live.answers.purge(which),
-    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger, fleet },
-    ...{ clients: listener, workers: null, restart: () => ({ status: 409, json: { error: ONE_PROCESS } }) },
+    gateway,
+    metrics,
+    state,
+    reloader,
+    accounts,
+    process: self,
+    usage: ledger,
+    fleet,
+    clients: listener,
+    workers: null,
+    restart: () => ({ status: 409, json: { error: ONE_PROCESS } }),
   })
   const addresses = addressesOf(settings, options.env)
   const admin = await openAdmin(
@@ -160,7 +181,9 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   )
   await reloading.watch(closing)
   return {
-    ...{ ...bound, log, warnings: problems },
+    ...bound,
+    log,
+    warnings: problems,
     reload: () => {
       reloading.reload('signal')
     },

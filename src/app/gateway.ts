@@ -89,8 +89,17 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     subscriptions.close()
   })
   const gateway = new Gateway(snapshot, keys, {
-    ...{ limits, journal, upstreams, heads, answers, prober, observer, subscriptions },
-    ...{ clientSubscriptions: new Slots(), clock: systemClock, tracing: parts.tracing ?? NO_TRACING },
+    limits,
+    journal,
+    upstreams,
+    heads,
+    answers,
+    prober,
+    observer,
+    subscriptions,
+    clientSubscriptions: new Slots(),
+    clock: systemClock,
+    tracing: parts.tracing ?? NO_TRACING,
     filters: new Filters(again => accounts.derivedKeys('filter ids', again)),
     freeEnds: new FreeEnds(),
     flights: new Flights(),

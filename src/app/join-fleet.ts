@@ -27,7 +27,8 @@ export async function joinFleet(shared: SharedAccounts, log: Logger, closing: Cl
   const { Following } = await import('../stores/postgres/accounts/follow.ts')
   const { postgres, puller } = shared
   const following = new Following({
-    ...{ postgres, puller },
+    postgres,
+    puller,
     away: error => {
       const what =
         error instanceof StoreUnavailable

@@ -41,7 +41,9 @@ export function auditReload(audit: Audit, log: Logger): (reloaded: Reloaded) => 
   return ({ ok, by, version, before, changes, problems }) => {
     const named = problems.slice(0, MOST_PROBLEMS).map(formatProblem)
     const entry: Happening = {
-      ...{ action: ok ? 'config.reloaded' : 'config.rejected', target: version, accountId: null },
+      action: ok ? 'config.reloaded' : 'config.rejected',
+      target: version,
+      accountId: null,
       before: ok ? { version: before } : null,
       after: ok ? { version, by, changes: changes.length } : { by, problems: named, errors: problems.length },
     }

@@ -57,7 +57,8 @@ export function openAlerts(
   }
   const dropped = new DroppedEvents(
     metrics.counter('tollgate_webhook_events_dropped_total', 'Events that never reach a webhook', [
-      ...['webhook', 'reason'],
+      'webhook',
+      'reason',
     ]),
     (count, webhooks) => {
       log.warn(
@@ -119,7 +120,10 @@ export function openAlerts(
     },
     operators: () => config().webhook,
     allowPrivate: () => config().allowPrivate,
-    ...{ post, version, now: Date.now, broken },
+    post,
+    version,
+    now: Date.now,
+    broken,
     failed: ({ id, type, target, attempts }, why, nextAt) => {
       const said =
         nextAt === null

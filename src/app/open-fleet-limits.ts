@@ -47,8 +47,13 @@ export async function openFleetLimits(options: FleetLimitsOptions, closing: Clos
   // Here, so that nobody else loads it.
   const { FOUND, openRedisLimits } = await import('../stores/redis/open.ts')
   const opened = await openRedisLimits({
-    ...{ config, machine: randomUUID(), processes, machinesHeard },
-    ...{ usedInWindow, usedByNow, ownInWindow },
+    config,
+    machine: randomUUID(),
+    processes,
+    machinesHeard,
+    usedInWindow,
+    usedByNow,
+    ownInWindow,
     away: ({ message }) => {
       log.warn({ why: message }, 'Redis does not answer: limits go by what this gateway knows until it does')
     },
@@ -62,10 +67,14 @@ export async function openFleetLimits(options: FleetLimitsOptions, closing: Clos
   const isAway = (): boolean => redis.isAway
   const store = new QuietAddresses({
     store: measured(buckets, metrics, isAway),
-    ...{ machines, isAway, clock: systemClock },
+    machines,
+    isAway,
+    clock: systemClock,
   })
   const asking = new Asking({
-    ...{ store, clock: systemClock, settles: FOUND },
+    store,
+    clock: systemClock,
+    settles: FOUND,
     get every() {
       return now().sync
     },

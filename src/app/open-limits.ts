@@ -46,7 +46,9 @@ export async function openLimits(
       config: redis,
       now: () => now(),
       processes: 1,
-      ...{ usedInWindow, usedByNow, ownInWindow },
+      usedInWindow,
+      usedByNow,
+      ownInWindow,
       metrics,
       log,
     },
@@ -54,7 +56,10 @@ export async function openLimits(
   )
   const store = fleet.holdings.join(randomUUID(), { recall: async recalled => holdings.recall(recalled) })
   const holdings: SharedHoldings = new SharedHoldings({
-    ...{ store, clock: systemClock, every: redis.sync, again: AGAIN },
+    store,
+    clock: systemClock,
+    every: redis.sync,
+    again: AGAIN,
   })
   closing.push(() => {
     holdings.close()

@@ -46,7 +46,10 @@ export async function openAdmin(
       drain(server, {
         idle: () => Promise.resolve(),
         // Idle connections end at once; a scrape under way gets the time of the last bytes.
-        ...{ patience: 1, keepIdle: 0, takesLast: false, passOn: null },
+        patience: 1,
+        keepIdle: 0,
+        takesLast: false,
+        passOn: null,
         endCalls: () => undefined,
         cutShort: () => undefined,
       }),

@@ -77,7 +77,9 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
         await swap(gateway, snapshot, log)
         await taken(next, version)
       },
-      ...{ log, ...(parts.heard && { heard: parts.heard }), ...parts.kept },
+      log,
+      ...(parts.heard && { heard: parts.heard }),
+      ...parts.kept,
     },
   )
   const reload = (by: LoadedBy): void => {
@@ -87,7 +89,8 @@ export function openReloader(parts: ReloadingParts, closing: Closing): Reloading
     })
   }
   return {
-    ...{ reloader, reload },
+    reloader,
+    reload,
     watch: async closing => {
       closing.push(() => reloader.idle())
       closing.push(

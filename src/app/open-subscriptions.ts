@@ -17,7 +17,10 @@ export function openSubscriptions(
   holdings?: Holdings,
 ): SharedSubscriptions {
   return new SharedSubscriptions({
-    ...{ upstreams, snapshot, budget, ...(holdings && { holdings }) },
+    upstreams,
+    snapshot,
+    budget,
+    ...(holdings && { holdings }),
     connectTimeout: () => snapshot.gateway.timeouts.connect,
     events: {
       bug: (error, where) => {

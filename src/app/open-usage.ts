@@ -71,7 +71,10 @@ export async function openUsageOf(
   if (config === null) {
     stopTracking(database.database)
     return {
-      ...{ usage, others: nobody, unready: () => null, follow: () => undefined },
+      usage,
+      others: nobody,
+      unready: () => null,
+      follow: () => undefined,
       report: () => Promise.resolve(false),
       usedInWindow: (...asked) => ledger.usedInWindow(...asked),
       usedByNow: (...asked) => Promise.resolve(ledger.usedInWindow(...asked)),
@@ -92,7 +95,9 @@ export async function openUsageOf(
     const { version, sharedVersion } = gateway?.snapshot ?? snapshot
     const { spool, heartbeat } = opened.open ?? {}
     return {
-      ...{ name: node.name ?? hostname(), version, sharedVersion },
+      name: node.name ?? hostname(),
+      version,
+      sharedVersion,
       info: {
         spoolLagSeconds: spool?.lagSeconds ?? 0,
         accountsAgeSeconds: accountsAge?.() ?? null,
@@ -103,7 +108,13 @@ export async function openUsageOf(
     }
   }
   const open = await openUsage({
-    ...{ postgres, config, database, own: usage, state, complete, isOurs },
+    postgres,
+    config,
+    database,
+    own: usage,
+    state,
+    complete,
+    isOurs,
     gather: () => ledger.folded(),
     events: tellSpool(log, metrics),
   })
@@ -130,7 +141,9 @@ export async function openUsageOf(
     return own + others.known(account, window.start)
   }
   return {
-    ...{ usage: open.ledger, others, usedInWindow },
+    usage: open.ledger,
+    others,
+    usedInWindow,
     usedByNow: async (...asked) => {
       const [account, { start }, , endpoint] = asked
       // What others have used of a quota is read with each report.

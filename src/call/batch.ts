@@ -80,7 +80,8 @@ async function runItems(
     const by = isRefusal(now) ? caller : now
     const over = run<Answer>(denied ?? askedBy(item, by, context), by, context, {
       execute: (decided, trail) => execute(decided, by, mode, context, trail),
-      ...{ reply, index },
+      reply,
+      index,
     })
     if (over instanceof Promise) runs.push(over)
     return over

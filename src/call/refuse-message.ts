@@ -31,7 +31,14 @@ export function noteRefused(
 ): void {
   const [account, endpoint] = [payer?.account.id ?? null, payer?.endpoint.id ?? null]
   observer.refused({
-    ...{ network: network.slug, plan: plan.name, address, account, endpoint, requestId, status, reason },
+    network: network.slug,
+    plan: plan.name,
+    address,
+    account,
+    endpoint,
+    requestId,
+    status,
+    reason,
   })
   if (payer !== null) journal.refused(payer, 'other', reason, clock.now())
 }

@@ -37,8 +37,12 @@ and which members. Of a long list it says what was added and removed. Entries ar
     if (actor !== null && !ACTOR.test(actor))
       throw new UsageError('--actor must be cli, gateway, token:ID, owner:dashboard or owner:ENDPOINT')
     const query = {
-      ...{ from: timeOf(given['from'], '--from'), to: timeOf(given['to'], '--to') },
-      ...{ actor, target: word('target'), before: null, limit },
+      from: timeOf(given['from'], '--from'),
+      to: timeOf(given['to'], '--to'),
+      actor,
+      target: word('target'),
+      before: null,
+      limit,
     }
     return withAccounts(
       { config, json },
@@ -48,7 +52,10 @@ and which members. Of a long list it says what was added and removed. Entries ar
         if (entries.length === 0 && query.target !== null && !(await isKnown(query.target, store)))
           return fail(io, json, `there is no ${JSON.stringify(query.target)} in the audit trail`)
         const rows = entries.map(({ at, actor, action, target, before, after }) => [
-          ...[moment(at), actor, action, target],
+          moment(at),
+          actor,
+          action,
+          target,
           changeOf(before, after),
         ])
         print(io, json, entries.map(shown), () =>

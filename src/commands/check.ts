@@ -91,7 +91,11 @@ async function postgresProblems(
   if (why === null) return []
   const path = 'postgres.url'
   const found: Problem = {
-    ...{ file: 'gateway.yaml', ...places.postgres, path, severity: 'error', message: why.message },
+    file: 'gateway.yaml',
+    ...places.postgres,
+    path,
+    severity: 'error',
+    message: why.message,
   }
   return [why.isAway && hasCopy ? { ...found, severity: 'warning' } : found]
 }

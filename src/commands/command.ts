@@ -115,8 +115,11 @@ function typeOf(kind: OptionKind): 'string' | 'boolean' {
  */
 function refuseSlips(args: readonly string[], options: Types): void {
   const { tokens } = parseArgs({
-    ...{ args: [...args], options, allowPositionals: true },
-    ...{ strict: false, tokens: true },
+    args: [...args],
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
   })
   const valued = new Set<string>()
   for (const token of tokens) {

@@ -66,8 +66,12 @@ async function start(
   })
   const env = {
     ...io.env,
-    ...{ DEVNET_URL: anvil.url, DEVNET_WS: anvil.wsUrl, TOLLGATE_DATA: data },
-    ...{ TOLLGATE_PORT: String(port), TOLLGATE_LISTEN: `127.0.0.1:${port}`, TOLLGATE_ADMIN: '127.0.0.1:0' },
+    DEVNET_URL: anvil.url,
+    DEVNET_WS: anvil.wsUrl,
+    TOLLGATE_DATA: data,
+    TOLLGATE_PORT: String(port),
+    TOLLGATE_LISTEN: `127.0.0.1:${port}`,
+    TOLLGATE_ADMIN: '127.0.0.1:0',
   }
   const output = new LogOutput(process.stdout.fd, sentence => {
     io.err(sentence)
@@ -91,7 +95,9 @@ async function makeAccount(io: Io): Promise<Made> {
   return onAccounts(gateway, io, async store => {
     const { account, dashboardToken } = await store.accounts.create({ name: 'demo', plan: 'paid' })
     const made = await manage(createEndpoint, { chain: 'devnet', name: 'demo' }, account, {
-      ...{ store, dataDir: gateway.dataDir, served: servedOf(snapshot) },
+      store,
+      dataDir: gateway.dataDir,
+      served: servedOf(snapshot),
     })
     if ('error' in made) throw new Error(made.error)
     const { httpsUrl } = made.result as { httpsUrl: string }

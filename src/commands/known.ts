@@ -65,7 +65,8 @@ export async function know({ config }: Pick<Args, 'config'>, io: Io): Promise<Kn
     return served ?? (snapshot === null ? null : servedOf(snapshot))
   })
   return {
-    ...{ gateway, variesByEnv },
+    gateway,
+    variesByEnv,
     around,
     snapshot: async () => (await load()).snapshot,
     servedIfKnown: async () => {

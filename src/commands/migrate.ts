@@ -127,7 +127,9 @@ async function takeAll(place: Place): Promise<(Taken & { readonly what: string }
 async function takeAccounts(postgres: Postgres, { dataDir, io, settings, show }: Place): Promise<Taken> {
   const { migrateAccounts } = await import('../stores/postgres/accounts/migrate.ts')
   return migrateAccounts(postgres, {
-    ...{ dataDir, env: io.env, timeout: settings.timeout },
+    dataDir,
+    env: io.env,
+    timeout: settings.timeout,
     progress: (done, of) => {
       show(`accounts: ${done} of ${of} rows`)
     },
@@ -138,7 +140,9 @@ async function takeUsage(postgres: Postgres, { dataDir, io, snapshot, show }: Pl
   const { sendLedger } = await import('../stores/postgres/usage/send-ledger.ts')
   const { version, sharedVersion, gateway } = snapshot
   const { all, rows, isForked } = await sendLedger(dataDir, postgres, {
-    ...{ version, sharedVersion, name: gateway.node.name },
+    version,
+    sharedVersion,
+    name: gateway.node.name,
     progress: (done, of) => {
       show(`usage: ${done} of ${of} rows`)
     },

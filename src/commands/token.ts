@@ -75,7 +75,10 @@ const list: Command = {
     const show = async (store: Parameters<Parameters<typeof withAccounts>[2]>[0]): Promise<number> => {
       const all = await store.tokens.list()
       const rows = all.map(({ id, name, scopes, createdAt, expiresAt }) => [
-        ...[id, name ?? '', scopes.join(','), moment(createdAt)],
+        id,
+        name ?? '',
+        scopes.join(','),
+        moment(createdAt),
         expiresAt === null ? 'never' : moment(expiresAt),
       ])
       print(io, json, all.map(shown), () => table(['TOKEN', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES'], rows))

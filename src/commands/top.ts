@@ -45,7 +45,12 @@ account alone.`,
       const lines = billLines(reader, readNames(dataDir), span, by === 'account' ? null : by, account)
       const found = largest(lines, by).slice(0, limit)
       const rows = found.map(({ what, name, calls, requests, errors, refusals }) => [
-        ...[what, name ?? '-', calls, requests, errors, refusals],
+        what,
+        name ?? '-',
+        calls,
+        requests,
+        errors,
+        refusals,
       ])
       print(io, json, found, () =>
         found.length === 0
@@ -76,8 +81,12 @@ function largest(lines: Iterable<BillLine>, by: (typeof BY)[number]): Sum[] {
     const known = sums.get(what) ?? { what, name, calls: 0, requests: 0, errors: 0, refusals: 0 }
     const { calls, requests, errors, refusals } = line
     sums.set(what, {
-      ...{ what, name, calls: known.calls + calls, requests: known.requests + requests },
-      ...{ errors: known.errors + errors, refusals: known.refusals + refusals },
+      what,
+      name,
+      calls: known.calls + calls,
+      requests: known.requests + requests,
+      errors: known.errors + errors,
+      refusals: known.refusals + refusals,
     })
   }
   return [...sums.values()].sort(

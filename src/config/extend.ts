@@ -54,7 +54,9 @@ export function extend(
   if (typeof wanted !== 'string') return { value, findings: own, problems: [], paths: [] }
   const path = wanted === CATALOGUE ? fileURLToPath(packageFile(FILE)) : resolve(dir, wanted)
   const told = (message: string, hint?: string): Extended => ({
-    ...{ value: undefined, problems: [], paths: [path] },
+    value: undefined,
+    problems: [],
+    paths: [path],
     findings: [...own, { file: FILE, path: ['extends'], at: 'value', message, hint }],
   })
   if (from.includes(path) || from.length >= LONGEST)
@@ -128,7 +130,10 @@ function unknownRemovals(base: Map, removed: readonly Path[]): Finding[] {
     const hint = match === undefined ? undefined : `did you mean "${match}"?`
     return [
       {
-        ...{ file: FILE, path, at: 'key', hint },
+        file: FILE,
+        path,
+        at: 'key',
+        hint,
         message: `${name} is not in what this file extends`,
       } as const,
     ]

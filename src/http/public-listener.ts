@@ -84,8 +84,12 @@ export function makePublicListener(
   const sockets = takeUpgrades(server, { gateway, address, memory, places, turns, whose })
   const streams = new ClientStreams(gateway, places)
   const options: RpcOptions = {
-    ...{ gateway, address, trace, dashboard: openDashboard(address) },
-    ...{ memory, turns },
+    gateway,
+    address,
+    trace,
+    dashboard: openDashboard(address),
+    memory,
+    turns,
     verbatim: (visit, target) => handleVerbatim(visit, target, { gateway, address, trace, streams }),
   }
   const faults = new WeakMap<IncomingMessage, HeadFault>()

@@ -59,7 +59,11 @@ export function handleRequest(
     const { requestId } = visit
     const holder = holderOf({ payer: null, address: address(request).limitAddress })
     return page({
-      ...{ request, response, requestId, memory, holder },
+      request,
+      response,
+      requestId,
+      memory,
+      holder,
       refused: reason => {
         const refusal = refuse(reason)
         gateway.refusedEarly({ refusal, status: statusOf(refusal), requestId, asked: null })

@@ -25,8 +25,15 @@ const status = oneOf('active', 'inactive')
 const HINT = 4
 const labels = labelsOf(LABELS.endpoint)
 const changes = {
-  ...{ name, status, allowedOrigins: origins, allowedIps: addresses, management: flag, perSecond },
-  ...{ dailyLimit, expiresAt: timeOrNull, labels },
+  name,
+  status,
+  allowedOrigins: origins,
+  allowedIps: addresses,
+  management: flag,
+  perSecond,
+  dailyLimit,
+  expiresAt: timeOrNull,
+  labels,
 }
 
 /**
@@ -46,7 +53,10 @@ export async function createEndpoint(
   if (findNetwork(snapshot.networks, chain) === undefined) return invalidChain(chain)
   const created = await endpoints.create(
     {
-      ...{ accountId: account.id, network: chain, ...managementOf(caller, snapshot), ...named },
+      accountId: account.id,
+      network: chain,
+      ...managementOf(caller, snapshot),
+      ...named,
       ...(given === undefined ? {} : { labels: withoutNulls(given) }),
     },
     authorOf(caller),

@@ -36,7 +36,13 @@ function rowsOf({ methods, patterns }: Network): readonly Named[] {
 function describe([method, { rule, unable }]: Named, tiers: readonly string[]) {
   const { cost, tier, needs, params, subscribe, unsubscribes } = rule
   return {
-    ...{ method, cost, tier, included: tiers.includes(tier), needs, params },
-    ...{ available: unable === null, wssOnly: subscribe !== null || unsubscribes !== null },
+    method,
+    cost,
+    tier,
+    included: tiers.includes(tier),
+    needs,
+    params,
+    available: unable === null,
+    wssOnly: subscribe !== null || unsubscribes !== null,
   }
 }

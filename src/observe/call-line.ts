@@ -43,10 +43,17 @@ export function callLine(seen: Observation, at: number): CallLine {
   const { route, status, reason, outcome, plan, transport, requests, totalMs, upstreamMs } = seen
   return {
     ...beginning('call', seen, at),
-    ...{ route, status, reason, outcome, plan, transport, requests },
+    route,
+    status,
+    reason,
+    outcome,
+    plan,
+    transport,
+    requests,
     ...(seen.cache === null ? {} : { cache: seen.cache }),
     ...(seen.shared ? { shared: true } : {}),
-    ...{ ms: rounded(totalMs), upstreamMs: rounded(upstreamMs) },
+    ms: rounded(totalMs),
+    upstreamMs: rounded(upstreamMs),
     ...(seen.traceId === null ? {} : { traceId: seen.traceId }),
   }
 }
@@ -56,14 +63,18 @@ export function refusalLine(seen: RefusedMessage, at: number): CallLine {
   const { plan, status, reason } = seen
   return {
     ...beginning('refusal', { ...seen, method: null }, at),
-    ...{ route: null, status, reason, outcome: 'refused', plan },
+    route: null,
+    status,
+    reason,
+    outcome: 'refused',
+    plan,
   }
 }
 
 /** The line of one attempt at a route. */
 export function attemptLine(seen: AttemptObservation, at: number): CallLine {
   const { route, result, ms } = seen
-  return { ...beginning('attempt', seen, at), ...{ route, result, ms: rounded(ms) } }
+  return { ...beginning('attempt', seen, at), route, result, ms: rounded(ms) }
 }
 
 /** What every line begins with: when, what, and whose. */

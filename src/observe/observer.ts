@@ -8,7 +8,13 @@ import { sourceStack } from './source-stack.ts'
 
 /** Results that a client's call brings about on a route that is well. */
 export const CAUSED_BY_CLIENTS = new Set([
-  ...['missing', 'null_behind', 'unsupported', 'behind', 'too_wide', 'aborted', 'unneeded'],
+  'missing',
+  'null_behind',
+  'unsupported',
+  'behind',
+  'too_wide',
+  'aborted',
+  'unneeded',
 ])
 
 /** The observer of `serve`. */

@@ -37,11 +37,12 @@ export function inUseProblems(
     const count = inUse.endpointsOn(slug)
     const many = count === 1 ? '1 endpoint is' : `${count} endpoints are`
     return {
-      ...{ file: 'networks.yaml', ...places.networks, path: 'networks', severity: lostNetwork },
-      ...{
-        kind: 'endpoints-without-network',
-        message: `${many} on the network "${slug}", which is not here`,
-      },
+      file: 'networks.yaml',
+      ...places.networks,
+      path: 'networks',
+      severity: lostNetwork,
+      kind: 'endpoints-without-network',
+      message: `${many} on the network "${slug}", which is not here`,
       hint: `move ${count === 1 ? 'it' : 'them'} to another one first (tollgate endpoint move --from ${slug} --to <network>), or acknowledge that ${count === 1 ? 'its' : 'their'} calls are refused`,
     }
   })
@@ -53,7 +54,10 @@ function missingPlans(gone: readonly string[], inUse: InUse, places: Places): Pr
   const names = gone.map(plan => `"${plan}"`).join(', ')
   return [
     {
-      ...{ file: 'plans.yaml', ...places.plans, path: 'plans', severity: 'error' },
+      file: 'plans.yaml',
+      ...places.plans,
+      path: 'plans',
+      severity: 'error',
       message: `accounts use ${gone.length === 1 ? 'a plan that is' : 'plans that are'} not here: ${names}`,
       hint: `move them to another plan first (tollgate account set-plan <id> <plan>): ${gone.map(plan => heldBy(plan, inUse)).join('; ')}`,
     },

@@ -100,7 +100,8 @@ export function believe<C extends Claim>(
     // Of two that agree the lower height is sure: else one could be led upwards step by step.
     if (near !== undefined)
       return {
-        ...{ claim, sure: Math.min(claim.height, near.height) },
+        claim,
+        sure: Math.min(claim.height, near.height),
         apart: Math.abs(claim.height - near.height),
       }
     const isProven = mayProve && claim.isShown

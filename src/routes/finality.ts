@@ -174,8 +174,13 @@ export class Finality {
     let state = this.#states.get(slug)
     if (state === undefined) {
       state = {
-        ...{ final: null, belowSince: null, silent: new Set(), isSilenceTold: false },
-        ...{ hashes: new Map(), resets: 0, epoch: null },
+        final: null,
+        belowSince: null,
+        silent: new Set(),
+        isSilenceTold: false,
+        hashes: new Map(),
+        resets: 0,
+        epoch: null,
       }
       this.#states.set(slug, state)
     }

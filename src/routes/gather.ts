@@ -142,7 +142,8 @@ function sendAlone({ parts, calls: [call] }: Body): void {
   const { asked, limits, begun, done } = call!
   const { caller, departure, traceparent } = asked
   const sender = {
-    ...{ caller, traceparent },
+    caller,
+    traceparent,
     isCounted: true,
     begun: (): void => {
       begun(true)

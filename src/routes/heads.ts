@@ -170,7 +170,9 @@ export class Heads {
     if (sure !== null) anchor = { height: sure, at: claim.at }
     if (apart !== null && anchor !== null) agreement = agreementOf(anchor, apart, agreement)
     this.#heads.set(chain.slug, {
-      ...{ head: claim.height, anchor, agreement },
+      head: claim.height,
+      anchor,
+      agreement,
       blockTime: median(said.map(({ live }) => this.#said.get(live)?.pace ?? blockTime)) ?? blockTime,
     })
   }

@@ -61,10 +61,13 @@ export function networkState(network: Network, { heads, upstreams, clock }: Know
     const unsupported = upstreams.unsupported.of(id, now)
     const keptAway = (route?.breaker.keptAway(now) ?? 0) + (route?.pauses.keptAway(now) ?? 0)
     return {
-      ...{ id, healthy: why === null, ...(why === null ? {} : { why }) },
+      id,
+      healthy: why === null,
+      ...(why === null ? {} : { why }),
       ...(retryInMs === 0 ? {} : { retryInMs }),
       ...(keptAway === 0 ? {} : { keptAwayCallers: keptAway }),
-      ...{ head, lag: best === null || head === null ? null : best - head },
+      head,
+      lag: best === null || head === null ? null : best - head,
       ...(claimed === null || claimed === head ? {} : { claimedHead: claimed }),
       latencyMs: Math.round(route?.latency.average ?? 0),
       inFlight: route?.limits.inFlight ?? 0,

@@ -47,8 +47,10 @@ export class Slots {
   /** All of them, for another process. */
   report(now: number): SlotReport[] {
     return [...this.#told].map(([scale, { number, at, askedAt }]) => ({
-      ...{ scale, number },
-      ...{ asked: now - askedAt, told: now - at },
+      scale,
+      number,
+      asked: now - askedAt,
+      told: now - at,
     }))
   }
 

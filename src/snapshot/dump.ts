@@ -8,13 +8,13 @@ type Shown = Omit<Snapshot, 'logo'>
 
 /** The file that each part of a snapshot comes from. */
 const FILE: Readonly<Record<keyof Shown, FileName>> = {
-  ...{
-    version: 'gateway.yaml',
-    sharedVersion: 'gateway.yaml',
-    networks: 'networks.yaml',
-    hosts: 'networks.yaml',
-  },
-  ...{ baseHosts: 'networks.yaml', plans: 'plans.yaml', notification: 'methods.yaml' },
+  version: 'gateway.yaml',
+  sharedVersion: 'gateway.yaml',
+  networks: 'networks.yaml',
+  hosts: 'networks.yaml',
+  baseHosts: 'networks.yaml',
+  plans: 'plans.yaml',
+  notification: 'methods.yaml',
   gateway: 'gateway.yaml',
 }
 

@@ -28,7 +28,8 @@ export async function openAccountsOf({ postgres, ...place }: AccountsPlace): Pro
   if (postgres === null) {
     const store = await openAccounts(place)
     return {
-      ...{ store, shared: null },
+      store,
+      shared: null,
       close: async () => {
         store.close()
         return Promise.resolve()
@@ -38,7 +39,8 @@ export async function openAccountsOf({ postgres, ...place }: AccountsPlace): Pro
   const { openSharedAccounts } = await import('./postgres/accounts/open.ts')
   const shared = await openSharedAccounts({ ...place, postgres })
   return {
-    ...{ store: shared.store, shared },
+    store: shared.store,
+    shared,
     close: async () => {
       await shared.close()
       shared.store.close()

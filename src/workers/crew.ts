@@ -52,9 +52,16 @@ export class Crew {
     const { gateway, workers, dataDir, sockets } = this.#options
     const { admin, probes } = sockets
     return this.#child('the keeper', probes === null ? [admin] : [admin, probes], () => ({
-      ...{ is: 'keeper', gateway, primary: process.pid, workers, dataDir, bound: this.#bound },
-      ...{ admin: FIRST_SOCKET, probes: probes === null ? null : FIRST_SOCKET + 1 },
-      ...{ there: this.#present.there(), restarting: this.#present.left() },
+      is: 'keeper',
+      gateway,
+      primary: process.pid,
+      workers,
+      dataDir,
+      bound: this.#bound,
+      admin: FIRST_SOCKET,
+      probes: probes === null ? null : FIRST_SOCKET + 1,
+      there: this.#present.there(),
+      restarting: this.#present.left(),
     }))
   }
 

@@ -27,7 +27,8 @@ export interface Sockets {
 /** Where they are bound. */
 export function boundOf({ listen, admin, probes }: Sockets): Addresses {
   return {
-    ...{ listen: listen.address, admin: admin.address },
+    listen: listen.address,
+    admin: admin.address,
     ...(probes === null ? {} : { probes: probes.address }),
   }
 }
@@ -95,7 +96,8 @@ function socketOf(handle: Handle | number, fail: (code: string) => Error): Liste
   }
   const { address, port, family } = bound
   return {
-    ...{ fd: handle.fd, address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}` },
+    fd: handle.fd,
+    address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`,
     accept: connection => {
       const server = createServer({ pauseOnConnect: true, noDelay: true }, connection)
       server.listen(handle)

@@ -20,8 +20,12 @@ export class NextPrimary {
     const sockets = [listen, admin, ...(probes === null ? [] : [probes])]
     this.#process = fork(file, args, {
       env: withRole(env, {
-        ...{ is: 'primary', gateway, listen: FIRST_SOCKET, admin: FIRST_SOCKET + 1 },
-        ...{ probes: probes === null ? null : FIRST_SOCKET + 2, hearsWhy: true },
+        is: 'primary',
+        gateway,
+        listen: FIRST_SOCKET,
+        admin: FIRST_SOCKET + 1,
+        probes: probes === null ? null : FIRST_SOCKET + 2,
+        hearsWhy: true,
       }),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
     })

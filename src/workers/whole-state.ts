@@ -20,7 +20,9 @@ export function wholeState(own: NetworkState, workers: readonly Placed[]): Netwo
   // A keeper that has just taken over has probed nothing yet: its workers know heads from the one before.
   const { head, headConfirmed } = [own, ...seen.map(({ network }) => network)].find(hasHead) ?? own
   return {
-    ...{ ...own, head, ...(headConfirmed === undefined ? {} : { headConfirmed }) },
+    ...own,
+    head,
+    ...(headConfirmed === undefined ? {} : { headConfirmed }),
     routes: own.routes.map(route => wholeRoute(route, seen)),
   }
 }
@@ -53,7 +55,10 @@ function wholeRoute(own: RouteState, seen: readonly Seen[]): RouteState {
     own.lastError ?? others.find(({ route }) => route.lastError !== undefined)?.route.lastError
   const { head, lag, claimedHead } = [own, ...others.map(({ route }) => route)].find(hasHead) ?? own
   return {
-    ...{ ...own, head, lag, ...(claimedHead === undefined ? {} : { claimedHead }) },
+    ...own,
+    head,
+    lag,
+    ...(claimedHead === undefined ? {} : { claimedHead }),
     ...(ill === undefined
       ? {}
       : {

@@ -47,8 +47,12 @@ async function start(t: Test) {
   const { store } = await openStore(t)
   const failed: string[] = []
   const deliveries = new Deliveries({
-    ...{ alerts: store.alerts, operators: () => ({ url, secret: SECRET }), allowPrivate: () => true },
-    ...{ post, version: '0', now: Date.now },
+    alerts: store.alerts,
+    operators: () => ({ url, secret: SECRET }),
+    allowPrivate: () => true,
+    post,
+    version: '0',
+    now: Date.now,
     failed: (_, why) => failed.push(why),
     broken: error => {
       throw error

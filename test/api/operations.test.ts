@@ -38,7 +38,10 @@ t.test('the document is a valid OpenAPI document, and is what the gateway shows'
 
 t.test('a sign-up page makes an account, gives it a key, changes it and removes it', async t => {
   const made = await api.call('POST', '/v1/accounts', {
-    ...{ name: 'Acme', plan: 'free', externalId: 'crm-1', email: 'a@example.org' },
+    name: 'Acme',
+    plan: 'free',
+    externalId: 'crm-1',
+    email: 'a@example.org',
     labels: { tier: 'gold' },
   })
   t.equal(made.status, 201)
@@ -46,7 +49,11 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.equal(made.headers.get('location'), `/v1/accounts/${accountId!}`)
   t.match(dashboardToken, /^tgd_/)
   t.match(account, {
-    ...{ name: 'Acme', plan: 'free', status: 'active', externalId: 'crm-1', email: 'a@example.org' },
+    name: 'Acme',
+    plan: 'free',
+    status: 'active',
+    externalId: 'crm-1',
+    email: 'a@example.org',
     labels: { tier: 'gold' },
   })
   const path = `/v1/accounts/${accountId!}`
@@ -87,14 +94,16 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
 
   for (const asked of [{ key: apiKey }, { endpointId }])
     t.match((await api.call('POST', '/v1/keys:lookup', asked)).body, {
-      ...{ account: { accountId }, endpoint: { endpointId } },
+      account: { accountId },
+      endpoint: { endpointId },
     })
   await api.call('PATCH', path, { status: 'suspended' })
   const refused = (await call(apiKey!)).body.error?.data
   t.match(refused, { reason: 'account_suspended' })
   const { requestId } = refused as unknown as { requestId: string }
   t.match((await api.call('POST', '/v1/keys:lookup', { requestId })).body, {
-    ...{ account: { accountId }, endpoint: { endpointId } },
+    account: { accountId },
+    endpoint: { endpointId },
     calls: [{ msg: 'refusal', requestId, status: 403, reason: 'account_suspended', method: null }],
   })
 
@@ -113,9 +122,13 @@ t.test('a sign-up page makes an account, gives it a key, changes it and removes 
   t.strictSame(
     items.map(({ action }) => action),
     [
-      ...['account.purged', 'endpoint.deleted', 'account.suspended'],
+      'account.purged',
+      'endpoint.deleted',
+      'account.suspended',
       ...Array.from({ length: 5 }, () => 'endpoint.changed'),
-      ...['account.changed', 'endpoint.created', 'account.created'],
+      'account.changed',
+      'endpoint.created',
+      'account.created',
     ],
   )
   t.ok(items.every(({ actor, before }) => actor.startsWith('token:tok_') && before === null))
@@ -128,7 +141,8 @@ t.test('a generated client can do all of it', async t => {
   const maker = new OpenAPIClientAxios.default({
     definition: `${gateway.adminUrl}/openapi.json`,
     axiosConfigDefaults: {
-      ...{ baseURL: gateway.adminUrl, headers: { authorization: `Bearer ${secret}` } },
+      baseURL: gateway.adminUrl,
+      headers: { authorization: `Bearer ${secret}` },
       validateStatus: () => true,
     },
   })
@@ -200,10 +214,8 @@ t.test('lists have pages', async t => {
   t.strictSame(trail.slice(0, 5), ids.toReversed())
   const { body } = await api.call('GET', '/v1/accounts?limit=1')
   t.match(await api.call('GET', `/v1/audit?cursor=${(body as { cursor: string }).cursor}`), {
-    ...{
-      status: 400,
-      body: { reason: 'invalid_params', detail: 'cursor is not one of a page of this list' },
-    },
+    status: 400,
+    body: { reason: 'invalid_params', detail: 'cursor is not one of a page of this list' },
   })
 })
 
@@ -340,13 +352,13 @@ t.test('an endpoint is made with its restrictions', async t => {
   const { body: account } = await api.call('POST', '/v1/accounts', { name: 'restricted', plan: 'free' })
   const path = `/v1/accounts/${(account as { accountId: string }).accountId}/endpoints`
   const restrictions = {
-    ...{ status: 'inactive', management: false, allowedOrigins: ['https://app.example.org'] },
-    ...{
-      allowedIps: ['203.0.113.7', '2001:db8::/32'],
-      perSecond: 2,
-      dailyLimit: 10,
-      expiresAt: 4_000_000_000,
-    },
+    status: 'inactive',
+    management: false,
+    allowedOrigins: ['https://app.example.org'],
+    allowedIps: ['203.0.113.7', '2001:db8::/32'],
+    perSecond: 2,
+    dailyLimit: 10,
+    expiresAt: 4_000_000_000,
   }
   const made = await api.call('POST', path, { network: 'alpha', name: 'app', ...restrictions })
   t.match(made, { status: 201, body: { name: 'app', ...restrictions } })
@@ -479,7 +491,8 @@ t.test('the hundred-and-first endpoint is a problem', async t => {
 
 t.test('bug: a body of bytes that are not UTF-8 was stored with other characters', async t => {
   const response = await fetch(`${gateway.adminUrl}/v1/accounts`, {
-    ...{ method: 'POST', body: Buffer.from([...Buffer.from('{"plan":"free","name":"'), 0xff, 0x22, 0x7d]) },
+    method: 'POST',
+    body: Buffer.from([...Buffer.from('{"plan":"free","name":"'), 0xff, 0x22, 0x7d]),
     headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
   })
   t.equal(response.status, 400)

@@ -60,8 +60,12 @@ async function tries(verdicts: readonly Failure[], scene: Scene = {}) {
     closed: false,
   }
   const wanted = {
-    ...{ network: { slug: 'eth' }, row: { rule: { timeout: 'fast' }, archive }, routes },
-    ...{ need: {}, method: 'm', caller: 'c' },
+    network: { slug: 'eth' },
+    row: { rule: { timeout: 'fast' }, archive },
+    routes,
+    need: {},
+    method: 'm',
+    caller: 'c',
   } as unknown as Wanted
   const pending = [...verdicts]
   const tryOne = ({ picked, left: ms, sentBefore, another, beside }: Try) => {
@@ -197,7 +201,8 @@ t.test('nothing is tried for a client that left', async t => {
 t.test('all tries share one deadline', async t => {
   const down = failed('timeout')
   t.strictSame(await tries([down, down], { takes: 7_499 }), {
-    ...{ kind: 'answered', at: 22_497 },
+    kind: 'answered',
+    at: 22_497,
     tries: ['a 15000', 'b again 7501', 'c again 2'],
   })
   t.match(await tries([down, down], { takes: 7_500 }), { kind: 'failed', tries: ['a 15000', 'b again 7500'] })

@@ -25,16 +25,16 @@ const rule = { retry: 'dedupe', broadcast: 3, timeout: 'normal', block: null, ma
 const request = {
   network: { slug: 'alpha', family: 'evm', broadcast: 1 },
   row: { rule },
-  ...{
-    method: 'eth_sendRawTransaction',
-    params: '["0x02"]',
-    elements: ['"0x02"'],
-    caller: 'a',
-    reader: 'r',
-    routes: [],
-    takers: [],
-  },
-  ...{ span: null, need: {}, trace: null },
+  method: 'eth_sendRawTransaction',
+  params: '["0x02"]',
+  elements: ['"0x02"'],
+  caller: 'a',
+  reader: 'r',
+  routes: [],
+  takers: [],
+  span: null,
+  need: {},
+  trace: null,
 } as unknown as Request
 const options = {
   kind: 'first' as const,
@@ -91,7 +91,8 @@ function scene({ room = true } = {}) {
         release: () => (seen.released += 1),
       }),
     },
-    ...{ payer: null, requestId: 'x' },
+    payer: null,
+    requestId: 'x',
   } as unknown as Context
   const [first, ...others] = candidates
   const ended = broadcast(first!, request, options, context, most => others.slice(0, most))

@@ -63,7 +63,8 @@ function told(failures: readonly Failure[], closed = false): string {
 }
 const said = (error: string): Failure => ({
   ...failure('missing', refuse('upstream_error'), false),
-  ...{ passOn: true, said: { kind: 'error', error, code: 1, message: '' } },
+  passOn: true,
+  said: { kind: 'error', error, code: 1, message: '' },
 })
 const down = failure('unreachable', refuse('no_route'), true)
 

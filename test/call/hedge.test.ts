@@ -13,16 +13,14 @@ const rule = { hedge: true, retry: 'safe', timeout: 'normal', block: null, match
 const request = {
   network: { slug: 'alpha', family: 'evm', hedge: true },
   row: { rule },
-  ...{
-    method: 'eth_getCode',
-    params: '[]',
-    caller: 'a',
-    routes: [],
-    takers: [],
-    span: null,
-    need: {},
-    trace: null,
-  },
+  method: 'eth_getCode',
+  params: '[]',
+  caller: 'a',
+  routes: [],
+  takers: [],
+  span: null,
+  need: {},
+  trace: null,
 } as unknown as Request
 const clock = new TestClock()
 const context = {

@@ -15,7 +15,9 @@ const long = (text: string, bytes = 4.5 * 2 ** 20): string => text.repeat(Math.f
 const data = `0x${long('ab')}`
 
 const traceCall: RuleConfig = {
-  ...{ params: [2, 3], jsonParams: [2], tracers: ['callTracer', 'muxTracer'] },
+  params: [2, 3],
+  jsonParams: [2],
+  tracers: ['callTracer', 'muxTracer'],
   block: { at: 1, kind: 'ref' },
 }
 const feeHistory: RuleConfig = { params: [2, 3], block: { at: 1, kind: 'num' }, jsonParams: [2] }

@@ -7,7 +7,8 @@ import type { Holder } from '../../src/limits/byte-budget.ts'
 /** A message that may hold so many bytes. */
 function messageOf(most: number): Holder & { held: number } {
   const message = {
-    ...{ held: 0, isSpent: false },
+    held: 0,
+    isSpent: false,
     take(bytes: number) {
       if (message.held + bytes > most) return 'no_room' as const
       message.held += bytes

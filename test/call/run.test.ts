@@ -39,7 +39,8 @@ async function runOnce(t: Test, scene: Scene = {}) {
   const snapshot = await snapshotOf(t, { methods })
   const did: string[] = []
   const charge: Charge = {
-    ...{ units: 7, isLost: scene.isLost ?? false },
+    units: 7,
+    isLost: scene.isLost ?? false,
     commit: () => (did.push('commit'), commit),
     giveBack: () => Promise.resolve(void did.push('charge back')),
     settle: ({ error, bytesOut }) => did.push(`settle ${error} ${bytesOut}`),
@@ -75,7 +76,10 @@ async function runOnce(t: Test, scene: Scene = {}) {
   const plan = snapshot.plans['free']
   const payer = { account: { id: 'acc' }, endpoint: { id: 'ep', management: true }, plan }
   const caller = {
-    ...{ network: snapshot.networks['eth'], plan, transport: 'http', session: null },
+    network: snapshot.networks['eth'],
+    plan,
+    transport: 'http',
+    session: null,
     payer: isPublic ? null : payer,
     visitor: { address: '192.0.2.1' },
   } as unknown as Caller
@@ -145,15 +149,19 @@ t.test('what the limits refuse is neither charged nor executed', async t => {
 t.test('a call that is refused after all gives everything back, unless it made a node work', async t => {
   const back = ['grant back true', 'charge back', 'reply no_route', 'refused eth_call no_route']
   t.strictSame((await runOnce(t, { answer: () => refusing('no_route') })).did, [
-    ...[...before, ...back],
+    ...before,
+    ...back,
     'observe refused 0 5',
   ])
   const lost = await runOnce(t, { answer: () => refusing('no_route'), isLost: true })
   t.ok(lost.did.includes('grant back false'), 'a charge that was never on disk is not given back there')
   const billed = await runOnce(t, { answer: () => refusing('response_too_large') })
   t.strictSame(billed.did.slice(3), [
-    ...['commit', 'reply response_too_large', 'settle false 10'],
-    ...['refused eth_call response_too_large', 'observe refused 7 5'],
+    'commit',
+    'reply response_too_large',
+    'settle false 10',
+    'refused eth_call response_too_large',
+    'observe refused 7 5',
   ])
 })
 
@@ -164,7 +172,11 @@ t.test('what throws is a bug: `internal` for the client, and nothing to pay', as
   const end = ['reply internal', 'refused eth_call internal']
   for (const answer of [boom, () => Promise.reject<Answer>(new Error('boom'))])
     t.strictSame((await runOnce(t, { answer })).did, [
-      ...[...before, 'bug boom', 'grant back true', 'charge back', ...end],
+      ...before,
+      'bug boom',
+      'grant back true',
+      'charge back',
+      ...end,
       'observe failed 0 0',
     ])
   t.strictSame((await runOnce(t, { take: boom })).did, ['take 7', 'bug boom', ...end, 'observe failed 0 0'])
@@ -180,8 +192,12 @@ t.test('no answer leaves whose charge is not on disk', async t => {
   for (const answer of answers)
     for (const commit of [false, Promise.resolve(false)])
       t.strictSame((await runOnce(t, { answer: () => answer, commit })).did.slice(3), [
-        ...['commit', 'grant back true', 'charge back', 'reply journal_unavailable'],
-        ...['refused eth_call journal_unavailable', 'observe refused 0 5'],
+        'commit',
+        'grant back true',
+        'charge back',
+        'reply journal_unavailable',
+        'refused eth_call journal_unavailable',
+        'observe refused 0 5',
       ])
   t.strictSame(heard, ['delivered false', 'delivered false', 'destroyed', 'destroyed'])
 })
@@ -195,7 +211,10 @@ t.test('management is free, and its bugs are told as such', async t => {
   const asked = 'service_usage'
   t.strictSame((await runOnce(t, { asked })).did, ['reply result', 'observe ok 0 0'])
   t.strictSame((await runOnce(t, { asked, manage: () => Promise.reject(new Error('boom')) })).did, [
-    ...['bug boom', 'reply internal', 'refused other internal', 'observe failed 0 0'],
+    'bug boom',
+    'reply internal',
+    'refused other internal',
+    'observe failed 0 0',
   ])
   t.strictSame(
     (await runOnce(t, { asked, manage: () => Promise.reject(new Away('the keeper is away')) })).did.slice(

@@ -13,15 +13,19 @@ import { tempDir } from '../support/temp-dir.ts'
 const examples = {
   bitcoin: [
     {
-      ...{ BITCOIN_A_URL: 'http://u:p@10.0.0.1:8332', BITCOIN_B_URL: 'http://u:p@10.0.0.2:8332' },
-      ...{ BITCOIN_B_ENABLED: 'true', BITCOIN_GENESIS: '0'.repeat(63) + '1' },
+      BITCOIN_A_URL: 'http://u:p@10.0.0.1:8332',
+      BITCOIN_B_URL: 'http://u:p@10.0.0.2:8332',
+      BITCOIN_B_ENABLED: 'true',
+      BITCOIN_GENESIS: '0'.repeat(63) + '1',
     },
     { networks: 1, routes: 2, plans: 3 },
   ],
   starknet: [
     {
-      ...{ STARKNET_A_URL: 'http://10.0.0.1/rpc', STARKNET_B_URL: 'http://10.0.0.2/rpc' },
-      ...{ STARKNET_B_ENABLED: 'true', STARKNET_SEPOLIA_A_URL: 'http://10.0.0.3/rpc' },
+      STARKNET_A_URL: 'http://10.0.0.1/rpc',
+      STARKNET_B_URL: 'http://10.0.0.2/rpc',
+      STARKNET_B_ENABLED: 'true',
+      STARKNET_SEPOLIA_A_URL: 'http://10.0.0.3/rpc',
     },
     { networks: 2, routes: 3, plans: 3 },
   ],

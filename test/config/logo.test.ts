@@ -57,16 +57,17 @@ t.test('what cannot be shown is a problem of the key', async t => {
   })
   execFileSync('mkfifo', [join(dir, 'pipe')])
   const expected: Readonly<Record<string, string>> = {
-    ...{
-      gif: 'neither',
-      text: 'neither',
-      latin1: 'neither',
-      short: 'neither',
-      empty: 'neither',
-      html: 'neither',
-    },
-    ...{ comments: 'neither', large: 'has 65 KiB; at most 64 KiB', folder: 'a directory' },
-    ...{ pipe: 'not a regular one', nowhere: 'does not exist' },
+    gif: 'neither',
+    text: 'neither',
+    latin1: 'neither',
+    short: 'neither',
+    empty: 'neither',
+    html: 'neither',
+    comments: 'neither',
+    large: 'has 65 KiB; at most 64 KiB',
+    folder: 'a directory',
+    pipe: 'not a regular one',
+    nowhere: 'does not exist',
   }
   for (const [name, words] of Object.entries(expected)) {
     const found = await readLogo(name, dir)

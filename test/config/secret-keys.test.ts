@@ -32,7 +32,10 @@ t.test('all below the key of a secret is hidden, and nothing beside it', t => {
   }
   t.strictSame(hideSecrets('routes.yaml', [route]), [
     {
-      ...{ id: 'a', http: '(hidden)', ws: null, limits: { perSecond: 1 } },
+      id: 'a',
+      http: '(hidden)',
+      ws: null,
+      limits: { perSecond: 1 },
       headers: { A: '(hidden)', B: ['(hidden)', { c: '(hidden)' }] },
     },
   ])
@@ -43,7 +46,9 @@ t.test('all below the key of a secret is hidden, and nothing beside it', t => {
     tracing: { endpoint: '(hidden)', headers: { A: '(hidden)' }, sample: 1 },
   })
   t.strictSame(hideSecrets('gateway.yaml', tracing, 'tracing'), {
-    ...{ endpoint: '(hidden)', headers: { A: '(hidden)' }, sample: 1 },
+    endpoint: '(hidden)',
+    headers: { A: '(hidden)' },
+    sample: 1,
   })
   t.end()
 })

@@ -6,10 +6,14 @@ const dir = `${root}/examples/solana`
 
 t.test('tollgate check finds no problem, without an environment and with all of it', async t => {
   const env = {
-    ...{ SOLANA_A_URL: 'http://10.0.0.1:8899', SOLANA_A_WS: 'ws://10.0.0.1:8900' },
-    ...{ SOLANA_B_URL: 'http://10.0.0.2:8899', SOLANA_B_WS: 'ws://10.0.0.2:8900' },
-    ...{ SOLANA_ARCHIVE: 'true', SOLANA_ARCHIVE_URL: 'http://10.0.0.3:8899' },
-    ...{ SOLANA_DEVNET_URL: 'http://10.0.0.4:8899', SOLANA_DEVNET_WS: 'ws://10.0.0.4:8900' },
+    SOLANA_A_URL: 'http://10.0.0.1:8899',
+    SOLANA_A_WS: 'ws://10.0.0.1:8900',
+    SOLANA_B_URL: 'http://10.0.0.2:8899',
+    SOLANA_B_WS: 'ws://10.0.0.2:8900',
+    SOLANA_ARCHIVE: 'true',
+    SOLANA_ARCHIVE_URL: 'http://10.0.0.3:8899',
+    SOLANA_DEVNET_URL: 'http://10.0.0.4:8899',
+    SOLANA_DEVNET_WS: 'ws://10.0.0.4:8900',
   }
   for (const given of [{}, env])
     t.match(await runJson(dir, ['check'], given), {

@@ -16,7 +16,10 @@ for (const [i, node] of nodes.entries()) answerBlocks(node, states[i]!)
 const gateway = await startGateway(t, {
   networks: { alpha: { chainId } },
   routes: nodes.map(({ url }, i) => ({
-    ...{ id: `alpha-${i}`, network: 'alpha', http: url, capabilities: ['archive'] },
+    id: `alpha-${i}`,
+    network: 'alpha',
+    http: url,
+    capabilities: ['archive'],
     // All calls go to the one that lies.
     priority: i === 2 ? 1 : 2,
   })),

@@ -26,7 +26,10 @@ const gateway = await startGateway(t, {
   },
   routes: [
     {
-      ...{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.url.replace('http', 'ws') },
+      id: 'alpha-a',
+      network: 'alpha',
+      http: node.url,
+      ws: node.url.replace('http', 'ws'),
       capabilities: ['archive', 'debug'],
     },
     { id: 'tip-a', network: 'tip', http: node.url, capabilities: ['archive'] },

@@ -37,8 +37,12 @@ async function park(path: string, body: string, headers: Record<string, string> 
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
   const all = {
-    ...{ host: '127.0.0.1', 'content-type': 'application/json', connection: 'close' },
-    ...{ 'content-length': String(body.length), expect: '100-continue', ...headers },
+    host: '127.0.0.1',
+    'content-type': 'application/json',
+    connection: 'close',
+    'content-length': String(body.length),
+    expect: '100-continue',
+    ...headers,
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
@@ -68,32 +72,39 @@ const update = (change: object) => (access: Access, owner: Access) =>
 const changes: Readonly<Record<string, Change>> = {
   'key rotated without overlap': {
     make: ({ endpointId }, owner) => owner.managed('service_rotateKey', [{ endpointId, overlap: '0s' }]),
-    ...{ status: 401, reason: 'invalid_key' },
+    status: 401,
+    reason: 'invalid_key',
   },
   'endpoint deleted': {
     make: ({ endpointId }, owner) => owner.managed('service_deleteEndpoint', [{ endpointId }]),
-    ...{ status: 401, reason: 'invalid_key' },
+    status: 401,
+    reason: 'invalid_key',
   },
   'endpoint inactive': {
     make: update({ status: 'inactive' }),
-    ...{ status: 403, reason: 'endpoint_inactive' },
+    status: 403,
+    reason: 'endpoint_inactive',
   },
   'address restricted': {
     make: update({ allowedIps: ['198.51.100.1'] }),
-    ...{ status: 403, reason: 'address_denied' },
+    status: 403,
+    reason: 'address_denied',
   },
   'origin restricted': {
     make: update({ allowedOrigins: ['https://a.example'] }),
-    ...{ status: 403, reason: 'origin_denied' },
+    status: 403,
+    reason: 'origin_denied',
   },
   'account suspended': {
     make: ({ accountId }) =>
       withAccounts(gateway, store => store.accounts.change(accountId, { status: 'suspended' })),
-    ...{ status: 403, reason: 'account_suspended' },
+    status: 403,
+    reason: 'account_suspended',
   },
   'account purged': {
     make: ({ accountId }) => withAccounts(gateway, store => store.accounts.purge(accountId)),
-    ...{ status: 401, reason: 'invalid_key' },
+    status: 401,
+    reason: 'invalid_key',
   },
 }
 

@@ -16,7 +16,8 @@ const gateway = await startGateway(t, {
   routes: [{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl }],
   methods: fewMethods,
   gateway: {
-    ...{ dashboardHost: '127.0.0.1', alerts: { allowPrivate: true } },
+    dashboardHost: '127.0.0.1',
+    alerts: { allowPrivate: true },
     management: { origins: ['https://app.example'] },
   },
 })

@@ -39,7 +39,10 @@ export async function startBench(
         headers: { 'X-Operator': 'operator-secret-3' },
       },
       {
-        ...{ id: 'sol-a', network: 'sol', http: nodes.solana.url, ws: nodes.solana.wsUrl },
+        id: 'sol-a',
+        network: 'sol',
+        http: nodes.solana.url,
+        ws: nodes.solana.wsUrl,
         capabilities: ['archive'],
       },
     ],

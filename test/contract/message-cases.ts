@@ -67,17 +67,23 @@ const solana = (cases: Group): readonly MessageCase[] =>
   cases.map(one => ({ family: 'solana' as const, ...one }))
 
 const ids = [
-  ...['1', '0', '-0', '-1', '1.0', '1e3', '1.5E-7', '12345678901234567890', 'null'],
-  ...[
-    '"a"',
-    '""',
-    '"\\u0041"',
-    '" \\"\\\\\\/\\n "',
-    '"é☃😀"',
-    '"\\ud800"',
-    '"__proto__"',
-    `"${'x'.repeat(1022)}"`,
-  ],
+  '1',
+  '0',
+  '-0',
+  '-1',
+  '1.0',
+  '1e3',
+  '1.5E-7',
+  '12345678901234567890',
+  'null',
+  '"a"',
+  '""',
+  '"\\u0041"',
+  '" \\"\\\\\\/\\n "',
+  '"é☃😀"',
+  '"\\ud800"',
+  '"__proto__"',
+  `"${'x'.repeat(1022)}"`,
 ]
 
 const idCases = evm([
@@ -189,10 +195,29 @@ const nameCases = evm([
 ])
 
 const unknownMethods = [
-  ...['nope', '', 'WEB3_SHA3', 'web3_sha3 ', 'constructor', '__proto__', 'toString', 'eth_*', 'eth_'],
-  ...['eth_sendTransaction', 'eth_sign', 'eth_signTransaction', 'admin_peers', 'personal_unlockAccount'],
-  ...['miner_start', 'debug_setHead', 'anvil_mine', 'evm_mine', 'hardhat_reset', 'engine_newPayloadV4'],
-  ...['getSlot', 'getAccountInfo', 'rpc_modules'],
+  'nope',
+  '',
+  'WEB3_SHA3',
+  'web3_sha3 ',
+  'constructor',
+  '__proto__',
+  'toString',
+  'eth_*',
+  'eth_',
+  'eth_sendTransaction',
+  'eth_sign',
+  'eth_signTransaction',
+  'admin_peers',
+  'personal_unlockAccount',
+  'miner_start',
+  'debug_setHead',
+  'anvil_mine',
+  'evm_mine',
+  'hardhat_reset',
+  'engine_newPayloadV4',
+  'getSlot',
+  'getAccountInfo',
+  'rpc_modules',
 ]
 
 const methodCases = [
@@ -451,18 +476,16 @@ const notificationCases = [
 ]
 
 const results = [
-  ...[
-    'null',
-    'false',
-    '-0',
-    '1.0',
-    '1e400',
-    '18446744073709551615',
-    '""',
-    '"\\u0041\\/\\ud83d\\ude00é"',
-    '[]',
-    '{}',
-  ],
+  'null',
+  'false',
+  '-0',
+  '1.0',
+  '1e400',
+  '18446744073709551615',
+  '""',
+  '"\\u0041\\/\\ud83d\\ude00é"',
+  '[]',
+  '{}',
   '{ "a" : [ 1 ,2.50 ] ,"result":{"id":9},"a":"]}" }',
 ]
 const errors = [

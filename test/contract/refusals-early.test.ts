@@ -64,7 +64,11 @@ for (const { reason, change, suspended, on = 'alpha', method = 'eth_chainId' } o
     const rows = JSON.parse(stdout) as Record<string, unknown>[]
     t.match(rows, [
       {
-        ...{ endpointId: access.endpointId, network: 'alpha', calls: 0, requests: 0, refusals: 3 + upgrades },
+        endpointId: access.endpointId,
+        network: 'alpha',
+        calls: 0,
+        requests: 0,
+        refusals: 3 + upgrades,
         refusalsByReason: { [reason]: 3 + upgrades },
       },
     ])

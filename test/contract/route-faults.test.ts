@@ -49,7 +49,9 @@ const gateway = await startGateway(t, {
     ]),
   ),
   routes: Object.entries(faults).map(([network, [http]]) => ({
-    ...{ id: `${network}-a`, network, http },
+    id: `${network}-a`,
+    network,
+    http,
   })),
   methods: `${fewMethods}  http:
     "GET /plain/*": {}

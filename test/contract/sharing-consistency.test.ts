@@ -28,7 +28,9 @@ const gateway = await startGateway(t, {
     { id: 'pair-sick', network: 'pair', ...at(sick), timeout: '200ms' },
     { id: 'pair-well', network: 'pair', ...at(well), priority: 2 },
     {
-      ...{ id: 'uneven-behind', network: 'uneven', ...at(behind) },
+      id: 'uneven-behind',
+      network: 'uneven',
+      ...at(behind),
       methods: { deny: ['eth_getTransactionByHash', 'eth_sendRawTransaction'] },
     },
     { id: 'uneven-newest', network: 'uneven', ...at(newest), priority: 2 },

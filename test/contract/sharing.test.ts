@@ -17,7 +17,11 @@ import { until, within } from '../support/until.ts'
 const chainId = 1001
 const node = await startNode(t, { chainId })
 const route = (id: string, network: string) => ({
-  ...{ id, network, http: node.url, ws: node.url.replace('http', 'ws'), timeout: '60s' },
+  id,
+  network,
+  http: node.url,
+  ws: node.url.replace('http', 'ws'),
+  timeout: '60s',
   capabilities: ['archive', 'debug'],
 })
 const gateway = await startGateway(t, {

@@ -22,7 +22,10 @@ const gateway = await startGateway(t, {
   networks: { alpha: { chainId: 1001 }, sol: { family: 'solana', chainId: 'solana-test' } },
   routes: [
     {
-      ...{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl },
+      id: 'alpha-a',
+      network: 'alpha',
+      http: node.url,
+      ws: node.wsUrl,
       capabilities: ['debug'],
     },
     { id: 'sol-a', network: 'sol', http: solanaNode.url, ws: solanaNode.wsUrl },

@@ -34,7 +34,10 @@ const gateway = await startGateway(t, {
   networks: Object.fromEntries(Object.keys(scenarios).map((slug, i) => [slug, { chainId: 1_100 + i }])),
   routes: [...scenes].flatMap(([slug, { nodes }]) =>
     nodes.map((node, i) => ({
-      ...{ id: `${slug}-${i}`, network: slug, http: node.url, ws: node.wsUrl },
+      id: `${slug}-${i}`,
+      network: slug,
+      http: node.url,
+      ws: node.wsUrl,
       priority: i === 0 ? 1 : 2,
     })),
   ),

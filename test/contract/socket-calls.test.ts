@@ -28,7 +28,10 @@ const gateway = await startGateway(t, {
   },
   routes: [
     {
-      ...{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl },
+      id: 'alpha-a',
+      network: 'alpha',
+      http: node.url,
+      ws: node.wsUrl,
       capabilities: allCapabilities,
       limits: { inFlight: 2_000 },
     },

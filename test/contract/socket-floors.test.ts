@@ -24,28 +24,44 @@ interface Case {
 
 const cases: Readonly<Record<string, Case>> = {
   heads: {
-    ...{ family: 'evm', subscribe: 'eth_subscribe', params: ['newHeads'] },
+    family: 'evm',
+    subscribe: 'eth_subscribe',
+    params: ['newHeads'],
     message: `{"number":"0x${shown.toString(16)}","hash":"0x${'1'.repeat(64)}","parentHash":"0x${'2'.repeat(64)}"}`,
-    ...{ read: ['eth_getBalance', ['0x00', 'latest']], before: null },
+    read: ['eth_getBalance', ['0x00', 'latest']],
+    before: null,
   },
   slots: {
-    ...{ family: 'solana', subscribe: 'slotSubscribe', params: [] },
+    family: 'solana',
+    subscribe: 'slotSubscribe',
+    params: [],
     message: `{"parent":${shown - 1},"root":${shown - 32},"slot":${shown}}`,
-    ...{ read: ['getBalance', ['x', { commitment: 'processed' }]], before: ['getBalance', ['x']] },
+    read: ['getBalance', ['x', { commitment: 'processed' }]],
+    before: ['getBalance', ['x']],
   },
   signatures: {
-    ...{ family: 'solana', subscribe: 'signatureSubscribe', params: ['sig', { commitment: 'confirmed' }] },
+    family: 'solana',
+    subscribe: 'signatureSubscribe',
+    params: ['sig', { commitment: 'confirmed' }],
     message: about(shown, { err: null }),
     read: ['getBalance', ['x', { commitment: 'confirmed' }]],
     before: ['getBalance', ['x', { commitment: 'finalized' }]],
   },
   roots: {
-    ...{ family: 'solana', subscribe: 'rootSubscribe', params: [], message: String(shown) },
-    ...{ read: ['getBalance', ['x']], before: null },
+    family: 'solana',
+    subscribe: 'rootSubscribe',
+    params: [],
+    message: String(shown),
+    read: ['getBalance', ['x']],
+    before: null,
   },
   accounts: {
-    ...{ family: 'solana', subscribe: 'accountSubscribe', params: ['x'], message: about(shown, null) },
-    ...{ read: ['getAccountInfo', ['x']], before: null },
+    family: 'solana',
+    subscribe: 'accountSubscribe',
+    params: ['x'],
+    message: about(shown, null),
+    read: ['getAccountInfo', ['x']],
+    before: null,
   },
 }
 const nodes = new Map<string, Awaited<ReturnType<typeof startSocketNode>>[]>()

@@ -74,12 +74,18 @@ const gateway = await startGateway(t, {
   routes: [
     ...parts.flatMap(({ slug, nodes, way }) =>
       nodes.map((node, i) => ({
-        ...{ id: `${slug}-${i}`, network: slug, http: node.url, ws: i === 0 ? way.url : node.wsUrl },
+        id: `${slug}-${i}`,
+        network: slug,
+        http: node.url,
+        ws: i === 0 ? way.url : node.wsUrl,
         priority: i + 1,
       })),
     ),
     ...solana.map((node, i) => ({
-      ...{ id: `sol-${i}`, network: 'sol', http: node.url, ws: i === 0 ? solanaWay.url : node.wsUrl },
+      id: `sol-${i}`,
+      network: 'sol',
+      http: node.url,
+      ws: i === 0 ? solanaWay.url : node.wsUrl,
       priority: i + 1,
     })),
   ],

@@ -20,8 +20,23 @@ interface Pair {
 
 /** Every scenario has a network of its own, so that what one does to its routes concerns no other. */
 const scenarios = [
-  ...['gap', 'socket', 'restart', 'behind', 'overtaken', 'reorg', 'deep', 'widest', 'too-wide', 'quiet'],
-  ...['late', 'unable', 'again', 'crowd', 'joins', 'left', 'sick'],
+  'gap',
+  'socket',
+  'restart',
+  'behind',
+  'overtaken',
+  'reorg',
+  'deep',
+  'widest',
+  'too-wide',
+  'quiet',
+  'late',
+  'unable',
+  'again',
+  'crowd',
+  'joins',
+  'left',
+  'sick',
 ] as const
 
 const pairs = new Map<string, Pair>()

@@ -32,7 +32,10 @@ const gateway = await startGateway(t, {
   ),
   routes: scenes.flatMap(({ slug, nodes }) =>
     nodes.map((node, i) => ({
-      ...{ id: `${slug}-${i}`, network: slug, http: node.url, ws: node.wsUrl },
+      id: `${slug}-${i}`,
+      network: slug,
+      http: node.url,
+      ws: node.wsUrl,
       priority: i === 0 ? 1 : 2,
     })),
   ),

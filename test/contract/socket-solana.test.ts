@@ -44,7 +44,10 @@ const about = (wanted: string) => (one: { readonly params: string }) => one.para
 /** What getSignatureStatuses answers. */
 const statuses = (value: unknown, slot = 90) => result(JSON.stringify({ context: { slot }, value: [value] }))
 const status = (confirmationStatus: string, err: unknown = null) => ({
-  ...{ slot: 88, confirmations: confirmationStatus === 'finalized' ? null : 1, err, confirmationStatus },
+  slot: 88,
+  confirmations: confirmationStatus === 'finalized' ? null : 1,
+  err,
+  confirmationStatus,
   status: err === null ? { Ok: null } : { Err: err },
 })
 

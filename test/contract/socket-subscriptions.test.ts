@@ -33,7 +33,10 @@ const gateway = await startGateway(t, {
   },
   routes: [
     {
-      ...{ id: 'alpha-a', network: 'alpha', http: node.url, ws: node.wsUrl },
+      id: 'alpha-a',
+      network: 'alpha',
+      http: node.url,
+      ws: node.wsUrl,
       headers: { 'X-Operator': 'operator-secret-3' },
     },
     { id: 'sol-a', network: 'sol', http: solanaNode.url, ws: solanaNode.wsUrl },
@@ -45,12 +48,17 @@ const gateway = await startGateway(t, {
     paid: { tiers, rate, maxBatch: 1_000, ws: { connections: 100, subscriptions: 1_000 } },
     ten: { tiers, rate, maxBatch: 1_000, ws: { connections: 100, subscriptions: 10 } },
     small: {
-      ...{ tiers, rate, maxBatch: 100, quota: { requests: 10, every: '30d' } },
+      tiers,
+      rate,
+      maxBatch: 100,
+      quota: { requests: 10, every: '30d' },
       ws: { connections: 10, subscriptions: 10 },
     },
     // Notifications spend no rate: as many as come are delivered.
     slow: {
-      ...{ tiers, rate: { perSecond: 1, burst: 20 }, maxBatch: 100 },
+      tiers,
+      rate: { perSecond: 1, burst: 20 },
+      maxBatch: 100,
       ws: { connections: 10, subscriptions: 10 },
     },
   },
@@ -70,12 +78,24 @@ const nextSlot = () => {
 
 const families = [
   {
-    ...{ family: 'evm' as const, access, node, end: 'eth_unsubscribe', begin: 'eth_subscribe' },
-    ...{ params: ['newHeads'], announce: () => chain.mine().header, id: /^"0x[0-9a-f]+"$/ },
+    family: 'evm' as const,
+    access,
+    node,
+    end: 'eth_unsubscribe',
+    begin: 'eth_subscribe',
+    params: ['newHeads'],
+    announce: () => chain.mine().header,
+    id: /^"0x[0-9a-f]+"$/,
   },
   {
-    ...{ family: 'solana' as const, access: onSolana, node: solanaNode, end: 'slotUnsubscribe' },
-    ...{ begin: 'slotSubscribe', params: [], announce: nextSlot, id: /^(0|[1-9]\d{0,15})$/ },
+    family: 'solana' as const,
+    access: onSolana,
+    node: solanaNode,
+    end: 'slotUnsubscribe',
+    begin: 'slotSubscribe',
+    params: [],
+    announce: nextSlot,
+    id: /^(0|[1-9]\d{0,15})$/,
   },
 ]
 
@@ -337,9 +357,19 @@ for (const { family, access, node, begin, end, params, announce, id } of familie
     const subscription = await client.subscribe(begin, params)
     const name = notificationOf(begin)
     const strange = [
-      ...['', 'x', '{', '[]', '{}', 'null', '1', '"x"', '{"jsonrpc":"2.0"}', '['.repeat(100_000)],
-      ...['{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}'],
-      ...['{"jsonrpc":"2.0","id":999999,"result":true}', '{"jsonrpc":"2.0","id":"x","result":"0x0"}'],
+      '',
+      'x',
+      '{',
+      '[]',
+      '{}',
+      'null',
+      '1',
+      '"x"',
+      '{"jsonrpc":"2.0"}',
+      '['.repeat(100_000),
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}',
+      '{"jsonrpc":"2.0","id":999999,"result":true}',
+      '{"jsonrpc":"2.0","id":"x","result":"0x0"}',
       `{"jsonrpc":"2.0","method":"${name}"}`,
       `{"jsonrpc":"2.0","method":"${name}","params":null}`,
       `{"jsonrpc":"2.0","method":"${name}","params":{"subscription":"0xdead","result":"strange"}}`,
@@ -510,7 +540,9 @@ t.test('the node sees our frames and our headers, nothing of the client', async 
   const before = node.socketRequests.length
   const client = await openClient(t, await create(), {
     headers: {
-      ...{ authorization: 'Bearer client-secret', cookie: 'a=client-secret', 'user-agent': 'client-secret' },
+      authorization: 'Bearer client-secret',
+      cookie: 'a=client-secret',
+      'user-agent': 'client-secret',
       'x-forwarded-for': '203.0.113.7',
     },
     origin: 'https://client-secret.example',

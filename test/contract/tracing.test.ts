@@ -57,7 +57,10 @@ const gateway = await startGateway(t, {
   },
   routes: [
     {
-      ...{ id: 'alpha-a', network: 'alpha', http: `${node.url}/${secrets.path}`, ws: node.wsUrl },
+      id: 'alpha-a',
+      network: 'alpha',
+      http: `${node.url}/${secrets.path}`,
+      ws: node.wsUrl,
       headers: { 'X-Operator': secrets.operator },
     },
     { id: 'twofold-a', network: 'twofold', http: a.url },
@@ -74,7 +77,9 @@ const gateway = await startGateway(t, {
   gateway: {
     log: { level: 'info', access: { to: 'stdout' } },
     tracing: {
-      ...{ endpoint: collector.url, sample: '100%', parent: 'none' },
+      endpoint: collector.url,
+      sample: '100%',
+      parent: 'none',
       headers: { Authorization: `Bearer ${secrets.token}` },
     },
   },
@@ -251,7 +256,8 @@ t.test('a batch is one trace: a span of it, and below it one of each call', asyn
   )
   const [batch] = named(spans, 'batch')
   t.match(batch, {
-    ...{ kind: 'server', parentSpanId: null },
+    kind: 'server',
+    parentSpanId: null,
     attributes: { 'tollgate.batch.size': 3, 'tollgate.request_id': idOf(reply), 'tollgate.network': 'alpha' },
   })
   const indexes = ['eth_chainId', 'web3_sha3', 'other'].map(

@@ -21,9 +21,34 @@ const chainId = 1001
 
 /** Each with a network, a route and a node of its own: what a route has learned is its own too. */
 const slugs = [
-  ...['well', 'alone', 'apart', 'away', 'limits', 'socket', 'killed', 'long', 'broken'],
-  ...['object', 'busy', 'length', 'status', 'forbidden', 'fault', 'page', 'geth', 'spoken'],
-  ...['drops', 'doubles', 'others', 'texts', 'cut', 'unnamed', 'limited', 'slow', 'hedged', 'full'],
+  'well',
+  'alone',
+  'apart',
+  'away',
+  'limits',
+  'socket',
+  'killed',
+  'long',
+  'broken',
+  'object',
+  'busy',
+  'length',
+  'status',
+  'forbidden',
+  'fault',
+  'page',
+  'geth',
+  'spoken',
+  'drops',
+  'doubles',
+  'others',
+  'texts',
+  'cut',
+  'unnamed',
+  'limited',
+  'slow',
+  'hedged',
+  'full',
 ] as const
 type Slug = (typeof slugs)[number]
 
@@ -49,11 +74,18 @@ const gateway = await startGateway(t, {
   ),
   routes: [
     ...slugs.map(slug => ({
-      ...{ id: slug, network: slug, http: nodes[slug].url, batch: 20, capabilities: ['debug', 'archive'] },
+      id: slug,
+      network: slug,
+      http: nodes[slug].url,
+      batch: 20,
+      capabilities: ['debug', 'archive'],
       ...extras[slug],
     })),
     ...(['limited', 'slow', 'busy'] as const).map(slug => ({
-      ...{ id: `${slug}-b`, network: slug, http: second.url, priority: 2 },
+      id: `${slug}-b`,
+      network: slug,
+      http: second.url,
+      priority: 2,
       capabilities: ['archive'],
     })),
   ],

@@ -116,8 +116,11 @@ async function closed(reply: IncomingMessage): Promise<void> {
 async function begin(slug: string): Promise<{ sent: ClientRequest; reply: IncomingMessage }> {
   const access = accesses.in(slug)
   const sent = request({
-    ...{ host: '127.0.0.1', port: gateway.port, agent: false, method: isRpc(slug) ? 'POST' : 'GET' },
-    ...{ path: isRpc(slug) ? access.path : `${access.path}/plain/x` },
+    host: '127.0.0.1',
+    port: gateway.port,
+    agent: false,
+    method: isRpc(slug) ? 'POST' : 'GET',
+    path: isRpc(slug) ? access.path : `${access.path}/plain/x`,
     headers: { 'content-type': 'application/json' },
   })
   sent.on('error', () => undefined)

@@ -55,7 +55,8 @@ for (const [name, fault] of Object.entries(faults)) {
     networks[slug] = {
       ...(family === 'evm' ? { chainId } : { family, chainId: 'solana-test' }),
       methods: {
-        ...{ test_safe: { ...test_safe, ...laid }, test_never: { ...test_never, ...laid } },
+        test_safe: { ...test_safe, ...laid },
+        test_never: { ...test_never, ...laid },
         [senders[family]]: { cost },
       },
     }

@@ -50,7 +50,10 @@ for (const first of lost)
 for (const [index, says] of ['nonce too low', 'nonce too low: next nonce 8, tx nonce 7'].entries()) {
   for (const found of [true, false])
     cases[`nonce-${index}-${found ? 'found' : 'missing'}`] = {
-      ...{ first: 'reset-mid', code: -32000, says, found },
+      first: 'reset-mid',
+      code: -32000,
+      says,
+      found,
       gets: found ? 'hash' : 'error',
     }
 }
@@ -67,7 +70,10 @@ for (const [says, index] of [
   ['nonce too low', 1],
 ] as const)
   cases[`own-type-${index}`] = {
-    ...{ first: 'reset-mid', code: -32000, says, gets: 'error' },
+    first: 'reset-mid',
+    code: -32000,
+    says,
+    gets: 'error',
     raw: `0x71f8${'c5'.repeat(120)}`,
   }
 
@@ -82,7 +88,9 @@ const turnsDown = { 'http-429': failures['http-429']!, unknown: fault(-32002, 'B
 for (const first of ['refused', null, ...Object.keys(turnsDown)])
   cases[`sol-${first ?? 'alone'}`] = { ...solana, first, says: processed, gets: 'error' }
 cases['sol-other'] = {
-  ...{ ...solana, first: 'reset-mid', gets: 'error' },
+  ...solana,
+  first: 'reset-mid',
+  gets: 'error',
   says: 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
 }
 

@@ -34,12 +34,10 @@ const gateway = await startGateway(t, {
   },
   routes: [
     {
-      ...{
-        id: 'beacon-a',
-        network: 'beacon',
-        http: node.url,
-        headers: { 'X-Operator': 'operator-secret-3' },
-      },
+      id: 'beacon-a',
+      network: 'beacon',
+      http: node.url,
+      headers: { 'X-Operator': 'operator-secret-3' },
       methods: { deny: ['GET /eth/v1/validator/*'] },
     },
     { id: 'closed-a', network: 'closed', http: node.url },
@@ -66,32 +64,32 @@ function get(path: string, headers: Record<string, string> = {}, through = acces
 t.test('a path goes up and its reply comes down as they are', async t => {
   node.on('/eth/v1/node/health', (_, response) => {
     const headers = {
-      ...{ 'content-type': 'application/octet-stream', 'eth-consensus-version': 'electra', etag: '"1"' },
-      ...{
-        server: 'node-secret',
-        'set-cookie': 'a=node-secret',
-        'x-powered-by': 'node-secret',
-        via: 'node-secret',
-      },
-      ...{
-        location: 'http://node-secret/',
-        'cache-control': 'public, max-age=60',
-        'access-control-allow-origin': 'x',
-      },
+      'content-type': 'application/octet-stream',
+      'eth-consensus-version': 'electra',
+      etag: '"1"',
+      server: 'node-secret',
+      'set-cookie': 'a=node-secret',
+      'x-powered-by': 'node-secret',
+      via: 'node-secret',
+      location: 'http://node-secret/',
+      'cache-control': 'public, max-age=60',
+      'access-control-allow-origin': 'x',
     }
     response.writeHead(206, headers).end(Buffer.from([0, 255, 1, 254]))
   })
   const before = await access.usage()
   const reply = await get('/eth/v1/node/health?b=2&a=%20x&a=\'"<|>', {
-    ...{ accept: 'application/octet-stream;q=1', 'if-none-match': '"0"', 'accept-encoding': 'gzip' },
-    ...{ authorization: 'Bearer client-secret', cookie: 'a=client-secret', 'x-forwarded-for': '9.9.9.9' },
-    ...{
-      'user-agent': 'client',
-      origin: 'https://page.example',
-      referer: 'x',
-      te: 'trailers',
-      'x-operator': 'me',
-    },
+    accept: 'application/octet-stream;q=1',
+    'if-none-match': '"0"',
+    'accept-encoding': 'gzip',
+    authorization: 'Bearer client-secret',
+    cookie: 'a=client-secret',
+    'x-forwarded-for': '9.9.9.9',
+    'user-agent': 'client',
+    origin: 'https://page.example',
+    referer: 'x',
+    te: 'trailers',
+    'x-operator': 'me',
   })
   t.equal(reply.status, 206)
   t.same([...Buffer.from(reply.text, 'utf8')].length, Buffer.from([0, 255, 1, 254]).toString().length + 4)

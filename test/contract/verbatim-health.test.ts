@@ -52,12 +52,17 @@ const gateway = await startGateway(t, {
     ),
     // Without a rule for the question nobody is asked.
     plain: {
-      ...{ family: 'http', chainId: 'x', genesisHash: genesis },
+      family: 'http',
+      chainId: 'x',
+      genesisHash: genesis,
       methods: { 'GET /eth/v1/node/*': { enabled: false }, 'GET /eth/v1/beacon/genesis': { enabled: false } },
     },
   },
   routes: [...nodes].map(([id, node], index) => ({
-    ...{ id, network: id.split('-')[0]!, http: node.url, priority: 1 + (index % 2) },
+    id,
+    network: id.split('-')[0]!,
+    http: node.url,
+    priority: 1 + (index % 2),
     ...more[id],
   })),
 })

@@ -40,20 +40,28 @@ const wrong: readonly Case[] = [
   },
   { method: 'eth_getHeaderByHash', params: [own], says: `{"hash":"${other}"}`, then: 'null' },
   {
-    ...{ method: 'eth_getTransactionByHash', params: [own] },
-    ...{ says: `{"blockNumber":"0x5","hash":"${other}"}`, then: `{"blockNumber":"0x5","hash":"${own}"}` },
+    method: 'eth_getTransactionByHash',
+    params: [own],
+    says: `{"blockNumber":"0x5","hash":"${other}"}`,
+    then: `{"blockNumber":"0x5","hash":"${own}"}`,
   },
   {
-    ...{ method: 'eth_getTransactionByBlockNumberAndIndex', params: ['0x5', '0x0'] },
-    ...{ says: '{"blockNumber":"0x4"}', then: '{"blockNumber":"0x5"}' },
+    method: 'eth_getTransactionByBlockNumberAndIndex',
+    params: ['0x5', '0x0'],
+    says: '{"blockNumber":"0x4"}',
+    then: '{"blockNumber":"0x5"}',
   },
   {
-    ...{ method: 'eth_getTransactionByBlockHashAndIndex', params: [own, '0x0'] },
-    ...{ says: `{"blockHash":"${other}"}`, then: `{"blockHash":"${own}"}` },
+    method: 'eth_getTransactionByBlockHashAndIndex',
+    params: [own, '0x0'],
+    says: `{"blockHash":"${other}"}`,
+    then: `{"blockHash":"${own}"}`,
   },
   {
-    ...{ method: 'eth_getTransactionReceipt', params: [own] },
-    ...{ says: `{"transactionHash":"${other}"}`, then: `{"transactionHash":"${own}"}` },
+    method: 'eth_getTransactionReceipt',
+    params: [own],
+    says: `{"transactionHash":"${other}"}`,
+    then: `{"transactionHash":"${own}"}`,
   },
   {
     method: 'eth_getBlockReceipts',
@@ -176,7 +184,9 @@ for (const [at, one] of cases.entries()) {
     t.strictSame([asked(bad, one), asked(good, one)], [1, then === undefined ? 0 : 1])
     t.equal(usage.get(`case-${at}`)?.calls, 1)
     const faults = await metric(gateway, 'tollgate_attempts_total', {
-      ...{ network: `case-${at}`, route: `case-${at}-a`, result: 'wrong_answer' },
+      network: `case-${at}`,
+      route: `case-${at}-a`,
+      result: 'wrong_answer',
     })
     t.equal(faults, then === undefined ? 0 : 1)
   })

@@ -49,13 +49,17 @@ t.test(
       gateway: { dashboardHost: '127.0.0.1' },
       plans: {
         small: {
-          ...{ tiers: ['any'], rate: { perSecond: 9, burst: 90 } },
+          tiers: ['any'],
+          rate: { perSecond: 9, burst: 90 },
           quota: { requests: 40_000_000, every: '30d' },
         },
       },
     })
     const crowd = await writeCrowd(gateway, {
-      ...{ networks: ['alpha', 'sol'], plan: 'small', count: 100, days: 3 },
+      networks: ['alpha', 'sol'],
+      plan: 'small',
+      count: 100,
+      days: 3,
     })
     const [first] = crowd.endpoints
     const ids = { account: crowd.accountId, endpoint: 'ep_deleted', network: 'alpha' }

@@ -105,7 +105,8 @@ t.test('an owner signs in, makes an endpoint, uses it and deletes it', { skip: n
     await button('Save', page.getByRole('dialog')).click()
     await page.getByRole('heading', { name: 'short one' }).waitFor()
     t.strictSame(await page.getByLabel('Labels', { exact: true }).getByRole('listitem').allTextContents(), [
-      ...['legacy', 'team=wallet'],
+      'legacy',
+      'team=wallet',
     ])
     await button('Name and labels').click()
     await page.getByRole('textbox', { name: 'Labels' }).fill('team=data')

@@ -23,10 +23,16 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
       },
       { ...of, hoursAgo: sinceNoon(year, month - 2, 5), calls: 200, errors: 20, ms: 10 },
       ...Array.from({ length: 503 }, (_, i) => ({
-        ...{ ...of, endpoint: `ep_gone${i}`, hoursAgo: sinceNoon(year, month - 4, 5), calls: 1000 - i },
+        ...of,
+        endpoint: `ep_gone${i}`,
+        hoursAgo: sinceNoon(year, month - 4, 5),
+        calls: 1000 - i,
       })),
       {
-        ...{ ...of, hoursAgo: sinceNoon(year, month, date - 1), calls: 40, errors: 2 },
+        ...of,
+        hoursAgo: sinceNoon(year, month, date - 1),
+        calls: 40,
+        errors: 2,
         refused: { rate_limited: 7, plan_required: 3 },
       },
     ]
@@ -82,7 +88,10 @@ t.test('an owner reads what was used, and why calls failed', { skip: noBrowser }
     await page.getByText(/compared with/).waitFor()
     const name = (back: number, last = false) =>
       new Intl.DateTimeFormat('en-GB', {
-        ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
+        day: 'numeric',
+        month: 'short',
+        year: 'numeric',
+        timeZone: 'UTC',
       }).format(last ? Date.UTC(year, month - back + 1, 0) : Date.UTC(year, month - back, 1))
     const main = await page.locator('#main').textContent()
     t.match(

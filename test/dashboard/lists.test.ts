@@ -14,7 +14,8 @@ import { lastUsed } from '../../dashboard/src/text/time.ts'
 t.test('a URL names a page and its state, or no page at all', t => {
   t.strictSame(parseRoute(''), { page: 'overview', id: '', query: {} })
   t.strictSame(parseRoute('#/usage?range=30d&method=eth_call'), {
-    ...{ page: 'usage', id: '' },
+    page: 'usage',
+    id: '',
     query: { range: '30d', method: 'eth_call' },
   })
   t.strictSame(parseRoute('#/endpoints/ep_1'), { page: 'endpoints', id: 'ep_1', query: {} })
@@ -29,9 +30,16 @@ t.test('a URL names a page and its state, or no page at all', t => {
 })
 
 const listed = Array.from({ length: 120 }, (_, i) => ({
-  ...{ endpointId: `ep_${i}`, name: `app ${i}`, chain: i % 2 === 0 ? 'alpha' : 'beta' },
-  ...{ networkName: i % 2 === 0 ? 'Alpha Chain' : 'Beta', keyHint: 'abcd', createdAt: 1000 + i },
-  ...{ status: i % 10 === 0 ? 'inactive' : 'active', today: i % 7, requestCount: 1000 - i, lastUsedAt: null },
+  endpointId: `ep_${i}`,
+  name: `app ${i}`,
+  chain: i % 2 === 0 ? 'alpha' : 'beta',
+  networkName: i % 2 === 0 ? 'Alpha Chain' : 'Beta',
+  keyHint: 'abcd',
+  createdAt: 1000 + i,
+  status: i % 10 === 0 ? 'inactive' : 'active',
+  today: i % 7,
+  requestCount: 1000 - i,
+  lastUsedAt: null,
   labels: i < 10 ? { team: 'a' } : i === 10 ? { legacy: '' } : {},
 })) as unknown as Listed[]
 const names = (query: Record<string, string>) => show(listed, choiceOf(query)).rows.map(({ name }) => name)
@@ -61,7 +69,10 @@ t.test('endpoints are filtered, sorted and cut as the URL says', t => {
 t.test('labels are read as they are typed, and those that are no longer there are taken away', t => {
   t.strictSame(labelTexts({ team: 'wallet', legacy: '', a: 'b=c' }), ['a=b=c', 'legacy', 'team=wallet'])
   t.strictSame(labelChange({ team: 'wallet', old: 'x' }, ' team = data\n\na=b=c\nlegacy\n'), {
-    ...{ old: null, team: 'data', a: 'b=c', legacy: '' },
+    old: null,
+    team: 'data',
+    a: 'b=c',
+    legacy: '',
   })
   t.strictSame(labelChange({ team: 'wallet' }, ''), { team: null })
   t.end()
@@ -144,8 +155,12 @@ t.test('bug: a change of a long list was shown as if its parts were labels', t =
 
 const restricted: Endpoint = {
   ...listed[1]!,
-  ...{ allowedOrigins: ['https://a.example'], allowedIps: null, management: true },
-  ...{ perSecond: 5, dailyLimit: null, expiresAt: 90_000 },
+  allowedOrigins: ['https://a.example'],
+  allowedIps: null,
+  management: true,
+  perSecond: 5,
+  dailyLimit: null,
+  expiresAt: 90_000,
 }
 
 t.test('bug: saving one restriction wrote all of them, also those that were changed elsewhere', t => {
@@ -153,14 +168,18 @@ t.test('bug: saving one restriction wrote all of them, also those that were chan
   t.strictSame(restrictionsChange(now, now), {}, 'an end at another hour than midnight stays, too')
   t.strictSame(restrictionsChange(now, { ...now, daily: '7', rate: '' }), { perSecond: null, dailyLimit: 7 })
   t.strictSame(restrictionsChange(now, { ...now, origins: 'https://b.example, https://c.example' }), {
-    ...{ allowedOrigins: ['https://b.example', 'https://c.example'], management: true },
+    allowedOrigins: ['https://b.example', 'https://c.example'],
+    management: true,
   })
   t.strictSame(restrictionsChange(now, { ...now, addresses: '::1\n10.0.0.0/8\n', manages: false }), {
-    ...{ allowedIps: ['::1', '10.0.0.0/8'], management: false },
+    allowedIps: ['::1', '10.0.0.0/8'],
+    management: false,
   })
   t.strictSame(restrictionsChange(now, { ...now, expires: '1970-01-03' }), { expiresAt: 172_800 })
   t.strictSame(restrictionsChange(now, { ...now, expires: '', origins: '' }), {
-    ...{ allowedOrigins: null, management: true, expiresAt: null },
+    allowedOrigins: null,
+    management: true,
+    expiresAt: null,
   })
   t.end()
 })

@@ -55,7 +55,8 @@ t.test('pages are printed whole, on white, with their address and time', { skip:
   const crowd = await writeCrowd(gateway, { networks: ['alpha'], plan: 'paid', count: 60, days: 3 })
   await gateway.start()
   const { page, complaints } = await openTab(await startBrowser(t), {
-    ...{ viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+    viewport: { width: 1280, height: 900 },
+    colorScheme: 'dark',
   })
   await signIn(page, gateway.url, crowd.token)
 

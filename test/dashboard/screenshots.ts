@@ -38,7 +38,9 @@ networks['solana'] = { name: 'Solana Mainnet', family: 'solana', chainId: 'solan
 routes.push({ id: 'solana-a', network: 'solana', http: sol.url, ws: sol.url.replace('http', 'ws') })
 
 const gateway = await prepareGateway(t, {
-  ...{ baseUrl: 'https://{subdomain}.example.org', networks, routes },
+  baseUrl: 'https://{subdomain}.example.org',
+  networks,
+  routes,
   plans: {
     team: {
       tiers: ['any', 'paid'],
@@ -111,8 +113,15 @@ writePastUsage(
         const refused =
           method === 'eth_getLogs' && hoursAgo % 5 === 2 ? { rate_limited: 9, invalid_params: 2 } : {}
         return {
-          ...{ endpoint, network, account, method, hoursAgo },
-          ...{ calls: made, cost, errors, refused },
+          endpoint,
+          network,
+          account,
+          method,
+          hoursAgo,
+          calls: made,
+          cost,
+          errors,
+          refused,
           ms: 6 + 9 * cost,
         }
       }).filter(({ calls }) => calls > 0),
@@ -122,7 +131,10 @@ writePastUsage(
 )
 
 const crowd = await writeCrowd(gateway, {
-  ...{ networks: chains.map(({ slug }) => slug), plan: 'company', count: 100, days: 29 },
+  networks: chains.map(({ slug }) => slug),
+  plan: 'company',
+  count: 100,
+  days: 29,
 })
 await gateway.start()
 for (const slug of Object.keys(networks)) await gateway.headKnown(slug)
@@ -146,7 +158,9 @@ const shots: readonly Shot[] = [
   { name: 'overview', path: '#/overview' },
   { name: 'endpoints', path: '#/endpoints' },
   {
-    ...{ name: 'create', path: '#/endpoints', isScreen: true },
+    name: 'create',
+    path: '#/endpoints',
+    isScreen: true,
     before: async page => {
       await page.getByRole('button', { name: 'Create endpoint' }).click()
       await page.getByLabel('Base').check()

@@ -9,8 +9,14 @@ import { spanBefore, spanOf, stepsOf } from '../../dashboard/src/usage/span.ts'
 import { sumOf, withoutNode } from '../../dashboard/src/usage/sums.ts'
 
 const row = (given: Partial<UsageRow>): UsageRow => ({
-  ...{ time: 0, endpointId: 'ep_1', network: 'alpha', method: 'eth_call' },
-  ...{ calls: 1, requests: 1, errors: 0, refusals: 0 },
+  time: 0,
+  endpointId: 'ep_1',
+  network: 'alpha',
+  method: 'eth_call',
+  calls: 1,
+  requests: 1,
+  errors: 0,
+  refusals: 0,
   ...given,
 })
 
@@ -63,8 +69,14 @@ t.test('bug: the last 7 days by the day were 8 days', t => {
 
 t.test('the URL says what is shown, and what makes no sense is as usual', t => {
   t.match(choiceOf({}, now), {
-    ...{ range: '24h', by: 'hour', split: 'endpoint', measure: 'requests', compare: false },
-    ...{ endpointId: '', network: '', method: '' },
+    range: '24h',
+    by: 'hour',
+    split: 'endpoint',
+    measure: 'requests',
+    compare: false,
+    endpointId: '',
+    network: '',
+    method: '',
   })
   t.match(choiceOf({ range: '30d' }, now), { by: 'day' })
   t.match(choiceOf({ range: '30d', by: 'hour' }, now), { by: 'hour' })
@@ -88,14 +100,22 @@ t.test('the URL says what is shown, and what makes no sense is as usual', t => {
 t.test('sums add up, with reasons where rows have them', t => {
   const rows = [
     row({
-      ...{ calls: 2, requests: 6, errors: 1, refusals: 4, upstreamMs: 30 },
+      calls: 2,
+      requests: 6,
+      errors: 1,
+      refusals: 4,
+      upstreamMs: 30,
       latency: { p50: 7.5, p95: 19.5, buckets: { 10: 1, 20: 1 } },
     }),
     row({ latency: { p50: 15, p95: 19.5, buckets: { 20: 1 } } }),
     row({ refusals: 12, refusalsByReason: { rate_limited: 3, invalid_params: 9 } }),
   ]
   t.strictSame(sumOf(rows), {
-    ...{ calls: 4, requests: 8, errors: 1, refusals: 16, upstreamMs: 30 },
+    calls: 4,
+    requests: 8,
+    errors: 1,
+    refusals: 16,
+    upstreamMs: 30,
     latency: [0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0],
     reasons: [
       ['invalid_params', 9],

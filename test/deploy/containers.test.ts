@@ -112,7 +112,9 @@ t.test(
     const own = steps(final, 'ENV').flatMap(step => step.split(' ').map(pair => pair.split('=', 2)))
     const env = cleanEnvironment({
       ...(Object.fromEntries(own) as Record<string, string>),
-      ...{ TOLLGATE_DATA: data, TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' },
+      TOLLGATE_DATA: data,
+      TOLLGATE_LISTEN: '127.0.0.1:0',
+      TOLLGATE_ADMIN: '127.0.0.1:0',
       TOLLGATE_PROBES: '0.0.0.0:0',
     })
     const [command = '', ...args] = JSON.parse(steps(final, 'CMD')[0]!) as string[]

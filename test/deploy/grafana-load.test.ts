@@ -107,8 +107,10 @@ t.test('every query of the dashboard returns data from a real scrape', { skip },
   await until('Prometheus has seen the notifications grow', calls, 60_000)
 
   const values: Readonly<Record<string, string>> = {
-    ...{ instance: '.*', network: '.*' },
-    ...{ __rate_interval: '1m', __interval: '1m' },
+    instance: '.*',
+    network: '.*',
+    __rate_interval: '1m',
+    __interval: '1m',
   }
   const filled = (expr: string): string =>
     expr.replace(/\$(\w+)/g, (_, name: string) => {

@@ -51,8 +51,11 @@ t.test('the alert rules are valid, and each fires and keeps quiet when it should
 
 /** Only gateways that share PostgreSQL and Redis have these. */
 const OF_FLEETS = [
-  ...['tollgate_spool_lag_seconds', 'tollgate_spool_fenced', 'tollgate_accounts_age_seconds'],
-  ...['tollgate_limit_store_away', 'tollgate_clock_skew_seconds'],
+  'tollgate_spool_lag_seconds',
+  'tollgate_spool_fenced',
+  'tollgate_accounts_age_seconds',
+  'tollgate_limit_store_away',
+  'tollgate_clock_skew_seconds',
 ]
 
 t.test(

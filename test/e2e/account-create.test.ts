@@ -36,7 +36,9 @@ t.test('a WebSocket URL is printed only where a route has WebSocket', async t =>
     networks,
     methods: `${fewMethods}  http:\n    "GET /eth/v1/node/version": {}\n`,
     routes: Object.keys(networks).map(network => ({
-      ...{ id: `${network}-a`, network, http: 'http://127.0.0.1:1' },
+      id: `${network}-a`,
+      network,
+      http: 'http://127.0.0.1:1',
       ...(network === 'sockets' ? { ws } : {}),
     })),
   })

@@ -22,18 +22,17 @@ t.test('an account is renamed, labelled, found and purged', async t => {
   const { accountId, endpointId, key } = access
   t.match(await json('account', 'rename', accountId, 'New name'), { name: 'New name' })
   const noted = await json(
-    ...[
-      'account',
-      'label',
-      accountId,
-      '--set',
-      'tier=gold',
-      '--set',
-      'region=eu',
-      '--email',
-      'a@example.org',
-    ],
-    ...['--external-id', 'crm-7'],
+    'account',
+    'label',
+    accountId,
+    '--set',
+    'tier=gold',
+    '--set',
+    'region=eu',
+    '--email',
+    'a@example.org',
+    '--external-id',
+    'crm-7',
   )
   t.match(noted, { labels: { tier: 'gold', region: 'eu' }, email: 'a@example.org', externalId: 'crm-7' })
   const less = await json('account', 'label', accountId, '--remove', 'tier', '--email=')
@@ -74,8 +73,16 @@ t.test('an account is renamed, labelled, found and purged', async t => {
 t.test('an endpoint is labelled as it is made and afterwards, and shows its labels', async t => {
   const { accountId } = await createAccess(gateway, 'free', 'alpha')
   const made = await json(
-    ...['endpoint', 'create', '--account', accountId, '--chain', 'alpha'],
-    ...['--label', 'team=wallet', '--label', 'legacy='],
+    'endpoint',
+    'create',
+    '--account',
+    accountId,
+    '--chain',
+    'alpha',
+    '--label',
+    'team=wallet',
+    '--label',
+    'legacy=',
   )
   const id = String(made['endpointId'])
   const shown = await tollgate('endpoint', 'label', id)
@@ -91,14 +98,29 @@ t.test('an endpoint is restricted as it is made', async t => {
   const before = Math.floor(Date.now() / 1000)
   const create = ['endpoint', 'create', '--account', accountId, '--chain', 'alpha'] as const
   await json(
-    ...[...create, '--per-second', '5', '--daily', '100', '--ip', '192.0.2.0/24', '--ip', '::1'],
-    ...['--origin', 'https://App.example', '--expires', '90d', '--no-management'],
+    ...create,
+    '--per-second',
+    '5',
+    '--daily',
+    '100',
+    '--ip',
+    '192.0.2.0/24',
+    '--ip',
+    '::1',
+    '--origin',
+    'https://App.example',
+    '--expires',
+    '90d',
+    '--no-management',
   )
   const listed = await json('endpoint', 'list', '--account', accountId)
   const made = (listed['endpoints'] as Record<string, unknown>[]).at(-1)!
   t.match(made, {
-    ...{ perSecond: 5, dailyLimit: 100, allowedIps: ['192.0.2.0/24', '::1'] },
-    ...{ allowedOrigins: ['https://app.example'], management: false },
+    perSecond: 5,
+    dailyLimit: 100,
+    allowedIps: ['192.0.2.0/24', '::1'],
+    allowedOrigins: ['https://app.example'],
+    management: false,
   })
   const lasts = Number(made['expiresAt']) - before
   t.ok(lasts >= 90 * 86_400 && lasts < 90 * 86_400 + 60, String(lasts))

@@ -32,7 +32,8 @@ t.test('the trail has what owners, the command line and the gateway change', asy
     params: [{ endpointId, name: 'mine' }],
   }
   await fetch(`${gateway.url}/alpha/v1/rpc/${apiKey!}`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify(update),
   })
   await run(['account', 'suspend', accountId, ...config])
@@ -110,7 +111,9 @@ t.test('bug: who or what is not known was answered with headings alone', async t
     stderr: /--actor must be cli, gateway/,
   })
   t.match(await run(['audit', '--target', 'ep_nope', ...config]), {
-    ...{ code: 1, stdout: '', stderr: 'tollgate: there is no "ep_nope" in the audit trail\n' },
+    code: 1,
+    stdout: '',
+    stderr: 'tollgate: there is no "ep_nope" in the audit trail\n',
   })
   t.match(await run(['audit', '--actor', 'token:tok_none', ...config]), { code: 0, stdout: /^TIME +ACTOR/ })
 })
@@ -134,7 +137,8 @@ t.test('bug: a key that has expired was said to be deleted or rotated', async t 
     store.endpoints.change(accountId, endpointId!, { expiresAt: 1_700_000_000 }),
   )
   t.match(await run(['find', apiKey!, ...config]), {
-    ...{ code: 1, stderr: `tollgate: this key of ${endpointId!} expired at 2023-11-14 22:13:20 UTC\n` },
+    code: 1,
+    stderr: `tollgate: this key of ${endpointId!} expired at 2023-11-14 22:13:20 UTC\n`,
   })
   const { stdout } = await run(['audit', '--target', endpointId!, '--limit', '1', ...config])
   t.match(stdout, /expiresAt: null → 2023-11-14 22:13:20 UTC\n$/)

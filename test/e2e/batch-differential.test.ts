@@ -36,7 +36,11 @@ const start = (batch: Readonly<Record<string, unknown>>) =>
     networks: { alpha: { chainId }, real: { chainId } },
     routes: [
       ...nodes.map(({ url }, i) => ({
-        ...{ id: `alpha-${i}`, network: 'alpha', http: url, capabilities: ['archive'], ...batch },
+        id: `alpha-${i}`,
+        network: 'alpha',
+        http: url,
+        capabilities: ['archive'],
+        ...batch,
       })),
       { id: 'real-a', network: 'real', http: anvil.url, capabilities: ['archive'], ...batch },
     ],

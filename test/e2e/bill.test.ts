@@ -29,8 +29,11 @@ const gateway = await prepareGateway(t, {
   routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
   plans: {
     metered: {
-      ...{ tiers: ['any'], rate: { perSecond: 100, burst: 100 }, maxBatch: 10 },
-      ...{ quota: { requests: 1_000_000, every: 'month' }, ws: { connections: 1, subscriptions: 1 } },
+      tiers: ['any'],
+      rate: { perSecond: 100, burst: 100 },
+      maxBatch: 10,
+      quota: { requests: 1_000_000, every: 'month' },
+      ws: { connections: 1, subscriptions: 1 },
     },
   },
 })
@@ -116,8 +119,10 @@ const lines = async (...words: readonly string[]): Promise<readonly Line[]> =>
 const sum = (rows: readonly Pick<Line, 'calls' | 'requests' | 'errors' | 'refusals'>[]) =>
   rows.reduce(
     (all, { calls, requests, errors, refusals }) => ({
-      ...{ calls: all.calls + calls, requests: all.requests + requests },
-      ...{ errors: all.errors + errors, refusals: all.refusals + refusals },
+      calls: all.calls + calls,
+      requests: all.requests + requests,
+      errors: all.errors + errors,
+      refusals: all.refusals + refusals,
     }),
     { calls: 0, requests: 0, errors: 0, refusals: 0 },
   )

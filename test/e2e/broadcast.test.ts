@@ -51,8 +51,13 @@ t.test('what is sent is in both pools, answered with one hash, and charged once'
     t.strictSame([status, blockNumber], ['success', 1n])
   }
   const used = await account.signTransaction({
-    ...{ to: account.address, nonce: 0, gas: 21_000n, chainId: 31_337 },
-    ...{ maxFeePerGas: parseEther('0.000001'), maxPriorityFeePerGas: 1n, value: 2n },
+    to: account.address,
+    nonce: 0,
+    gas: 21_000n,
+    chainId: 31_337,
+    maxFeePerGas: parseEther('0.000001'),
+    maxPriorityFeePerGas: 1n,
+    value: 2n,
   })
   await t.rejects(client.sendRawTransaction({ serializedTransaction: used }), /nonce/i, 'what all refuse')
   const { rows } = await access.managed('service_usage', [{ by: 'day', endpointId: access.endpointId }])

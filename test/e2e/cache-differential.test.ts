@@ -27,7 +27,10 @@ const start = (cache: Readonly<Record<string, unknown>>) =>
   startGateway(t, {
     networks: { alpha: { chainId, finality: deepest + 1 } },
     routes: nodes.map(({ url }, i) => ({
-      ...{ id: `alpha-${i}`, network: 'alpha', http: url, ws: url.replace('http', 'ws') },
+      id: `alpha-${i}`,
+      network: 'alpha',
+      http: url,
+      ws: url.replace('http', 'ws'),
       capabilities: ['archive'],
     })),
     gateway: cache,

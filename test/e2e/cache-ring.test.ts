@@ -117,7 +117,9 @@ const gateway = await startGateway(t, {
   routes: [
     { id: 'alpha-a', network: 'alpha', http: nodes.alpha.url, ws: nodes.alpha.url.replace('http', 'ws') },
     ...['a', 'b'].map(name => ({
-      ...{ id: `beta-${name}`, network: 'beta', http: nodes.beta.url },
+      id: `beta-${name}`,
+      network: 'beta',
+      http: nodes.beta.url,
       ws: nodes.beta.url.replace('http', 'ws'),
     })),
   ],
@@ -174,9 +176,15 @@ class Client {
     const spaced = below(3) === 0 ? ' \n' : ''
     const text = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${spaced}${written(params, spaced)}}`
     return {
-      ...{ slug: this.slug, row, key: keyOf(this.slug, method, params), id, text },
+      slug: this.slug,
+      row,
+      key: keyOf(this.slug, method, params),
+      id,
+      text,
       block: method === 'test_final' ? Number(params[0]) : null,
-      ...{ at: said.length, since: sinceOf(this.slug, row), floor: this.#floor },
+      at: said.length,
+      since: sinceOf(this.slug, row),
+      floor: this.#floor,
     }
   }
 

@@ -68,8 +68,15 @@ for (const workers of [1, 2])
         endpoint: { endpointId: other.endpointId, network: 'beta' },
         calls: [
           {
-            ...{ msg: 'call', requestId: failing.requestId, method: 'eth_gasPrice', network: 'beta' },
-            ...{ status: 503, reason: failing.reason, outcome: 'refused', transport: 'http', requests: 0 },
+            msg: 'call',
+            requestId: failing.requestId,
+            method: 'eth_gasPrice',
+            network: 'beta',
+            status: 503,
+            reason: failing.reason,
+            outcome: 'refused',
+            transport: 'http',
+            requests: 0,
           },
         ],
       })

@@ -137,7 +137,8 @@ t.test('usage of an unknown account exits 1; of one that only the ledger knows i
   const data = join(gateway.dir, 'data')
   rmSync(join(data, 'accounts.db'))
   t.match(await run([...CREATE, '--init', '--config', gateway.dir]), {
-    ...{ code: 1, stderr: /accounts\.db is missing while journal\.db is there/ },
+    code: 1,
+    stderr: /accounts\.db is missing while journal\.db is there/,
   })
   renameSync(join(data, 'journal.db'), join(data, 'journal.away'))
   t.equal(

@@ -21,7 +21,9 @@ const gateway = await startGateway(t, {
   methods: fewAndSubscribe,
   plans: {
     counted: {
-      ...{ tiers: ['any'], rate, quota: { requests: 1_000, every: '30d' } },
+      tiers: ['any'],
+      rate,
+      quota: { requests: 1_000, every: '30d' },
       ws: { connections: 10, subscriptions: 10 },
     },
   },

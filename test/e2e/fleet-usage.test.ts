@@ -23,11 +23,11 @@ t.test('usage of two machines', { skip: noServers }, async t => {
       methods: mixedMethods,
       plans: {
         paid: {
-          ...{ tiers: ['any', 'paid'], maxBatch: 100, rate: { perSecond: 100_000, burst: 100_000 } },
-          ...{
-            quota: { requests: 1_000_000_000, every: '30d' },
-            ws: { connections: 50, subscriptions: 100 },
-          },
+          tiers: ['any', 'paid'],
+          maxBatch: 100,
+          rate: { perSecond: 100_000, burst: 100_000 },
+          quota: { requests: 1_000_000_000, every: '30d' },
+          ws: { connections: 50, subscriptions: 100 },
         },
       },
     },

@@ -49,7 +49,9 @@ const gateway = await startGateway(
       { id: 'alpha-a', network: 'alpha', http: `https://localhost:${trusted.port}` },
       { id: 'misnamed-a', network: 'misnamed', http: `https://127.0.0.2:${misnamed.port}` },
       {
-        ...{ id: 'renamed-a', network: 'renamed', http: `https://127.0.0.2:${misnamed.port}` },
+        id: 'renamed-a',
+        network: 'renamed',
+        http: `https://127.0.0.2:${misnamed.port}`,
         headers: { Host: 'localhost' },
       },
       { id: 'unknown-a', network: 'unknown', http: `https://localhost:${unknown.port}` },

@@ -28,7 +28,8 @@ for (const slugs of [...SHIPPED.map(slug => [slug]), SHIPPED])
       t.ok(lines.length < 40, `${file} has ${lines.length} lines`)
     }
     const checked = await run(['check', '--data', '--config', dir, '--json'], {
-      ...{ TOLLGATE_LISTEN: '127.0.0.1:0', TOLLGATE_ADMIN: '127.0.0.1:0' },
+      TOLLGATE_LISTEN: '127.0.0.1:0',
+      TOLLGATE_ADMIN: '127.0.0.1:0',
     })
     t.equal(checked.code, 0)
     t.match(JSON.parse(checked.stdout), { ok: true, problems: [], counts: { networks: slugs.length } })
@@ -41,7 +42,8 @@ for (const slugs of [...SHIPPED.map(slug => [slug]), SHIPPED])
     )
     const { listen } = JSON.parse(ready) as { listen: string }
     const reply = await fetch(`http://${listen}/${slugs[0]!}/v1/rpc/nokey`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: '{"jsonrpc":"2.0","id":1,"method":"getHealth","params":[]}',
     })
     t.equal(reply.status, 401)

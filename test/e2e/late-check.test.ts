@@ -98,8 +98,13 @@ t.test('bug: two large files were read at the same time', async t => {
     PATIENCE,
   )
   t.strictSame(heard, [
-    ...[`begun ${damaged}`, `refused ${damaged}`, `damaged ${damaged}`],
-    ...[`begun ${sound}`, `ended ${sound}`, `begun ${sound}`, `ended ${sound}`],
+    `begun ${damaged}`,
+    `refused ${damaged}`,
+    `damaged ${damaged}`,
+    `begun ${sound}`,
+    `ended ${sound}`,
+    `begun ${sound}`,
+    `ended ${sound}`,
   ])
 })
 

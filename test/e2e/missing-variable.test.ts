@@ -23,7 +23,9 @@ const gateway = await startGateway(
     methods: fewMethods,
     plans: {
       counted: {
-        ...{ tiers: ['any'], rate: { perSecond: 7, burst: 14 }, quota: { requests: 1_000, every: '30d' } },
+        tiers: ['any'],
+        rate: { perSecond: 7, burst: 14 },
+        quota: { requests: 1_000, every: '30d' },
       },
     },
   },

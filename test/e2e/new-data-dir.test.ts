@@ -26,7 +26,8 @@ const refused: Readonly<Record<string, [args: string[], env: Record<string, stri
 async function configured(t: Test, dataDir: string): Promise<string> {
   const dir = await tempDir(t)
   await writeConfig(dir, {
-    ...{ networks: { alpha: { chainId: 1001 } }, methods: fewMethods },
+    networks: { alpha: { chainId: 1001 } },
+    methods: fewMethods,
     routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
     gateway: { dataDir, listen: busy },
   })

@@ -21,8 +21,11 @@ const lines = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```sh
 
 /** What takes minutes, and runs elsewhere: the installation (deploy/containers), and the demo and this suite themselves. */
 const ELSEWHERE = [
-  ...['npm ci && npm run demo', 'npm ci && npm test', 'npm ci'],
-  ...['npm ci && npm pack', 'npm install --global tollgate-0.1.0.tgz'],
+  'npm ci && npm run demo',
+  'npm ci && npm test',
+  'npm ci',
+  'npm ci && npm pack',
+  'npm install --global tollgate-0.1.0.tgz',
 ]
 
 /** The ports that the lines name. */
@@ -74,7 +77,7 @@ t.test(
     })
     const env = {
       ...cleanEnvironment({ ETHEREUM_A_URL: node.url, npm_config_update_notifier: 'false' }),
-      ...{ BEACON_GENESIS: '' },
+      BEACON_GENESIS: '',
     }
     let key = ''
     const shell = async (line: string): Promise<{ code: number | null; out: string }> => {

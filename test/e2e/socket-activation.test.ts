@@ -42,7 +42,9 @@ for (const workers of [1, 2])
       routes: [{ id: 'alpha-a', network: 'alpha', http: node.url }],
       methods: fewMethods,
       gateway: {
-        ...{ workers, listen: '192.0.2.1:1', admin: '192.0.2.1:2' },
+        workers,
+        listen: '192.0.2.1:1',
+        admin: '192.0.2.1:2',
         timeouts: { drain: '2s', drainIdle: '100ms' },
       },
     })

@@ -29,8 +29,12 @@ let nonce = 0
 const signed = (transaction: { readonly to?: Hex; readonly data?: Hex }): Promise<Hex> =>
   account.signTransaction({
     ...transaction,
-    ...{ chainId: 31_337, nonce: nonce++, gas: 500_000n, type: 'eip1559' as const },
-    ...{ maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1n },
+    chainId: 31_337,
+    nonce: nonce++,
+    gas: 500_000n,
+    type: 'eip1559' as const,
+    maxFeePerGas: 10_000_000_000n,
+    maxPriorityFeePerGas: 1n,
   })
 
 const [deployment] = await nodes.send(await signed({ data: emitterCode }))
@@ -58,7 +62,10 @@ const onError = (error: unknown) => viem.troubles.push(error)
 const unwatch = [
   viemClient.watchBlockNumber({ onBlockNumber: number => viem.heads.push(Number(number)), onError }),
   viemClient.watchContractEvent({
-    ...{ address: contract, abi: emitterAbi, eventName: 'Seen', onError },
+    address: contract,
+    abi: emitterAbi,
+    eventName: 'Seen',
+    onError,
     onLogs: logs => viem.values.push(...logs.map(({ args }) => args.value!)),
   }),
   viemClient.watchPendingTransactions({ onTransactions: hashes => viem.pending.push(...hashes), onError }),

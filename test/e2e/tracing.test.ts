@@ -234,7 +234,9 @@ t.test('a client that leaves is no fault, and its call is traced as it ended', a
   node.on('eth_call', hang)
   const controller = new AbortController()
   const left = fetch(`http://127.0.0.1:${gateway.port}${access.path}`, {
-    ...{ method: 'POST', body: message('eth_call', [{}]), signal: controller.signal },
+    method: 'POST',
+    body: message('eth_call', [{}]),
+    signal: controller.signal,
     headers: { 'content-type': 'application/json' },
   }).catch(() => null)
   await node.arrived('eth_call')

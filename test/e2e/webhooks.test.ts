@@ -77,8 +77,11 @@ async function start(url: string, workers: number): Promise<Gateway> {
       methods: fewMethods,
       plans: {
         small: {
-          ...{ tiers: ['any'], rate: { perSecond: 10_000, burst: 10_000 }, maxBatch: 100 },
-          ...{ quota: { requests: 100, every: '30d' }, ws: { connections: 5, subscriptions: 5 } },
+          tiers: ['any'],
+          rate: { perSecond: 10_000, burst: 10_000 },
+          maxBatch: 100,
+          quota: { requests: 100, every: '30d' },
+          ws: { connections: 5, subscriptions: 5 },
           alerts: { quota: ['50%', '100%'] },
         },
       },
@@ -125,7 +128,11 @@ for (const workers of [1, 2])
         t.equal(await spend(2), 200)
         await until('half is told', () => Promise.resolve(hook.of('quota.threshold').length === 1))
         t.match(hook.of('quota.threshold')[0]!.data, {
-          ...{ accountId: access.accountId, plan: 'small', threshold: '50%', requests: 100, used: 51 },
+          accountId: access.accountId,
+          plan: 'small',
+          threshold: '50%',
+          requests: 100,
+          used: 51,
         })
         const ids = hook.told.filter(({ type }) => type === 'quota.threshold').map(({ id }) => id)
         t.equal(new Set(ids).size, 1, 'every attempt has the same id')

@@ -89,8 +89,11 @@ t.test('bug: while the keeper took over the long journal of a killed worker it a
   const journal = join(data, name!)
   process.kill(crew.keeper, 'SIGSTOP')
   const charged = fillJournal(journal, {
-    ...{ mib: FULL, entries: 20, counters: 60_000 },
-    ...{ account: access.accountId, endpoint: access.endpointId },
+    mib: FULL,
+    entries: 20,
+    counters: 60_000,
+    account: access.accountId,
+    endpoint: access.endpointId,
   })
   kill9(crew.workers[0]!)
   process.kill(crew.keeper, 'SIGCONT')

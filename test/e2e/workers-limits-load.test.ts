@@ -79,7 +79,8 @@ t.test('bug: an address had twenty bad keys of each worker in one burst', async 
   const wrong = await Promise.all(
     Array.from({ length: 100 }, async (_, i) => {
       const reply = await fetch(`${origin}/alpha/v1/rpc/${'0'.repeat(29)}${100 + i}`, {
-        ...{ method: 'POST', body: message('eth_gasPrice') },
+        method: 'POST',
+        body: message('eth_gasPrice'),
         headers: { 'content-type': 'application/json' },
       })
       return ((await reply.json()) as { error: { data: { reason: string } } }).error.data.reason

@@ -40,7 +40,9 @@ const libraries: Readonly<Record<string, (url: string) => () => Promise<unknown>
     const client = new Client(origin)
     return async () => {
       const { statusCode, body } = await client.request({
-        ...{ path: pathname, method: 'POST', body: message('eth_gasPrice') },
+        path: pathname,
+        method: 'POST',
+        body: message('eth_gasPrice'),
         headers: { 'content-type': 'application/json' },
       })
       const text = await body.text()

@@ -18,7 +18,10 @@ const nodes = {
   wide: await startSocketNode(t, { chainId: 1002 }),
 }
 const route = (network: keyof typeof nodes) => ({
-  ...{ id: `${network}-a`, network, http: nodes[network].url, ws: nodes[network].wsUrl },
+  id: `${network}-a`,
+  network,
+  http: nodes[network].url,
+  ws: nodes[network].wsUrl,
   capabilities: allCapabilities,
 })
 const gateway = await startGateway(t, {

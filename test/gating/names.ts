@@ -105,7 +105,9 @@ export function variantsOf(name: string): string[] {
   const half = name.indexOf('_') + 1
   const letters = Array.from(name)
   return [
-    ...[name.toUpperCase(), name.toLowerCase(), name[0]!.toUpperCase() + name.slice(1)],
+    name.toUpperCase(),
+    name.toLowerCase(),
+    name[0]!.toUpperCase() + name.slice(1),
     ...letters.map(
       (c, i) =>
         name.slice(0, i) + (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()) + name.slice(i + 1),
@@ -134,13 +136,12 @@ export function variantsOf(name: string): string[] {
     ].map(end => name + end),
     ...['x', '1', '_', '.', '-', '/', '*', '😀', 'eth_', 'v1/', 'rpc.'].map(begin => begin + name),
     ...['.', '-', '/', ':', ' ', '%5F', '__', ''].map(gap => name.replace('_', gap)),
-    ...[
-      name.slice(0, -1),
-      name.slice(1),
-      name + name,
-      `${name} ${name}`,
-      encodeURIComponent(name).replace('_', '%5f'),
-    ],
-    ...[Buffer.from(name).toString('base64'), letters.toReversed().join('')],
+    name.slice(0, -1),
+    name.slice(1),
+    name + name,
+    `${name} ${name}`,
+    encodeURIComponent(name).replace('_', '%5f'),
+    Buffer.from(name).toString('base64'),
+    letters.toReversed().join(''),
   ].filter((variant, i, all) => variant !== name && all.indexOf(variant) === i)
 }

@@ -33,7 +33,9 @@ async function scene(t: Test) {
   const waiting = (): number => handle.writeQueueSize
   let now = performance.now()
   return {
-    ...{ client, webSocket, queue },
+    client,
+    webSocket,
+    queue,
     /** A second for each tick, as many as lie between two pings. */
     pass: (): void => {
       for (let i = 0; i < 31; i += 1) heartbeat.tick((now += 1_000))

@@ -301,8 +301,13 @@ t.test('an event stream waits for its place, and gives it back once', async t =>
   const streams = new ClientStreams(gateway, new Places(late))
   t.teardown(() => streams.drain())
   const visitor = {
-    ...{ network: gateway.snapshot.networks['eth']!, key: 'tg_key', origin: undefined, session: null },
-    ...{ address: '192.0.2.1', limitAddress: '192.0.2.1', transport: 'http' as const },
+    network: gateway.snapshot.networks['eth']!,
+    key: 'tg_key',
+    origin: undefined,
+    session: null,
+    address: '192.0.2.1',
+    limitAddress: '192.0.2.1',
+    transport: 'http' as const,
   }
   const caller = gateway.readmit(visitor)
   if (isRefusal(caller)) throw new Error(caller.message)

@@ -93,13 +93,17 @@ t.test(
     // Nobody has read it when the drain begins.
     sending.write(`${head}call`)
     const draining = drain(old.server, {
-      ...{ idle: () => Promise.resolve(), patience: 10_000, keepIdle: 10_000, takesLast: false },
+      idle: () => Promise.resolve(),
+      patience: 10_000,
+      keepIdle: 10_000,
+      takesLast: false,
       passOn: (handle, isKept) => {
         kept.push(isKept)
         takeConnection(other.server, attachPaused(handle), isKept)
         return Promise.resolve()
       },
-      ...{ endCalls: () => undefined, cutShort: () => undefined },
+      endCalls: () => undefined,
+      cutShort: () => undefined,
     })
     // Unread where it was.
     t.strictSame(await ask(sending), ['keep-alive', 'other'])
@@ -119,8 +123,10 @@ t.test(
 t.test('the time for a first request does not count where another process has answered one', async t => {
   const { gateway: settings, ...snapshot } = await snapshotOf(t)
   const live = {
-    ...{ observer: { refused: () => undefined }, journal: { refused: () => undefined } },
-    ...{ badKeys: { count: () => null }, clock: systemClock },
+    observer: { refused: () => undefined },
+    journal: { refused: () => undefined },
+    badKeys: { count: () => null },
+    clock: systemClock,
   } as unknown as Live
   const gateway = new Gateway({ ...snapshot, gateway: settings }, { find: () => null, changes: 0 }, live)
   const timeouts = { ...settings.timeouts, headers: 100 }

@@ -17,7 +17,10 @@ const gateway = await startGateway(t, {
   methods: fewAndSubscribe,
   plans: {
     ten: {
-      ...{ tiers: ['any'], rate, maxBatch: 100, quota: { requests: 10, every: '30d' } },
+      tiers: ['any'],
+      rate,
+      maxBatch: 100,
+      quota: { requests: 10, every: '30d' },
       ws: { connections: 10, subscriptions: 10 },
     },
   },

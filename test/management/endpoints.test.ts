@@ -44,8 +44,13 @@ t.test('service_createEndpoint', t => {
 
   t.test('takes what service_updateEndpoint changes', async t => {
     const restrictions = {
-      ...{ status: 'inactive', management: true, allowedOrigins: ['https://a.example'], dailyLimit: 10 },
-      ...{ allowedIps: ['203.0.113.7'], perSecond: 2, expiresAt: 4_000_000_000 },
+      status: 'inactive',
+      management: true,
+      allowedOrigins: ['https://a.example'],
+      dailyLimit: 10,
+      allowedIps: ['203.0.113.7'],
+      perSecond: 2,
+      expiresAt: 4_000_000_000,
     }
     await create({ chain: 'ethereum', ...restrictions })
     t.strictSame(wishes.pop(), { accountId: 'acc_1', network: 'ethereum', ...restrictions })
@@ -291,7 +296,14 @@ t.test('service_updateEndpoint', t => {
     }
 
     const badLabels = [
-      ...[['x'], 'x', null, { 'no space': 'x' }, { x: 1 }, { x: 'a\nb' }, { x: 'y'.repeat(65) }, { '': 'x' }],
+      ['x'],
+      'x',
+      null,
+      { 'no space': 'x' },
+      { x: 1 },
+      { x: 'a\nb' },
+      { x: 'y'.repeat(65) },
+      { '': 'x' },
       Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`l${i}`, 'x'])),
     ]
     for (const labels of badLabels)

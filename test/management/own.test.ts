@@ -68,13 +68,20 @@ t.test("service_audit shows the account's own trail, without what is the operato
         return {
           entries: [
             {
-              ...{ ...entry, actor: 'token:tok_secret', action: 'account.changed' as const },
+              ...entry,
+              actor: 'token:tok_secret',
+              action: 'account.changed' as const,
               before: { plan: 'free', labels: { crm: '1' }, email: null },
               after: { plan: 'paid', labels: { crm: '2' }, email: 'a@b.example', externalId: 'x' },
             },
             {
-              ...{ ...entry, seq: 8, target: 'ep_1', actor: 'owner:ep_1', action: 'key.rotated' as const },
-              ...{ before: null, after: null },
+              ...entry,
+              seq: 8,
+              target: 'ep_1',
+              actor: 'owner:ep_1',
+              action: 'key.rotated' as const,
+              before: null,
+              after: null,
             },
           ],
           next: 8,
@@ -86,12 +93,20 @@ t.test("service_audit shows the account's own trail, without what is the operato
     result: {
       entries: [
         {
-          ...{ time: 1_700_000_000, actor: 'operator', action: 'account.changed', target: 'acc_1' },
-          ...{ before: { plan: 'free' }, after: { plan: 'paid' } },
+          time: 1_700_000_000,
+          actor: 'operator',
+          action: 'account.changed',
+          target: 'acc_1',
+          before: { plan: 'free' },
+          after: { plan: 'paid' },
         },
         {
-          ...{ time: 1_700_000_000, actor: 'owner:ep_1', action: 'key.rotated', target: 'ep_1' },
-          ...{ before: null, after: null },
+          time: 1_700_000_000,
+          actor: 'owner:ep_1',
+          action: 'key.rotated',
+          target: 'ep_1',
+          before: null,
+          after: null,
         },
       ],
       next: 8,

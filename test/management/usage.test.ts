@@ -54,16 +54,17 @@ t.test('service_usage', t => {
     t.strictSame(outcome, { result: expected })
     t.equal(JSON.stringify(outcome), JSON.stringify({ result: expected }), 'the order of the fields too')
     t.strictSame(queries.pop(), {
-      ...{
-        accountId: 'acc_1',
-        network: null,
-        method: null,
-        endpointId: null,
-        from: HOUR - 7200,
-        to: HOUR,
-        by: 'hour',
-      },
-      ...{ groupBy: ['time', 'endpoint', 'network', 'method'], detail: false, top: null, after: null },
+      accountId: 'acc_1',
+      network: null,
+      method: null,
+      endpointId: null,
+      from: HOUR - 7200,
+      to: HOUR,
+      by: 'hour',
+      groupBy: ['time', 'endpoint', 'network', 'method'],
+      detail: false,
+      top: null,
+      after: null,
     })
   })
 

@@ -30,7 +30,8 @@ function open() {
       observer.attempt({ ...whose, network: 'eth', route, method: 'eth_call', result, ms: 1 })
   }
   const more = (route: string, result: string, count: number): Line => ({
-    ...{ level: 'warn', msg: 'more attempts failed' },
+    level: 'warn',
+    msg: 'more attempts failed',
     fields: { network: 'eth', route, result, count },
   })
   return { lines, attempts, metrics, fail, more }

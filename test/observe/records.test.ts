@@ -12,29 +12,36 @@ import type { Observation, RefusedMessage } from '../../src/ports/observer.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const call = (more: Partial<Observation> = {}): Observation => ({
-  ...{
-    requestId: 'AAAAAAAAAAAAAAAA',
-    account: 'acc_1',
-    endpoint: 'ep_1',
-    network: 'eth',
-    method: 'eth_call',
-  },
-  ...{ route: 'eth-a', status: 200, outcome: 'ok', reason: null, plan: 'pro', transport: 'http' },
+  requestId: 'AAAAAAAAAAAAAAAA',
+  account: 'acc_1',
+  endpoint: 'ep_1',
+  network: 'eth',
+  method: 'eth_call',
+  route: 'eth-a',
+  status: 200,
+  outcome: 'ok',
+  reason: null,
+  plan: 'pro',
+  transport: 'http',
   address: '2001:db8:1:2::3',
-  ...{
-    rowClass: 'normal',
-    cache: null,
-    shared: false,
-    requests: 1,
-    totalMs: 12.3456,
-    upstreamMs: 11,
-    traceId: null,
-    ...more,
-  },
+  rowClass: 'normal',
+  cache: null,
+  shared: false,
+  requests: 1,
+  totalMs: 12.3456,
+  upstreamMs: 11,
+  traceId: null,
+  ...more,
 })
 const refusal: RefusedMessage = {
-  ...{ requestId: 'BBBBBBBBBBBBBBBB', account: 'acc_1', endpoint: 'ep_1', network: 'eth', plan: 'pro' },
-  ...{ status: 403, reason: 'origin_denied', address: '192.0.2.77' },
+  requestId: 'BBBBBBBBBBBBBBBB',
+  account: 'acc_1',
+  endpoint: 'ep_1',
+  network: 'eth',
+  plan: 'pro',
+  status: 403,
+  reason: 'origin_denied',
+  address: '192.0.2.77',
 }
 
 /** An access log in memory. */
@@ -65,26 +72,36 @@ t.test('an access log without a filter has a line for each call and each refused
   log.refused(refusal, 1000)
   t.strictSame(lines, [
     {
-      ...{ time: '1970-01-01T00:00:00.000Z', msg: 'call', requestId: 'AAAAAAAAAAAAAAAA', account: 'acc_1' },
-      ...{ endpoint: 'ep_1', network: 'eth', method: 'eth_call', route: 'eth-a', status: 200, reason: null },
-      ...{ outcome: 'ok', plan: 'pro', transport: 'http', requests: 1, ms: 12.35, upstreamMs: 11 },
+      time: '1970-01-01T00:00:00.000Z',
+      msg: 'call',
+      requestId: 'AAAAAAAAAAAAAAAA',
+      account: 'acc_1',
+      endpoint: 'ep_1',
+      network: 'eth',
+      method: 'eth_call',
+      route: 'eth-a',
+      status: 200,
+      reason: null,
+      outcome: 'ok',
+      plan: 'pro',
+      transport: 'http',
+      requests: 1,
+      ms: 12.35,
+      upstreamMs: 11,
     },
     {
-      ...{
-        time: '1970-01-01T00:00:01.000Z',
-        msg: 'refusal',
-        requestId: 'BBBBBBBBBBBBBBBB',
-        account: 'acc_1',
-      },
-      ...{
-        endpoint: 'ep_1',
-        network: 'eth',
-        method: null,
-        route: null,
-        status: 403,
-        reason: 'origin_denied',
-      },
-      ...{ outcome: 'refused', plan: 'pro' },
+      time: '1970-01-01T00:00:01.000Z',
+      msg: 'refusal',
+      requestId: 'BBBBBBBBBBBBBBBB',
+      account: 'acc_1',
+      endpoint: 'ep_1',
+      network: 'eth',
+      method: null,
+      route: null,
+      status: 403,
+      reason: 'origin_denied',
+      outcome: 'refused',
+      plan: 'pro',
     },
   ])
   t.end()
@@ -140,9 +157,15 @@ t.test("the client's address is in the lines as far as it is wanted", t => {
   t.strictSame(
     lines.map(line => line['address']),
     [
-      ...[undefined, undefined, undefined],
-      ...['2001:db8:1::/48', '192.0.2.0/24', undefined],
-      ...['2001:db8:1:2::3', '192.0.2.77', undefined],
+      undefined,
+      undefined,
+      undefined,
+      '2001:db8:1::/48',
+      '192.0.2.0/24',
+      undefined,
+      '2001:db8:1:2::3',
+      '192.0.2.77',
+      undefined,
     ],
   )
   t.end()
@@ -231,14 +254,14 @@ t.test('a trace has the lines of its account or endpoint alone, and counts what 
   records.traced('two', { account: 'acc_2' })
   records.call(call())
   records.attempt({
-    ...{
-      requestId: 'AAAAAAAAAAAAAAAA',
-      account: 'acc_1',
-      endpoint: 'ep_1',
-      network: 'eth',
-      method: 'eth_call',
-    },
-    ...{ route: 'eth-a', result: 'reset', ms: 1.006 },
+    requestId: 'AAAAAAAAAAAAAAAA',
+    account: 'acc_1',
+    endpoint: 'ep_1',
+    network: 'eth',
+    method: 'eth_call',
+    route: 'eth-a',
+    result: 'reset',
+    ms: 1.006,
   })
   records.call(call({ endpoint: 'ep_2', account: 'acc_2' }))
   records.refused({ ...refusal, account: null, endpoint: null })

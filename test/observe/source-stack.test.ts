@@ -14,8 +14,13 @@ t.test('a stack names the file and line that were bundled', t => {
   })
   const outfile = join(dir, 'dist/main.js')
   buildSync({
-    ...{ entryPoints: [join(dir, 'src/main.ts')], outfile, bundle: true, format: 'esm' },
-    ...{ sourcemap: true, minifyWhitespace: true, minifySyntax: true },
+    entryPoints: [join(dir, 'src/main.ts')],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    sourcemap: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
   })
   // In a process of its own, without what the test runner puts in the environment: that maps stacks already.
   const stack = execFileSync('env', ['-i', process.execPath, outfile], { encoding: 'utf8' })

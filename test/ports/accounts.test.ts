@@ -49,8 +49,13 @@ async function withEndpoint({
 
 const ALL: AuditQuery = { from: null, to: null, actor: null, target: null, before: null, limit: 1_000 }
 const ANY: AccountQuery = {
-  ...{ after: null, limit: 1_000, plan: null, status: null },
-  ...{ externalId: null, email: null, label: null },
+  after: null,
+  limit: 1_000,
+  plan: null,
+  status: null,
+  externalId: null,
+  email: null,
+  label: null,
 }
 const token: Author = { actor: 'token:tok_1' }
 
@@ -137,8 +142,13 @@ for (const [name, make] of Object.entries(implementations)) {
     t.ok(isWellFormed(apiKey))
     const place = { id: endpoint.id, accountId: account.id, network: 'bsc', name: 'prod' }
     const open = {
-      ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-      ...{ dailyLimit: null, limitedSince: 0, expiresAt: null },
+      management: true,
+      allowedOrigins: null,
+      allowedIps: null,
+      perSecond: null,
+      dailyLimit: null,
+      limitedSince: 0,
+      expiresAt: null,
     }
     t.strictSame(shown, { ...place, status: 'active', createdAt: NOW, ...open })
     const { id, name, plan, status, createdAt } = account
@@ -173,8 +183,11 @@ for (const [name, make] of Object.entries(implementations)) {
     const { account } = await ports.accounts.create({ name: 'Restricted', plan: 'free' })
     const restrictions = {
       status: 'inactive',
-      ...{ allowedOrigins: ['https://app.example.org'], allowedIps: ['203.0.113.7'] },
-      ...{ perSecond: 2, dailyLimit: 10, expiresAt: 4_000_000_000 },
+      allowedOrigins: ['https://app.example.org'],
+      allowedIps: ['203.0.113.7'],
+      perSecond: 2,
+      dailyLimit: 10,
+      expiresAt: 4_000_000_000,
     } as const
     const wish = { accountId: account.id, network: 'bsc', name: 'prod', ...restrictions }
     const made = await ports.endpoints.create(wish)
@@ -185,7 +198,12 @@ for (const [name, make] of Object.entries(implementations)) {
     const managing = await ports.endpoints.create({ ...wish, management: true })
     t.match(managing, { ...restrictions, management: true })
     const { entries } = await ports.audit.read({
-      ...{ from: null, to: null, actor: null, target: made.id, before: null, limit: 10 },
+      from: null,
+      to: null,
+      actor: null,
+      target: made.id,
+      before: null,
+      limit: 10,
     })
     t.match(entries, [
       { action: 'endpoint.created', before: null, after: { network: 'bsc', name: 'prod', ...restrictions } },
@@ -236,7 +254,8 @@ for (const [name, make] of Object.entries(implementations)) {
     const set = async (dailyLimit: number | null) => {
       const changed = (await ports.endpoints.change(null, id, { dailyLimit })) as EndpointWithKey
       t.match(ports.keys.find(endpoint.apiKey)?.endpoint, {
-        ...{ dailyLimit, limitedSince: changed.limitedSince },
+        dailyLimit,
+        limitedSince: changed.limitedSince,
       })
       return changed.limitedSince
     }
@@ -354,7 +373,10 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(await accounts.change(other.account.id, { externalId: 'crm-1' }), 'external_id_taken')
     t.equal((await accounts.list()).length, 2)
     t.match(await accounts.change(id, { name: 'New', email: null, labels: { tier: 'tin', 'a.b': null } }), {
-      ...{ name: 'New', plan: 'free', externalId: 'crm-1', email: null },
+      name: 'New',
+      plan: 'free',
+      externalId: 'crm-1',
+      email: null,
       labels: { tier: 'tin' },
     })
     const many = Array.from({ length: 64 }, (_, i) => [`n${i}`, ''] as const)
@@ -442,11 +464,11 @@ for (const [name, make] of Object.entries(implementations)) {
       ['cli', 'account.resumed', acc, null, null],
       ['cli', 'account.token_rotated', acc, null, null],
       [
-        ...[owner.actor, 'endpoint.changed', ep],
-        ...[
-          { name: 'prod', allowedIps: null },
-          { name: 'new', allowedIps: ['10.0.0.1'] },
-        ],
+        owner.actor,
+        'endpoint.changed',
+        ep,
+        { name: 'prod', allowedIps: null },
+        { name: 'new', allowedIps: ['10.0.0.1'] },
       ],
       ['cli', 'endpoint.moved', 'bsc', { network: 'bsc' }, { network: 'bnb', endpoints: 1 }],
       [owner.actor, 'endpoint.deleted', ep, { network: 'bnb', name: 'new' }, null],

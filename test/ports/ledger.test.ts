@@ -78,7 +78,10 @@ async function openFleet(t: Test, used: readonly Used[]): Promise<Ledger> {
   for (const [i, one] of used.entries()) await charge(machines[i % 2]!.ledger.charging, [one])
   await machines[1]!.spool.flush()
   const fleet = new FleetLedger({
-    ...{ postgres, config: postgresConfig(server.url), spool: machines[0]!.spool, own: new PlainLedger() },
+    postgres,
+    config: postgresConfig(server.url),
+    spool: machines[0]!.spool,
+    own: new PlainLedger(),
   })
   t.teardown(async () => {
     await fleet.close()
@@ -112,16 +115,17 @@ const used: readonly Used[] = [
   { ...call, at: DAY + 60, accountId: 'acc_2', endpointId: 'ep_9', calls: 7, requests: 7 },
 ]
 const all: SumsQuery = {
-  ...{
-    accountId: 'acc_1',
-    endpointId: null,
-    network: null,
-    method: null,
-    from: DAY,
-    to: DAY + 48 * HOUR,
-    by: 'hour',
-  },
-  ...{ groupBy: ['time', 'endpoint', 'network', 'method'], detail: false, top: null, after: null },
+  accountId: 'acc_1',
+  endpointId: null,
+  network: null,
+  method: null,
+  from: DAY,
+  to: DAY + 48 * HOUR,
+  by: 'hour',
+  groupBy: ['time', 'endpoint', 'network', 'method'],
+  detail: false,
+  top: null,
+  after: null,
 }
 
 for (const [name, make] of Object.entries(implementations)) {

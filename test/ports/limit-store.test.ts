@@ -32,7 +32,9 @@ const implementations: Readonly<Record<string, (t: Test, used: Used) => Promise<
 
 const bucket = { key: 'a', limit: { perSecond: 10, burst: 20 }, spent: 0, over: 0, want: 0 }
 const quota = {
-  ...{ ...bucket, key: 'q', limit: { perSecond: 0, burst: 100 } },
+  ...bucket,
+  key: 'q',
+  limit: { perSecond: 0, burst: 100 },
   quota: { account: 'acc_1', window: { start: 0, end: 3600 }, every: 3_600_000 },
 }
 

@@ -64,7 +64,8 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(said(await limits.take(spender, rated(20), NOW)), 'ok')
     const refusal = await limits.take(spender, rated(5), NOW)
     t.match(refusal, {
-      ...{ reason: 'rate_limited', data: { retryAfterMs: 500, limit: 10 } },
+      reason: 'rate_limited',
+      data: { retryAfterMs: 500, limit: 10 },
       message: 'Rate limit exceeded: 10 request units per second; this call costs 5',
     })
     t.equal(said(await limits.take(spender, rated(5), NOW + 499)), 'rate_limited')
@@ -79,11 +80,13 @@ for (const [name, make] of Object.entries(implementations)) {
     t.equal(said(await limits.take(spender, rated(11), NOW)), 'quota_exhausted')
     t.match(limits.rate(spender, NOW), { remaining: 20 })
     t.strictSame(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), {
-      ...{ requests: 100, used: 90, resetsAt: START + 3600 },
+      requests: 100,
+      used: 90,
+      resetsAt: START + 3600,
     })
     const byEndpoint = spenderOf({ endpointRate: { perSecond: 1, burst: 3 } })
     t.match(await limits.take(byEndpoint, rated(4), NOW), {
-      ...{ reason: 'rate_limited' },
+      reason: 'rate_limited',
       message: 'Rate limit exceeded: 1 request unit per second; this call costs 4',
     })
     t.match(
@@ -132,7 +135,8 @@ for (const [name, make] of Object.entries(implementations)) {
     const limits = limitsWith(90)
     const spender = limited(100, { plan: unbound })
     t.match(await limits.take(spender, rated(11), NOW), {
-      ...{ reason: 'quota_exhausted', data: { scope: 'endpoint', resetsAt: midnight } },
+      reason: 'quota_exhausted',
+      data: { scope: 'endpoint', resetsAt: midnight },
     })
     t.match(await granted(limits, spender, 10), { units: 10, at: NOW, period: 0 })
     t.equal(said(await limits.take(spender, unrated(1), NOW)), 'quota_exhausted', 'a notification counts too')
@@ -168,7 +172,8 @@ for (const [name, make] of Object.entries(implementations)) {
       t.match(await limits.quota(account, plan, NOW), { used: 0 })
       const small: Plan = { ...plan, quota: { requests: 3, every: 3_600_000 } }
       t.match(await limits.take(limited(5, { plan: small }), rated(4), NOW), {
-        ...{ reason: 'quota_exhausted', data: { scope: 'account', resetsAt: START + 3600 } },
+        reason: 'quota_exhausted',
+        data: { scope: 'account', resetsAt: START + 3600 },
       })
       t.equal(said(await limits.take(limited(5), rated(5), NOW)), 'ok')
     },

@@ -39,12 +39,16 @@ const implementations: Readonly<Record<string, (t: Test) => Promise<Made>>> = {
     upstreams.adopt(atOnce(upstreams.open(snapshot)))
     const none = () => undefined
     const subscriptions = new SharedSubscriptions({
-      ...{ upstreams, snapshot, connectTimeout: () => 2_000, budget: null },
+      upstreams,
+      snapshot,
+      connectTimeout: () => 2_000,
+      budget: null,
       events: { bug: error => t.fail(String(error)), cut: none, socketsFail: none, socketsLast: none },
     })
     t.teardown(() => upstreams.close())
     return {
-      ...{ snapshot, subscriptions },
+      snapshot,
+      subscriptions,
       push: result => node.push('eth_subscribe', result),
       refuse: () => node.onSubscribe(() => ({ error: ERROR })),
     }
@@ -52,7 +56,8 @@ const implementations: Readonly<Record<string, (t: Test) => Promise<Made>>> = {
   plain: async t => {
     const subscriptions = new PlainSubscriptions()
     return {
-      ...{ snapshot: await snapshotOf(t, { methods }), subscriptions },
+      snapshot: await snapshotOf(t, { methods }),
+      subscriptions,
       push: result => {
         subscriptions.push(result)
       },

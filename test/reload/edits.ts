@@ -115,7 +115,10 @@ const kinds: Readonly<Record<string, Kind>> = {
     const id = `extra-${count}`
     const own = { http: spare.url, ws: spare.wsUrl, capabilities: [], enabled: true }
     routes.splice(random.below(routes.length + 1), 0, {
-      ...{ id, network: mainNetwork, weight: 1, priority: 1 },
+      id,
+      network: mainNetwork,
+      weight: 1,
+      priority: 1,
       ...own,
     })
     return { files: ['routes.yaml'], lines: [`routes.yaml: + ${id} (priority 1)`] }

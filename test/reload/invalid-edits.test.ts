@@ -16,9 +16,21 @@ import { WrittenYaml } from './written-yaml.ts'
 /** Keys that the whole configuration is without, as they name other files or servers. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = {
   'gateway.yaml': [
-    ...['cert', 'key', 'tls', 'logo'],
-    ...['postgres', 'url', 'schema', 'pool', 'timeout', 'spool', 'accountsMaxAge'],
-    ...['redis', 'prefix', 'sync', 'away'],
+    'cert',
+    'key',
+    'tls',
+    'logo',
+    'postgres',
+    'url',
+    'schema',
+    'pool',
+    'timeout',
+    'spool',
+    'accountsMaxAge',
+    'redis',
+    'prefix',
+    'sync',
+    'away',
   ],
   'methods.yaml': ['extends'],
 }

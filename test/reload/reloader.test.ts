@@ -10,10 +10,18 @@ const { config } = await load(t)
 if (config === null) throw new Error('the configuration of the tests is not valid')
 const places = {} as LoadedConfig['places']
 const loaded = (version: string, more: Partial<Config> = {}): LoadedConfig => ({
-  ...{ config: { ...config, ...more }, version, problems: [], places },
+  config: { ...config, ...more },
+  version,
+  problems: [],
+  places,
 })
 const problem = (message: string, severity: 'error' | 'warning' = 'error'): Problem => ({
-  ...{ file: 'routes.yaml', line: 1, column: 1, path: 'routes', severity, message },
+  file: 'routes.yaml',
+  line: 1,
+  column: 1,
+  path: 'routes',
+  severity,
+  message,
 })
 
 /** A reloader whose files are `files.now`; `did` is what was done and logged. */

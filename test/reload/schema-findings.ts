@@ -80,7 +80,11 @@ function* walk(
 ): Generator<Change> {
   const { schema, home } = resolve(written, file)
   const put = (wrong: unknown, kind: string, message: RegExp, at = path): Change => ({
-    ...{ kind, message, document: replace(root, path, wrong), path: at, at: 'value' },
+    kind,
+    message,
+    document: replace(root, path, wrong),
+    path: at,
+    at: 'value',
   })
   yield* wrongTypes(schema, path, put)
   yield* wrongScalars(schema, value, put)
@@ -153,7 +157,11 @@ function* wrongMaps(
   root: unknown,
 ): Generator<Change> {
   const put = (wrong: unknown, kind: string, message: RegExp, at: Path): Change => ({
-    ...{ kind, message, document: replace(root, path, wrong), path: at, at: 'key' },
+    kind,
+    message,
+    document: replace(root, path, wrong),
+    path: at,
+    at: 'key',
   })
   if (schema.additionalProperties === false)
     yield put({ ...map, unheardOf: 1 }, 'unknown key', /^unknown key$/, [...path, 'unheardOf'])

@@ -390,7 +390,9 @@ t.test(
     t.teardown(() => server.close())
     const { port } = server.address() as AddressInfo
     const connections = new Connections({
-      ...{ origin: `https://127.0.0.1:${port}`, most: 1, connectTimeout: 5_000 },
+      origin: `https://127.0.0.1:${port}`,
+      most: 1,
+      connectTimeout: 5_000,
     })
     for (let i = 0; i < 5; i += 1) {
       const read = new Promise<number>((resolve, onError) => {
@@ -438,7 +440,9 @@ t.test('bug: a session that the upstream broke off at was offered to it for ever
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const connections = new Connections({
-    ...{ origin: `https://127.0.0.1:${port}`, most: 1, connectTimeout: 5_000 },
+    origin: `https://127.0.0.1:${port}`,
+    most: 1,
+    connectTimeout: 5_000,
   })
   t.match(await ask(connections, '/'), { kind: 'whole', body: 'hello' })
   t.match(await ask(connections, '/'), { kind: 'broken', how: 'unreachable', sent: false })
@@ -479,7 +483,8 @@ t.test(
     const connections = new Connections({ origin: node.origin, most: 1, connectTimeout: 1_000 })
     const ends: string[] = []
     const gone: Handler = {
-      ...{ onHead: () => undefined, onData: () => undefined },
+      onHead: () => undefined,
+      onData: () => undefined,
       onSent: () => ends.push('sent'),
       onComplete: () => ends.push('complete'),
       onError: () => ends.push('error'),
@@ -497,7 +502,10 @@ t.test(
     // One that speaks no TLS: no connection to it is ever made.
     const silent = await speaking(t, () => undefined)
     const route = {
-      ...{ id: 'a', network: 'eth', http: silent.origin.replace('http:', 'https:'), headers: {} },
+      id: 'a',
+      network: 'eth',
+      http: silent.origin.replace('http:', 'https:'),
+      headers: {},
       limits: { inFlight: 1, perSecond: null },
     } as Route
     const client = new RouteClient(route, 600_000, new RouteLimits('a', route.limits))
@@ -518,7 +526,10 @@ t.test(
 /** A client of a route with one connection. */
 function clientOf(origin: string): RouteClient {
   const route = {
-    ...{ id: 'a', network: 'eth', http: origin, headers: {} },
+    id: 'a',
+    network: 'eth',
+    http: origin,
+    headers: {},
     limits: { inFlight: 1, perSecond: null },
   } as Route
   return new RouteClient(route, 1_000, new RouteLimits('a', route.limits))

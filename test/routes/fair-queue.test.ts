@@ -61,7 +61,9 @@ t.test('thousands that end while they wait cost the next one nothing', t => {
   for (let i = 0; i < 10_000; i += 1) {
     let state: Turn['state'] = 'waiting'
     const turn: Turn = {
-      ...{ caller: i % 2 === 0 ? 'a' : 'b', isWanted: true, begin: () => begun.push('never') },
+      caller: i % 2 === 0 ? 'a' : 'b',
+      isWanted: true,
+      begin: () => begun.push('never'),
       get state() {
         looks += 1
         return state
@@ -109,7 +111,9 @@ t.test('bug: thousands of turns that ended as they began, one within the other, 
   const MANY = 20_000
   for (let i = 0; i < MANY; i += 1) {
     const turn: Turn = {
-      ...{ caller: 'b', isWanted: true, state: 'waiting' },
+      caller: 'b',
+      isWanted: true,
+      state: 'waiting',
       begin: () => {
         begun.push(`b${i}`)
         fair.leave(turn)

@@ -7,8 +7,11 @@ const masterKey = createSecretKey(randomBytes(32))
 const key = deriveKey(masterKey, 'filter ids')
 const filters = new Filters(() => [key])
 const filter = {
-  ...{ network: 'eth', route: 'eth-a.1', node: filters.nodeAt('http://127.0.0.1:1') },
-  ...{ upstreamId: '"0x1"', madeAt: 1_750_000_000_123 },
+  network: 'eth',
+  route: 'eth-a.1',
+  node: filters.nodeAt('http://127.0.0.1:1'),
+  upstreamId: '"0x1"',
+  madeAt: 1_750_000_000_123,
 }
 const seal = (upstreamId = filter.upstreamId, owner = 'ep_1') =>
   filters.seal({ ...filter, upstreamId }, owner)!

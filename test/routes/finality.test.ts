@@ -24,7 +24,11 @@ function chain(ids: readonly string[], finality: Network['finality'] = 'finalize
   of.whenReset((_, why) => resets.push(why))
   const clock = { now: 0 }
   return {
-    ...{ network, routes, of, resets, clock },
+    network,
+    routes,
+    of,
+    resets,
+    clock,
     /** What each route reports, in their order; undefined is nothing new. */
     report: (...finals: readonly (number | null | undefined)[]) => {
       for (const [i, number] of finals.entries())

@@ -46,8 +46,13 @@ async function scene(
   })
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const route = {
-    ...{ id: 'a', network: 'eth', http: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    ...{ headers: {}, limits: bounds, batch, errors: [] },
+    id: 'a',
+    network: 'eth',
+    http: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    headers: {},
+    limits: bounds,
+    batch,
+    errors: [],
   }
   const live = new LiveRoute(route as unknown as Route, 2_000)
   t.teardown(async () => {
@@ -58,15 +63,19 @@ async function scene(
   const ask = (gather: Gathering | null, id: number, more: Partial<Asked> = {}) => {
     const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_call","params":[${id}]}`
     const asked: Asked = {
-      ...{ body, id, heavy: false, caller: 'one', departure: () => null, family: 'evm', method: 'eth_call' },
-      ...{
-        params: `[${id}]`,
-        isRange: false,
-        rows: [],
-        isAboutAnother: null,
-        flight: null,
-        traceparent: null,
-      },
+      body,
+      id,
+      heavy: false,
+      caller: 'one',
+      departure: () => null,
+      family: 'evm',
+      method: 'eth_call',
+      params: `[${id}]`,
+      isRange: false,
+      rows: [],
+      isAboutAnother: null,
+      flight: null,
+      traceparent: null,
       ...more,
     }
     return live.ask(asked, limits, now, gather)

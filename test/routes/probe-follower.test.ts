@@ -26,16 +26,24 @@ function said({ upstreams, heads, clock }: Process, { snapshot }: ProbingMachine
       whyNot: upstreams.whyNot(network, live.id, now),
       whyDown: live.whyDown(now),
       lag: heads.lagOf(network, live),
-      ...{ identified: live.identified, fault: live.fault, silent: live.silent },
-      ...{ syncing: live.syncing, slotsBehind: live.slotsBehind, firstSlot: upstreams.firstKept(live.id) },
-      ...{ head: live.head, claimed: live.claimed, certainHead: upstreams.certainHead(live.id) },
+      identified: live.identified,
+      fault: live.fault,
+      silent: live.silent,
+      syncing: live.syncing,
+      slotsBehind: live.slotsBehind,
+      firstSlot: upstreams.firstKept(live.id),
+      head: live.head,
+      claimed: live.claimed,
+      certainHead: upstreams.certainHead(live.id),
       reached: [1_000_000, 1_000_010].map(height => live.hasReached(height, 'head', now)),
       slots: COMMITMENTS.map(scale => live.slots.at(scale)),
       breaker: [live.breaker.state(now), live.breaker.retryIn(now), live.breaker.lastError],
       pause: live.pauses.report(now),
       isBinding: live.pauses.isBinding(now),
       since: [
-        ...[live.breaker.lastFailure(now)?.ms ?? null, ago(live.downSince), ago(live.restartedAt)],
+        live.breaker.lastFailure(now)?.ms ?? null,
+        ago(live.downSince),
+        ago(live.restartedAt),
         ...[1, 12_000].map(ms => upstreams.hasForgotten(live.id, now - ms, now)),
       ],
     })),
@@ -77,16 +85,19 @@ const LIMITS = { timeout: 4_000, holdBack: Infinity, maxBytes: 1024, departure: 
 /** A call of the caller `one`. */
 function aCall(id: number): Asked {
   return {
-    ...{ family: 'evm', method: 'eth_blockNumber', params: '[]', isRange: false, rows: [] },
-    ...{ body: `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`, id },
-    ...{
-      caller: 'one',
-      departure: () => null,
-      heavy: false,
-      isAboutAnother: null,
-      flight: null,
-      traceparent: null,
-    },
+    family: 'evm',
+    method: 'eth_blockNumber',
+    params: '[]',
+    isRange: false,
+    rows: [],
+    body: `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`,
+    id,
+    caller: 'one',
+    departure: () => null,
+    heavy: false,
+    isAboutAnother: null,
+    flight: null,
+    traceparent: null,
   }
 }
 
@@ -243,7 +254,9 @@ t.test('a report that came before undoes nothing that calls have shown since', a
   upstreams.learnHead(snapshot.networks['sol']!, 'sol-0', 1_000_007, clock.monotonic(), 'processed')
   eth!.breaker.succeeded('one')
   const known = () => [
-    ...[eth!.claimed, eth!.breaker.state(clock.monotonic()), sol!.claimed],
+    eth!.claimed,
+    eth!.breaker.state(clock.monotonic()),
+    sol!.claimed,
     ...COMMITMENTS.map(scale => sol!.slots.at(scale)),
   ]
   const before = known()

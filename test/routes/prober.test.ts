@@ -128,7 +128,10 @@ t.test('a route that goes down and comes back is one line each, and so is its ne
     snapshot,
     {
       ...quiet,
-      ...{ routeDown: say('down'), routeUp: say('up'), networkDown: say('none'), networkUp: say('some') },
+      routeDown: say('down'),
+      routeUp: say('up'),
+      networkDown: say('none'),
+      networkUp: say('some'),
     },
     { now: () => now },
   )

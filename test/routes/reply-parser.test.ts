@@ -50,7 +50,9 @@ t.test('replies end where their heads say', t => {
       'chunks',
       reply('Transfer-Encoding: chunked\r\n', '3\r\nabc\r\nA;x="y"\r\n0123456789\r\n0\r\n\r\nHTTP'),
       {
-        ...{ body: 'abc0123456789', left: 'HTTP', keptFor: Infinity },
+        body: 'abc0123456789',
+        left: 'HTTP',
+        keptFor: Infinity,
       },
     ],
     [

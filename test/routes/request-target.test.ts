@@ -10,7 +10,8 @@ const ours = 'connection: keep-alive\r\ncontent-type: application/json\r\naccept
 t.test("a route's URL gives origin and path, and never shows its user there", t => {
   t.match(target('http://127.0.0.1:8545'), { origin: 'http://127.0.0.1:8545', path: '/' })
   t.match(target('https://u:p@node.example:443/v2/k%20y?a=b#c'), {
-    ...{ origin: 'https://node.example', path: '/v2/k%20y?a=b' },
+    origin: 'https://node.example',
+    path: '/v2/k%20y?a=b',
     fields: `host: node.example\r\nauthorization: ${basic('u:p')}\r\n${ours}`,
   })
   t.end()

@@ -8,16 +8,23 @@ const NOW = 1_000_000
 
 function candidate(id: string, more: Partial<Route> = {}): Candidate {
   const route: Route = {
-    ...{ id, network: 'eth', http: `http://${id}.test/key`, ws: null, capabilities: [], history: null },
-    ...{
-      priority: 1,
-      weight: 1,
-      headers: {},
-      timeout: null,
-      limits: { inFlight: null, perSecond: null },
-      batch: 1,
-    },
-    ...{ methods: { allow: null, deny: [] }, errors: [], private: false, trace: false, enabled: true },
+    id,
+    network: 'eth',
+    http: `http://${id}.test/key`,
+    ws: null,
+    capabilities: [],
+    history: null,
+    priority: 1,
+    weight: 1,
+    headers: {},
+    timeout: null,
+    limits: { inFlight: null, perSecond: null },
+    batch: 1,
+    methods: { allow: null, deny: [] },
+    errors: [],
+    private: false,
+    trace: false,
+    enabled: true,
     ...more,
   }
   const live = new LiveRoute(route, 1_000)

@@ -50,25 +50,32 @@ async function throughHop(t: Test, http: string): Promise<StreamedBody> {
 /** The body of a JSON-RPC call's long reply, and the route that gave it. */
 async function throughRoute(t: Test, http: string): Promise<{ body: StreamedBody; live: LiveRoute }> {
   const route = {
-    ...{ id: 'a', network: 'eth', http, ws: null, headers: {}, timeout: null, errors: [] },
+    id: 'a',
+    network: 'eth',
+    http,
+    ws: null,
+    headers: {},
+    timeout: null,
+    errors: [],
     limits: { inFlight: null, perSecond: null },
     batch: 1,
   } as unknown as Route
   const live = new LiveRoute(route, 1_000)
   t.teardown(() => live.destroy())
   const asked = {
-    ...{
-      body: '{}',
-      id: 1,
-      caller: 'a',
-      heavy: false,
-      departure: () => null,
-      isAboutAnother: null,
-      flight: null,
-      traceparent: null,
-    },
+    body: '{}',
+    id: 1,
+    caller: 'a',
+    heavy: false,
+    departure: () => null,
+    isAboutAnother: null,
+    flight: null,
+    traceparent: null,
     family: 'evm' as const,
-    ...{ method: 'web3_sha3', params: '[]', isRange: false, rows: [] },
+    method: 'web3_sha3',
+    params: '[]',
+    isRange: false,
+    rows: [],
   }
   const limits = { timeout: 5_000, holdBack: 64 * 1024, maxBytes: null, departure: null, silence }
   const verdict = await live.ask(asked, limits, () => performance.now())

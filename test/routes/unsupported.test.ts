@@ -23,7 +23,10 @@ function probes(...found: readonly (true | null | undefined)[]) {
 
 /** A call of a caller to the route `a`. */
 const sent = (caller: string, live = probes(), match = method) => ({
-  ...{ route: { id: 'a', errors: [] }, live, method: match.endsWith('*') ? method : match, caller },
+  route: { id: 'a', errors: [] },
+  live,
+  method: match.endsWith('*') ? method : match,
+  caller,
   rule: { match } as Rule,
 })
 /** Probes have been answered. */
@@ -122,8 +125,13 @@ t.test('an answer shows its caller that a route has the method; an error does no
     'HTTP 404': after(head(404), sent('two'), 0),
   }
   t.strictSame(found, {
-    ...{ result: false, 'a long result': false, 'a long error': true, error: true, timeout: true },
-    ...{ 'HTTP 200': false, 'HTTP 404': true },
+    result: false,
+    'a long result': false,
+    'a long error': true,
+    error: true,
+    timeout: true,
+    'HTTP 200': false,
+    'HTTP 404': true,
   })
   t.end()
 })

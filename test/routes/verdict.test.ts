@@ -55,7 +55,9 @@ t.test('what another route may not have is a failure', t => {
 
 t.test('a long reply has its result or error in the part that is held back, or is none', t => {
   const open = (head: string): Exchange => ({
-    ...{ kind: 'open', status: 200, head: Buffer.from(head) },
+    kind: 'open',
+    status: 200,
+    head: Buffer.from(head),
     tail: Readable.from([]),
   })
   t.match(judge(open(`{"id":1,"result":["${'a'.repeat(300_000)}`), 1), {
@@ -80,7 +82,8 @@ t.test('an error object that is too long to hold is judged by its begin', t => {
   ])
     t.match(judged(limited), { kind: 'failure', why: 'limited', complaint: { from: 'text' } })
   t.match(judged(`{"code":-32000,"message":"missing trie node ${long}`), {
-    ...{ why: 'missing', passOn: true },
+    why: 'missing',
+    passOn: true,
     said: { code: -32000, message: /^missing trie node a{4000}/ },
   })
   for (const answer of [

@@ -74,7 +74,10 @@ for (const [i, slug] of [...Object.keys(ailments), ...absent].entries()) {
   const host =
     slug === 'dns' ? 'cnryuphost.invalid' : slug === 'refused' ? '127.0.0.1:1' : `127.0.0.1:${node.port}`
   routes.push({
-    ...{ id: `${slug}-a`, network: slug, timeout: '300ms', capabilities: ['archive', 'debug'] },
+    id: `${slug}-a`,
+    network: slug,
+    timeout: '300ms',
+    capabilities: ['archive', 'debug'],
     http: slug === 'fine' ? '${FINE_URL}' : canaryUrl(slug === 'tls' ? 'https' : 'http', host, slug),
     ws: canaryUrl(slug === 'tls' ? 'wss' : 'ws', host, slug),
     headers: { 'X-Provider': `cnryup${slug}header` },
@@ -84,7 +87,8 @@ const WEBHOOK = 'https://127.0.0.1:1/'
 const tracing = {
   endpoint: 'http://cnryuptracer:cnryuptracepass@127.0.0.1:1/cnryuptracepath',
   headers: { Authorization: 'Bearer cnryuptracetoken' },
-  ...{ sample: '100%', parent: 'any' },
+  sample: '100%',
+  parent: 'any',
 }
 const SIGNS = `whsec_${'cnryupsigns'.padEnd(32, 'A')}`
 const upstreamSecrets: Canaries = {
@@ -233,31 +237,21 @@ t.test('calls that succeed', async t => {
 
 t.test('calls that are refused', async () => {
   const bodies = [
-    ...[
-      '{"cnryclbroken":',
-      '["cnryclbroken"]',
-      '"cnryclbroken"',
-      '{"jsonrpc":"2.0","id":"cnryclid","method":["cnryclbroken"]}',
-    ],
-    ...[
-      call('cnryclmethod'),
-      call('cnryclmethod'.repeat(20)),
-      call('debug_setHead'),
-      call('web3_sha3', ['cnryclparam', 'cnryclparam']),
-    ],
-    ...[
-      call('trace_block'),
-      call('service_createEndpoint', [{ chain: 'cnryclparam' }]),
-      call('service_nope'),
-    ],
-    ...[
-      call('service_updateEndpoint', [{ endpointId: 'cnryclparam', name: 'x' }]),
-      call('service_usage', [{ cnryclparam: 1 }]),
-    ],
-    ...[
-      call('eth_getLogs', [{ fromBlock: 'cnryclparam', fromblock: 1 }]),
-      call('debug_traceCall', [{}, 'latest', { tracer: 'cnryclparam' }]),
-    ],
+    '{"cnryclbroken":',
+    '["cnryclbroken"]',
+    '"cnryclbroken"',
+    '{"jsonrpc":"2.0","id":"cnryclid","method":["cnryclbroken"]}',
+    call('cnryclmethod'),
+    call('cnryclmethod'.repeat(20)),
+    call('debug_setHead'),
+    call('web3_sha3', ['cnryclparam', 'cnryclparam']),
+    call('trace_block'),
+    call('service_createEndpoint', [{ chain: 'cnryclparam' }]),
+    call('service_nope'),
+    call('service_updateEndpoint', [{ endpointId: 'cnryclparam', name: 'x' }]),
+    call('service_usage', [{ cnryclparam: 1 }]),
+    call('eth_getLogs', [{ fromBlock: 'cnryclparam', fromblock: 1 }]),
+    call('debug_traceCall', [{}, 'latest', { tracer: 'cnryclparam' }]),
     `[${Array.from({ length: 101 }, () => call('web3_sha3')).join()}]`,
   ]
   for (const body of bodies) await ask(access, body)
@@ -400,7 +394,12 @@ t.test('everything that operators can ask', async t => {
   await admin('POST', '/v1/keys:lookup', JSON.stringify({ key: access.key }))
   await admin('POST', '/v1/keys:lookup', '{"cnryclbroken')
   for (const args of [
-    ...[['check'], ['dump'], ['account', 'list'], ['usage'], ['audit'], ['token', 'list']],
+    ['check'],
+    ['dump'],
+    ['account', 'list'],
+    ['usage'],
+    ['audit'],
+    ['token', 'list'],
     ['find', access.key],
   ])
     t.equal(await tell(...args), 0, args.join(' '))

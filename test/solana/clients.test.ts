@@ -63,8 +63,10 @@ async function kitWallet(access: Access): Promise<Wallet> {
     airdrop: async lamports => {
       const drop = kit.airdropFactory({ rpc, rpcSubscriptions })
       await drop({
-        ...{ commitment: 'confirmed', lamports: kit.lamports(BigInt(lamports)) },
-        ...{ recipientAddress: signer.address, abortSignal: leaving.signal },
+        commitment: 'confirmed',
+        lamports: kit.lamports(BigInt(lamports)),
+        recipientAddress: signer.address,
+        abortSignal: leaving.signal,
       })
     },
     transfer: async (to, lamports) => {

@@ -41,7 +41,11 @@ const methods = { getFees: { enabled: true, commitment: 0 } }
 const routes = Object.entries(nodes).flatMap(([slug, [a, b]]): RouteYaml[] => [
   { id: `${slug}-a`, network: slug, http: a.url, ws: a.wsUrl },
   {
-    ...{ id: `${slug}-b`, network: slug, http: b.url, ws: b.wsUrl, priority: 2 },
+    id: `${slug}-b`,
+    network: slug,
+    http: b.url,
+    ws: b.wsUrl,
+    priority: 2,
     capabilities: archives.includes(slug) ? ['archive'] : [],
   },
 ])
@@ -109,7 +113,8 @@ t.test('a node that says it is behind gets no call while another is well', async
 t.test('getHealth tells when no node is well, and the last ones still serve', async t => {
   const { access, sent } = await scene('both-unwell')
   t.strictSame(await access.call('getHealth'), {
-    ...{ jsonrpc: '2.0', id: 1 },
+    jsonrpc: '2.0',
+    id: 1,
     error: { code: -32005, message: 'Node is behind by 200 slots', data: { numSlotsBehind: 200 } },
   })
   t.equal(await sent('getBalance', ['x']), 'a')

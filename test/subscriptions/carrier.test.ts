@@ -26,7 +26,8 @@ async function find(
   const listeners: ((notification: { readonly result: string }) => void)[] = []
   const socketOf = ({ id }: Route) =>
     ({
-      ...{ routeId: id, progress },
+      routeId: id,
+      progress,
       subscribe: (_: unknown, listener: (typeof listeners)[number]) => {
         did.push(`ask ${id}`)
         listeners.push(listener)
@@ -37,8 +38,14 @@ async function find(
       isClosedFor: () => false,
     }) as unknown as UpstreamSocket
   const sought: Sought = {
-    ...{ method: 'eth_subscribe', params, family: 'evm', unsubscribe: 'eth_unsubscribe' },
-    ...{ names: ['one'] as const, own: () => null, blamed: 'any' as const, isKnown: false },
+    method: 'eth_subscribe',
+    params,
+    family: 'evm',
+    unsubscribe: 'eth_unsubscribe',
+    names: ['one'] as const,
+    own: () => null,
+    blamed: 'any' as const,
+    isKnown: false,
     setApart: () => undefined,
     heights: { best: () => 100, isPlausible: height => height < 1_000 },
     routes: () => Object.keys(outcomes).map(id => ({ id, errors: [] }) as unknown as Route),
@@ -70,8 +77,11 @@ t.test('each try is recorded, with how it ended', async t => {
   const { what, tries } = await find({ a: 'no socket', b: null, c: dropped, d: busy, e: taken, f: taken })
   t.equal(what, 'on e')
   t.strictSame(tries, [
-    ...['a first unreachable', 'b retry not_begun', 'c retry not_begun'],
-    ...['d retry limited', 'e retry ok'],
+    'a first unreachable',
+    'b retry not_begun',
+    'c retry not_begun',
+    'd retry limited',
+    'e retry ok',
   ])
   t.strictSame((await find({ a: error(-32602, 'no such kind'), b: taken })).tries, ['a first error'])
 })

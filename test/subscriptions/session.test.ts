@@ -34,7 +34,8 @@ async function scene(t: Test, { isPublic = false } = {}) {
   }
   const grant: Grant = { units: 3, at: 0, period: 0, giveBack: () => see('grant back') }
   const charge = (): Charge => ({
-    ...{ units: 3, isLost: false },
+    units: 3,
+    isLost: false,
     commit: () => world.commit(),
     giveBack: () => {
       see('charge back')
@@ -46,7 +47,9 @@ async function scene(t: Test, { isPublic = false } = {}) {
   const clientSubscriptions = new Slots()
   let taken = 0
   const live = {
-    ...{ journal, clientSubscriptions, clock: new TestClock() },
+    journal,
+    clientSubscriptions,
+    clock: new TestClock(),
     limits: { take: () => world.take((taken += 1)) },
     observer: { notification: ({ requests }: { requests: number }) => see(`observed ${requests}`) },
     subscriptions: {

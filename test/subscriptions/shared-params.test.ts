@@ -42,13 +42,35 @@ t.test('EVM: what means the same has one key', t => {
 
 t.test('EVM: what means something else to some node has a key of its own', t => {
   const filters: readonly unknown[] = [
-    ...[{}, { address: [] }, { address: A }, { address: B }, { address: [A, B] }, { address: true }],
-    ...[{ address: 'true' }, { address: 1 }, { address: A.slice(0, -1) }, { address: [A, null] }],
+    {},
+    { address: [] },
+    { address: A },
+    { address: B },
+    { address: [A, B] },
+    { address: true },
+    { address: 'true' },
+    { address: 1 },
+    { address: A.slice(0, -1) },
+    { address: [A, null] },
     // To geth a filter of two topics, whatever they are, leaves out logs that have one.
-    ...[{ topics: [] }, { topics: [null] }, { topics: [T] }, { topics: [T, null] }, { topics: [null, T] }],
-    ...[{ topics: [[T, U]] }, { topics: [T, U] }, { topics: [U, T] }],
-    ...[{ topics: [[]] }, { topics: [[T, null]] }, { topics: T }, { topics: [[[T]]] }, { Topics: [T] }],
-    ...[{ fromBlock: '0x1' }, { fromBlock: '0x01' }, { address: A, x: 1 }, { address: A, x: '1' }, null],
+    { topics: [] },
+    { topics: [null] },
+    { topics: [T] },
+    { topics: [T, null] },
+    { topics: [null, T] },
+    { topics: [[T, U]] },
+    { topics: [T, U] },
+    { topics: [U, T] },
+    { topics: [[]] },
+    { topics: [[T, null]] },
+    { topics: T },
+    { topics: [[[T]]] },
+    { Topics: [T] },
+    { fromBlock: '0x1' },
+    { fromBlock: '0x01' },
+    { address: A, x: 1 },
+    { address: A, x: '1' },
+    null,
   ]
   t.equal(new Set(filters.map(logs)).size, filters.length)
   const others = ['["logs"]', '["logs",{},{}]', '["newHeads"]', '["newHeads",{}]', '["logs",[]]', '{}', '[]']
@@ -83,18 +105,20 @@ t.test('Solana: the commitment that nodes take by default is the same when it is
     ]
     t.equal(new Set(keys.map(params => solana(method, params))).size, 1, method)
     const others = [
-      ...['["x"]', '["y"]', '["x",{"commitment":"confirmed"}]', '["x",{"commitment":"max"}]', '["x",null]'],
-      ...[
-        '["x",{"commitment":null}]',
-        '["x",{"commitment":"Finalized"}]',
-        '["x",{"Commitment":"finalized"}]',
-      ],
-      ...['["x",{"commitment":"finalized"},1]', '["x",{"encoding":"base64"}]', '["x",{"encoding":"binary"}]'],
-      ...[
-        '["x",{"commitment":"finalized","commitment":"confirmed"}]',
-        '["x",[]]',
-        '["x",{"minContextSlot":1}]',
-      ],
+      '["x"]',
+      '["y"]',
+      '["x",{"commitment":"confirmed"}]',
+      '["x",{"commitment":"max"}]',
+      '["x",null]',
+      '["x",{"commitment":null}]',
+      '["x",{"commitment":"Finalized"}]',
+      '["x",{"Commitment":"finalized"}]',
+      '["x",{"commitment":"finalized"},1]',
+      '["x",{"encoding":"base64"}]',
+      '["x",{"encoding":"binary"}]',
+      '["x",{"commitment":"finalized","commitment":"confirmed"}]',
+      '["x",[]]',
+      '["x",{"minContextSlot":1}]',
     ]
     t.equal(new Set(others.map(params => solana(method, params))).size, others.length, method)
   }

@@ -43,7 +43,12 @@ async function open(t: Test) {
     server.close()
   })
   return {
-    ...{ socket, node, bugs, floods, lost, sent },
+    socket,
+    node,
+    bugs,
+    floods,
+    lost,
+    sent,
     asked: (count: number) => until(`${count} requests`, () => Promise.resolve(sent.length >= count)),
     reply: (id: number, result: string) => {
       node.send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
@@ -56,7 +61,11 @@ async function open(t: Test) {
 }
 
 const call = (label: string, name = 'one', isKnown = false) => ({
-  ...{ method: 'logsSubscribe', params: `["${label}"]`, unsubscribe: 'logsUnsubscribe', name, isKnown },
+  method: 'logsSubscribe',
+  params: `["${label}"]`,
+  unsubscribe: 'logsUnsubscribe',
+  name,
+  isKnown,
 })
 
 /** A listener, and what it heard. */

@@ -39,7 +39,9 @@ export class Bystander {
 
   async #run(): Promise<void> {
     const request = {
-      ...{ path: this.#path, method: 'POST', headers: { 'content-type': 'application/json' } },
+      path: this.#path,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: message('eth_chainId'),
     } as const
     while (!this.#isOver) {

@@ -163,9 +163,15 @@ function spansOf(text: string): SeenSpan[] {
 function seen(span: ExportedSpan, resource: WithAttributes): SeenSpan {
   const { name, kind, traceId, spanId, parentSpanId = null, status, links = [] } = span
   return {
-    ...{ name, kind: KINDS[kind], traceId, spanId, parentSpanId },
-    ...{ begin: BigInt(span.startTimeUnixNano), end: BigInt(span.endTimeUnixNano) },
-    ...{ attributes: attributesOf(span), error: status.code === 2 ? (status.message ?? '') : null },
+    name,
+    kind: KINDS[kind],
+    traceId,
+    spanId,
+    parentSpanId,
+    begin: BigInt(span.startTimeUnixNano),
+    end: BigInt(span.endTimeUnixNano),
+    attributes: attributesOf(span),
+    error: status.code === 2 ? (status.message ?? '') : null,
     links: links.map(link => ({ traceId: link.traceId, spanId: link.spanId })),
     resource: attributesOf(resource),
   }

@@ -81,7 +81,10 @@ export class EventStream {
 /** Opens a stream; resolves with its head. */
 export async function openStream(t: Teardown, access: Access, path: string): Promise<EventStream> {
   const asked = request({
-    ...{ host: '127.0.0.1', port: access.gateway.port, path: access.path + path, agent: false },
+    host: '127.0.0.1',
+    port: access.gateway.port,
+    path: access.path + path,
+    agent: false,
     headers: { accept: 'text/event-stream' },
   })
   asked.end()

@@ -38,8 +38,11 @@ const ISLAND = 1
 
 /** The plan of the load, `paid`: nothing of it is in its way. */
 export const LOADED: PlanYaml = {
-  ...{ tiers: ['any', 'paid'], maxBatch: 100, ws: { connections: 50, subscriptions: 100 } },
-  ...{ rate: { perSecond: 100_000, burst: 100_000 }, quota: { requests: 1_000_000_000, every: '30d' } },
+  tiers: ['any', 'paid'],
+  maxBatch: 100,
+  ws: { connections: 50, subscriptions: 100 },
+  rate: { perSecond: 100_000, burst: 100_000 },
+  quota: { requests: 1_000_000_000, every: '30d' },
 }
 
 /** All of it. */
@@ -103,7 +106,10 @@ export async function startFaultyFleet(
       networks: { alpha: { chainId: 1001 } },
       routes: [
         {
-          ...{ id: 'alpha-a', network: 'alpha', http: `http://${upstream}`, ws: `ws://${upstream}` },
+          id: 'alpha-a',
+          network: 'alpha',
+          http: `http://${upstream}`,
+          ws: `ws://${upstream}`,
           capabilities: allCapabilities,
         },
       ],
@@ -152,8 +158,14 @@ export async function startFaultyFleet(
   }
   return {
     ...fleet,
-    ...{ redis, random, load, audit, toPostgres, toRedis },
-    ...{ crews, restart },
+    redis,
+    random,
+    load,
+    audit,
+    toPostgres,
+    toRedis,
+    crews,
+    restart,
     hold: async (t, what) => {
       const known = load.known()
       const least = past + total(known.least).requests

@@ -38,7 +38,9 @@ export async function connectTo(
 }
 
 export const stateOf = (name: string): NodeState => ({
-  ...{ name, version: 'v1', sharedVersion: 's1' },
+  name,
+  version: 'v1',
+  sharedVersion: 's1',
   info: { spoolLagSeconds: 0, accountsAgeSeconds: null, clockSkewSeconds: null, fenced: false, reload: null },
 })
 
@@ -76,7 +78,9 @@ export class Machine {
     const none = (): void => undefined
     this.database = openUsageDatabase(dir)
     this.ledger = new Ledger(this.database, {
-      ...{ committed: none, recovered: none, lost: none },
+      committed: none,
+      recovered: none,
+      lost: none,
       failed: error => this.heard.push(error.message),
       delayed: (_, error) => this.heard.push(error.message),
     })
@@ -84,7 +88,10 @@ export class Machine {
     this.changes.start()
     this.#reader = new ReportReader(this.database.file)
     this.spool = new Spool({
-      ...{ postgres, changes: this.changes, reader: this.#reader, every },
+      postgres,
+      changes: this.changes,
+      reader: this.#reader,
+      every,
       prepare: () => Promise.resolve(),
       gather: () => this.ledger.folded(),
       state: () => stateOf(name),

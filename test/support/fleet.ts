@@ -90,7 +90,10 @@ export async function startFleet(
     }
   }
   return {
-    ...{ postgres: server, gateways, accesses, query },
+    postgres: server,
+    gateways,
+    accesses,
+    query,
     sums: async () => {
       const [row] = await query(`SELECT (SELECT coalesce(sum(requests), 0) FROM usage)::float8 AS usage,
         (SELECT coalesce(sum(requests), 0) FROM total)::float8 AS total,

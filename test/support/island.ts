@@ -75,7 +75,9 @@ export function makeIsland(t: Teardown): Island {
   let lost: readonly string[] = []
   return {
     within: ['ip', 'netns', 'exec', machine],
-    ...{ address, outside, servers },
+    address,
+    outside,
+    servers,
     lose: names => {
       const wanted = names.map(name => servers[name])
       const change = (verb: 'add' | 'del', server: string): void => {

@@ -71,7 +71,11 @@ export async function connectWorker(
 ): Promise<KeeperClient> {
   return new Promise(resolve => {
     const client: KeeperClient = new KeeperClient({
-      ...{ path, slot: 1, version: '0.0.0', serves: () => '', answers: silent },
+      path,
+      slot: 1,
+      version: '0.0.0',
+      serves: () => '',
+      answers: silent,
       ...options,
       connected: () => {
         options.connected?.()

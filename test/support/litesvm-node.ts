@@ -46,8 +46,11 @@ function play(node: ScriptedSocketNode, chain: LitesvmChain): void {
     const found = vm.getAccount(fromBase58(address))
     if (found === null) return null
     return {
-      ...{ data: [Buffer.from(found.data()).toString('base64'), 'base64'], executable: found.executable() },
-      ...{ lamports: found.lamports(), owner: toBase58(found.owner()), rentEpoch: found.rentEpoch() },
+      data: [Buffer.from(found.data()).toString('base64'), 'base64'],
+      executable: found.executable(),
+      lamports: found.lamports(),
+      owner: toBase58(found.owner()),
+      rentEpoch: found.rentEpoch(),
       space: found.data().length,
     }
   }

@@ -45,7 +45,9 @@ function parse(source: string): Part {
   const repeated = (part: Part): Part => {
     const [, least = '', comma = '', most = ''] = /^\{(\d+)(,?)(\d*)\}$/.exec(tokens[at] ?? '') ?? []
     const bounds: Record<string, readonly [number, number]> = {
-      ...{ '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] },
+      '*': [0, Infinity],
+      '+': [1, Infinity],
+      '?': [0, 1],
       ...(least === '' ? {} : { [tokens[at]!]: [Number(least), upTo(least, comma, most)] }),
     }
     const found = bounds[tokens[at] ?? '']

@@ -158,8 +158,15 @@ export function plainAccounts(now: () => number): PlainAccounts {
           if (!byId.has(accountId)) return 'no_account'
           if (of(accountId).length >= ENDPOINT_LIMIT) return 'limit_reached'
           const open = {
-            ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-            ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels },
+            management: true,
+            allowedOrigins: null,
+            allowedIps: null,
+            perSecond: null,
+            dailyLimit: null,
+            limitedSince: 0,
+            expiresAt: null,
+            lastUsedAt: null,
+            labels,
           }
           const base = { accountId, network, name, status: 'active', createdAt: now() } as const
           const plain: EndpointWithKey = { id: fresh('ep'), ...base, ...open, apiKey: mintKey() }

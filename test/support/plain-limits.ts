@@ -92,7 +92,9 @@ export class PlainLimits implements Limits {
       return refusal
     }
     return {
-      ...{ units: price.units, at: now, period },
+      units: price.units,
+      at: now,
+      period,
       giveBack: () => {
         for (const step of undo.splice(0)) step()
       },

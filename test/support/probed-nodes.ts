@@ -31,7 +31,12 @@ export interface ProbedNode {
 }
 
 const WELL: NodeState = {
-  ...{ head: 1_000_000, syncing: false, isRight: true, isHonest: true, firstSlot: 100, status: null },
+  head: 1_000_000,
+  syncing: false,
+  isRight: true,
+  isHonest: true,
+  firstSlot: 100,
+  status: null,
 }
 
 /** The chains that the nodes of each family are on. */
@@ -74,7 +79,8 @@ function rpcNode(): ProbedNode {
       : respond(state, '"ok"')(request, response),
   )
   return {
-    ...{ state, count: question => node.count(question) },
+    state,
+    count: question => node.count(question),
     get url() {
       return node.url
     },
@@ -103,7 +109,8 @@ function httpNode(): ProbedNode {
   answer('/eth/v1/node/syncing', () => ({ head_slot: String(state.head), is_syncing: state.syncing }))
   answer('/eth/v1/beacon/genesis', () => ({ genesis_validators_root: state.isRight ? CHAINS.http : '0x00' }))
   return {
-    ...{ state, count: question => node.asked(question).length },
+    state,
+    count: question => node.asked(question).length,
     get url() {
       return node.url
     },

@@ -33,8 +33,11 @@ export function redisBuckets(
   usedByNow = usedInWindow,
 ): RedisBuckets {
   const buckets = new RedisBuckets({
-    ...{ redis, machine: randomUUID() },
-    ...{ usedInWindow, usedByNow, ownInWindow },
+    redis,
+    machine: randomUUID(),
+    usedInWindow,
+    usedByNow,
+    ownInWindow,
   })
   t.teardown(() => {
     buckets.close()

@@ -85,17 +85,25 @@ function itemFacts(text: string, { reason, family = 'evm', id = 'null', data = {
     return { name, found: judged(found, (value as Judge)(found), 'right'), wanted: 'right' }
   })
   const found: Facts = {
-    ...{ members: Object.keys(reply).sort(), jsonrpc: reply.jsonrpc },
+    members: Object.keys(reply).sort(),
+    jsonrpc: reply.jsonrpc,
     id: judged(foundId, ids.includes(foundId), anyId),
-    ...{ error: Object.keys(reply.error ?? {}).sort(), reason: said?.reason, code },
+    error: Object.keys(reply.error ?? {}).sort(),
+    reason: said?.reason,
+    code,
     message: textOr(message, /\S/, A_MESSAGE),
     requestId: textOr(said?.requestId, /^\S+$/, A_REQUEST_ID),
     data: each.map(one => [one.name, one.found]),
   }
   const wanted: Facts = {
-    ...{ members: ['error', 'id', 'jsonrpc'], jsonrpc: '2.0', id: anyId },
-    ...{ error: ['code', 'data', 'message'], reason, code: refusals[reason][family === 'evm' ? 1 : 2] },
-    ...{ message: A_MESSAGE, requestId: A_REQUEST_ID },
+    members: ['error', 'id', 'jsonrpc'],
+    jsonrpc: '2.0',
+    id: anyId,
+    error: ['code', 'data', 'message'],
+    reason,
+    code: refusals[reason][family === 'evm' ? 1 : 2],
+    message: A_MESSAGE,
+    requestId: A_REQUEST_ID,
     data: each.map(one => [one.name, one.wanted]),
   }
   return { found, wanted, data: said }

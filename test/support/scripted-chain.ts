@@ -141,14 +141,32 @@ function makeBlock(number: number, parentHash: string, branch: string, wishes: r
   const hash = hashOf(JSON.stringify([number, parentHash, branch, wishes]))
   const place = { blockNumber: hex(number), blockHash: hash }
   const logs = wishes.map(({ address = someAddress, topic = someTopic, data = '0x' }, i) => ({
-    ...{ address, topics: [topic], data, ...place },
-    ...{ transactionHash: hashOf(`${hash} ${i}`), transactionIndex: hex(i), logIndex: hex(i) },
+    address,
+    topics: [topic],
+    data,
+    ...place,
+    transactionHash: hashOf(`${hash} ${i}`),
+    transactionIndex: hex(i),
+    logIndex: hex(i),
   }))
   const fields = {
-    ...{ hash, parentHash, number: hex(number), timestamp: hex(0x6800_0000 + number), extraData: '0x' },
-    ...{ sha3Uncles: zeros(32), miner: zeros(20), stateRoot: hash, transactionsRoot: hash },
-    ...{ receiptsRoot: hash, logsBloom: zeros(256), difficulty: '0x0', gasLimit: '0x1c9c380' },
-    ...{ gasUsed: '0x0', mixHash: zeros(32), nonce: zeros(8), baseFeePerGas: '0x7' },
+    hash,
+    parentHash,
+    number: hex(number),
+    timestamp: hex(0x6800_0000 + number),
+    extraData: '0x',
+    sha3Uncles: zeros(32),
+    miner: zeros(20),
+    stateRoot: hash,
+    transactionsRoot: hash,
+    receiptsRoot: hash,
+    logsBloom: zeros(256),
+    difficulty: '0x0',
+    gasLimit: '0x1c9c380',
+    gasUsed: '0x0',
+    mixHash: zeros(32),
+    nonce: zeros(8),
+    baseFeePerGas: '0x7',
   }
   const header = JSON.stringify(fields)
   const body = { size: '0x220', transactions: logs.map(log => log.transactionHash), uncles: [] }

@@ -54,7 +54,14 @@ export async function startPostgres(
   await promisify(execFile)(binaryOf('initdb')!, options, { ...nobody, cwd: dir })
   if (address !== undefined) appendFileSync(join(data, 'pg_hba.conf'), 'host all all all trust\n')
   const args = [
-    ...['-D', data, '-p', String(port), '-k', dir, '-h', ['127.0.0.1', address ?? []].flat().join()],
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-k',
+    dir,
+    '-h',
+    ['127.0.0.1', address ?? []].flat().join(),
     ...['fsync=off', 'full_page_writes=off', ...settings].flatMap(setting => ['-c', setting]),
   ]
   const url = `postgres://tollgate@127.0.0.1:${port}/postgres`
@@ -66,8 +73,19 @@ export async function startRedis(t: Teardown, address?: string): Promise<Server>
   const dir = await ownDir(t, 'redis')
   const port = await freePort()
   const args = [
-    ...['--port', String(port), '--bind', '127.0.0.1', ...(address === undefined ? [] : [address])],
-    ...['--protected-mode', 'no', '--save', '', '--appendonly', 'no', '--dir', dir],
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    ...(address === undefined ? [] : [address]),
+    '--protected-mode',
+    'no',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    dir,
   ]
   return startServer(
     t,

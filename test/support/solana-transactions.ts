@@ -20,7 +20,10 @@ export function randomTransaction(blockhash: Uint8Array = randomBytes(32)): Rand
   const message = Buffer.concat([Buffer.from([1, 0, 1, 2]), randomBytes(64), blockhash, Buffer.from([0])])
   const bytes = Buffer.concat([Buffer.from([1]), signature, message])
   return {
-    ...{ signature: base58(signature), blockhash: base58(blockhash), base58: base58(bytes) },
-    ...{ base64: bytes.toString('base64'), message: message.toString('base64') },
+    signature: base58(signature),
+    blockhash: base58(blockhash),
+    base58: base58(bytes),
+    base64: bytes.toString('base64'),
+    message: message.toString('base64'),
   }
 }

@@ -78,7 +78,9 @@ export function kill9(pid: number): void {
 /** Asks for a restart: of the primary too, or only of the processes below it. */
 export async function restart(gateway: Gateway, what: { readonly primary?: true } = {}): Promise<HttpReply> {
   return send(Number(new URL(gateway.adminUrl).port), {
-    ...{ path: '/restart', method: 'POST', body: JSON.stringify(what) },
+    path: '/restart',
+    method: 'POST',
+    body: JSON.stringify(what),
     headers: { 'content-type': 'application/json' },
   })
 }

@@ -111,8 +111,17 @@ t.test('bug: what is read of usage failed when the keeper was killed with the qu
   })
   const client = await connectWorker(t, path)
   const query = {
-    ...{ accountId: 'acc_1', endpointId: null, network: null, method: null, from: 0, to: NOW },
-    ...{ by: 'day' as const, groupBy: [], detail: false, top: null, after: null },
+    accountId: 'acc_1',
+    endpointId: null,
+    network: null,
+    method: null,
+    from: 0,
+    to: NOW,
+    by: 'day' as const,
+    groupBy: [],
+    detail: false,
+    top: null,
+    after: null,
   } as const
   const read = Promise.all([client.sum(query), client.totals('acc_1')])
   await asked

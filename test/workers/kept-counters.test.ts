@@ -17,9 +17,16 @@ const none = (error: Error): void => {
 }
 const text = (calls: number, open: number) =>
   [
-    ...['# HELP calls_total Calls', '# TYPE calls_total counter', `calls_total{network="a"} ${calls}`],
-    ...['# HELP open Open', '# TYPE open gauge', `open ${open}`],
-    ...['# HELP took Seconds', '# TYPE took histogram', `took_bucket{le="+Inf"} ${calls}`, `took_sum 0.5`],
+    '# HELP calls_total Calls',
+    '# TYPE calls_total counter',
+    `calls_total{network="a"} ${calls}`,
+    '# HELP open Open',
+    '# TYPE open gauge',
+    `open ${open}`,
+    '# HELP took Seconds',
+    '# TYPE took histogram',
+    `took_bucket{le="+Inf"} ${calls}`,
+    `took_sum 0.5`,
     '',
   ].join('\n')
 /** What Prometheus would read. */
@@ -86,8 +93,14 @@ t.test('a file that cannot be read is as none, and one that cannot be written is
 
 t.test('counters and histograms are what only grows', t => {
   t.strictSame(atOnce(countersOf(text(5, 2))).split('\n'), [
-    ...['# HELP calls_total Calls', '# TYPE calls_total counter', 'calls_total{network="a"} 5'],
-    ...['# HELP took Seconds', '# TYPE took histogram', 'took_bucket{le="+Inf"} 5', 'took_sum 0.5', ''],
+    '# HELP calls_total Calls',
+    '# TYPE calls_total counter',
+    'calls_total{network="a"} 5',
+    '# HELP took Seconds',
+    '# TYPE took histogram',
+    'took_bucket{le="+Inf"} 5',
+    'took_sum 0.5',
+    '',
   ])
   t.end()
 })

@@ -4,7 +4,13 @@ import type { WorkerState } from '../../src/workers/messages.ts'
 import { wholeState } from '../../src/workers/whole-state.ts'
 
 const route: RouteState = {
-  ...{ id: 'a', healthy: true, head: 7, lag: 0, latencyMs: 0, inFlight: 0, capabilities: [] },
+  id: 'a',
+  healthy: true,
+  head: 7,
+  lag: 0,
+  latencyMs: 0,
+  inFlight: 0,
+  capabilities: [],
 }
 const network = (more: Partial<RouteState>): NetworkState => ({
   slug: 'eth',
@@ -37,7 +43,8 @@ t.test('until the keeper has probed, heads are those of its workers', t => {
     networks: [{ ...network({ lag: 1 }), head: 8, headConfirmed: true }],
   } as unknown as WorkerState
   t.match(wholeState(own, [{ slot: 1, told }]), {
-    ...{ head: 8, headConfirmed: true },
+    head: 8,
+    headConfirmed: true,
     routes: [{ healthy: true, head: 7, lag: 1 }],
   })
   t.match(wholeState(network({}), [{ slot: 1, told }]), { head: 7, routes: [{ head: 7, lag: 0 }] })

@@ -80,7 +80,8 @@ export const usage = resource(async (): Promise<Usage> => {
   }
   const overTimeOf = (of: Span, columns: Asked['groupBy'] & {}) =>
     rowsOf({
-      ...{ ...asked(choice, of), groupBy: columns },
+      ...asked(choice, of),
+      groupBy: columns,
       ...(columns.includes('time') && columns.length > 1 ? { top: COLOURS + 1 } : {}),
       ...(isTime(measure) ? { detail: true } : {}),
     })
@@ -119,7 +120,9 @@ function groupedBy(choice: Choice, of: Span, groupBy: Asked['groupBy'] & {}): As
 
 function asked({ by, endpointId, network, method }: Choice, { from, to }: Span): Asked {
   return {
-    ...{ by, from, to },
+    by,
+    from,
+    to,
     ...(endpointId === '' ? {} : { endpointId }),
     ...(network === '' ? {} : { network }),
     ...(method === '' ? {} : { method }),

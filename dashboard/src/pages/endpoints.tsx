@@ -56,7 +56,8 @@ function List({ all }: { all: readonly Endpoint[] }) {
   const listed = useMemo(() => {
     const requests = new Map(used?.map(row => [row.endpointId, row.requests]))
     return all.map(one => ({
-      ...{ ...one, networkName: networkName(one.chain) },
+      ...one,
+      networkName: networkName(one.chain),
       today: used === null ? null : (requests.get(one.endpointId) ?? 0),
     }))
   }, [all, used, names])

@@ -70,11 +70,15 @@ function make(place: HTMLElement, drawn: Drawn): uPlot {
     series: [
       {},
       ...series.map(({ label, colour: rank }) => ({
-        ...{ label, ...(isStacked ? bars(colour(`--series-${rank}`)) : line(colour(`--series-${rank}`))) },
+        label,
+        ...(isStacked ? bars(colour(`--series-${rank}`)) : line(colour(`--series-${rank}`))),
       })),
       ...before.map(() => ({
         ...line(colour('--plot-text')),
-        ...{ label: 'before', dash: [6, 4], width: 1.5, spanGaps: true },
+        label: 'before',
+        dash: [6, 4],
+        width: 1.5,
+        spanGaps: true,
       })),
     ],
     hooks: {
@@ -86,7 +90,9 @@ function make(place: HTMLElement, drawn: Drawn): uPlot {
 }
 
 const bars = (fill: string): uPlot.Series => ({
-  ...{ fill, width: 0, points: { show: false } },
+  fill,
+  width: 0,
+  points: { show: false },
   paths: uPlot.paths.bars!({ size: [0.72, 48], align: 0, radius: 0.12 }),
 })
 

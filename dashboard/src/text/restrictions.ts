@@ -21,8 +21,11 @@ const digits = (limit: number | null): string => (limit === null ? '' : String(l
 /** The form of an endpoint that nobody has typed into. */
 export function formOf({ allowedOrigins, allowedIps, management, ...limits }: Endpoint): Form {
   return {
-    ...{ origins: lines(allowedOrigins), addresses: lines(allowedIps), manages: management },
-    ...{ rate: digits(limits.perSecond), daily: digits(limits.dailyLimit) },
+    origins: lines(allowedOrigins),
+    addresses: lines(allowedIps),
+    manages: management,
+    rate: digits(limits.perSecond),
+    daily: digits(limits.dailyLimit),
     expires: limits.expiresAt === null ? '' : isoDay(limits.expiresAt),
   }
 }

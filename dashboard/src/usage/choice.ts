@@ -42,14 +42,15 @@ export function choiceOf(query: Query, now: number): Choice {
   const wish = query['by'] === 'hour' || query['by'] === 'day' ? query['by'] : usualStep(span)
   const by = fits(span, wish) ? wish : 'day'
   return {
-    ...{ range, span: wholeSteps(spanBy(by), by), split, by },
+    range,
+    span: wholeSteps(spanBy(by), by),
+    split,
+    by,
     // Of refusals by reason nothing else is known.
     measure: split === 'reason' ? 'refusals' : measure,
-    ...{
-      endpointId: query['endpoint'] ?? '',
-      network: query['network'] ?? '',
-      method: query['method'] ?? '',
-    },
+    endpointId: query['endpoint'] ?? '',
+    network: query['network'] ?? '',
+    method: query['method'] ?? '',
     compare: query['compare'] === 'before',
     everyGroup: query['groups'] === 'all',
   }

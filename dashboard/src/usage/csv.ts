@@ -18,7 +18,7 @@ export function toCsv(
     ...(split === 'endpoint' ? [row.endpointId, nameOf(row.endpointId)] : [row[split] ?? '']),
     ...(split === 'reason'
       ? [row.refusals]
-      : [...[row.calls, row.requests, row.errors, row.refusals, row.upstreamMs ?? 0], ...percentiles(row)]),
+      : [row.calls, row.requests, row.errors, row.refusals, row.upstreamMs ?? 0, ...percentiles(row)]),
   ])
   return [[...head, ...amounts], ...lines].map(line => `${line.map(cell).join(',')}\r\n`).join('')
 }

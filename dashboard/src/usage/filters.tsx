@@ -74,7 +74,9 @@ export function Filters({ all, choice }: { all: readonly Endpoint[]; choice: Cho
 function Ranges({ range, from, to }: { range: Choice['range']; from: string; to: string }) {
   const choose = (next: string): void =>
     change({
-      ...{ range: next === '24h' ? '' : next, by: '', ...first },
+      range: next === '24h' ? '' : next,
+      by: '',
+      ...first,
       ...(next === 'custom' ? { from, to } : { from: '', to: '' }),
     })
   return (

@@ -58,7 +58,9 @@ export function seriesOf(
   const all: { id: string | null; rows: readonly UsageRow[] }[] = [...own]
   if (others.length > 0) all.push({ id: null, rows: others })
   return all.map(({ id, rows }, rank) => ({
-    ...{ id, colour: Math.min(rank, COLOURS), values: overTime(rows, steps, measure) },
+    id,
+    colour: Math.min(rank, COLOURS),
+    values: overTime(rows, steps, measure),
   }))
 }
 

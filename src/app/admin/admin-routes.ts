@@ -173,7 +173,8 @@ async function status({ gateway, reloader, workers }: AdminParts): Promise<strin
     })(),
   )
   const start = JSON.stringify({
-    ...{ version, reload: reloader.state },
+    version,
+    reload: reloader.state,
     ...(workers === null
       ? {}
       : { workers: workersText(workers.count, placed), restarting: workers.restarting() }),

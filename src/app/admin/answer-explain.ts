@@ -24,7 +24,9 @@ export function answerExplain(body: unknown, { snapshot, live }: Asked): AdminRe
   if (network === undefined) return { status: 404, json: { error: `there is no network "${String(slug)}"` } }
   if (typeof method !== 'string') return { status: 400, json: { error: '"method" must be a string' } }
   const question = {
-    ...{ network, method, plan: typeof plan === 'string' ? plan : '' },
+    network,
+    method,
+    plan: typeof plan === 'string' ? plan : '',
     params: params === undefined || params === null ? null : rawJson(params),
     head: typeof head === 'number' ? head : live.heads.best(network.slug),
     management: managementOf(method, live.management),

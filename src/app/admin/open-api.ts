@@ -14,7 +14,13 @@ export function openApi(
 ): Api {
   const { accounts, endpoints, tokens, audit, alerts } = store
   return makeApi({
-    ...{ accounts, endpoints, tokens, audit, alerts, calls, usage },
+    accounts,
+    endpoints,
+    tokens,
+    audit,
+    alerts,
+    calls,
+    usage,
     keys: { find: key => store.findByKey(key) },
     snapshot: () => gateway.snapshot,
     manage: async (method, params, caller) => {

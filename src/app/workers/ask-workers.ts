@@ -55,7 +55,8 @@ export function workersOf(
 ): Workers {
   let up: readonly number[] = []
   return {
-    ...{ count, restarting },
+    count,
+    restarting,
     up: () => up,
     states: async () => {
       await keeper.settled

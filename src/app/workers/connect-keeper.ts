@@ -17,7 +17,10 @@ export async function connect(
   closing: Closing,
 ): Promise<KeeperClient> {
   const keeper = new KeeperClient({
-    ...{ path, slot, version: programVersion, answers: started.answers },
+    path,
+    slot,
+    version: programVersion,
+    answers: started.answers,
     serves: () => started.version,
     heard: news => {
       started.heard(news)

@@ -174,16 +174,20 @@ async function open(
   const reloads = stateFile(settings.dataDir, 'reloads.json')
   const reloading = openReloader(
     {
-      ...{ ...options, config, gateway, certificate, self, log, state },
-      ...{
-        loaded: { version: snapshot.version, problems },
-        inUse: accounts.inUse,
-        heard: auditReload(accounts.audit, log),
-        kept: {
-          before: { known: readKept(reloads, role.gateway) as KnownReloads | null, rejected: begun.rejected },
-          keep: known => {
-            keepForNext(reloads, role.gateway, known)
-          },
+      ...options,
+      config,
+      gateway,
+      certificate,
+      self,
+      log,
+      state,
+      loaded: { version: snapshot.version, problems },
+      inUse: accounts.inUse,
+      heard: auditReload(accounts.audit, log),
+      kept: {
+        before: { known: readKept(reloads, role.gateway) as KnownReloads | null, rejected: begun.rejected },
+        keep: known => {
+          keepForNext(reloads, role.gateway, known)
         },
       },
       taken: async (next, version) => {
@@ -201,7 +205,13 @@ async function open(
   const routes = adminRoutes({
     calls,
     purge: purgedBy(keeper),
-    ...{ gateway, metrics, state, reloader, accounts, process: self, usage: ledger },
+    gateway,
+    metrics,
+    state,
+    reloader,
+    accounts,
+    process: self,
+    usage: ledger,
     clients: null,
     fleet: gatheredReports(fleet, () => keeper.gather()),
     workers: workersOf(keeper, counters, role.workers, () => restarting.left),
@@ -230,7 +240,8 @@ async function open(
   )
   await reloading.watch(closing)
   return {
-    ...{ log, warnings: problems },
+    log,
+    warnings: problems,
     reload: reloading.reload,
     restarting: left => {
       restarting.left = left

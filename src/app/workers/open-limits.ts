@@ -54,7 +54,8 @@ export async function openLimits(
       machinesHeard: live => {
         made.keeper?.broadcast({ t: 'machines', live })
       },
-      ...{ metrics, log },
+      metrics,
+      log,
     },
     closing,
   )

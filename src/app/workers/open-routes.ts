@@ -28,15 +28,25 @@ export function openRoutes(
   const down = keepDownNetworks(snapshot.gateway.dataDir, role)
   const alerts = openAlerts(
     {
-      ...{ gateway: () => gateway, accounts, fleet: stores.fleet, database: stores.database },
-      ...{ others, metrics, log },
+      gateway: () => gateway,
+      accounts,
+      fleet: stores.fleet,
+      database: stores.database,
+      others,
+      metrics,
+      log,
     },
     closing,
   )
   const gateway = makeGateway(
     snapshot,
     {
-      ...{ accounts, keys, usage, metrics, log, memory: new ByteBudget(() => Infinity) },
+      accounts,
+      keys,
+      usage,
+      metrics,
+      log,
+      memory: new ByteBudget(() => Infinity),
       records: openRecords(() => null, { output, log }, closing),
       limits: new MemoryLimits(usedInWindow),
       journal: ledger.charging,

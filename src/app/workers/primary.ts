@@ -56,7 +56,10 @@ export async function startPrimary(
     program: { file: process.argv[1] ?? '', args: ['serve', '--config', dir], env },
     sockets: await openSockets(beside === null ? addressesOf(settings, env) : addressesIn(beside)),
     isRoundRobin: workers.balance === 'roundRobin',
-    ...{ workers: workers.count, dataDir, drain: timeouts.drain, log },
+    workers: workers.count,
+    dataDir,
+    drain: timeouts.drain,
+    log,
     replace: () => {
       void primary.handOver().then(pid => {
         if (pid !== null) isReplaced(pid)
@@ -74,7 +77,10 @@ export async function startPrimary(
     if (process.connected) process.disconnect()
   }
   return {
-    ...{ bound: primary.bound, log, warnings: [], replaced },
+    bound: primary.bound,
+    log,
+    warnings: [],
+    replaced,
     reload: () => {
       primary.reload()
     },

@@ -113,7 +113,9 @@ async function open(
   closing.push(() => checkpoints.close())
   const processes = (): number => workers * started.machines
   const asking = new Asking({
-    ...{ store: keeper, clock: systemClock, every: REPORT },
+    store: keeper,
+    clock: systemClock,
+    every: REPORT,
     get processes() {
       return processes()
     },
@@ -124,7 +126,13 @@ async function open(
   const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)
   const tracing = await openTracing(settings, { metrics, log }, slot, closing)
   const parts = {
-    ...{ accounts, keys, metrics, records, tracing, log, memory },
+    accounts,
+    keys,
+    metrics,
+    records,
+    tracing,
+    log,
+    memory,
     limits: new SharedLimits(
       asking,
       hasWholeLedger(settings) ? async quota => keeper.used(quota).catch(() => null) : null,
@@ -152,7 +160,9 @@ async function open(
   )
   const certificate = await openCertificate(settings.tls)
   const listener = makePublicListener(gateway, settings, {
-    ...{ certificate, memory, holdings: holdings.of('connections') },
+    certificate,
+    memory,
+    holdings: holdings.of('connections'),
     openDashboard: openDashboard(gateway, accounts),
     onIgnoredProxy: warnOfProxy(log),
   })
@@ -161,7 +171,15 @@ async function open(
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await patiently(() => keeper.reports()))
   const serving = {
-    ...{ gateway, metrics, records, journal, certificate, accounts, keys, log, sockets: listener.sockets },
+    gateway,
+    metrics,
+    records,
+    journal,
+    certificate,
+    accounts,
+    keys,
+    log,
+    sockets: listener.sockets,
     served: (said: Served) => whatToServe(said, keeper, { dir, env }),
   }
   started.is(serving, served)

@@ -81,7 +81,10 @@ export function explain(asked: Question, snapshot: Snapshot, live: LiveView | nu
     live !== null && !isLocal && !isKept && decided === null && keepers.every(id => whyDown(id) !== null)
   const refusal = isDown ? refuse('no_route', ALL_DOWN) : decided
   const explanation: Explanation = {
-    ...{ network: network.slug, method, plan, live: live !== null },
+    network: network.slug,
+    method,
+    plan,
+    live: live !== null,
     ...(refusal === null
       ? { outcome: isAnswered || isKept ? ('answer' as const) : ('forward' as const) }
       : { outcome: 'refuse' as const, reason: refusal.reason, message: refusal.message }),

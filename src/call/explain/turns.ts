@@ -75,7 +75,10 @@ export function turnsOf(
   return {
     state: typeof found === 'string' ? found : next.length === 0 ? 'none' : 'open',
     routes: routes.map(({ id, priority, weight, batch }) => ({
-      ...{ id, priority, weight, batch },
+      id,
+      priority,
+      weight,
+      batch,
       when: next.includes(id) ? 'next' : ids.includes(id) ? 'later' : 'never',
       head: live?.head(id) ?? null,
       lastFailure: live?.lastFailure(id) ?? null,

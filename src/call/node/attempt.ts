@@ -154,8 +154,15 @@ function whyOf({ why }: Failure, isLate: AttemptOptions['isLate']): string {
 
 function suspected(answer: Reply, why: Suspicion): Failure {
   return {
-    ...{ kind: 'failure', why, refusal: refuse('upstream_error'), said: answer, passOn: true },
-    ...{ sent: true, fault: false, detour: true, complaint: null },
+    kind: 'failure',
+    why,
+    refusal: refuse('upstream_error'),
+    said: answer,
+    passOn: true,
+    sent: true,
+    fault: false,
+    detour: true,
+    complaint: null,
   }
 }
 

@@ -44,7 +44,10 @@ export function broadcast(
   let isAnswered = false
   const release = letGo(context)
   const own = {
-    ...{ left: options.left, sentBefore: true, departure: null, isLate: () => isAnswered },
+    left: options.left,
+    sentBefore: true,
+    departure: null,
+    isLate: () => isAnswered,
     mode: { stream: false, maxBytes: HOLD_BACK, holder: held, cached: null, gather: null },
   }
   const rounds = [first, ...others].map(async candidate => {

@@ -44,7 +44,8 @@ restrictions and usage stay. A key that has leaked: --overlap 0s.`,
       const lines = () => [
         ...urlLines({ chain, httpsUrl, wssUrl }, 10),
         `old key   ${oldKeyExpiresAt === null ? 'has ended' : `goes on until ${moment(oldKeyExpiresAt)}`}`,
-        ...['', `export KEY=${apiKey}`],
+        '',
+        `export KEY=${apiKey}`,
       ]
       const list = typed(io, ['endpoint', 'list', '--account', owner.id], config)
       print(io, json, rotated, lines, `the key of ${endpointId} was rotated: "${list}" shows the new one`)

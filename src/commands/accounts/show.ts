@@ -32,7 +32,15 @@ its webhook leads, and its endpoints with the hour of their last call.`,
         const webhook = url === undefined ? null : shownWebhook(url)
         const { id, name, plan, status, createdAt, externalId, email, labels } = account
         const shown = {
-          ...{ accountId: id, name, plan, status, createdAt, externalId, email, labels, ...standing },
+          accountId: id,
+          name,
+          plan,
+          status,
+          createdAt,
+          externalId,
+          email,
+          labels,
+          ...standing,
           webhook,
           endpoints: endpoints.map(shownEndpoint),
         }
@@ -68,7 +76,13 @@ function endpointTable(endpoints: readonly EndpointWithKey[]): string[] {
   return table(
     ['ENDPOINT', 'NETWORK', 'NAME', 'STATUS', 'DAILY LIMIT', 'LAST USED', 'EXPIRES'],
     endpoints.map(({ id, network, name, status, dailyLimit, lastUsedAt, expiresAt }) => [
-      ...[id, network, name, status, dailyLimit ?? '-', at(lastUsedAt), at(expiresAt)],
+      id,
+      network,
+      name,
+      status,
+      dailyLimit ?? '-',
+      at(lastUsedAt),
+      at(expiresAt),
     ]),
   )
 }

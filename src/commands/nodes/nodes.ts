@@ -42,10 +42,16 @@ when gateways that are there have served different configurations, gateway.yaml 
               'ID',
             ],
             found.map(each => [
-              ...[each.name, `${seconds(each.age)} ago`, each.version, each.sharedVersion],
-              ...[seconds(each.info.spoolLagSeconds), seconds(each.info.accountsAgeSeconds)],
-              ...[seconds(each.info.clockSkewSeconds), each.info.fenced ? 'yes' : 'no'],
-              ...[each.supersededBy === null ? '-' : 'superseded', each.id],
+              each.name,
+              `${seconds(each.age)} ago`,
+              each.version,
+              each.sharedVersion,
+              seconds(each.info.spoolLagSeconds),
+              seconds(each.info.accountsAgeSeconds),
+              seconds(each.info.clockSkewSeconds),
+              each.info.fenced ? 'yes' : 'no',
+              each.supersededBy === null ? '-' : 'superseded',
+              each.id,
             ]),
           ),
     )
@@ -67,8 +73,15 @@ when gateways that are there have served different configurations, gateway.yaml 
 function shownNode({ name, id, version, sharedVersion, seenAt, info, supersededBy }: SeenNode): object {
   const { spoolLagSeconds, accountsAgeSeconds, clockSkewSeconds, fenced } = info
   return {
-    ...{ name, id, version, sharedVersion, seenAt: Math.floor(seenAt) },
-    ...{ spoolLagSeconds, accountsAgeSeconds, clockSkewSeconds, fenced },
+    name,
+    id,
+    version,
+    sharedVersion,
+    seenAt: Math.floor(seenAt),
+    spoolLagSeconds,
+    accountsAgeSeconds,
+    clockSkewSeconds,
+    fenced,
     supersededBy,
   }
 }

@@ -30,7 +30,8 @@ a copy of it. Twice changes nothing. No gateway may run on the directory.`,
       try {
         const show = progress(io, json)
         return await sendLedger(dir, postgres, {
-          ...{ version, sharedVersion },
+          version,
+          sharedVersion,
           progress: (done, of) => {
             show(`${done} of ${of} rows`)
           },

@@ -9,9 +9,21 @@ interface FileError extends NodeJS.ErrnoException {
 
 /** What a system call was about to do. */
 const VERBS: Readonly<Record<string, string>> = {
-  ...{ lstat: 'read', stat: 'read', scandir: 'read', readlink: 'read', access: 'read', read: 'read' },
-  ...{ write: 'write', ftruncate: 'write', fsync: 'write', copyfile: 'write' },
-  ...{ unlink: 'remove', rm: 'remove', rmdir: 'remove', rename: 'rename', chmod: 'change the mode of' },
+  lstat: 'read',
+  stat: 'read',
+  scandir: 'read',
+  readlink: 'read',
+  access: 'read',
+  read: 'read',
+  write: 'write',
+  ftruncate: 'write',
+  fsync: 'write',
+  copyfile: 'write',
+  unlink: 'remove',
+  rm: 'remove',
+  rmdir: 'remove',
+  rename: 'rename',
+  chmod: 'change the mode of',
   mkdir: 'make the folder',
 }
 

@@ -33,7 +33,11 @@ export function* billLines(
   for (const { of, plan, accountId, ...sums } of reader.lines(queryOf(span, split, account))) {
     const owner = names.accounts.get(accountId)
     yield {
-      ...{ from, to, accountId, name: owner?.name ?? null, externalId: owner?.externalId ?? null },
+      from,
+      to,
+      accountId,
+      name: owner?.name ?? null,
+      externalId: owner?.externalId ?? null,
       plan: plan === '' ? null : plan,
       ...named(split, String(of), names),
       ...sums,
@@ -164,8 +168,11 @@ export function* windowLines(
     const isCurrent = at(now)?.start === used.start
     if (span === null && !isCurrent) continue
     yield {
-      ...{ ...used, name: owner?.name ?? null, externalId: owner?.externalId ?? null },
-      ...{ plan: owner?.plan ?? null, quota: quota?.requests ?? null },
+      ...used,
+      name: owner?.name ?? null,
+      externalId: owner?.externalId ?? null,
+      plan: owner?.plan ?? null,
+      quota: quota?.requests ?? null,
       end: own?.start === used.start ? own.end : null,
     }
   }

@@ -14,7 +14,8 @@ export function buildAlerts({
   return {
     webhook: webhook === undefined || secret === undefined ? null : { url: webhook, secret },
     quota: buildThresholds(quota),
-    ...{ events, allowPrivate },
+    events,
+    allowPrivate,
   }
 }
 

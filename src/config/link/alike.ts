@@ -23,7 +23,11 @@ export function rowsAlike(rows: readonly Placed[], known: readonly string[]): Fi
     if (match === undefined) return []
     return [
       {
-        ...{ file, path, at: 'key', severity: 'warning', kind: 'row-like-another' },
+        file,
+        path,
+        at: 'key',
+        severity: 'warning',
+        kind: 'row-like-another',
         message: `${name} adds a method; the row ${match} that it is laid over stays as it is`,
         hint: `did you mean "${match}"?`,
       } as const,

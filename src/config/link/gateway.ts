@@ -86,7 +86,8 @@ function checkManagement(
         `every API key can manage its account with service_* calls, and other machines reach ${listen}`,
         'write management: { keys: first }, or acknowledge it',
       ),
-      ...{ severity: 'warning', kind: 'keys-that-manage' },
+      severity: 'warning',
+      kind: 'keys-that-manage',
     },
   ]
 }
@@ -161,7 +162,8 @@ function checkLimitsOfAll({ postgres, redis }: Partly<RawGateway>): Finding[] {
         'without redis each gateway counts rates, quotas and connections by itself',
         'add redis: { url: ${TOLLGATE_REDIS} }',
       ),
-      ...{ severity: 'warning', kind: 'limits-per-gateway' },
+      severity: 'warning',
+      kind: 'limits-per-gateway',
     },
   ]
 }
@@ -190,7 +192,8 @@ function checkCache({ memory, entry }: NonNullable<Partly<RawGateway>['cache']>)
         `${String(memory)} is more than a quarter of the heap of a process (${Math.round(heap / 1024 ** 2)}MiB), beside which each worker takes it`,
         'lower it, or write `acknowledge: [large-cache]` where the machine has as much',
       ),
-      ...{ severity: 'warning', kind: 'large-cache' },
+      severity: 'warning',
+      kind: 'large-cache',
     })
   return findings
 }

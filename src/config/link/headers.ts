@@ -3,8 +3,15 @@ import type { Path } from '../yaml/path.ts'
 
 /** What says where a request ends and what its connection is for: only who writes the request knows. */
 const FRAMING: ReadonlySet<string> = new Set([
-  ...['connection', 'content-encoding', 'content-length', 'expect', 'keep-alive'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ])
 
 /** Who sends the headers, and which further ones it writes itself, in lower case. */

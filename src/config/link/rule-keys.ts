@@ -10,7 +10,10 @@ export function checkKeys({ file, path, family, rule }: Row): Finding[] {
   return Object.entries(rule)
     .filter(([key, value]) => value !== undefined && !isUsed(key))
     .map(([key]) => ({
-      ...{ file, path: [...path, key], at: 'key' },
-      ...{ message: `"${key}" means nothing on ${called}`, hint: 'remove it' },
+      file,
+      path: [...path, key],
+      at: 'key',
+      message: `"${key}" means nothing on ${called}`,
+      hint: 'remove it',
     }))
 }

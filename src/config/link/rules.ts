@@ -43,12 +43,13 @@ function checkDialects(written: Partly<RawConfig>, rows: readonly Row[]): Findin
       suggest(dialect) ?? (known.size === 0 ? undefined : `they name ${[...known].sort().join(', ')}`)
     return [
       {
-        ...{ file: 'networks.yaml', path: ['networks', slug, 'dialect'], at: 'value', hint },
-        ...{
-          message: `no rule names the dialect ${show(dialect)}`,
-          severity: 'warning',
-          kind: 'unknown-dialect',
-        },
+        file: 'networks.yaml',
+        path: ['networks', slug, 'dialect'],
+        at: 'value',
+        hint,
+        message: `no rule names the dialect ${show(dialect)}`,
+        severity: 'warning',
+        kind: 'unknown-dialect',
       },
     ]
   })

@@ -8,7 +8,9 @@ export function checkShare({ file, path, rule, whole }: Row): Finding[] {
   if (whole.retry === 'safe' && whole.sticky === undefined) return []
   return [
     {
-      ...{ file, path: [...path, 'share'], at: 'value' },
+      file,
+      path: [...path, 'share'],
+      at: 'value',
       message: 'only calls with retry: safe and without sticky are shared',
       hint: 'remove it',
     },

@@ -20,7 +20,8 @@ export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] 
   if (parent === 'trusted' && trustedProxies.length === 0)
     findings.push({
       ...finding('parent', 'no traceparent is believed, as trustedProxies is empty', NAME_PROXIES),
-      ...{ severity: 'warning', kind: 'no-trusted-proxies' },
+      severity: 'warning',
+      kind: 'no-trusted-proxies',
     })
   if (parent === 'any')
     findings.push({
@@ -29,7 +30,8 @@ export function checkTracing({ gateway, routes }: Partly<RawConfig>): Finding[] 
         'every caller can have all its calls traced, and crowd out the spans of others',
         TRUST_SOME,
       ),
-      ...{ severity: 'warning', kind: 'any-traceparent' },
+      severity: 'warning',
+      kind: 'any-traceparent',
     })
   return 'tracing' in gateway ? findings : (routes?.routes ?? []).flatMap(checkRoute)
 }
@@ -47,8 +49,13 @@ function checkRoute(route: Partly<RawRoute> | undefined, index: number): Finding
   const hint = 'write tracing: { endpoint: … } there, or remove it'
   return [
     {
-      ...{ file: 'routes.yaml', path: ['routes', index, 'trace'], at: 'value', message, hint },
-      ...{ severity: 'warning', kind: 'no-tracing' },
+      file: 'routes.yaml',
+      path: ['routes', index, 'trace'],
+      at: 'value',
+      message,
+      hint,
+      severity: 'warning',
+      kind: 'no-tracing',
     },
   ]
 }

@@ -12,7 +12,10 @@ export interface Compiled {
 /** Compiles the JSON Schemas that ship with the package; `source` keeps the code of the functions. */
 export function compileSchemas({ source = false } = {}): Compiled {
   const ajv = new Ajv({
-    ...{ strict: true, allErrors: true, verbose: true, allowUnionTypes: true },
+    strict: true,
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
     code: { source, esm: true },
   })
   ajv.addVocabulary(['patternErrorMessage'])

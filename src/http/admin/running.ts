@@ -104,7 +104,9 @@ function read(body: string): Running | null {
     const { pid, configDir, dataDir, bound, lost, damaged, damagedJournal, draining, masterKey } = read
     if (typeof pid !== 'number' || typeof configDir !== 'string' || typeof dataDir !== 'string') return null
     return {
-      ...{ pid, configDir, dataDir },
+      pid,
+      configDir,
+      dataDir,
       ...(bound === undefined ? {} : { bound: bound as Bound }),
       ...(lost === 'removed' || lost === 'replaced' ? { lost } : {}),
       ...(typeof damaged === 'string' ? { damaged } : {}),

@@ -12,8 +12,12 @@ export function sendFile(visit: PageVisit, { type, body, gzip, etag, hashed, isI
   const safety = isImage === true ? imageHeaders : securityHeaders
   const { headers } = visit.request
   const caching = [
-    ...['Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache'],
-    ...['ETag', etag, 'Vary', 'Accept-Encoding'],
+    'Cache-Control',
+    hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'ETag',
+    etag,
+    'Vary',
+    'Accept-Encoding',
   ]
   if (headers['if-none-match'] === etag) {
     send(visit, 304, caching, NOTHING, safety)

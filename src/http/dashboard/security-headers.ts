@@ -13,12 +13,18 @@ const POLICY = [
 ].join('; ')
 
 const headersWith = (policy: string): readonly string[] => [
-  ...['Content-Security-Policy', policy],
-  ...['X-Content-Type-Options', 'nosniff'],
-  ...['X-Frame-Options', 'DENY'],
-  ...['Referrer-Policy', 'no-referrer'],
-  ...['Cross-Origin-Opener-Policy', 'same-origin'],
-  ...['Cross-Origin-Resource-Policy', 'same-origin'],
+  'Content-Security-Policy',
+  policy,
+  'X-Content-Type-Options',
+  'nosniff',
+  'X-Frame-Options',
+  'DENY',
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
 ]
 
 /** Those of all that the dashboard consists of. */

@@ -63,8 +63,13 @@ export async function handleVerbatim(
     return
   }
   const visitor: Visitor = {
-    ...{ network, key, origin, transport: 'http', session: null },
-    ...{ ...address(request), trace: trace(request) },
+    network,
+    key,
+    origin,
+    transport: 'http',
+    session: null,
+    ...address(request),
+    trace: trace(request),
   }
   const { epoch } = gateway
   let checkedAt = epoch

@@ -126,9 +126,12 @@ export function corsHeaders(
 /** What a preflight is answered beyond that; requested headers are reflected (Solana's clients send their own). */
 export function preflightHeaders(requested: string | undefined, verbs: readonly string[]): string[] {
   return [
-    ...['Access-Control-Allow-Methods', [...verbs, 'OPTIONS'].join(', ')],
-    ...['Access-Control-Allow-Headers', requested ?? 'content-type'],
-    ...['Access-Control-Max-Age', MAX_AGE],
+    'Access-Control-Allow-Methods',
+    [...verbs, 'OPTIONS'].join(', '),
+    'Access-Control-Allow-Headers',
+    requested ?? 'content-type',
+    'Access-Control-Max-Age',
+    MAX_AGE,
   ]
 }
 

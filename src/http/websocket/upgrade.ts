@@ -117,7 +117,12 @@ export function takeUpgrades(
       state.isOpen = true
       asked.forget(socket)
       const client = new ClientSocket(webSocket, socket, {
-        ...{ gateway, outbox, visitor, caller, memory: memory.of(holderOf(caller)), turns },
+        gateway,
+        outbox,
+        visitor,
+        caller,
+        memory: memory.of(holderOf(caller)),
+        turns,
         onClose: () => {
           place.free()
           sockets.remove(client)

@@ -32,8 +32,18 @@ export interface Waiting {
 /** Nothing is held yet. */
 export function newPart(key: string, limit: number): HeldPart {
   return {
-    ...{ key, own: 0, room: 0, roomUntil: Infinity, others: 0, before: 0 },
-    ...{ heardAt: -Infinity, usedAt: -Infinity, limit, kept: limit, waiting: [], isAsking: false },
+    key,
+    own: 0,
+    room: 0,
+    roomUntil: Infinity,
+    others: 0,
+    before: 0,
+    heardAt: -Infinity,
+    usedAt: -Infinity,
+    limit,
+    kept: limit,
+    waiting: [],
+    isAsking: false,
   }
 }
 

@@ -79,7 +79,10 @@ export class MachineBuckets implements BucketsOfAll {
     const spared = spare === undefined ? 0 : this.#asking.takeSpare({ ...part, units: spare }, active)
     const { level, active: machines, own, retry } = this.#asking.view(part)
     return {
-      ...{ level, active: machines * active, granted: granted + spared, own: own / active },
+      level,
+      active: machines * active,
+      granted: granted + spared,
+      own: own / active,
       ...(retry !== undefined && { retry }),
       ...(isRenewed && { isRenewed }),
     }

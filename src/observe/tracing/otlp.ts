@@ -47,8 +47,12 @@ export function openOtlp(
   const posted = Promise.resolve({ ...headers, 'Content-Type': 'application/json' })
   const delegate = createOtlpHttpExportDelegate(
     {
-      ...{ url: endpoint, headers: () => posted, agentFactory: () => agent, compression: 'none' },
-      ...{ timeoutMillis: TIMEOUT, concurrencyLimit: UNDER_WAY },
+      url: endpoint,
+      headers: () => posted,
+      agentFactory: () => agent,
+      compression: 'none',
+      timeoutMillis: TIMEOUT,
+      concurrencyLimit: UNDER_WAY,
     },
     serializer,
     'otlp_http_span_exporter',

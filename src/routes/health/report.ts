@@ -83,8 +83,15 @@ export function reportOf(
   const { identified, fault, syncing, slotsBehind, firstSlot, downSince, restartedAt, final } = live
   const height = heads.reportOf(live, now)
   return {
-    ...{ network: slug, route: live.id, definition, run },
-    ...{ identified, fault, syncing, slotsBehind, firstSlot },
+    network: slug,
+    route: live.id,
+    definition,
+    run,
+    identified,
+    fault,
+    syncing,
+    slotsBehind,
+    firstSlot,
     slots: live.slots.report(now),
     claim: height === null ? null : { ...height, number: claim },
     tip: heads.tipReport(slug, now),

@@ -110,7 +110,9 @@ export class RouteProbe {
     const { upstreams, heads, now } = this.#parts
     const ask = (method: string, params: Raw) => live.probe(method, params, patience)
     return {
-      ...{ network, route: live, now },
+      network,
+      route: live,
+      now,
       ask: async (method, params) => toldBy(await ask(method, params)),
       askAlive: async (method, params) => {
         const verdict = await ask(method, params)

@@ -253,14 +253,19 @@ export class Connection {
 function open(origin: Origin, callback: (length: number) => boolean): Socket {
   const { url, host, servername, session } = origin
   const options = {
-    ...{ host, onread: { buffer: memory, callback } },
-    ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER },
+    host,
+    onread: { buffer: memory, callback },
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER,
   }
   if (url.protocol !== 'https:') return connectTcp({ ...options, port: Number(url.port || 80) })
   const socket = connectTls({
     ...options,
-    ...{ port: Number(url.port || 443), ALPNProtocols: ['http/1.1'] },
-    ...{ servername, session },
+    port: Number(url.port || 443),
+    ALPNProtocols: ['http/1.1'],
+    servername,
+    session,
   })
   socket.on('session', next => {
     origin.session = next

@@ -179,7 +179,14 @@ function complained(why: string, complaint: Complained): Failure {
 /** An attempt that gave no answer, on a node that may have acted on it. */
 export function failure(why: string, refusal: Refusal, fault: boolean): Failure {
   return {
-    ...{ kind: 'failure', why, refusal, said: null, passOn: false },
-    ...{ sent: true, fault, detour: false, complaint: null },
+    kind: 'failure',
+    why,
+    refusal,
+    said: null,
+    passOn: false,
+    sent: true,
+    fault,
+    detour: false,
+    complaint: null,
   }
 }

@@ -40,7 +40,10 @@ export async function openRedisLimits(options: RedisLimitsOptions): Promise<Redi
   const machines = await Machines.join(redis, machine, machinesHeard)
   const holdings = new RedisHoldings(redis, () => processes * machines.live)
   return {
-    ...{ redis, buckets, holdings, machines },
+    redis,
+    buckets,
+    holdings,
+    machines,
     close: async () => {
       buckets.close()
       await machines.close()

@@ -162,8 +162,14 @@ export class SharedSubscriptions implements Subscriptions {
     const scale = words.scale(method, params)
     entry.shared = new SharedSubscription(
       {
-        ...{ method, params, family, sockets: this.#sockets, holder, apart: this.#apart },
-        ...{ heights, filler: words.filler(method, params, heights) },
+        method,
+        params,
+        family,
+        sockets: this.#sockets,
+        holder,
+        apart: this.#apart,
+        heights,
+        filler: words.filler(method, params, heights),
         heightIn: result => (scale === null ? null : words.shown(method, scale, result)),
         budget: this.#budget,
         unsubscribe: row.rule.subscribe ?? '',

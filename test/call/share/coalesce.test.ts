@@ -99,7 +99,12 @@ function process() {
         routes: [],
       } as unknown as Decided,
       network: { slug: 'alpha', family: 'evm', share: true, ...options.network } as Network,
-      ...{ wants: null, compacted: null, caller, reader, departure: () => departure, trail },
+      wants: null,
+      compacted: null,
+      caller,
+      reader,
+      departure: () => departure,
+      trail,
       freshness: options.freshness,
       need: { tip: true, atLeast: floor, mayProbe: true, prefer: options.prefer ?? [] },
       mode: {

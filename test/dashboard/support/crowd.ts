@@ -63,7 +63,11 @@ export async function writeCrowd(
         // Every tenth endpoint runs into its limits now and then, and has in this hour, so that it has today in the first hours of a day too.
         const refused = i % 10 === 0 && hoursAgo % 7 === 0 ? { rate_limited: 40, invalid_params: 3 } : {}
         return {
-          ...{ account: crowd.accountId, endpoint: id, network, method, hoursAgo },
+          account: crowd.accountId,
+          endpoint: id,
+          network,
+          method,
+          hoursAgo,
           calls,
           cost,
           errors,

@@ -45,7 +45,10 @@ export async function startJourney(t: Teardown, before: Before = () => undefined
     },
     routes: [
       {
-        ...{ id: 'alpha-secret-name', network: 'alpha', http: node.url, capabilities: ['archive'] },
+        id: 'alpha-secret-name',
+        network: 'alpha',
+        http: node.url,
+        capabilities: ['archive'],
         ws: node.url.replace('http', 'ws'),
       },
       { id: 'sol-a', network: 'sol', http: node.url },
@@ -73,7 +76,12 @@ export async function startJourney(t: Teardown, before: Before = () => undefined
   const button: Journey['button'] = (name, within = page) =>
     within.getByRole('button', { name, exact: typeof name === 'string' })
   return {
-    ...{ ...tab, gateway, node, owner, app, button },
+    ...tab,
+    gateway,
+    node,
+    owner,
+    app,
+    button,
     copy: async name => {
       await page.evaluate("navigator.clipboard.writeText('')")
       await button(name).click()

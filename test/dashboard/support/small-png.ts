@@ -38,7 +38,9 @@ export function smallPng(file: Buffer): Buffer {
 function paletteOf(colours: readonly Counted[]): Counted[] {
   const palette = colours.slice(0, 224)
   const others = colours.slice(224).map(([colour, count]) => ({
-    ...{ colour, count, lost: distance(colour, palette[nearestOf(colour, palette)]![0]) },
+    colour,
+    count,
+    lost: distance(colour, palette[nearestOf(colour, palette)]![0]),
   }))
   while (palette.length < 256 && others.length > 0) {
     const most = others.reduce((one, other) =>

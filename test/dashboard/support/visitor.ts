@@ -14,7 +14,8 @@ export class Visitor {
   /** One request of the dashboard's own page, unless the headers say otherwise. */
   async send(method: string, path: string, options: HttpOptions = {}): Promise<HttpReply> {
     const reply = await this.gateway.send({
-      ...{ method, path },
+      method,
+      path,
       ...options,
       headers: {
         'sec-fetch-site': 'same-origin',

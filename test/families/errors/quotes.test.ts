@@ -74,16 +74,21 @@ t.test('only the beginning of a long message is looked at', t => {
 
 t.test('params of everyday calls leave what nodes say of themselves readable', t => {
   const filter = {
-    ...{
-      fromBlock: '0x12d687',
-      toBlock: '0x12ffff',
-      address: ['0x00000000000000000000000000000000000000aa'],
-    },
+    fromBlock: '0x12d687',
+    toBlock: '0x12ffff',
+    address: ['0x00000000000000000000000000000000000000aa'],
     topics: [null, ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'], []],
   }
   const transaction = {
-    ...{ from: filter.address[0], to: filter.address[0], gas: '0x5208', value: '0x0', input: '0x70a08231' },
-    ...{ maxFeePerGas: '0x3b9aca00', maxPriorityFeePerGas: '0x1', accessList: [], blobVersionedHashes: [] },
+    from: filter.address[0],
+    to: filter.address[0],
+    gas: '0x5208',
+    value: '0x0',
+    input: '0x70a08231',
+    maxFeePerGas: '0x3b9aca00',
+    maxPriorityFeePerGas: '0x1',
+    accessList: [],
+    blobVersionedHashes: [],
   }
   const tracing = { tracer: 'callTracer', timeout: '5s', tracerConfig: { onlyTopCall: true, withLog: true } }
   const everyday: unknown[] = [

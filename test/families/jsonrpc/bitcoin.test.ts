@@ -51,7 +51,9 @@ const gateway = await startGateway(t, {
     Object.keys(nodes).map(slug => [
       slug,
       {
-        ...{ family: 'jsonrpc' as const, chainId: `bitcoin-${slug}`, maxLag: 2 },
+        family: 'jsonrpc' as const,
+        chainId: `bitcoin-${slug}`,
+        maxLag: 2,
         head: { method: 'getblockcount' },
         identity: { method: 'getblockhash', params: [0], equals: GENESIS },
       },

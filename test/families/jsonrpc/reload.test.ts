@@ -14,7 +14,9 @@ const node = likeBitcoind(await startNode(t), 900_000).on('getblock', result1('"
 const gateway = await startGateway(t, {
   networks: {
     bitcoin: {
-      ...{ family: 'jsonrpc', chainId: 'bitcoin', head: { method: 'getblockcount' } },
+      family: 'jsonrpc',
+      chainId: 'bitcoin',
+      head: { method: 'getblockcount' },
       identity: { method: 'getblockhash', params: [0], equals: GENESIS },
     },
   },

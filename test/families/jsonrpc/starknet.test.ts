@@ -89,7 +89,8 @@ t.test('an error with a code of the chain is an answer', async t => {
   a.on('starknet_getBlockWithTxs', error('{"code":24,"message":"Block not found"}'))
   for (let i = 0; i < 4; i += 1)
     t.strictSame(await account.call('starknet_getBlockWithTxs', [{ block_number: 999_999_999 }]), {
-      ...{ jsonrpc: '2.0', id: 1 },
+      jsonrpc: '2.0',
+      id: 1,
       error: { code: 24, message: 'Block not found' },
     })
   t.equal(b.count('starknet_getBlockWithTxs'), 0)

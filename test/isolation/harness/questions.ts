@@ -19,7 +19,9 @@ function routeIn(text: unknown, asked: string): string | undefined {
 
 function evm({ path }: Life, n: number, method: string, params: readonly unknown[]): Question {
   return {
-    ...{ kind: 'evm', method, path },
+    kind: 'evm',
+    method,
+    path,
     body: JSON.stringify({ jsonrpc: '2.0', id: n, method, params }),
     routeOf: reply => (reply.id === n ? routeIn(reply.result, String(params[0])) : undefined),
   }
@@ -31,7 +33,9 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 function solana({ solanaPath: path }: Life, n: number): Question {
   const address = `So1${String(n).replace(/\d/g, digit => BASE58[Number(digit)]!)}`.padEnd(43, 'A')
   return {
-    ...{ kind: 'solana', method: 'getBalance', path },
+    kind: 'solana',
+    method: 'getBalance',
+    path,
     body: JSON.stringify({ jsonrpc: '2.0', id: n, method: 'getBalance', params: [address] }),
     routeOf: reply => (reply.id === n ? routeIn(reply.result?.value, address) : undefined),
   }

@@ -105,8 +105,12 @@ export class Stage {
       port: gateway.port,
       adminPort: Number(new URL(gateway.adminUrl).port),
       paths: {
-        ...{ paid: paid.path, free: free.path, public: '/alpha/v1/rpc/public', denied: this.#denied },
-        ...{ solanaPaid: this.solana(paid).path, solanaPublic: '/sol/v1/rpc/public' },
+        paid: paid.path,
+        free: free.path,
+        public: '/alpha/v1/rpc/public',
+        denied: this.#denied,
+        solanaPaid: this.solana(paid).path,
+        solanaPublic: '/sol/v1/rpc/public',
       },
     }
   }
@@ -234,7 +238,9 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
     id: ['alpha-a', 'alpha-b', 'alpha-c', 'sol-a', 'sol-b'][i]!,
     network: i < 3 ? 'alpha' : 'sol',
     priority: PRIORITIES[i]!,
-    ...{ http: node.url, ws: node.wsUrl, capabilities: i < 3 ? ['trace', 'debug', 'txpool'] : [] },
+    http: node.url,
+    ws: node.wsUrl,
+    capabilities: i < 3 ? ['trace', 'debug', 'txpool'] : [],
   }))
   const gateway = await prepareGateway(
     t,
@@ -242,12 +248,14 @@ export async function openStage(t: Ending, options: StageOptions = {}): Promise<
       networks: {
         // An attack with these is as heavy as one with calls that differ.
         alpha: {
-          ...{ chainId: 1001, public: true },
+          chainId: 1001,
+          public: true,
           methods: { eth_call: { share: false }, eth_getCode: { share: false } },
         },
         sol: { family: 'solana', chainId: 'solana-test', genesisHash: '7'.repeat(32), public: true },
       },
-      ...{ routes, plans },
+      routes,
+      plans,
       // Above the 10 000 sockets that one scenario holds open.
       gateway: { limits: { memory: `${options.memory ?? MEMORY_MIB}MiB`, connections: 12_000 } },
     },

@@ -39,16 +39,17 @@ t.test('the 99th percentile', t => {
 
 t.test('what a play showed is not forgotten when the scenario is played again for its times', t => {
   const good: Seen = {
-    ...{
-      quiet: 5,
-      attacked: 10,
-      calls: 100,
-      refused: {},
-      wrong: [],
-      routes: { 'alpha-a': 100 },
-      heads: null,
-    },
-    ...{ busy: 10, peak: 150, memory: 20, connections: 0 },
+    quiet: 5,
+    attacked: 10,
+    calls: 100,
+    refused: {},
+    wrong: [],
+    routes: { 'alpha-a': 100 },
+    heads: null,
+    busy: 10,
+    peak: 150,
+    memory: 20,
+    connections: 0,
   }
   const late: Seen = { ...good, attacked: 100, busy: 150 }
   const broken = (...plays: Seen[]) => findingsOf(plays, usual).filter(({ kept }) => !kept)
@@ -59,8 +60,12 @@ t.test('what a play showed is not forgotten when the scenario is played again fo
   t.same(broken({ ...good, attacked: 100 }, { ...good, busy: 150 }), [], 'each for itself')
   t.equal(broken(late, late).length, 2)
   const faults: Partial<Seen>[] = [
-    ...[{ refused: { overloaded: 1 } }, { wrong: ['no answer'] }, { routes: { 'alpha-c': 1 } }],
-    ...[{ heads: '1,3' }, { memory: 1_000 }, { connections: 1 }],
+    { refused: { overloaded: 1 } },
+    { wrong: ['no answer'] },
+    { routes: { 'alpha-c': 1 } },
+    { heads: '1,3' },
+    { memory: 1_000 },
+    { connections: 1 },
   ]
   for (const fault of faults) {
     t.equal(broken({ ...late, ...fault }, good).length, 1, JSON.stringify(fault))

@@ -93,7 +93,8 @@ await playAll(t, [
       const client = await openClient(t, stage.paid)
       await client.subscribe('eth_subscribe', ['newPendingTransactions'])
       const unknown = JSON.stringify({
-        ...{ jsonrpc: '2.0', method: 'eth_subscription' },
+        jsonrpc: '2.0',
+        method: 'eth_subscription',
         params: { subscription: '0xffff', result: 'a'.repeat(1_000) },
       })
       for (let i = 0; i < 100; i++) {

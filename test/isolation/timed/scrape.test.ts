@@ -33,13 +33,17 @@ function crowd(): {
     Array.from({ length: NETWORKS }, (_, i) => [`net-${i}`, { slug: `net-${i}` }]),
   )
   const routes = Array.from({ length: ROUTES }, (_, i) => ({
-    ...{ id: `route-${i}`, head: 1_000_000 + i, limits: { inFlight: i, pace: { at: () => null } } },
+    id: `route-${i}`,
+    head: 1_000_000 + i,
+    limits: { inFlight: i, pace: { at: () => null } },
   }))
   const clientSubscriptions = new Slots()
   const gateway = {
-    ...{ epoch: '', snapshot: { version: 'v', networks, gateway: { dataDir: '.', postgres: null } } },
+    epoch: '',
+    snapshot: { version: 'v', networks, gateway: { dataDir: '.', postgres: null } },
     live: {
-      ...{ clock: systemClock, clientSubscriptions },
+      clock: systemClock,
+      clientSubscriptions,
       upstreams: { of: () => routes, whyUnhealthy: () => null, unsupported: { of: () => [] } },
       heads: { best: () => 1_000_009, finality: { of: () => 1_000_000 } },
       subscriptions: { count: () => new Map([['net-1', 7]]) },
@@ -54,7 +58,9 @@ function crowd(): {
   const metrics = new Metrics()
   for (let i = 0; i < NETWORKS * ROUTES; i += 1)
     metrics.attempt({
-      ...{ requestId: 'r', account: null, endpoint: null },
+      requestId: 'r',
+      account: null,
+      endpoint: null,
       network: `net-${i % NETWORKS}`,
       route: `route-${i}`,
       method: 'eth_call',
@@ -64,19 +70,18 @@ function crowd(): {
   const memory = new ByteBudget(() => 1_000)
   memory.take(300)
   const parts = {
-    ...{
-      dir: '.',
-      gateway,
-      metrics,
-      clients: { sockets, streams: { count: () => 0 }, memory },
-      workers: null,
-      state: { draining: false },
-    },
+    dir: '.',
+    gateway,
+    metrics,
+    clients: { sockets, streams: { count: () => 0 }, memory },
+    workers: null,
+    state: { draining: false },
     reloader: { state: { ok: true }, succeededAt: 5, takenAt: 5 },
   } as unknown as AdminParts
   const routesOf = adminRoutes(parts)
   return {
-    ...{ sockets, parts },
+    sockets,
+    parts,
     scrape: async () => (await (routesOf['GET /metrics']!(null) as Promise<{ text: Buffer }>)).text,
   }
 }

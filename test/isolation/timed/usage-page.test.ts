@@ -24,7 +24,9 @@ const stranger = await createAccess(gateway, 'paid', 'alpha')
 const filled = {
   accountId: owner.accountId,
   endpointIds: Array.from({ length: 100 }, (_, i) => (i === 0 ? owner.endpointId : `ep_filled_${i}`)),
-  ...{ methods: 20, hours: 100, until: end },
+  methods: 20,
+  hours: 100,
+  until: end,
 }
 await gateway.stop()
 fillUsage(join(gateway.dir, 'data'), [filled])

@@ -11,7 +11,9 @@ import { TestClock } from '../../support/test-clock.ts'
 const EVERY = 25
 const rate = (units: number, key = 'a'): Part => ({ key, limit: { perSecond: 10, burst: 20 }, units })
 const quota = (units: number, requests = 100): Part => ({
-  ...{ key: 'q', limit: { perSecond: 0, burst: requests }, units },
+  key: 'q',
+  limit: { perSecond: 0, burst: requests },
+  units,
   quota: { account: 'acc_1', window: { start: 0, end: 3600 }, every: 3_600_000 },
 })
 

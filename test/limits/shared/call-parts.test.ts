@@ -15,7 +15,8 @@ const endpoint = { id: 'ep_1', dailyLimit: 50, limitedSince: 7 } as Endpoint
 const planOf = (requests: number, rate: Plan['rate'] = limit): Plan =>
   ({ rate, quota: { requests, every: HOUR } }) as Plan
 const spenderOf = (plan: Plan, endpointRate: Payer['endpointRate'] = null): Spender => ({
-  ...{ plan, address: '127.0.0.1' },
+  plan,
+  address: '127.0.0.1',
   payer: { account, endpoint, plan, endpointRate },
 })
 
@@ -114,7 +115,8 @@ t.test('a call like the last one of its endpoint takes from the same list', t =>
     { ...limit, burst: 3 },
   ])
     t.match(other(spenderOf(plan, rate), price), [
-      ...[`{acc_1}:ep_1:rate:${rate.perSecond}/${rate.burst}`, ...all.slice(1)],
+      `{acc_1}:ep_1:rate:${rate.perSecond}/${rate.burst}`,
+      ...all.slice(1),
     ])
   t.match(other(spenderOf(planOf(100, null), limit), price), [all[0], ...all.slice(2)])
   t.strictSame(other({ ...spender, payer: { ...payer!, account: { ...account } } }, price), all, 'read anew')

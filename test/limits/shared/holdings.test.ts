@@ -229,7 +229,8 @@ t.test('reports of many share a message, and nobody is remembered who holds noth
   const counts = new HeldCounts()
   const said: (readonly HoldingQuestion[])[] = []
   const holdings = new SharedHoldings({
-    ...{ clock, every: 25 },
+    clock,
+    every: 25,
     store: {
       hold: questions => {
         said.push(questions)

@@ -46,7 +46,11 @@ const QUOTA = { perSecond: 0, burst: 1_000 }
 const window = { start: 0, end: 4_000_000_000 }
 
 const ask = (more: Partial<LimitQuestion>): LimitQuestion => ({
-  ...{ key: '{acc_1}:rate', limit: SLOW, spent: 0, over: 0, want: 0 },
+  key: '{acc_1}:rate',
+  limit: SLOW,
+  spent: 0,
+  over: 0,
+  want: 0,
   ...more,
 })
 const askQuota = (more: Partial<LimitQuestion>): LimitQuestion =>

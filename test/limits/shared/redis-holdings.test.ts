@@ -27,7 +27,10 @@ async function open(t: Test, machines = 2) {
     for (const slot of [1, 2]) {
       const joined = store.join(`${machine}/${slot}`, { recall: async recalled => held.recall(recalled) })
       const held: SharedHoldings = new SharedHoldings({
-        ...{ store: joined, clock: systemClock, every: 25, again: 1_000 },
+        store: joined,
+        clock: systemClock,
+        every: 25,
+        again: 1_000,
       })
       t.teardown(() => {
         held.close()

@@ -25,7 +25,9 @@ function open() {
           return store.ask(questions)
         },
       },
-      ...{ clock, every: 25, processes: PROCESSES },
+      clock,
+      every: 25,
+      processes: PROCESSES,
     })
     return new SharedRate(asking, 'eth-a', PER_SECOND, () => PROCESSES)
   })

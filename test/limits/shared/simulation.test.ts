@@ -144,7 +144,10 @@ t.test(
     const random = randomFrom(9)
     const limit = { perSecond: 100, burst: 100 }
     const scene = (calls: readonly Call[], away?: readonly [number, number]): Scene => ({
-      ...{ ...LEVELS[0], processes: 4, limit, calls },
+      ...LEVELS[0],
+      processes: 4,
+      limit,
+      calls,
       ...(away !== undefined && { away }),
     })
     const uniform = (): number => Math.floor(random() * 4)

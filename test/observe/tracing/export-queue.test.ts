@@ -5,8 +5,16 @@ import type { Span } from '../../../src/observe/tracing/span.ts'
 import { until } from '../../support/until.ts'
 
 const span = (name: string): Span => ({
-  ...{ name, kind: 'server', traceId: '1'.repeat(32), spanId: '1'.repeat(16), parent: null, link: null },
-  ...{ begin: 0, end: 1, attributes: {}, error: null },
+  name,
+  kind: 'server',
+  traceId: '1'.repeat(32),
+  spanId: '1'.repeat(16),
+  parent: null,
+  link: null,
+  begin: 0,
+  end: 1,
+  attributes: {},
+  error: null,
 })
 
 /** A queue whose exports end when the test says so. */

@@ -5,10 +5,15 @@ import { startCollector } from '../../support/collector.ts'
 import { otlpFaults } from '../../support/otlp-json.ts'
 
 const span: Span = {
-  ...{ name: 'a "intValue":1 of a name, é', kind: 'client', traceId: '1'.repeat(32), spanId: '2'.repeat(16) },
+  name: 'a "intValue":1 of a name, é',
+  kind: 'client',
+  traceId: '1'.repeat(32),
+  spanId: '2'.repeat(16),
   parent: { spanId: '3'.repeat(16), isRemote: true },
   link: { traceId: '4'.repeat(32), spanId: '5'.repeat(16), isSampled: true },
-  ...{ begin: Date.now(), end: Date.now() + 1.5, error: 'timeout' },
+  begin: Date.now(),
+  end: Date.now() + 1.5,
+  error: 'timeout',
   attributes: { text: '"intValue":2', whole: 3, less: -4, part: 0.5, yes: true },
 }
 
@@ -19,8 +24,13 @@ t.test('what is exported is OTLP, and says what the span says', async t => {
   t.strictSame(collector.bodies.flatMap(otlpFaults), [])
   t.match(collector.spans, [
     {
-      ...{ name: span.name, kind: 'client', traceId: span.traceId, spanId: span.spanId, error: 'timeout' },
-      ...{ parentSpanId: '3'.repeat(16), links: [{ traceId: '4'.repeat(32), spanId: '5'.repeat(16) }] },
+      name: span.name,
+      kind: 'client',
+      traceId: span.traceId,
+      spanId: span.spanId,
+      error: 'timeout',
+      parentSpanId: '3'.repeat(16),
+      links: [{ traceId: '4'.repeat(32), spanId: '5'.repeat(16) }],
       attributes: { text: '"intValue":2', whole: 3, less: -4, yes: true },
     },
   ])

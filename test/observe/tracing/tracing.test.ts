@@ -11,24 +11,37 @@ import { startCollector } from '../../support/collector.ts'
 
 const config = (endpoint: string) => buildTracing({ endpoint, sample: '100%' })
 const parts = () => ({
-  ...{ clock: systemClock, metrics: new Metrics(), process: {} },
+  clock: systemClock,
+  metrics: new Metrics(),
+  process: {},
   log: openLog('silent', { write: () => undefined }),
 })
 const caller: TracedCaller = {
-  ...{ network: { slug: 'alpha' }, plan: { name: 'free' }, payer: null, transport: 'http' },
+  network: { slug: 'alpha' },
+  plan: { name: 'free' },
+  payer: null,
+  transport: 'http',
 }
 const seen: Observation = {
-  ...{ requestId: 'r', account: null, endpoint: null, network: 'alpha', method: 'm', plan: 'free' },
-  ...{
-    transport: 'http',
-    address: '192.0.2.1',
-    rowClass: 'none',
-    route: null,
-    status: 200,
-    outcome: 'ok',
-    cache: null,
-  },
-  ...{ shared: false, reason: null, requests: 1, totalMs: 1, upstreamMs: 0, traceId: null },
+  requestId: 'r',
+  account: null,
+  endpoint: null,
+  network: 'alpha',
+  method: 'm',
+  plan: 'free',
+  transport: 'http',
+  address: '192.0.2.1',
+  rowClass: 'none',
+  route: null,
+  status: 200,
+  outcome: 'ok',
+  cache: null,
+  shared: false,
+  reason: null,
+  requests: 1,
+  totalMs: 1,
+  upstreamMs: 0,
+  traceId: null,
 }
 const begin = (traces: Traces) =>
   traces.begin({ trace: null, requestId: 'r' }, caller, systemClock.monotonic(), null)

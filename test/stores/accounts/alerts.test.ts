@@ -29,7 +29,7 @@ async function open(t: Test) {
   }
   const dueOf = (target: string, most = 10) =>
     (store.alerts.due(target, NOW, most) as readonly { type: string }[]).map(({ type }) => type)
-  return { ...{ store, account, raise, fill, dueOf, dataDir } }
+  return { store, account, raise, fill, dueOf, dataDir }
 }
 
 t.test('bug: what had no room is reported, and was not raised', async t => {

@@ -56,13 +56,22 @@ t.test('bug: an owner could fill the disk: beyond so many in 24 hours changes ar
   t.match(operator, { actor: 'token:tok_1', before: { plan: 'free' } }, 'what others change is as ever')
   const ids = { actor: 'owner:many', target: account.id, accountId: account.id, before: null }
   t.strictSame(rotated, {
-    ...{ ...ids, seq: rotated!.seq, at: NOW + 10, action: 'key.rotated' },
+    ...ids,
+    seq: rotated!.seq,
+    at: NOW + 10,
+    action: 'key.rotated',
     after: { changes: 1, until: NOW + 10, by: [by.actor], of: [endpoint.id], members: ['oldKeyExpiresAt'] },
   })
   t.strictSame(counted, {
-    ...{ ...ids, seq: counted!.seq, at: NOW, action: 'endpoint.changed' },
+    ...ids,
+    seq: counted!.seq,
+    at: NOW,
+    action: 'endpoint.changed',
     after: {
-      ...{ changes: 3, until: NOW + 10, by: [by.actor], of: [endpoint.id] },
+      changes: 3,
+      until: NOW + 10,
+      by: [by.actor],
+      of: [endpoint.id],
       members: ['name', 'status', 'allowedIps'],
     },
   })

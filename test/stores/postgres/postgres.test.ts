@@ -9,7 +9,12 @@ import { until } from '../../support/until.ts'
 t.test('PostgreSQL', { skip: noServers }, async t => {
   const server = await startPostgres(t)
   const config: PostgresConfig = {
-    ...{ url: server.url, schema: 'tollgate', pool: 4, timeout: 500, spool: 2_000, accountsMaxAge: null },
+    url: server.url,
+    schema: 'tollgate',
+    pool: 4,
+    timeout: 500,
+    spool: 2_000,
+    accountsMaxAge: null,
   }
   const postgres = new Postgres(config)
   t.teardown(() => postgres.close())

@@ -22,10 +22,16 @@ if (noServers !== false) {
 const redis = await startRedis(t)
 const window = { start: 0, end: 4_000_000_000 }
 const rate: LimitQuestion = {
-  ...{ key: '{acc_1}:rate', limit: { perSecond: 0.0001, burst: 100 }, spent: 0, over: 0, want: 0 },
+  key: '{acc_1}:rate',
+  limit: { perSecond: 0.0001, burst: 100 },
+  spent: 0,
+  over: 0,
+  want: 0,
 }
 const quota: LimitQuestion = {
-  ...{ ...rate, key: '{acc_1}:quota:0', limit: { perSecond: 0, burst: 100 } },
+  ...rate,
+  key: '{acc_1}:quota:0',
+  limit: { perSecond: 0, burst: 100 },
   quota: { account: 'acc_1', window, every: 'month' },
 }
 

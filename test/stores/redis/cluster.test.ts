@@ -20,7 +20,11 @@ t.test('one message about twenty accounts is answered in its order', async t => 
   const [one, other] = [redisBuckets(t, client), redisBuckets(t, client, () => 7)]
   const limit = { perSecond: 0.0001, burst: 100 }
   const questions = Array.from({ length: 20 }, (_, i) => ({
-    ...{ key: `{acc_${i}}:rate`, limit, spent: 0, over: 0, want: i + 1 },
+    key: `{acc_${i}}:rate`,
+    limit,
+    spent: 0,
+    over: 0,
+    want: i + 1,
   }))
   const granted = (await one.ask(questions)).map(answer => answer?.granted)
   t.strictSame(
@@ -35,7 +39,10 @@ t.test('one message about twenty accounts is answered in its order', async t => 
   )
   const quota = { account: 'acc_1', window: { start: 0, end: 4_000_000_000 }, every: 'month' } as const
   const quotas = questions.map((question, i) => ({
-    ...{ ...question, key: `{acc_${i}}:quota`, limit: { perSecond: 0, burst: 100 }, want: 1 },
+    ...question,
+    key: `{acc_${i}}:quota`,
+    limit: { perSecond: 0, burst: 100 },
+    want: 1,
     quota: { ...quota, account: `acc_${i}` },
   }))
   t.strictSame(
@@ -50,7 +57,11 @@ t.test('what is held is counted', async t => {
   const busy: HoldingProcess = { recall: recalled => Promise.resolve(recalled.map(() => 1)) }
   const [one, other] = [holdings.join('a/1', busy), holdings.join('b/1', busy)]
   const take = (i: number): HoldingQuestion => ({
-    ...{ key: `{acc_${i}}:connections`, limit: 1, held: 0, room: 0, want: 1 },
+    key: `{acc_${i}}:connections`,
+    limit: 1,
+    held: 0,
+    room: 0,
+    want: 1,
   })
   const granted = async (member: typeof one): Promise<unknown> =>
     (await member.hold([take(1), take(2), take(3)])).map(answer => answer?.granted)

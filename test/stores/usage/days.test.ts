@@ -22,8 +22,17 @@ const HOUR = 3600
 const DAY = 86_400
 const TODAY = Math.floor(NOW / 1000 / DAY) * DAY
 const everything: SumsQuery = {
-  ...{ accountId: null, endpointId: null, network: null, method: null, from: 0, to: TODAY + DAY, by: 'day' },
-  ...{ groupBy: [], detail: false, top: null, after: null },
+  accountId: null,
+  endpointId: null,
+  network: null,
+  method: null,
+  from: 0,
+  to: TODAY + DAY,
+  by: 'day',
+  groupBy: [],
+  detail: false,
+  top: null,
+  after: null,
 }
 
 /** What a query is answered, from days where there are some, and from hours alone. */
@@ -60,9 +69,13 @@ function anyUsage(random: Random, hour: number): Usage {
   const calls = random.below(5)
   return {
     ...newCounter({ ...key, method: random.pick(['a', 'b', 'c']), hour, window: 0 }),
-    ...{ calls, requests: calls * random.pick([1, 3, 75]), errors: random.below(2), reasons },
+    calls,
+    requests: calls * random.pick([1, 3, 75]),
+    errors: random.below(2),
+    reasons,
     refusals: [...reasons.values()].reduce((sum, count) => sum + count, 0),
-    ...{ bytesOut: random.below(1e6), upstreamMs: random.below(1e6) / 1000 },
+    bytesOut: random.below(1e6),
+    upstreamMs: random.below(1e6) / 1000,
     latency: random.below(2) === 0 ? null : Array.from({ length: 13 }, () => random.below(3)),
   }
 }
@@ -81,8 +94,15 @@ function anyQuery(random: Random, now: number): SumsQuery {
   const groupBy = all.filter(() => random.below(3) === 0)
   const some = (value: string): string | null => (random.below(4) === 0 ? value : null)
   return {
-    ...{ accountId: some('acc_0'), endpointId: some('ep_1'), network: some('eth'), method: some('b') },
-    ...{ from, to, by: random.below(4) === 0 && to - from < 31 * DAY ? 'hour' : 'day', groupBy, after: null },
+    accountId: some('acc_0'),
+    endpointId: some('ep_1'),
+    network: some('eth'),
+    method: some('b'),
+    from,
+    to,
+    by: random.below(4) === 0 && to - from < 31 * DAY ? 'hour' : 'day',
+    groupBy,
+    after: null,
     detail: !groupBy.includes('reason') && random.below(2) === 0,
     top: random.below(2) === 0 ? null : 1 + random.below(4),
   }

@@ -25,8 +25,15 @@ interface Row {
 function sums(dir: string, groupBy: readonly Column[], top: number | null = null): readonly Row[] {
   const database = new DatabaseSync(join(dir, 'journal.db'), { readOnly: true })
   const query = {
-    ...{ accountId: 'acc_1', endpointId: null, network: null, method: null, ...everything },
-    ...{ groupBy, detail: true, top, after: null },
+    accountId: 'acc_1',
+    endpointId: null,
+    network: null,
+    method: null,
+    ...everything,
+    groupBy,
+    detail: true,
+    top,
+    after: null,
   }
   try {
     return JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as readonly Row[]

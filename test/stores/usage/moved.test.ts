@@ -21,15 +21,15 @@ function told(dir: string): unknown {
   const database = new DatabaseSync(join(dir, 'journal.db'), { readOnly: true })
   const sums = (columns: readonly Column[]): Record<string, unknown>[] => {
     const query = {
-      ...{
-        accountId: 'acc_1',
-        endpointId: null,
-        network: null,
-        method: null,
-        ...everything,
-        groupBy: columns,
-      },
-      ...{ detail: false, top: null, after: null },
+      accountId: 'acc_1',
+      endpointId: null,
+      network: null,
+      method: null,
+      ...everything,
+      groupBy: columns,
+      detail: false,
+      top: null,
+      after: null,
     }
     return JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as Record<string, unknown>[]
   }
@@ -113,7 +113,9 @@ t.test('a ledger of before, whose rows had one network an hour, is taken over ro
   openUsageDatabase(dir).close()
   t.strictSame(told(dir), {
     rows: [['eth', 'm', 2, { rate_limited: 1 }]],
-    ...{ byNetwork: [['eth', 2, 1]], byReason: [['eth', 1]], all: [[2, 1]] },
+    byNetwork: [['eth', 2, 1]],
+    byReason: [['eth', 1]],
+    all: [[2, 1]],
   })
   const [row] = reading(dir).rows(everything)
   t.match(row, { requests: 4, errors: 0, bytesOut: 10, upstreamMs: 5 })

@@ -116,7 +116,13 @@ export function reading(dir: string): Reading {
 export function refusalsOf(rows: Iterable<DetailedRow>): RefusalRow[] {
   return [...rows].flatMap(({ time, accountId, endpointId, network, method, refusalsByReason }) =>
     Object.entries(refusalsByReason).map(([reason, refusals]) => ({
-      ...{ time, accountId, endpointId, network, method, reason, refusals },
+      time,
+      accountId,
+      endpointId,
+      network,
+      method,
+      reason,
+      refusals,
     })),
   )
 }

@@ -113,10 +113,15 @@ function queryOf(random: Random, accountId: string): SumsQuery {
   return {
     network: random.below(4) === 0 ? random.pick(['sol', 'eth']) : null,
     method: random.below(4) === 0 ? random.pick(['a', 'other']) : null,
-    ...{ accountId, endpointId: random.below(2) === 0 ? null : `ep_${random.below(3)}_0` },
-    ...{ from, to: from + random.below(180_000), by: random.pick(['hour', 'day'] as const) },
+    accountId,
+    endpointId: random.below(2) === 0 ? null : `ep_${random.below(3)}_0`,
+    from,
+    to: from + random.below(180_000),
+    by: random.pick(['hour', 'day'] as const),
     groupBy: COLUMNS.filter(column => random.below(column === 'reason' ? 5 : 2) === 0),
-    ...{ detail: false, top: null, after: null },
+    detail: false,
+    top: null,
+    after: null,
   }
 }
 

@@ -50,7 +50,11 @@ function open(t: Test): Open {
     return read(copy)
   }
   return {
-    ...{ database, ledger, dir: live, failures, seen },
+    database,
+    ledger,
+    dir: live,
+    failures,
+    seen,
     charge: (owner, method, requests) => {
       ledger.charging.charge(owners[owner]!, method, requests, HOUR, HOUR * 1000)
     },

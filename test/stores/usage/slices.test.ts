@@ -144,8 +144,17 @@ t.test(
 
 function sumOf(database: DatabaseSync, accountId: string): number {
   const query: SumsQuery = {
-    ...{ accountId, endpointId: null, network: null, method: null, from: 0, to: NOW, by: 'hour' },
-    ...{ groupBy: [], detail: false, top: null, after: null },
+    accountId,
+    endpointId: null,
+    network: null,
+    method: null,
+    from: 0,
+    to: NOW,
+    by: 'hour',
+    groupBy: [],
+    detail: false,
+    top: null,
+    after: null,
   }
   const rows = JSON.parse(answer(query, new Scan(database, query, () => false)).rows) as {
     requests: number

@@ -88,8 +88,13 @@ class ProxyExchange {
     response.once('close', this.#onGone)
     // With `toProxy` the path is sent as it stands here; otherwise it would be parsed as a URL and written anew.
     const options = {
-      ...{ target: this.#target.target, toProxy: true, prependPath: false, changeOrigin: true },
-      ...{ agent, headers, selfHandleResponse: true },
+      target: this.#target.target,
+      toProxy: true,
+      prependPath: false,
+      changeOrigin: true,
+      agent,
+      headers,
+      selfHandleResponse: true,
       buffer: new BodySource(upstream => {
         this.#connect(upstream)
       }),

@@ -35,7 +35,8 @@ export class HttpProxy {
       query: url.search.slice(1),
       headers: operatorHeaders(route),
       agent: watchIdle(tls ? new TlsAgent(options) : new Agent(options)),
-      ...{ tls, connectTimeout },
+      tls,
+      connectTimeout,
     }
   }
 

@@ -125,7 +125,10 @@ async function open(
     age: () => replica.age(),
   })
   return {
-    ...{ store: store.is, postgres, replica, puller },
+    store: store.is,
+    postgres,
+    replica,
+    puller,
     onTaken: listener => {
       heard.add(listener)
       return () => void heard.delete(listener)

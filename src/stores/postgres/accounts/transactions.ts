@@ -177,7 +177,8 @@ export class SharedTransactions implements Transactions {
     const captured = await whenFree(() => capture.tryOut(work, isExact), deadline)
     if (captured === null) return null
     return {
-      ...{ captured, from: seen.from! },
+      captured,
+      from: seen.from!,
       target: { change: last.change + 1, write: randomUUID(), audit: last.audit },
     }
   }

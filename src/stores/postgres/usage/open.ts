@@ -76,7 +76,10 @@ export async function openUsage(parts: UsageParts): Promise<OpenUsage> {
   }
   const spool = new Spool({ postgres, changes, reader, prepare, gather, state, every: config.spool, events })
   const heartbeat = new Heartbeat({
-    ...{ postgres, changes, spool, state },
+    postgres,
+    changes,
+    spool,
+    state,
     named: id => {
       events.named(id)
     },
@@ -106,7 +109,10 @@ export async function openUsage(parts: UsageParts): Promise<OpenUsage> {
     .then(lookAfter)
     .catch(() => undefined)
   return {
-    ...{ ledger, spool, heartbeat, others },
+    ledger,
+    spool,
+    heartbeat,
+    others,
     close: async () => {
       clearInterval(timer)
       clearInterval(refresh)

@@ -54,8 +54,11 @@ async function copyTo(
   { accountId, rows, windows }: Reading,
 ): Promise<void> {
   const client = new pg.Client({
-    ...{ connectionString: config.url, connectionTimeoutMillis: config.timeout, keepAlive: true },
-    ...{ application_name: 'tollgate', options: `-c search_path=${config.schema},pg_temp` },
+    connectionString: config.url,
+    connectionTimeoutMillis: config.timeout,
+    keepAlive: true,
+    application_name: 'tollgate',
+    options: `-c search_path=${config.schema},pg_temp`,
   })
   client.on('error', () => undefined)
   const database = openUsageDatabase(dir)
@@ -65,8 +68,11 @@ async function copyTo(
     const any = { accountId, endpointId: null, network: null, method: null, without: [] }
     if (rows !== null)
       await copyUsage(run, database.database, {
-        ...{ ...any, ...rows, usage: true },
-        ...{ latency: rows.detail, refusals: rows.detail },
+        ...any,
+        ...rows,
+        usage: true,
+        latency: rows.detail,
+        refusals: rows.detail,
       })
     await copySums(run, database.database, { accountId, ...(windows ?? { from: 0, to: 0 }) })
   } catch (error) {

@@ -73,7 +73,10 @@ function openLedger(dataDir: string) {
   const none = (): void => undefined
   const database = openUsageDatabase(dataDir)
   const ledger = new Ledger(database, {
-    ...{ committed: none, recovered: none, failed, lost: failed },
+    committed: none,
+    recovered: none,
+    failed,
+    lost: failed,
     delayed: (_, error) => {
       failed(error)
     },
@@ -106,12 +109,18 @@ async function report(
   const known = name ?? (await nameOf(postgres, changes.node.id)) ?? hostname()
   changes.start()
   const info = {
-    ...{ spoolLagSeconds: 0, accountsAgeSeconds: null, clockSkewSeconds: null },
-    ...{ fenced: false, reload: null },
+    spoolLagSeconds: 0,
+    accountsAgeSeconds: null,
+    clockSkewSeconds: null,
+    fenced: false,
+    reload: null,
   }
   const none = (): void => undefined
   const spool = new Spool({
-    ...{ postgres, changes, reader, every: 3_600_000 },
+    postgres,
+    changes,
+    reader,
+    every: 3_600_000,
     prepare: () => makePartitions(postgres, Date.now()),
     gather: () => Promise.resolve(),
     state: () => ({ name: known, version, sharedVersion, info }),
@@ -119,7 +128,10 @@ async function report(
       progress((done += more), waiting)
     },
     events: {
-      ...{ fenced: none, failed: none, recovered: none, late },
+      fenced: none,
+      failed: none,
+      recovered: none,
+      late,
       forked: () => {
         sent.isForked = true
       },

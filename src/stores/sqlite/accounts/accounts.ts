@@ -53,7 +53,11 @@ export class SqliteAccounts implements Accounts {
       if (this.#isTaken(externalId, null)) return 'external_id_taken'
       const notes = { externalId, email, labels }
       const account: AccountRecord = {
-        ...{ id: newAccountId(), name, plan, status: 'active', createdAt: now() },
+        id: newAccountId(),
+        name,
+        plan,
+        status: 'active',
+        createdAt: now(),
         ...notes,
       }
       table.insert(account, hashKey(dashboardToken))

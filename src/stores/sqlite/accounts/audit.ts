@@ -124,7 +124,8 @@ export class AuditTable {
     const counted = fromJson(found?.after ?? null) as Counted | null
     const members = Object.keys({ ...before, ...after })
     const next = toJson({
-      ...{ changes: (counted?.changes ?? 0) + 1, until: at },
+      changes: (counted?.changes ?? 0) + 1,
+      until: at,
       by: withMore(counted?.by, [actor]),
       of: withMore(counted?.of, [target]),
       members: withMore(counted?.members, members),

@@ -198,7 +198,9 @@ export class EndpointTable {
     const { used_at: lastUsedAt, labels } = row
     return {
       ...toEndpoint(row),
-      ...{ lastUsedAt, labels: labelsOf(labels), apiKey: this.#open(row.id, row.sealed_key) },
+      lastUsedAt,
+      labels: labelsOf(labels),
+      apiKey: this.#open(row.id, row.sealed_key),
     }
   }
 

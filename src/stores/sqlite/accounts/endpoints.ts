@@ -55,8 +55,15 @@ export class SqliteEndpoints implements Endpoints {
       if (this.#accounts.find(accountId) === null) return 'no_account'
       if (this.#table.count(accountId) >= ENDPOINT_LIMIT) return 'limit_reached'
       const open = {
-        ...{ management: true, allowedOrigins: null, allowedIps: null, perSecond: null },
-        ...{ dailyLimit: null, limitedSince: 0, expiresAt: null, lastUsedAt: null, labels },
+        management: true,
+        allowedOrigins: null,
+        allowedIps: null,
+        perSecond: null,
+        dailyLimit: null,
+        limitedSince: 0,
+        expiresAt: null,
+        lastUsedAt: null,
+        labels,
       }
       const fresh = { id: newEndpointId(), status: 'active', createdAt: Math.floor(this.#now()) } as const
       const plain: EndpointWithKey = { ...fresh, ...open, apiKey: mintKey(), accountId, network, name }

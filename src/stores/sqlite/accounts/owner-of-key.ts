@@ -36,7 +36,8 @@ export function ownersByKey(database: DatabaseSync, now: () => number): (keyHash
     return {
       account: { id, name, plan, status, createdAt: row.account_created_at },
       endpoint: isOld ? { ...endpoint, management: false } : endpoint,
-      ...{ until, isOld },
+      until,
+      isOld,
     }
   }
 }

@@ -77,7 +77,8 @@ function tryToPin(dataDir: string): readonly Pinned[] | null {
     if (!isStill) return null
     for (const { name, database } of readers)
       pinned.push({
-        ...{ name, database },
+        name,
+        database,
         release: () => {
           if (database.isOpen) database.close()
         },

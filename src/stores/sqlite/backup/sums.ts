@@ -40,7 +40,8 @@ export function sumUp(dir: string): Sums {
   if (!existsSync(ledger)) return { accounts, endpoints, calls: 0, requests: 0 }
   return withFile(ledger, true, database =>
     new OtherJournals(database, dir, 0).at(() => ({
-      ...{ accounts, endpoints },
+      accounts,
+      endpoints,
       calls: count(database, 'SELECT coalesce(sum(calls), 0) AS n FROM totals_now'),
       requests: count(database, 'SELECT coalesce(sum(requests), 0) AS n FROM totals_now'),
     })),

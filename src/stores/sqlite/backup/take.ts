@@ -68,8 +68,13 @@ export async function takeBackup({
       files.push(await describeFile(draft, name, pace))
     }
     const manifest: Manifest = {
-      ...{ format: 1, version, at, masterKey: masterKeyId(masterKey), hasKey: withKey },
-      ...{ files, sums },
+      format: 1,
+      version,
+      at,
+      masterKey: masterKeyId(masterKey),
+      hasKey: withKey,
+      files,
+      sums,
     }
     writeManifest(draft, manifest)
     return manifest

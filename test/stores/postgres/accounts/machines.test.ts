@@ -271,7 +271,9 @@ t.test('two machines', { skip: noServers }, async t => {
           keys.poll()
         })
         const following = new Following({
-          ...{ ...b, away: error => t.fail(String(error)), back: () => undefined },
+          ...b,
+          away: error => t.fail(String(error)),
+          back: () => undefined,
           // What is heard is not waited for.
           every: notifies ? 600_000 : 1_000,
         })

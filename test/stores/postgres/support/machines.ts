@@ -12,7 +12,7 @@ export const ENV = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }
 
 /** How to reach a server, in a schema of its own. */
 export function configOf(url: string, schema: string, more: Partial<PostgresConfig> = {}): PostgresConfig {
-  return { ...{ url, schema, pool: 4, timeout: 60_000, spool: 2_000, accountsMaxAge: null }, ...more }
+  return { url, schema, pool: 4, timeout: 60_000, spool: 2_000, accountsMaxAge: null, ...more }
 }
 
 /** Opens a machine's store, closed after the test. */
@@ -23,8 +23,12 @@ export async function openMachine(
 ): Promise<SharedAccounts & { readonly dataDir: string }> {
   const dataDir = options.dataDir ?? (await tempDir(t))
   const machine = await openSharedAccounts({
-    ...{ env: ENV, role: 'keeper', warn: () => undefined, postgres },
-    ...{ ...options, dataDir },
+    env: ENV,
+    role: 'keeper',
+    warn: () => undefined,
+    postgres,
+    ...options,
+    dataDir,
   })
   t.teardown(async () => {
     await machine.close()

@@ -34,8 +34,17 @@ t.test(
     const own = { totals: () => new Map(), sum: () => Promise.resolve('busy' as const) }
     const fleet = new FleetLedger({ postgres, config, spool: machine.spool, own })
     const query: SumsQuery = {
-      ...{ accountId: 'acc_1', endpointId: null, network: null, method: null, from: 0, to: 2 ** 40 },
-      ...{ by: 'hour', groupBy: [], detail: true, top: null, after: null },
+      accountId: 'acc_1',
+      endpointId: null,
+      network: null,
+      method: null,
+      from: 0,
+      to: 2 ** 40,
+      by: 'hour',
+      groupBy: [],
+      detail: true,
+      top: null,
+      after: null,
     }
     const asked = async (): Promise<unknown> => {
       const page = await fleet.sum(query)

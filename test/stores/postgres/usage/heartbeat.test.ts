@@ -4,12 +4,21 @@ import { Heartbeat } from '../../../../src/stores/postgres/usage/heartbeat.ts'
 import { stateOf } from '../../../support/fleet-ledger.ts'
 
 const node = {
-  ...{ id: 'a', epoch: 1, claim: null, rev: 2, acked: 1, kept: 0, fenced: 0, since: null },
+  id: 'a',
+  epoch: 1,
+  claim: null,
+  rev: 2,
+  acked: 1,
+  kept: 0,
+  fenced: 0,
+  since: null,
 }
 
 t.test('a heartbeat compares the clocks, and notices that its node is not its own any more', async t => {
   const said: { ahead: number; there: number; namesake: string | null } = {
-    ...{ ahead: 0, there: 1, namesake: null },
+    ahead: 0,
+    there: 1,
+    namesake: null,
   }
   const asked: (readonly unknown[])[] = []
   const heard: string[] = []
@@ -29,7 +38,8 @@ t.test('a heartbeat compares the clocks, and notices that its node is not its ow
       },
     },
     spool: {
-      ...{ isClaimed: true, isFenced: false },
+      isClaimed: true,
+      isFenced: false,
       get isFailing() {
         return failing.is
       },

@@ -48,8 +48,14 @@ t.test('usage is reported to PostgreSQL', { skip: noServers }, async t => {
       ),
       [
         {
-          ...{ hour: (NOW - 1_800_000) / 1000, account: 'acc_1', endpoint: 'ep_1', network: 'eth' },
-          ...{ method: 'it"s a \\ method', plan: 'free', calls: 1, requests: 5 },
+          hour: (NOW - 1_800_000) / 1000,
+          account: 'acc_1',
+          endpoint: 'ep_1',
+          network: 'eth',
+          method: 'it"s a \\ method',
+          plan: 'free',
+          calls: 1,
+          requests: 5,
         },
       ],
     )

@@ -39,13 +39,15 @@ t.test(
       const account = random(5)
       const endpoint = random(4)
       const call = {
-        ...{ account: `acc_${account}`, endpoint: `ep_${account}_${endpoint}`, network: `net${random(2)}` },
-        ...{
-          method: `eth_${'Zaé_'[random(4)]!}${random(3)}`,
-          units: random(4),
-          now: NOW - random(60) * HOUR,
-        },
-        ...{ plan: `plan${random(2)}`, error: random(3) === 0, bytesOut: random(900) },
+        account: `acc_${account}`,
+        endpoint: `ep_${account}_${endpoint}`,
+        network: `net${random(2)}`,
+        method: `eth_${'Zaé_'[random(4)]!}${random(3)}`,
+        units: random(4),
+        now: NOW - random(60) * HOUR,
+        plan: `plan${random(2)}`,
+        error: random(3) === 0,
+        bytesOut: random(900),
         ms: random(4) * random(3_000),
       }
       const part = parts[random(2)]!
@@ -67,7 +69,9 @@ t.test(
     const one = new SumThreads(threadOn(dir), { isLong: () => false, shorten: () => Promise.resolve() })
     await parts[1]!.spool.flush()
     const fleet = new FleetLedger({
-      ...{ postgres, config: postgresConfig(server.url), spool: parts[0]!.spool },
+      postgres,
+      config: postgresConfig(server.url),
+      spool: parts[0]!.spool,
       own: { totals: () => new Map(), sum: query => one.sum(query) },
     })
     const to = NOW / 1000 + 3600
@@ -79,18 +83,18 @@ t.test(
             for (const top of [null, 2])
               for (const chosen of [{}, { network: 'net1' }, { method: 'eth_a1', endpointId: 'ep_3_1' }]) {
                 const query: SumsQuery = {
-                  ...{
-                    accountId,
-                    endpointId: null,
-                    network: null,
-                    method: null,
-                    by,
-                    groupBy,
-                    detail,
-                    top,
-                    after: null,
-                  },
-                  ...{ from: to - 55 * 3600, to, ...chosen },
+                  accountId,
+                  endpointId: null,
+                  network: null,
+                  method: null,
+                  by,
+                  groupBy,
+                  detail,
+                  top,
+                  after: null,
+                  from: to - 55 * 3600,
+                  to,
+                  ...chosen,
                 }
                 const [expected, found] = [await one.sum(query), await fleet.sum(query)]
                 if (!isPage(expected) || !isPage(found)) throw new Error(JSON.stringify([expected, found]))

@@ -28,7 +28,10 @@ type Meets = 'takes' | 'away' | 'silent'
 function open(dir: string, most?: number) {
   const ledger = openUsageDatabase(dir)
   const state: { meets: Meets; batches: Batch[]; failures: Error[]; sent: (batch: Batch) => void } = {
-    ...{ meets: 'takes', batches: [], failures: [], sent: () => undefined },
+    meets: 'takes',
+    batches: [],
+    failures: [],
+    sent: () => undefined,
   }
   const takeOver: TakeOver = async batch => {
     state.sent(batch)

@@ -77,9 +77,13 @@ function wantedFor({ groupBy, detail, by, after, from, to, ...chosen }: SumsQuer
   )
   return {
     ...chosen,
-    ...{ from: begin, to, step: groupBy.includes('time') ? STEP[by] : null },
+    from: begin,
+    to,
+    step: groupBy.includes('time') ? STEP[by] : null,
     without: [...without, 'plan', ...(hasReasons || detail ? [] : (['reason'] as const))],
-    ...{ usage: !hasReasons, latency: detail, refusals: hasReasons || detail },
+    usage: !hasReasons,
+    latency: detail,
+    refusals: hasReasons || detail,
   }
 }
 

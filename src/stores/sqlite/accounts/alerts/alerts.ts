@@ -134,7 +134,9 @@ export class SqliteAlerts implements Alerts {
         return null
       if (had !== undefined || url !== null)
         change.note({
-          ...{ action: 'webhook.changed', target: accountId, accountId },
+          action: 'webhook.changed',
+          target: accountId,
+          accountId,
           before: { webhook: had === undefined ? null : shownWebhook(had.url) },
           after: { webhook: url === null ? null : shownWebhook(url) },
         })

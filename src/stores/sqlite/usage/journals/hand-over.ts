@@ -161,7 +161,20 @@ function usageOf(counter: UsageCounter): Usage {
   const { account, endpoint, network, method, hour, window, plan } = counter
   const { calls, requests, errors, refusals, reasons, bytesOut, upstreamMs, latency } = counter
   return {
-    ...{ account, endpoint, network, method, hour, window, plan },
-    ...{ calls, requests, errors, refusals, reasons, bytesOut, upstreamMs, latency },
+    account,
+    endpoint,
+    network,
+    method,
+    hour,
+    window,
+    plan,
+    calls,
+    requests,
+    errors,
+    refusals,
+    reasons,
+    bytesOut,
+    upstreamMs,
+    latency,
   }
 }

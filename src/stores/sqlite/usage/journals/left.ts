@@ -60,7 +60,8 @@ export function openOwnJournal(dataDir: string, slot: number): OwnJournal {
   if (lock === null) throw new Error(`another process has the new journal ${join(dataDir, file)}`)
   const database = openUsageDatabase(dataDir, file)
   return {
-    ...{ file, database },
+    file,
+    database,
     leave: isTaken => {
       if (isTaken) remove(dataDir, file)
       lock.release()

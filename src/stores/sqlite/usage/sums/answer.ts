@@ -120,14 +120,12 @@ function sumOf(groups: readonly Group[]): Group {
 }
 
 const NAMES: Readonly<Record<Column, string>> = {
-  ...{
-    time: 'time',
-    account: 'accountId',
-    endpoint: 'endpointId',
-    network: 'network',
-    method: 'method',
-    reason: 'reason',
-  },
+  time: 'time',
+  account: 'accountId',
+  endpoint: 'endpointId',
+  network: 'network',
+  method: 'method',
+  reason: 'reason',
 }
 
 /** One row; `other` is how many groups it stands for, which are not named then. As text: a reply has up to 10 000. */

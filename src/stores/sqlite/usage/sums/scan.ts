@@ -172,7 +172,9 @@ export class Scan {
 }
 
 const GROUPED: Readonly<Partial<Record<Column, string>>> = {
-  ...{ network: 'network', method: 'method', reason: 'reason' },
+  network: 'network',
+  method: 'method',
+  reason: 'reason',
 }
 
 function sqlOf(
