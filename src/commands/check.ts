@@ -34,8 +34,8 @@ Use it in CI before a configuration goes live.
 
   --data   also looks at what it meets here: plans and networks that accounts use, the data directory, free addresses,
            PostgreSQL and what its user may do there. What it refuses, a start and a reload refuse too, except that they
-           take PostgreSQL for away where there is a copy of the accounts. A gateway that serves this configuration may
-           hold the addresses
+           take PostgreSQL for away where there is a copy of the accounts. A Redis that cannot be used is a warning. A
+           gateway that serves this configuration may hold the addresses
   --admin  where the admin listener of that gateway is, after an edit of both its admin address and its data directory`,
 
   async run(args, io) {
@@ -65,7 +65,10 @@ async function dataProblems(
   { env }: Io,
 ): Promise<readonly Problem[]> {
   if (config === null || sought === null) return []
-  const shared = await postgresProblems(config.gateway, places)
+  const shared = [
+    ...(await postgresProblems(config.gateway, places)),
+    ...(await redisProblems(config.gateway, places)),
+  ]
   if ('gateway' in sought) {
     const lost = whyLost(sought.gateway)
     if (lost !== null) return [problem('dataDir', lost, places), ...shared]
@@ -98,6 +101,16 @@ async function postgresProblems(
     message: why.message,
   }
   return [why.isAway && hasCopy ? { ...found, severity: 'warning' } : found]
+}
+
+/** A warning: a gateway starts without Redis, and limits each machine by itself until it is back. */
+async function redisProblems({ redis }: GatewayConfig, places: Places): Promise<readonly Problem[]> {
+  if (redis === null) return []
+  const { whyUnusable } = await import('../stores/redis/redis.ts')
+  const why = await whyUnusable(redis)
+  if (why === null) return []
+  const message = `Redis cannot be used now: ${why}`
+  return [{ file: 'gateway.yaml', ...places.redis, path: 'redis.url', severity: 'warning', message }]
 }
 
 /** What is wrong with the data directory is said of it elsewhere. */

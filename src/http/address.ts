@@ -81,7 +81,7 @@ export class Addresses {
   #read = addressReader([])
   #ranges = [] as ReturnType<typeof parseRange>[]
 
-  /** `onIgnored` hears once of a proxy on a private network whose X-Forwarded-For is ignored, as trustedProxies is empty. */
+  /** `onIgnored` is called once with a peer on a private network whose X-Forwarded-For is ignored. */
   constructor(gateway: Gateway, onIgnored: (peer: string) => void = () => undefined) {
     this.#gateway = gateway
     this.#onIgnored = onIgnored
@@ -91,8 +91,8 @@ export class Addresses {
   of(request: IncomingMessage): ClientAddress {
     this.#follow()
     const from = this.#read(request)
-    if (!this.#isReported && this.#ranges.length === 0 && request.headers['x-forwarded-for'] !== undefined)
-      this.#reportProxy(from.address)
+    if (!this.#isReported && request.headers['x-forwarded-for'] !== undefined)
+      this.#reportProxy(from.address, request.socket)
     return from
   }
 
@@ -103,8 +103,9 @@ export class Addresses {
   }
 
   /** Anybody can send the header; a proxy of the operator is on this machine or in its network. */
-  #reportProxy(peer: string): void {
-    if (!NEAR.has(ipaddr.process(peer).range())) return
+  #reportProxy(from: string, socket: Socket): void {
+    const peer = peerAddress(socket).address
+    if (peer !== from || !NEAR.has(ipaddr.process(peer).range()) || this.isProxy(peer)) return
     this.#isReported = true
     this.#onIgnored(peer)
   }

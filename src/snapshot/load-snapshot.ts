@@ -23,7 +23,7 @@ export interface LoadedSnapshot {
 
 /** Where things stand that only accounts or the machine can say something against. */
 export type Places = Readonly<
-  Record<'plans' | 'networks' | 'listen' | 'admin' | 'probes' | 'dataDir' | 'postgres', Place>
+  Record<'plans' | 'networks' | 'listen' | 'admin' | 'probes' | 'dataDir' | 'postgres' | 'redis', Place>
 >
 
 /** Reads and compiles the configuration of a directory; `port` is the one that is listened on whatever the files say. */
@@ -41,6 +41,7 @@ export async function loadSnapshot(
     probes: locate('gateway.yaml', ['probes']),
     dataDir: locate('gateway.yaml', ['dataDir']),
     postgres: locate('gateway.yaml', ['postgres', 'url']),
+    redis: locate('gateway.yaml', ['redis', 'url']),
   }
   if (config === null) return { config, snapshot: null, problems, places }
   const certificate = await certificateProblems(config, locate)

@@ -5,7 +5,7 @@ import { writeConfig } from '../support/config-files.ts'
 import { FLEET_ENV } from '../support/fleet.ts'
 import { freePort } from '../support/free-port.ts'
 import { prepareGateway } from '../support/gateway.ts'
-import { noServers, startPostgres } from '../support/servers.ts'
+import { noServers, startPostgres, startRedis } from '../support/servers.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 /** A few methods, for which nothing is missing. */
@@ -16,6 +16,7 @@ t.test(
   { skip: noServers },
   async t => {
     const server = await startPostgres(t)
+    const redis = await startRedis(t)
     const admin = new pg.Client(server.url)
     await admin.connect()
     t.teardown(() => admin.end())
@@ -24,7 +25,7 @@ t.test(
       networks: { alpha: { chainId: 1001 } },
       routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
       methods: METHODS,
-      gateway: { postgres: { url }, redis: { url: 'redis://127.0.0.1:1' } },
+      gateway: { postgres: { url }, redis: { url: redis.url } },
     })
     const check = async (url: string) => {
       await writeConfig(dir, configOf(url))
@@ -94,6 +95,7 @@ t.test(
   { skip: noServers },
   async t => {
     const server = await startPostgres(t)
+    const redis = await startRedis(t)
     const dir = await tempDir(t)
     const config = {
       networks: { alpha: { chainId: 1001 } },
@@ -103,7 +105,7 @@ t.test(
     await writeConfig(dir, config)
     const make = ['account', 'create', 'acme', '--plan', 'free', '--init', '--config', dir]
     t.match(await run(make, FLEET_ENV), { code: 0 })
-    const gateway = { postgres: { url: server.url }, redis: { url: 'redis://127.0.0.1:1' } }
+    const gateway = { postgres: { url: server.url }, redis: { url: redis.url } }
     await writeConfig(dir, { ...config, gateway })
     const check = () => run(['check', '--data', '--config', dir], FLEET_ENV)
     const unknown =
@@ -121,13 +123,14 @@ t.test(
   { skip: noServers },
   async t => {
     const server = await startPostgres(t)
+    const redis = await startRedis(t)
     const gateway = await prepareGateway(
       t,
       {
         networks: { alpha: { chainId: 1001 } },
         routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
         methods: METHODS,
-        gateway: { postgres: { url: server.url }, redis: { url: 'redis://127.0.0.1:1' } },
+        gateway: { postgres: { url: server.url }, redis: { url: redis.url } },
       },
       { env: FLEET_ENV },
     )
@@ -143,3 +146,24 @@ t.test(
     t.match(await check(), { code: 0, stdout: /^ok: 1 network/ })
   },
 )
+
+t.test('bug: check --data said nothing of a Redis that is away', { skip: noServers }, async t => {
+  const server = await startPostgres(t)
+  const redis = await startRedis(t)
+  const dir = await tempDir(t)
+  const check = async (url: string) => {
+    await writeConfig(dir, {
+      networks: { alpha: { chainId: 1001 } },
+      routes: [{ id: 'alpha-a', network: 'alpha', http: 'http://127.0.0.1:1' }],
+      methods: METHODS,
+      gateway: { postgres: { url: server.url }, redis: { url } },
+    })
+    return run(['check', '--data', '--config', dir], FLEET_ENV)
+  }
+  t.match(await check(redis.url), { code: 0, stdout: /^ok: 1 network/ })
+  t.match(await check(`redis://127.0.0.1:${await freePort()}`), {
+    code: 0,
+    stdout:
+      /^gateway\.yaml:\d+:\d+ redis\.url: warning: Redis cannot be used now: no connection: ECONNREFUSED\nok/,
+  })
+})

@@ -47,6 +47,8 @@ export class Redis {
   #failures = 0
   #isAway = false
   #lostLooks = 0
+  /** Why the last attempt to connect failed. */
+  #fault: unknown
   readonly #looking: NodeJS.Timeout
 
   private constructor(config: RedisConfig, events: RedisEvents) {
@@ -54,8 +56,10 @@ export class Redis {
     this.#events = events
     this.isCluster = config.url.length > 1
     this.#client = connect(config)
-    // Each failed attempt to connect is one; what it means is found out by who asks.
-    this.#client.on('error', () => undefined)
+    // Each failed attempt to connect is an error; a command that fails for it reports it.
+    this.#client.on('error', (error: unknown) => {
+      this.#fault = error
+    })
     this.#client.on('ready', () => void this.#look())
     this.#looking = setInterval(() => void this.#look(), LOOK)
   }
@@ -64,7 +68,7 @@ export class Redis {
   static async open(config: RedisConfig, events: RedisEvents): Promise<Redis> {
     const redis = new Redis(config, events)
     const ready = new Promise<void>(resolve => redis.#client.once('ready', resolve))
-    if (!(await orAfter(ready, FIRST))) redis.#leave(new Error('no connection'))
+    if (!(await orAfter(ready, FIRST))) redis.#leave(faultOf(redis.#fault))
     return redis
   }
 
@@ -142,9 +146,23 @@ export class Redis {
   }
 }
 
+/** Why a gateway could not use Redis now; null if it could. Writes a key that expires within a second. */
+export async function whyUnusable(config: RedisConfig): Promise<string | null> {
+  let fault: Error | null = null
+  const redis = await Redis.open(config, { away: why => (fault = why), back: () => undefined })
+  try {
+    if (!redis.isAway) await redis.run(TAKES_WRITES, [`check`], [])
+    return (fault as Error | null)?.message ?? null
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    redis.close()
+  }
+}
+
 /** What Redis said of a command, or why there is no connection: ioredis has sentences about its own queue instead. */
 function faultOf(error: unknown): Error {
-  const { name, code } = error as NodeJS.ErrnoException
+  const { name, code } = (error ?? {}) as NodeJS.ErrnoException
   if (name === 'ReplyError') return error as Error
   return new Error(code === undefined ? 'no connection' : `no connection: ${code}`, { cause: error })
 }

@@ -48,7 +48,7 @@ t.test('the database is in WAL mode', async t => {
 t.test('a wrong master key stops the start', async t => {
   const { dataDir } = await closedDatabase(t)
   await t.rejects(open(dataDir, { TOLLGATE_MASTER_KEY: newKey() }), {
-    message: `the master key does not open accounts.db in ${dataDir}`,
+    message: `the master key does not open accounts.db in ${dataDir}: TOLLGATE_MASTER_KEY is set, so ${dataDir}/master.key is ignored; unset it, and change the key with tollgate master-key rotate`,
   })
   const right = readFileSync(join(dataDir, 'master.key'), 'utf8')
   const store = await open(dataDir, { TOLLGATE_MASTER_KEY: right })

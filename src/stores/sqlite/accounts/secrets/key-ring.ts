@@ -1,9 +1,11 @@
 /** The master keys that open a database: one, or two from the moment when one begins to replace the other until all is sealed by it. */
 import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from '../../driver.ts'
 import { opensCanary, sealCanary } from './canary.ts'
-import { createMasterKey, deriveKey, readMasterKey } from './master-key.ts'
+import { createMasterKey, deriveKey, masterKeyVariable, readMasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 
 /** What keys are derived from the master key for: those of before a rotation go on for a while. */
@@ -154,8 +156,16 @@ export function unlock(database: DatabaseSync, dataDir: string, env: NodeJS.Proc
   const masterKey = given ?? createMasterKey(dataDir)
   if (isNew) database.prepare('INSERT INTO canary (id, sealed) VALUES (1, ?)').run(sealCanary(masterKey))
   const ring = new KeyRing(database, masterKey, () => readMasterKey(dataDir, env))
-  if (!ring.look()) throw new Error(`the master key does not open accounts.db in ${dataDir}`)
+  if (!ring.look())
+    throw new Error(`the master key does not open accounts.db in ${dataDir}${ignoredKey(dataDir, env)}`)
   return ring
+}
+
+/** What to do about a master.key that is ignored because a variable names another key. */
+function ignoredKey(dataDir: string, env: NodeJS.ProcessEnv): string {
+  const variable = masterKeyVariable(env)
+  if (variable === null || !existsSync(join(dataDir, 'master.key'))) return ''
+  return `: ${variable} is set, so ${join(dataDir, 'master.key')} is ignored; unset it, and change the key with tollgate master-key rotate`
 }
 
 function tryOpen(key: KeyObject, owner: string, sealed: Uint8Array): string | null {
