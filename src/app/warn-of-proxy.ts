@@ -3,6 +3,9 @@ import type { Logger } from '../observe/log.ts'
 
 export function warnOfProxy(log: Pick<Logger, 'warn'>): (peer: string) => void {
   return peer => {
-    log.warn({ peer }, 'X-Forwarded-For and X-Forwarded-Proto are ignored: this peer is not in trustedProxies')
+    log.warn(
+      { peer },
+      'X-Forwarded-For and X-Forwarded-Proto are ignored: this peer is not in trustedProxies',
+    )
   }
 }
