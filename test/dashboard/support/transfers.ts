@@ -1,41 +1,27 @@
-import type { Page, Request } from 'playwright-core'
+import type { Page } from 'playwright-core'
 
 /** What a page gets from the API. */
 export class Transfers {
   /** The bodies of the calls, in their order. */
   calls: string[] = []
   readonly #page: Page
-  #replies: Promise<number>[] = []
 
   constructor(page: Page) {
     this.#page = page
     page.on('request', request => {
-      if (isCall(request)) this.calls.push(request.postData() ?? '')
-    })
-    page.on('response', reply => {
-      const request = reply.request()
-      if (!isCall(request)) return
-      // What is on its way to a page that is left is of no page.
-      this.#replies.push(
-        reply
-          .finished()
-          .then(() => request.sizes())
-          .then(
-            ({ responseBodySize }) => responseBodySize,
-            () => 0,
-          ),
-      )
+      if (request.url().endsWith('/api/rpc')) this.calls.push(request.postData() ?? '')
     })
   }
 
-  /** Bytes of replies, as they were sent, to the calls that something makes; all calls are over then. */
+  /** Bytes of replies, as they were sent, to the calls that the page shown at the end has made since; all calls are over then. */
   async during(work: () => Promise<unknown>): Promise<number> {
     this.calls = []
-    this.#replies = []
+    await this.#page.evaluate('performance.clearResourceTimings()')
     await work()
     await this.#page.waitForLoadState('networkidle')
-    return (await Promise.all(this.#replies)).reduce((sum, size) => sum + size, 0)
+    // As the browser counts them: a promise for the sizes of a reply may never settle where its page was left meanwhile.
+    return this.#page.evaluate<number>(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/api/rpc')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`,
+    )
   }
 }
-
-const isCall = (request: Request): boolean => request.url().endsWith('/api/rpc')
