@@ -66,7 +66,7 @@ async function dataProblems(
 ): Promise<readonly Problem[]> {
   if (config === null || sought === null) return []
   const shared = [
-    ...(await postgresProblems(config.gateway, places)),
+    ...(await postgresProblems(config.gateway, places, env)),
     ...(await redisProblems(config.gateway, places)),
   ]
   if ('gateway' in sought) {
@@ -86,11 +86,12 @@ async function dataProblems(
 async function postgresProblems(
   { postgres, dataDir }: GatewayConfig,
   places: Places,
+  env: Io['env'],
 ): Promise<readonly Problem[]> {
   if (postgres === null) return []
   const { whyUnusable } = await import('../stores/postgres/usable.ts')
   const hasCopy = holdsCopy(dataDir)
-  const why = await whyUnusable(postgres, dataDir, hasCopy)
+  const why = await whyUnusable(postgres, dataDir, hasCopy, env)
   if (why === null) return []
   const path = 'postgres.url'
   const found: Problem = {

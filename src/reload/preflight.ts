@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { accountsFile } from '../stores/sqlite/accounts/schema.ts'
+import { readMasterKey, readSharedMasterKey } from '../stores/sqlite/accounts/secrets/master-key.ts'
 import { isCopy, refuseLostAccounts } from '../stores/sqlite/accounts/present.ts'
 import { openAccountsOf } from '../stores/open-accounts.ts'
 import type { Problem } from '../config/problem.ts'
@@ -65,10 +66,14 @@ async function accountProblems({ config, places, env, running }: Preflight): Pro
   try {
     refuseLostAccounts(dataDir)
     refuseUnusableJournal(dataDir)
-    if (!existsSync(join(dataDir, accountsFile.name))) return []
     const { postgres } = config.gateway
-    // A start finds out what PostgreSQL has.
-    if (postgres !== null && !isCopy(dataDir)) return []
+    const isThere = existsSync(join(dataDir, accountsFile.name))
+    if (!isThere || (postgres !== null && !isCopy(dataDir))) {
+      // PostgreSQL is asked elsewhere whether the key opens what it has (stores/postgres/usable.ts).
+      if (postgres === null) readMasterKey(dataDir, env)
+      else readSharedMasterKey(dataDir, env)
+      return []
+    }
     const opened = await openAccountsOf({ dataDir, env, postgres, role: 'worker', warn: () => undefined })
     try {
       return inUseProblems(config, opened.store.inUse, places, running === null ? 'warning' : 'error')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import pg from 'pg'
 import { run } from '../support/cli.ts'
@@ -115,6 +116,18 @@ t.test(
     t.match(await check(), { code: 1, stdout: unknown }, 'one with tables')
     t.match(await run(['migrate', '--to', 'postgres', '--config', dir], FLEET_ENV), { code: 0 })
     t.match(await check(), { code: 0, stdout: /^ok: 1 network/ })
+    const checkWith = (TOLLGATE_MASTER_KEY: string) =>
+      run(['check', '--data', '--config', dir], { ...FLEET_ENV, TOLLGATE_MASTER_KEY })
+    t.match(
+      await checkWith(randomBytes(32).toString('base64')),
+      { code: 1, stdout: /postgres\.url: the master key does not open the accounts in PostgreSQL$/m },
+      'bug: a wrong master key passed',
+    )
+    t.match(await checkWith('replace-me'), {
+      code: 1,
+      stdout: /dataDir: the master key in TOLLGATE_MASTER_KEY is malformed/,
+    })
+    t.match(await checkWith(''), { code: 1, stdout: /dataDir: with postgres the master key of all gateways/ })
   },
 )
 

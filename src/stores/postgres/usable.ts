@@ -5,6 +5,8 @@ import { StoreUnavailable } from '../../ports/store-unavailable.ts'
 import { Postgres } from './postgres.ts'
 import { openSchema } from './schema.ts'
 import { refuseUnknown } from './accounts/unknown-accounts.ts'
+import { opensAccounts } from '../sqlite/accounts/secrets/key-ring.ts'
+import { readSharedMasterKey } from '../sqlite/accounts/secrets/master-key.ts'
 import { isReplica } from '../sqlite/accounts/database.ts'
 import { readAccounts } from '../sqlite/accounts/present.ts'
 
@@ -25,6 +27,7 @@ export async function whyUnusable(
   config: PostgresConfig,
   dataDir: string,
   hasCopy: boolean,
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<Unusable | null> {
   const postgres = new Postgres({ ...config, pool: 1 })
   try {
@@ -32,6 +35,7 @@ export async function whyUnusable(
     if (lacks !== null)
       return { message: `PostgreSQL user ${user} lacks rights: it needs ${lacks}`, isAway: false }
     if (isMade || hasCopy) await openSchema(postgres)
+    if (isMade) await refuseWrongKey(postgres, dataDir, env)
     if (!hasCopy)
       await readAccounts(dataDir, async database => {
         if (!isReplica(database)) await refuseUnknown(database, postgres, isMade)
@@ -45,6 +49,25 @@ export async function whyUnusable(
   } finally {
     await postgres.close()
   }
+}
+
+/** A key that is missing or malformed is reported with the data directory. */
+async function refuseWrongKey(
+  { query }: Postgres,
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  let masterKey
+  try {
+    masterKey = readSharedMasterKey(dataDir, env)
+  } catch {
+    return
+  }
+  const [found] = await query<{ canary: Buffer; new_by_old: Buffer | null }>(
+    'SELECT canary.sealed AS canary, new_by_old FROM canary LEFT JOIN rotation ON TRUE',
+  )
+  if (found !== undefined && !opensAccounts(masterKey, found.canary, found.new_by_old))
+    throw new Error('the master key does not open the accounts in PostgreSQL')
 }
 
 interface Rights {

@@ -10,6 +10,7 @@ import {
   isKeyFileGiven,
   keyFile,
   masterKeyVariable,
+  readSharedMasterKey,
   readMasterKey,
 } from '../../sqlite/accounts/secrets/master-key.ts'
 import { AccountStore } from '../../sqlite/accounts/store.ts'
@@ -61,13 +62,11 @@ export interface SharedAccounts {
 /** Opens the store; a failure is one sentence. */
 export async function openSharedAccounts(options: SharedOptions): Promise<SharedAccounts> {
   const { dataDir, env, role } = options
-  const variable = masterKeyVariable(env)
-  if (variable === null)
-    throw new Error(
-      'with postgres the master key of all gateways comes from TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE: neither is set',
-    )
+  readSharedMasterKey(dataDir, env)
   if (role === 'keeper' && existsSync(keyFile(dataDir)) && !isKeyFileGiven(dataDir, env))
-    options.warn(`${keyFile(dataDir)} is not used: with postgres the master key comes from ${variable}`)
+    options.warn(
+      `${keyFile(dataDir)} is not used: with postgres the master key comes from ${masterKeyVariable(env)!}`,
+    )
   const config = role === 'keeper' ? options.postgres : { ...options.postgres, pool: 1 }
   const postgres = new Postgres(config)
   try {

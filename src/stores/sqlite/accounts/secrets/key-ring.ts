@@ -161,6 +161,17 @@ export function unlock(database: DatabaseSync, dataDir: string, env: NodeJS.Proc
   return ring
 }
 
+/** Whether a master key opens accounts with this canary, and with this sealed new key during a rotation. */
+export function opensAccounts(
+  masterKey: KeyObject,
+  canary: Uint8Array,
+  newByOld: Uint8Array | null,
+): boolean {
+  return (
+    opensCanary(masterKey, canary) || (newByOld !== null && tryOpen(masterKey, NEW_KEY, newByOld) !== null)
+  )
+}
+
 /** What to do about a master.key that is ignored because a variable names another key. */
 function ignoredKey(dataDir: string, env: NodeJS.ProcessEnv): string {
   const variable = masterKeyVariable(env)

@@ -57,6 +57,15 @@ export function readMasterKey(dataDir: string, env: Env): KeyObject | null {
   return key
 }
 
+/** The master key of gateways that share their accounts: never that of a data directory. Throws one sentence if the environment names none. */
+export function readSharedMasterKey(dataDir: string, env: Env): KeyObject {
+  const masterKey = masterKeyVariable(env) === null ? null : readMasterKey(dataDir, env)
+  if (masterKey !== null) return masterKey
+  throw new Error(
+    `with postgres the master key of all gateways comes from ${VARIABLE} or ${FILE_VARIABLE}: neither is set`,
+  )
+}
+
 /** The master key of a file that an operator names; a new one is written to it (0600) where there is none. */
 export function readOrMakeKeyFile(file: string): KeyObject {
   const key = readKeyFile(file, OTHERS)
