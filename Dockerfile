@@ -18,6 +18,8 @@ COPY src ./src
 COPY dashboard ./dashboard
 COPY README.md LICENSE ./
 COPY deploy ./deploy
+COPY docs ./docs
+COPY examples ./examples
 RUN npm run build && npm pack --ignore-scripts
 
 FROM ${NODE_IMAGE}
