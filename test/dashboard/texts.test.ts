@@ -1,5 +1,6 @@
 /** What the dashboard says of a young account, of one call, of long names and of several mistakes. */
 import t from 'tap'
+import type { Endpoint } from '../../dashboard/src/api/types.ts'
 import { noBrowser } from './support/browser.ts'
 import { startJourney } from './support/journey.ts'
 
@@ -62,6 +63,32 @@ t.test('texts for an owner', { skip: noBrowser }, async t => {
       await alert.textContent(),
       /Allowed origins are web pages.*\. Allowed addresses are IP addresses.*\. Request units a second are a whole.*\. Request units a day are/,
     )
+  })
+
+  await t.test('bug: a date that was typed by half took away when the key expires', async t => {
+    const expiresAt = Date.UTC(2100, 0, 1) / 1000
+    await app.managed('service_updateEndpoint', [{ endpointId: app.endpointId, expiresAt }])
+    await page.goto(`${gateway.url}/#/endpoints`)
+    await refresh()
+    await page.goto(`${gateway.url}/#/endpoints/${app.endpointId}`)
+    const card = section('What the key may be used for')
+    const date = card.getByLabel('Key expires')
+    await card.locator('input[type=date]:not(.unset)').waitFor()
+    t.equal(await date.inputValue(), '2100-01-01')
+    await date.press('Backspace')
+    t.equal(await date.inputValue(), '')
+    await button('Save', card).click()
+    t.equal(await card.locator('input:invalid').count(), 1)
+    const expires = async () => {
+      const endpoint: Endpoint = await app.managed('service_getEndpoint', { endpointId: app.endpointId })
+      return endpoint.expiresAt
+    }
+    t.equal(await expires(), expiresAt)
+    await date.fill('2100-01-02')
+    await date.fill('')
+    await button('Save', card).click()
+    await page.getByText('Saved; it holds from now on').waitFor()
+    t.equal(await expires(), null, 'a whole date can be taken away')
   })
 
   await t.test('of several networks none is chosen beforehand', async t => {

@@ -38,7 +38,7 @@ export function Restrictions(endpoint: Endpoint) {
     setBusy(false)
   }
   return (
-    <form class="restrictions" noValidate onSubmit={event => void save(event)}>
+    <form class="restrictions" onSubmit={event => void save(event)}>
       <LinesField
         label="Allowed origins"
         note="web pages, one a line; empty allows all"
@@ -70,9 +70,12 @@ export function Restrictions(endpoint: Endpoint) {
         <input
           type="date"
           class={form.expires === '' ? 'unset' : ''}
-          min={isoDay(Date.now() / 1000 + 86_400)}
+          min={form.expires === now.expires ? undefined : isoDay(Date.now() / 1000 + 86_400)}
           value={form.expires}
-          onInput={event => type({ expires: event.currentTarget.value })}
+          onInput={({ currentTarget: { validity, value } }) => {
+            // A date that is typed by half has no value; the browser keeps the form from being sent.
+            if (!validity.badInput) type({ expires: value })
+          }}
         />
       </label>
       <label>

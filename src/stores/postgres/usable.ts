@@ -6,7 +6,7 @@ import { Postgres } from './postgres.ts'
 import { openSchema } from './schema.ts'
 import { refuseUnknown } from './accounts/unknown-accounts.ts'
 import { opensAccounts } from '../sqlite/accounts/secrets/key-ring.ts'
-import { readSharedMasterKey } from '../sqlite/accounts/secrets/master-key.ts'
+import { WRONG_SHARED_KEY, readSharedMasterKey } from '../sqlite/accounts/secrets/master-key.ts'
 import { isReplica } from '../sqlite/accounts/database.ts'
 import { readAccounts } from '../sqlite/accounts/present.ts'
 
@@ -67,7 +67,7 @@ async function refuseWrongKey(
     'SELECT canary.sealed AS canary, new_by_old FROM canary LEFT JOIN rotation ON TRUE',
   )
   if (found !== undefined && !opensAccounts(masterKey, found.canary, found.new_by_old))
-    throw new Error('the master key does not open the accounts in PostgreSQL')
+    throw new Error(WRONG_SHARED_KEY)
 }
 
 interface Rights {

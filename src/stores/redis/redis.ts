@@ -148,11 +148,11 @@ export class Redis {
 
 /** Why a gateway could not use Redis now; null if it could. Writes a key that expires within a second. */
 export async function whyUnusable(config: RedisConfig): Promise<string | null> {
-  let fault: Error | null = null
-  const redis = await Redis.open(config, { away: why => (fault = why), back: () => undefined })
+  const faults: Error[] = []
+  const redis = await Redis.open(config, { away: why => void faults.push(why), back: () => undefined })
   try {
-    if (!redis.isAway) await redis.run(TAKES_WRITES, [`check`], [])
-    return (fault as Error | null)?.message ?? null
+    if (!redis.isAway) await redis.run(TAKES_WRITES, ['check'], [])
+    return faults[0]?.message ?? null
   } catch (error) {
     return (error as Error).message
   } finally {

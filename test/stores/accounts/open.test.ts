@@ -50,7 +50,14 @@ t.test('a wrong master key stops the start', async t => {
   await t.rejects(open(dataDir, { TOLLGATE_MASTER_KEY: newKey() }), {
     message: `the master key does not open accounts.db in ${dataDir}: TOLLGATE_MASTER_KEY is set, so ${dataDir}/master.key is ignored; unset it, and change the key with tollgate master-key rotate`,
   })
-  const right = readFileSync(join(dataDir, 'master.key'), 'utf8')
+  const file = join(dataDir, 'master.key')
+  const right = readFileSync(file, 'utf8')
+  writeFileSync(file, newKey())
+  await t.rejects(
+    open(dataDir, { TOLLGATE_MASTER_KEY_FILE: file }),
+    { message: `the master key does not open accounts.db in ${dataDir}` },
+    'bug: the file that was read was said to be ignored',
+  )
   const store = await open(dataDir, { TOLLGATE_MASTER_KEY: right })
   t.equal((await store.accounts.list()).length, 1)
   store.close()

@@ -7,11 +7,12 @@ import { isReplica, openAccountsFile } from '../../sqlite/accounts/database.ts'
 import { sealCanary } from '../../sqlite/accounts/secrets/canary.ts'
 import { unlock } from '../../sqlite/accounts/secrets/key-ring.ts'
 import {
+  WRONG_SHARED_KEY,
   isKeyFileGiven,
   keyFile,
   masterKeyVariable,
-  readSharedMasterKey,
   readMasterKey,
+  readSharedMasterKey,
 } from '../../sqlite/accounts/secrets/master-key.ts'
 import { AccountStore } from '../../sqlite/accounts/store.ts'
 import { inTransaction } from '../../sqlite/transaction.ts'
@@ -110,7 +111,7 @@ async function open(
   } else if ((replica.state()?.change ?? -1) < 0)
     throw new Error(`accounts.db in ${dataDir} is not a whole copy of the accounts yet`)
   const ring = await whenFree(
-    () => inTransaction(database, () => unlock(database, dataDir, env)),
+    () => inTransaction(database, () => unlock(database, dataDir, env, WRONG_SHARED_KEY)),
     performance.now() + PATIENCE,
   )
   const capture = new Capture(database, tables)

@@ -2,10 +2,16 @@
 import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from '../../driver.ts'
 import { opensCanary, sealCanary } from './canary.ts'
-import { createMasterKey, deriveKey, masterKeyVariable, readMasterKey } from './master-key.ts'
+import {
+  createMasterKey,
+  deriveKey,
+  isKeyFileGiven,
+  keyFile,
+  masterKeyVariable,
+  readMasterKey,
+} from './master-key.ts'
 import { open, seal } from './seal.ts'
 
 /** What keys are derived from the master key for: those of before a rotation go on for a while. */
@@ -143,9 +149,14 @@ export class KeyRing {
 
 /**
  * The keys that open this database, proved on a sealed canary; at first use the key is made and the canary laid down. Runs in a write transaction, so that
- * of two first starts the second meets the canary of the first.
+ * of two first starts the second meets the canary of the first. `wrongKey` is the sentence for a key that does not open them.
  */
-export function unlock(database: DatabaseSync, dataDir: string, env: NodeJS.ProcessEnv): KeyRing {
+export function unlock(
+  database: DatabaseSync,
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+  wrongKey = `the master key does not open accounts.db in ${dataDir}${ignoredKey(dataDir, env)}`,
+): KeyRing {
   const given = readMasterKey(dataDir, env)
   const isNew = database.prepare('SELECT 1 FROM canary').get() === undefined
   // A new key would not open what is there: better none.
@@ -156,8 +167,7 @@ export function unlock(database: DatabaseSync, dataDir: string, env: NodeJS.Proc
   const masterKey = given ?? createMasterKey(dataDir)
   if (isNew) database.prepare('INSERT INTO canary (id, sealed) VALUES (1, ?)').run(sealCanary(masterKey))
   const ring = new KeyRing(database, masterKey, () => readMasterKey(dataDir, env))
-  if (!ring.look())
-    throw new Error(`the master key does not open accounts.db in ${dataDir}${ignoredKey(dataDir, env)}`)
+  if (!ring.look()) throw new Error(wrongKey)
   return ring
 }
 
@@ -175,8 +185,9 @@ export function opensAccounts(
 /** What to do about a master.key that is ignored because a variable names another key. */
 function ignoredKey(dataDir: string, env: NodeJS.ProcessEnv): string {
   const variable = masterKeyVariable(env)
-  if (variable === null || !existsSync(join(dataDir, 'master.key'))) return ''
-  return `: ${variable} is set, so ${join(dataDir, 'master.key')} is ignored; unset it, and change the key with tollgate master-key rotate`
+  const file = keyFile(dataDir)
+  if (variable === null || !existsSync(file) || isKeyFileGiven(dataDir, env)) return ''
+  return `: ${variable} is set, so ${file} is ignored; unset it, and change the key with tollgate master-key rotate`
 }
 
 function tryOpen(key: KeyObject, owner: string, sealed: Uint8Array): string | null {

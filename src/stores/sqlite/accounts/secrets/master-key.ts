@@ -66,6 +66,10 @@ export function readSharedMasterKey(dataDir: string, env: Env): KeyObject {
   )
 }
 
+/** Said of a key that is not that of the other gateways. */
+export const WRONG_SHARED_KEY =
+  'the master key does not open the accounts in PostgreSQL: all gateways share one'
+
 /** The master key of a file that an operator names; a new one is written to it (0600) where there is none. */
 export function readOrMakeKeyFile(file: string): KeyObject {
   const key = readKeyFile(file, OTHERS)
