@@ -120,7 +120,11 @@ t.test(
       run(['check', '--data', '--config', dir], { ...FLEET_ENV, TOLLGATE_MASTER_KEY })
     t.match(
       await checkWith(randomBytes(32).toString('base64')),
-      { code: 1, stdout: /postgres\.url: the master key does not open the accounts in PostgreSQL: all gateways share one$/m },
+      {
+        code: 1,
+        stdout:
+          /postgres\.url: the master key does not open the accounts in PostgreSQL: all gateways share one$/m,
+      },
       'bug: a wrong master key passed',
     )
     t.match(await checkWith('replace-me'), {
